@@ -1,0 +1,89 @@
+//! Exact numbers. Nothing in the mirror passes through binary floating point.
+
+use rust_decimal::Decimal;
+
+/// Gives an amount at least two decimals, as people write money, without changing its value: `19.9`
+/// becomes `19.90`, `12.345` (a unit price with `price_scale` 3) stays.
+pub fn with_cents(amount: Decimal) -> Decimal {
+    let mut amount = amount;
+    if amount.scale() < 2 {
+        amount.rescale(2);
+    }
+    amount
+}
+
+/// Reads a decimal from a number's own text: `19.9`, `-0.10`, `1e2`, `1.5E-3`, with surrounding blanks.
+///
+/// `None` for anything else, for more digits than fit exactly (28 significant), and for a text that is
+/// longer than any amount could be.
+pub fn parse_decimal(text: &str) -> Option<Decimal> {
+    let text = text.trim();
+    if text.is_empty() || text.len() > 64 {
+        return None;
+    }
+    match text.split_once(['e', 'E']) {
+        None => Decimal::from_str_exact(text).ok(),
+        Some((mantissa, exponent)) => {
+            scale_by(Decimal::from_str_exact(mantissa).ok()?, exponent.parse().ok()?)
+        }
+    }
+}
+
+/// `mantissa * 10^exponent`, if that is exact.
+fn scale_by(mantissa: Decimal, exponent: i32) -> Option<Decimal> {
+    let mut result = mantissa;
+    let step = if exponent < 0 { Decimal::new(1, 1) } else { Decimal::TEN };
+    // An honest exponent is small; a huge one is an attack or an overflow, and both mean "unreadable".
+    if exponent.unsigned_abs() > 28 {
+        return None;
+    }
+    for _ in 0..exponent.unsigned_abs() {
+        let next = result.checked_mul(step)?;
+        if exponent < 0 && next.checked_mul(Decimal::TEN)? != result {
+            return None;
+        }
+        result = next;
+    }
+    Some(result.normalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn money_keeps_its_value_and_gains_cents() {
+        let check = |input: &str, expected: &str| {
+            assert_eq!(with_cents(parse_decimal(input).unwrap()).to_string(), expected, "{input}");
+        };
+        check("19.9", "19.90");
+        check("0", "0.00");
+        check("12.345", "12.345");
+        check("1e2", "100.00");
+        check("1.5E-3", "0.0015");
+        check(" 7 ", "7.00");
+    }
+
+    #[test]
+    fn what_is_not_an_exact_number_is_unreadable_and_never_zero() {
+        for bad in ["", " ", "NaN", "1,5", "0x10", "1e400", "1e-400", "--1", &"9".repeat(40), "1e", "e5"] {
+            assert_eq!(parse_decimal(bad), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_amount_reads_back_as_its_own_text(units in -99_999_999i64..99_999_999, scale in 0u32..=4) {
+            let amount = Decimal::new(units, scale);
+            prop_assert_eq!(parse_decimal(&amount.to_string()), Some(amount));
+        }
+
+        #[test]
+        fn an_exponent_means_the_same_as_writing_it_out(units in -9_999i64..9_999, exponent in 0i32..=6) {
+            let written_out = Decimal::new(units, 0) * Decimal::from(10i64.pow(exponent.unsigned_abs()));
+            prop_assert_eq!(parse_decimal(&format!("{units}e{exponent}")), Some(written_out));
+        }
+    }
+}

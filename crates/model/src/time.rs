@@ -1,0 +1,105 @@
+//! Timestamps as the marketplace may write them, and the one form in which the mirror keeps them.
+
+use chrono::{
+    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Timelike, Utc,
+};
+
+/// Reads an ISO 8601 date-time into UTC, at microsecond precision.
+///
+/// Accepts `T` or a blank between date and time, `Z`, `+00:00`, `-0300` or no offset at all, no fraction
+/// or up to nine digits, second 60, and a bare date (its midnight). A text without an offset is read in
+/// `naive`; both are assumptions that `docs/ASSUMPTIONS.md` explains.
+///
+/// `None` when it is none of these or lies outside the years 0 to 9999.
+pub fn parse_timestamp(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    if text.len() > 40 || !text.is_char_boundary(10.min(text.len())) {
+        return None;
+    }
+    let instant = match DateTime::parse_from_rfc3339(text) {
+        Ok(instant) => instant.to_utc(),
+        Err(_) => parse_unusual(text, naive)?,
+    };
+    let micros = instant.with_nanosecond(instant.nanosecond() / 1000 * 1000)?;
+    (0..=9999).contains(&micros.year()).then_some(micros)
+}
+
+/// The forms that RFC 3339 leaves out.
+fn parse_unusual(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
+    for with_offset in ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z"] {
+        if let Ok(instant) = DateTime::parse_from_str(text, with_offset) {
+            return Some(instant.to_utc());
+        }
+    }
+    let local = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"]
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())
+        .or_else(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0))?;
+    // A fixed offset has no gaps or repeated hours, so this is total.
+    Some(naive.from_local_datetime(&local).single()?.to_utc())
+}
+
+/// The text form of the mirror: always 27 characters, UTC, so that text order is time order.
+pub fn fixed_width(instant: DateTime<Utc>) -> String {
+    instant.to_rfc3339_opts(SecondsFormat::Micros, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn brasilia() -> FixedOffset {
+        FixedOffset::west_opt(3 * 3600).unwrap()
+    }
+
+    #[test]
+    fn every_documented_and_likely_form_reads_to_the_same_instant() {
+        for text in [
+            "2017-10-02T13:56:33Z",
+            "2017-10-02T13:56:33.000000Z",
+            "2017-10-02T10:56:33-03:00",
+            "2017-10-02T10:56:33-0300",
+            "2017-10-02 10:56:33-03:00",
+            "2017-10-02 10:56:33",
+            "2017-10-02T10:56:33",
+            "2017-10-02T10:56:33.000",
+        ] {
+            let instant = parse_timestamp(text, brasilia()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(fixed_width(instant), "2017-10-02T13:56:33.000000Z", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_midnight_that_local_clocks_skip_is_still_an_instant() {
+        // In São Paulo 2018-11-04 began at 01:00; a fixed offset does not care.
+        let instant = parse_timestamp("2018-11-04", brasilia()).unwrap();
+        assert_eq!(fixed_width(instant), "2018-11-04T03:00:00.000000Z");
+    }
+
+    #[test]
+    fn a_leap_second_is_read_and_nonsense_is_not() {
+        assert!(parse_timestamp("2016-12-31T23:59:60Z", brasilia()).is_some());
+        for bad in ["", "ontem", "2017-13-01T00:00:00Z", "0000-00-00 00:00:00", "2017-02-30", "ççççççççççç"]
+        {
+            assert_eq!(parse_timestamp(bad, brasilia()), None, "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_order_is_time_order(a in 0i64..4_000_000_000_000_000, b in 0i64..4_000_000_000_000_000) {
+            let [ta, tb] = [a, b].map(|micros| DateTime::from_timestamp_micros(micros).unwrap());
+            let [sa, sb] = [fixed_width(ta), fixed_width(tb)];
+            prop_assert_eq!(sa.len(), 27);
+            prop_assert_eq!(sa.cmp(&sb), ta.cmp(&tb));
+            prop_assert_eq!(parse_timestamp(&sa, brasilia()), Some(ta));
+        }
+
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC{0,40}") {
+            let _ = parse_timestamp(&text, brasilia());
+        }
+    }
+}
