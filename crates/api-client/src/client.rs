@@ -1,0 +1,155 @@
+//! The client of one store.
+
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use chrono::FixedOffset;
+use espelho_model::Clock;
+use reqwest::Url;
+use secrecy::SecretString;
+
+use crate::{
+    error::Error,
+    limit::{Gate, Ledger, Quota},
+    resources::auth::Credential,
+    send::{Exchange, Http},
+    token::{TokenKeeper, Vault},
+};
+
+/// What a store's client needs to know.
+#[derive(Clone)]
+pub struct Settings {
+    /// `{base_url}` of the document.
+    pub base_url: String,
+    /// The credential's username.
+    pub username: String,
+    /// The credential's password.
+    pub password: SecretString,
+    /// The budget.
+    pub quota: Quota,
+    /// The connections to use.
+    pub http: Http,
+    /// How a timestamp without an offset is read.
+    pub naive_offset: FixedOffset,
+    /// Attempts of a read before its error is given back.
+    pub attempts: u32,
+}
+
+/// What the client has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Requests sent with the token (logins are not among them: they do not count against its budget).
+    pub requests: u64,
+    /// 429 answers.
+    pub rate_limited: u64,
+    /// Logins made.
+    pub logins: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) requests: AtomicU64,
+    pub(crate) rate_limited: AtomicU64,
+    pub(crate) logins: AtomicU64,
+}
+
+/// The Seller Integration API of one store. Cheap to clone; all clones share budget and token.
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) exchange: Arc<Exchange>,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) tokens: Arc<TokenKeeper>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) naive_offset: FixedOffset,
+    pub(crate) attempts: u32,
+}
+
+impl Client {
+    /// A client whose token lives in `vault` and whose budget is remembered by `ledger`.
+    ///
+    /// # Errors
+    /// When the base address cannot be used, or the ledger cannot be read.
+    pub async fn open(
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+        vault: Arc<dyn Vault>,
+        ledger: Arc<dyn Ledger>,
+    ) -> Result<Self, Error> {
+        let base = parse_base(&settings.base_url, settings.http.allows_http())?;
+        let gate = Gate::open(settings.quota, Arc::clone(&clock), ledger).await?;
+        let exchange = Arc::new(Exchange::new(base, settings.http, Arc::clone(&clock)));
+        let login = Credential {
+            username: settings.username.clone(),
+            password: settings.password,
+            exchange: Arc::clone(&exchange),
+            clock: Arc::clone(&clock),
+            naive_offset: settings.naive_offset,
+            attempts: settings.attempts,
+        };
+        let tokens =
+            Arc::new(TokenKeeper::new(settings.username, Arc::clone(&clock), vault, Arc::new(login)));
+        let (naive_offset, attempts) = (settings.naive_offset, settings.attempts);
+        Ok(Self { exchange, gate, tokens, clock, naive_offset, attempts })
+    }
+
+    /// What was sent so far.
+    pub fn stats(&self) -> Stats {
+        let Counters { requests, rate_limited, logins } = &self.exchange.counters;
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Stats { requests: get(requests), rate_limited: get(rate_limited), logins: get(logins) }
+    }
+
+    /// The store's budget.
+    pub fn gate(&self) -> &Arc<Gate> {
+        &self.gate
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("base", &self.exchange.base.as_str()).finish_non_exhaustive()
+    }
+}
+
+/// A base address is `https://host[:port][/path]`, without credentials, query or fragment.
+fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
+    let refuse = |why: &str| Error::Setup(format!("base_url {text:?} {why}"));
+    let url = Url::parse(text).map_err(|e| refuse(&format!("is not an address: {e}")))?;
+    match url.scheme() {
+        "https" => (),
+        "http" if allow_http => (),
+        _ => return Err(refuse("must begin with https://")),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refuse("must not carry credentials; they belong in [credentials]"));
+    }
+    if url.query().is_some() || url.fragment().is_some() || !url.has_host() {
+        return Err(refuse("must be host and optional path, nothing more"));
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_base;
+
+    #[test]
+    fn only_plain_addresses_are_base_addresses_and_http_only_where_allowed() {
+        assert!(parse_base("https://m.example", false).is_ok());
+        assert!(parse_base("http://127.0.0.1:1", true).is_ok());
+        for bad in [
+            "http://m.example",
+            "m.example",
+            "ftp://m.example",
+            "https://u:p@m.example",
+            "https://m.example?x=1",
+        ] {
+            assert!(parse_base(bad, false).is_err(), "{bad}");
+        }
+    }
+}

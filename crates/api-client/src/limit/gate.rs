@@ -1,0 +1,336 @@
+//! The gate through which every request passes.
+
+use std::{
+    num::NonZeroU32,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use espelho_model::Clock;
+use governor::{RateLimiter, clock::Clock as _, nanos::Nanos, state::InMemoryState, state::NotKeyed};
+use tokio::sync::Notify;
+
+use super::{
+    ledger::{Ledger, Spent},
+    slots::Slots,
+};
+use crate::error::Error;
+
+/// The server's window (API document, "Limits": 300 per 1 minute).
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// How much may be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    /// Requests in any 60 s.
+    pub per_minute: NonZeroU32,
+    /// How many of them an idle budget lets go at once; the rest is spread evenly.
+    pub burst: NonZeroU32,
+}
+
+impl Quota {
+    /// A quota whose burst is a fifth of it: a small store's whole reconciliation goes at once, while
+    /// sustained work never makes others wait for more than twelve seconds' worth.
+    pub fn per_minute(per_minute: NonZeroU32) -> Self {
+        Self { per_minute, burst: NonZeroU32::new(per_minute.get() / 5).unwrap_or(NonZeroU32::MIN) }
+    }
+}
+
+/// governor's view of our clock.
+#[derive(Clone)]
+struct PaceClock(Arc<dyn Clock>);
+
+impl governor::clock::Clock for PaceClock {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        self.0.monotonic().into()
+    }
+}
+
+type Pace = RateLimiter<NotKeyed, InMemoryState, PaceClock, governor::middleware::NoOpMiddleware<Nanos>>;
+
+/// The budget of one store's token. Shared by everything that calls the API for that store.
+pub struct Gate {
+    quota: Quota,
+    clock: Arc<dyn Clock>,
+    pace_clock: PaceClock,
+    pace: Pace,
+    ledger: Arc<dyn Ledger>,
+    /// Whoever holds it is next; the others wait in order.
+    turn: tokio::sync::Mutex<()>,
+    freed: Notify,
+    state: Mutex<State>,
+}
+
+struct State {
+    slots: Slots,
+    /// Nobody passes before this (monotonic): the server said so.
+    paused_until: Duration,
+    /// What others spend of the same token, as the server's own count shows it.
+    foreign: f64,
+    /// The server's limit where it is below ours.
+    server_limit: Option<u32>,
+    block: Block,
+    /// Blocks whose end the ledger does not know yet.
+    closed: Vec<Spent>,
+    open: Vec<Block>,
+}
+
+/// A run of permits covered by one durable write.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    id: i64,
+    left: u32,
+    issued: u32,
+    in_flight: u32,
+    last_release: Duration,
+}
+
+/// The right to send one request. Tell it when the response is there; dropping it counts as "sent, and
+/// nothing is known".
+pub struct Permit {
+    gate: Arc<Gate>,
+    block: i64,
+    settled: bool,
+}
+
+impl Gate {
+    /// Opens the gate with what the ledger remembers already held.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub async fn open(
+        quota: Quota,
+        clock: Arc<dyn Clock>,
+        ledger: Arc<dyn Ledger>,
+    ) -> Result<Arc<Self>, Error> {
+        let remembered = ledger.load().await.map_err(|source| Error::Ledger { action: "read", source })?;
+        let pace_clock = PaceClock(Arc::clone(&clock));
+        let per_minute = governor::Quota::per_minute(quota.per_minute).allow_burst(quota.burst);
+        let mut state = State {
+            slots: Slots::default(),
+            paused_until: Duration::ZERO,
+            foreign: 0.0,
+            server_limit: None,
+            block: Block::default(),
+            closed: Vec::new(),
+            open: Vec::new(),
+        };
+        let (now, wall) = (clock.monotonic(), clock.now());
+        for spent in remembered {
+            state.block.id = state.block.id.max(spent.block);
+            // A wall clock that was set back must not hold the budget for years.
+            let left =
+                spent.free_at.map_or(WINDOW, |at| (at - wall).to_std().unwrap_or_default().min(WINDOW * 2));
+            state.slots.hold(spent.requests, now + left);
+            let free_at = wall + TimeDelta::from_std(left).unwrap_or_default();
+            state.closed.push(Spent { free_at: Some(free_at), ..spent });
+        }
+        Ok(Arc::new(Self {
+            quota,
+            pace: RateLimiter::direct_with_clock(per_minute, pace_clock.clone()),
+            pace_clock,
+            clock,
+            ledger,
+            turn: tokio::sync::Mutex::new(()),
+            freed: Notify::new(),
+            state: Mutex::new(state),
+        }))
+    }
+
+    /// Waits until one more request may be sent.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written: without it a restart could overspend.
+    pub async fn acquire(self: &Arc<Self>) -> Result<Permit, Error> {
+        let _turn = self.turn.lock().await;
+        while let Err(wait) = self.look() {
+            tokio::select! {
+                () = self.clock.sleep(wait) => {}
+                () = self.freed.notified() => {}
+            }
+        }
+        while let Err(not_until) = self.pace.check() {
+            self.clock.sleep(not_until.wait_time_from(self.pace_clock.now())).await;
+        }
+        self.cover_by_ledger().await?;
+        let mut state = self.state();
+        state.slots.take();
+        state.block.left -= 1;
+        state.block.issued += 1;
+        state.block.in_flight += 1;
+        Ok(Permit { gate: Arc::clone(self), block: state.block.id, settled: false })
+    }
+
+    /// Slots that are held now, for status and tests.
+    pub fn held(&self) -> u32 {
+        let now = self.clock.monotonic();
+        self.state().slots.held(now)
+    }
+
+    /// The server answered 429: nobody sends before `wait` is over.
+    pub fn pause(&self, wait: Duration) {
+        let until = self.clock.monotonic() + wait;
+        let mut state = self.state();
+        state.paused_until = state.paused_until.max(until);
+    }
+
+    /// Writes down what became of the blocks in use, so that the next start need not assume the worst.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub async fn settle(&self) -> Result<(), Error> {
+        let _turn = self.turn.lock().await;
+        let blocks = {
+            let mut state = self.state();
+            let current = state.block;
+            self.retire(&mut state, current);
+            std::mem::take(&mut state.closed)
+        };
+        self.keep(blocks).await
+    }
+
+    /// Whether a slot is free; otherwise how long to wait before looking again.
+    fn look(&self) -> Result<(), Duration> {
+        let now = self.clock.monotonic();
+        let mut state = self.state();
+        if state.paused_until > now {
+            return Err(state.paused_until - now);
+        }
+        if state.slots.held(now) < self.capacity(&state) {
+            return Ok(());
+        }
+        Err(state
+            .slots
+            .next_release()
+            .map_or(WINDOW, |at| at.saturating_sub(now))
+            .max(Duration::from_millis(1)))
+    }
+
+    /// The slots there are: ours, less what the server's count shows that others spend.
+    fn capacity(&self, state: &State) -> u32 {
+        let ours = self.quota.per_minute.get();
+        let limit = state.server_limit.map_or(ours, |server| server.min(ours));
+        if state.foreign < 1.0 {
+            return limit;
+        }
+        let margin = (state.foreign * 0.2).max(4.0);
+        // Never zero: one request at a time shows when the others have stopped.
+        limit.saturating_sub((state.foreign + margin).ceil() as u32).max(1)
+    }
+
+    /// Makes sure that the ledger covers one more request.
+    async fn cover_by_ledger(&self) -> Result<(), Error> {
+        if self.state().block.left > 0 {
+            return Ok(());
+        }
+        // One write covers a second's worth; after a crash at most that much is counted in vain.
+        let size = (self.quota.per_minute.get() / 60).max(1);
+        let (blocks, fresh) = {
+            let mut state = self.state();
+            let last = state.block;
+            self.retire(&mut state, last);
+            let fresh = Block { id: last.id + 1, left: size, ..Block::default() };
+            let mut blocks = std::mem::take(&mut state.closed);
+            blocks.push(Spent { block: fresh.id, requests: size, free_at: None });
+            (blocks, fresh)
+        };
+        self.keep(blocks).await?;
+        self.state().block = fresh;
+        Ok(())
+    }
+
+    /// Moves a block out of use: to the closed ones, or to the open ones while responses are missing.
+    fn retire(&self, state: &mut State, block: Block) {
+        if block.in_flight > 0 {
+            state.open.push(block);
+        } else if block.issued > 0 {
+            let spent = self.spent(&block);
+            state.closed.push(spent);
+        }
+        state.block = Block { id: block.id, ..Block::default() };
+    }
+
+    fn spent(&self, block: &Block) -> Spent {
+        let left = block.last_release.saturating_sub(self.clock.monotonic());
+        let free_at = self.clock.now() + TimeDelta::from_std(left).unwrap_or_default();
+        Spent { block: block.id, requests: block.issued, free_at: Some(free_at) }
+    }
+
+    async fn keep(&self, blocks: Vec<Spent>) -> Result<(), Error> {
+        let kept = self.ledger.keep(blocks, self.clock.now()).await;
+        kept.map_err(|source| Error::Ledger { action: "written", source })
+    }
+
+    fn finish(&self, block: i64, sent: bool) {
+        let free_at = self.clock.monotonic() + WINDOW;
+        let mut state = self.state();
+        if sent {
+            state.slots.release_at(free_at);
+        } else {
+            state.slots.put_back();
+        }
+        self.note_in_block(&mut state, block, free_at);
+        drop(state);
+        self.freed.notify_one();
+    }
+
+    fn note_in_block(&self, state: &mut State, block: i64, free_at: Duration) {
+        if state.block.id == block {
+            state.block.in_flight = state.block.in_flight.saturating_sub(1);
+            state.block.last_release = free_at;
+            return;
+        }
+        let Some(at) = state.open.iter().position(|b| b.id == block) else { return };
+        let open = &mut state.open[at];
+        open.in_flight -= 1;
+        open.last_release = free_at;
+        if open.in_flight == 0 {
+            let done = state.open.swap_remove(at);
+            let spent = self.spent(&done);
+            state.closed.push(spent);
+        }
+    }
+
+    /// Learns from `X-RateLimit-Limit` and `X-RateLimit-Remaining`, downwards only.
+    fn learn(&self, limit: Option<u32>, remaining: Option<u32>) {
+        let now = self.clock.monotonic();
+        let mut state = self.state();
+        state.server_limit = limit.or(state.server_limit);
+        let (Some(limit), Some(remaining)) = (limit, remaining) else { return };
+        let counted = f64::from(limit.saturating_sub(remaining));
+        // We hold every slot at least as long as the server counts it, so a larger count is not ours.
+        let others = (counted - f64::from(state.slots.held(now))).max(0.0);
+        let step = if others > state.foreign { 1.0 } else { 1.0 / 16.0 };
+        state.foreign += (others - state.foreign) * step;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Permit {
+    /// The response arrived; its rate headers are heard.
+    pub fn answered(mut self, limit: Option<u32>, remaining: Option<u32>) {
+        self.gate.learn(limit, remaining);
+        self.settled = true;
+        self.gate.finish(self.block, true);
+    }
+
+    /// Nothing was sent: no connection came about.
+    pub fn unused(mut self) {
+        self.settled = true;
+        self.gate.finish(self.block, false);
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.gate.finish(self.block, true);
+        }
+    }
+}

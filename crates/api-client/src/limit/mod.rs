@@ -1,0 +1,16 @@
+//! The budget of one store: at most 300 requests in any 60 s (API document, "Limits"), whichever way the
+//! server counts, and none of it wasted.
+//!
+//! Two parts decide together. The *pace* is governor: it spreads sustained work evenly and lets an idle
+//! budget burst. The *log* ([`slots`]) is the guard: a request holds one of 300 slots until 60 s after
+//! its response arrived. A request sent at `s` reaches the server no earlier than `s`, and an older one
+//! whose slot is free again was answered, hence counted, more than 60 s before; so no window of 60 s can
+//! hold more than 300, for any delay of the network, however the server counts. What the log holds is
+//! kept by a [`Ledger`], so that a restart does not begin with a full budget.
+
+mod gate;
+mod ledger;
+mod slots;
+
+pub use gate::{Gate, Permit, Quota};
+pub use ledger::{BoxFuture, Ledger, NoLedger, Spent};

@@ -1,0 +1,99 @@
+//! The log of what was spent: how many slots are held, and until when. Pure; times are monotonic.
+
+use std::{collections::VecDeque, time::Duration};
+
+/// Slots are released in steps of this length, so that the log of an unlimited store stays small.
+const STEP: Duration = Duration::from_millis(100);
+
+/// The slots of one store.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    in_flight: u32,
+    cooling: u32,
+    /// (step in which they are released, how many), in time order.
+    releases: VecDeque<(u64, u32)>,
+}
+
+impl Slots {
+    /// Slots that are not free at `now`.
+    pub(crate) fn held(&mut self, now: Duration) -> u32 {
+        while let Some(&(step, count)) = self.releases.front() {
+            if step > step_of(now) {
+                break;
+            }
+            self.releases.pop_front();
+            self.cooling -= count;
+        }
+        self.in_flight + self.cooling
+    }
+
+    /// Takes one slot; the caller has looked whether there is one.
+    pub(crate) fn take(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// Gives one slot back that was never used: nothing was sent.
+    pub(crate) fn put_back(&mut self) {
+        self.in_flight -= 1;
+    }
+
+    /// A response arrived (or never will): the slot is free at `free_at`.
+    pub(crate) fn release_at(&mut self, free_at: Duration) {
+        self.in_flight -= 1;
+        self.hold(1, free_at);
+    }
+
+    /// Holds slots that something else spent: an earlier process.
+    pub(crate) fn hold(&mut self, count: u32, free_at: Duration) {
+        // Up to the next step: a slot may be held a little longer than needed, never shorter.
+        let step = step_of(free_at) + 1;
+        self.cooling += count;
+        let at = self.releases.iter().rposition(|&(s, _)| s <= step).map_or(0, |i| i + 1);
+        match at.checked_sub(1).and_then(|i| self.releases.get_mut(i)) {
+            Some(last) if last.0 == step => last.1 += count,
+            _ => self.releases.insert(at, (step, count)),
+        }
+    }
+
+    /// When the next cooling slot is free; `None` when all held slots are in flight.
+    pub(crate) fn next_release(&self) -> Option<Duration> {
+        self.releases.front().map(|&(step, _)| STEP * u32::try_from(step).unwrap_or(u32::MAX))
+    }
+}
+
+fn step_of(time: Duration) -> u64 {
+    u64::try_from(time.as_millis() / STEP.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_slot_is_held_from_taking_it_until_its_release_and_not_a_step_longer_than_one() {
+        let mut slots = Slots::default();
+        slots.take();
+        assert_eq!((slots.held(Duration::from_secs(999)), slots.next_release()), (1, None));
+        slots.release_at(Duration::from_millis(60_050));
+        assert_eq!(slots.held(Duration::from_millis(60_099)), 1);
+        assert_eq!(slots.next_release(), Some(Duration::from_millis(60_100)));
+        assert_eq!(slots.held(Duration::from_millis(60_100)), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn no_slot_is_ever_released_early(releases in prop::collection::vec(0u64..200_000, 1..60), now in 0u64..210_000) {
+            let mut slots = Slots::default();
+            for &at in &releases {
+                slots.hold(1, Duration::from_millis(at));
+            }
+            let still_due = releases.iter().filter(|&&at| at > now).count();
+            let held = slots.held(Duration::from_millis(now)) as usize;
+            let due_within_a_step = releases.iter().filter(|&&at| at + 100 > now).count();
+            prop_assert!(held >= still_due, "{held} < {still_due}");
+            prop_assert!(held <= due_within_a_step, "{held} > {due_within_a_step}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! URL path segments made of text that came from outside.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Everything but RFC 3986's unreserved characters is encoded.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Encodes one path segment, so that no identifier can reach another route.
+///
+/// A segment made of dots is encoded too, dots included: URL parsers would otherwise walk up the path.
+pub(crate) fn segment(text: &str) -> String {
+    if !text.is_empty() && text.bytes().all(|b| b == b'.') {
+        // Even `%2E%2E` is a parent directory to a URL parser, so the percent sign is encoded as well.
+        return "%252E".repeat(text.len());
+    }
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::segment;
+
+    proptest! {
+        #[test]
+        fn an_identifier_never_leaves_its_segment(id in any::<String>()) {
+            prop_assume!(!id.is_empty());
+            let url = reqwest::Url::parse("https://m.example/api/v1/sellers/orders/").unwrap();
+            let url = url.join(&format!("./{}/events", segment(&id))).unwrap();
+            let segments: Vec<_> = url.path_segments().unwrap().collect();
+            prop_assert_eq!(segments.len(), 6);
+            prop_assert_eq!(&segments[..4], &["api", "v1", "sellers", "orders"]);
+            prop_assert_eq!(segments[5], "events");
+            prop_assert!(url.query().is_none() && url.fragment().is_none());
+        }
+    }
+
+    #[test]
+    fn dots_slashes_and_question_marks_stay_data() {
+        assert_eq!(segment("MP-1234.5_6~7"), "MP-1234.5_6~7");
+        assert_eq!(segment("a/b?c#d"), "a%2Fb%3Fc%23d");
+        assert_eq!(segment(".."), "%252E%252E");
+    }
+}

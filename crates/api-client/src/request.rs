@@ -1,0 +1,85 @@
+//! A request as data: built purely, sent elsewhere.
+
+use reqwest::Method;
+
+use crate::path::segment;
+
+/// One call of the API, without host, token or time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiRequest {
+    pub(crate) method: Method,
+    /// The route as the document writes it, for logs and metrics: never an identifier in it.
+    pub(crate) route: &'static str,
+    pub(crate) path_and_query: String,
+    pub(crate) body: Option<Vec<u8>>,
+    /// Whether the route needs the bearer token. Only the token issue and the `/api/global` enums do not.
+    pub(crate) authenticated: bool,
+}
+
+impl ApiRequest {
+    /// A GET of a route template; each `{…}` in it is replaced by the next of `ids`, encoded.
+    pub(crate) fn get(route: &'static str, ids: &[&str]) -> Self {
+        Self { method: Method::GET, route, path_and_query: fill(route, ids), body: None, authenticated: true }
+    }
+
+    /// A POST of a JSON body.
+    pub(crate) fn post(route: &'static str, ids: &[&str], body: Vec<u8>) -> Self {
+        Self { method: Method::POST, body: Some(body), ..Self::get(route, ids) }
+    }
+
+    /// The same request for a route that is public.
+    pub(crate) fn public(self) -> Self {
+        Self { authenticated: false, ..self }
+    }
+
+    /// Adds query parameters, encoded, in the order given.
+    pub(crate) fn query<'a>(mut self, parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        for (name, value) in parameters {
+            self.path_and_query.push(if self.path_and_query.contains('?') { '&' } else { '?' });
+            self.path_and_query.push_str(&segment(name));
+            self.path_and_query.push('=');
+            self.path_and_query.push_str(&segment(value));
+        }
+        self
+    }
+
+    /// Whether sending it twice is harmless.
+    pub fn is_read(&self) -> bool {
+        self.method == Method::GET
+    }
+
+    /// The route template, as the document writes it.
+    pub fn route(&self) -> &'static str {
+        self.route
+    }
+
+    /// Method, path and query, for people.
+    pub fn describe(&self) -> String {
+        format!("{} {}", self.method, self.path_and_query)
+    }
+}
+
+fn fill(route: &str, ids: &[&str]) -> String {
+    let mut ids = ids.iter();
+    let parts = route.split('/').map(|part| match part.starts_with('{') {
+        true => segment(ids.next().copied().unwrap_or_default()),
+        false => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ApiRequest;
+
+    #[test]
+    fn identifiers_and_parameters_are_encoded_into_the_documented_route() {
+        let request = ApiRequest::get("/api/v1/sellers/orders/{id}/events", &["a/b"])
+            .query([("status", "paid,preparing"), ("page", "2")]);
+        assert_eq!(
+            request.describe(),
+            "GET /api/v1/sellers/orders/a%2Fb/events?status=paid%2Cpreparing&page=2"
+        );
+        assert_eq!(request.route(), "/api/v1/sellers/orders/{id}/events");
+    }
+}

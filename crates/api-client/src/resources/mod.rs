@@ -1,0 +1,54 @@
+//! The areas of the API, one file each: requests built purely, answers read tolerantly.
+
+pub mod auth;
+pub mod orders;
+pub mod products;
+pub mod session;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    ApiRequest, Client, Error, ListPage,
+    wire::{
+        envelope::{self, BodyError},
+        list,
+    },
+};
+
+/// A single mirrored object with the names of its fields that could not be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Read<T> {
+    /// The object.
+    pub value: T,
+    /// Fields that were sent in a form that is not understood; they are `None` in `value` and whole in `raw`.
+    pub unreadable: Vec<&'static str>,
+}
+
+impl Client {
+    /// Sends, and reads the answer's payload (its `data`).
+    pub(crate) async fn read_with<T>(
+        &self,
+        request: &ApiRequest,
+        parse: impl FnOnce(&str) -> Result<T, BodyError>,
+    ) -> Result<T, Error> {
+        let answer = self.send(request).await?;
+        let parsed = envelope::payload(&answer.body).and_then(|payload| parse(payload.get()));
+        parsed.map_err(|cause| request.no_answer(&answer, cause))
+    }
+
+    /// Sends, and reads a payload of a fixed shape.
+    pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(&self, request: &ApiRequest) -> Result<T, Error> {
+        self.read_with(request, |payload| Ok(serde_json::from_str(payload)?)).await
+    }
+
+    /// Sends, and reads a listing whose rows `key_of` can name.
+    pub(crate) async fn fetch_list(
+        &self,
+        request: &ApiRequest,
+        key_of: impl Fn(&RawValue) -> Option<String>,
+    ) -> Result<ListPage, Error> {
+        let answer = self.send(request).await?;
+        list::parse(&answer.body, key_of).map_err(|cause| request.no_answer(&answer, cause))
+    }
+}

@@ -1,0 +1,49 @@
+//! `Retry-After`, in both of its forms (API document, "Errors": seconds; RFC 9110 also allows a date).
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+/// What a 429 without a usable `Retry-After` costs: the length of the server's window.
+const UNSAID: Duration = Duration::from_secs(60);
+/// No server is believed beyond this: it would park a store on a typing error.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// How long to wait after a 429, between 1 and 300 seconds.
+pub(crate) fn after_429(header: Option<&str>, now: DateTime<Utc>) -> Duration {
+    header.and_then(|value| parse(value, now)).unwrap_or(UNSAID).clamp(Duration::from_secs(1), LONGEST)
+}
+
+/// The wait that a header asks for; `None` when it says nothing readable. A date in the past is no wait.
+pub(crate) fn parse(value: &str, now: DateTime<Utc>) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse::<f64>() {
+        // NaN and negative numbers become zero; a huge one is clamped, so that the conversion is total.
+        return Some(Duration::from_secs_f64(seconds.max(0.0).min(1e9)));
+    }
+    let at: DateTime<Utc> = httpdate::parse_http_date(value).ok()?.into();
+    Some((at - now).to_std().unwrap_or(Duration::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_are_read_and_clamped() {
+        let now = "2026-11-20T12:00:00Z".parse::<DateTime<Utc>>().unwrap();
+        let check = |header: Option<&str>, seconds: u64| {
+            assert_eq!(after_429(header, now), Duration::from_secs(seconds), "{header:?}");
+        };
+        check(Some("7"), 7);
+        check(Some(" 30 "), 30);
+        check(Some("0"), 1);
+        check(Some("-5"), 1);
+        check(Some("1000000000"), 300);
+        check(Some("NaN"), 1);
+        check(Some("Fri, 20 Nov 2026 12:00:42 GMT"), 42);
+        check(Some("Fri, 20 Nov 2020 12:00:00 GMT"), 1);
+        check(Some("logo mais"), 60);
+        check(None, 60);
+    }
+}

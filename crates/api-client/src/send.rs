@@ -1,0 +1,317 @@
+//! The one way to the network: limit, auth, send, classify.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use espelho_model::Clock;
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER},
+};
+use secrecy::ExposeSecret;
+
+use crate::{
+    ApiRequest, Client,
+    client::Counters,
+    error::{Class, Error, Refusal},
+    limit::Permit,
+    retry::Attempts,
+    retry_after,
+    token::TokenRecord,
+    wire::envelope::BodyError,
+};
+
+/// The largest answer that is read: an order of 100,000 lines fits several times.
+const LARGEST_ANSWER: usize = 32 << 20;
+/// How much of an unreadable answer is shown.
+const EXCERPT: usize = 200;
+/// How often one request may be answered 401 before that is its result: the vault's newer token, then a
+/// fresh one.
+const REAUTHENTICATIONS: u32 = 2;
+
+/// A 2xx answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) body: Vec<u8>,
+    status: u16,
+    content_type: String,
+}
+
+/// Sends single requests and classifies what comes back. Knows no budget and no token.
+pub(crate) struct Exchange {
+    pub(crate) base: Url,
+    pub(crate) counters: Counters,
+    clock: Arc<dyn Clock>,
+    http: Http,
+    /// The base as text without a trailing slash, ready for a path.
+    prefix: String,
+}
+
+/// What the rate headers of an answer said.
+#[derive(Clone, Copy, Debug, Default)]
+struct RateHeaders {
+    limit: Option<u32>,
+    remaining: Option<u32>,
+}
+
+/// The connections to the marketplace. Stores of one environment share them.
+#[derive(Clone, Debug)]
+pub struct Http {
+    client: reqwest::Client,
+    allow_http: bool,
+}
+
+impl Http {
+    /// Sets up connections; plain `http://` is possible only where `allow_http` (the sandbox) says so. One
+    /// exchange may take `timeout`.
+    ///
+    /// # Errors
+    /// When the TLS library cannot be set up.
+    pub fn new(allow_http: bool, timeout: Duration) -> Result<Self, Error> {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        // The client's own retries and redirects would send effects twice and tokens elsewhere.
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("espelho/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            .https_only(!allow_http)
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(Duration::from_secs(10))
+            .timeout(timeout)
+            .pool_idle_timeout(Duration::from_secs(30))
+            .tcp_nodelay(true)
+            .build()
+            .map_err(|e| Error::Setup(format!("no HTTP client: {e}")))?;
+        Ok(Self { client, allow_http })
+    }
+
+    /// Whether plain `http://` is possible.
+    pub(crate) fn allows_http(&self) -> bool {
+        self.allow_http
+    }
+}
+
+impl Exchange {
+    pub(crate) fn new(base: Url, http: Http, clock: Arc<dyn Clock>) -> Self {
+        let prefix = base.as_str().trim_end_matches('/').to_owned();
+        Self { base, counters: Counters::default(), clock, http, prefix }
+    }
+
+    /// One request, one answer.
+    pub(crate) async fn once(
+        &self,
+        request: &ApiRequest,
+        token: Option<&TokenRecord>,
+        permit: Option<Permit>,
+    ) -> Result<Answer, Error> {
+        let outgoing = self.build(request, token)?;
+        #[expect(clippy::disallowed_methods, reason = "this is the one place that sends")]
+        let sent = self.http.client.execute(outgoing).await;
+        let response = match sent {
+            Ok(response) => response,
+            Err(error) => return Err(self.not_answered(request, error, permit)),
+        };
+        let rate = RateHeaders::of(&response);
+        let answer = self.read(request, response).await;
+        if let Some(permit) = permit {
+            permit.answered(rate.limit, rate.remaining);
+        }
+        answer
+    }
+
+    fn build(&self, request: &ApiRequest, token: Option<&TokenRecord>) -> Result<reqwest::Request, Error> {
+        let address = format!("{}{}", self.prefix, request.path_and_query);
+        let url = Url::parse(&address).map_err(|e| Error::Setup(format!("{}: {e}", request.describe())))?;
+        let mut outgoing = reqwest::Request::new(request.method.clone(), url);
+        if let Some(token) = token {
+            let bearer = format!("Bearer {}", token.token.expose_secret());
+            let mut value = HeaderValue::try_from(bearer)
+                .map_err(|_| Error::Setup("the token has characters that no header can carry".into()))?;
+            value.set_sensitive(true);
+            outgoing.headers_mut().insert(AUTHORIZATION, value);
+        }
+        if let Some(body) = &request.body {
+            outgoing.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            *outgoing.body_mut() = Some(body.clone().into());
+        }
+        Ok(outgoing)
+    }
+
+    fn not_answered(&self, request: &ApiRequest, error: reqwest::Error, permit: Option<Permit>) -> Error {
+        let error = error.without_url();
+        if error.is_connect() {
+            if let Some(permit) = permit {
+                permit.unused();
+            }
+            let host = self.base.host_str().unwrap_or_default().to_owned();
+            let host = self.base.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
+            return Error::Unreachable { request: request.describe(), host, source: error };
+        }
+        self.count(request);
+        Error::Interrupted { request: request.describe(), read: request.is_read(), source: error }
+    }
+
+    async fn read(&self, request: &ApiRequest, mut response: Response) -> Result<Answer, Error> {
+        self.count(request);
+        let status = response.status();
+        let retry_after = header(&response, RETRY_AFTER.as_str()).map(str::to_owned);
+        let content_type = header(&response, CONTENT_TYPE.as_str()).unwrap_or("no content type").to_owned();
+        let mut body = Vec::new();
+        loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > LARGEST_ANSWER => {
+                    return Err(Error::TooLarge {
+                        request: request.describe(),
+                        limit_mib: LARGEST_ANSWER >> 20,
+                    });
+                }
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break,
+                Err(source) => {
+                    let source = source.without_url();
+                    return Err(Error::Interrupted {
+                        request: request.describe(),
+                        read: request.is_read(),
+                        source,
+                    });
+                }
+            }
+        }
+        let answer = Answer { body, status: status.as_u16(), content_type };
+        if status.is_success() {
+            return request.accept(answer);
+        }
+        Err(self.refused(request, status, answer, retry_after.as_deref()))
+    }
+
+    fn refused(
+        &self,
+        request: &ApiRequest,
+        status: StatusCode,
+        answer: Answer,
+        retry_after: Option<&str>,
+    ) -> Error {
+        let after = (status == StatusCode::TOO_MANY_REQUESTS).then(|| {
+            self.counters.rate_limited.fetch_add(1, Ordering::Relaxed);
+            retry_after::after_429(retry_after, self.clock.now())
+        });
+        let refusal = Refusal::parse(&answer.body);
+        if refusal == Refusal::default() && status.is_server_error() {
+            return request.unreadable(&answer, "a server error without the API's error envelope");
+        }
+        Error::Refused {
+            request: request.describe(),
+            read: request.is_read(),
+            status: status.as_u16(),
+            refusal,
+            after,
+        }
+    }
+
+    fn count(&self, request: &ApiRequest) {
+        if request.authenticated {
+            self.counters.requests.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl ApiRequest {
+    /// A 2xx is an answer only when it may be JSON; a proxy's page is none.
+    fn accept(&self, answer: Answer) -> Result<Answer, Error> {
+        match answer.body.iter().find(|b| !b.is_ascii_whitespace()) {
+            Some(b'{' | b'[') => Ok(answer),
+            _ => Err(self.unreadable(&answer, "not a JSON object or list")),
+        }
+    }
+
+    /// The error for a 2xx whose body is no answer.
+    pub(crate) fn no_answer(&self, answer: &Answer, cause: BodyError) -> Error {
+        match cause {
+            BodyError::Json(error) => self.unreadable(answer, &error.to_string()),
+            BodyError::Denied => Error::Refused {
+                request: self.describe(),
+                read: self.is_read(),
+                status: answer.status,
+                refusal: Refusal::parse(&answer.body),
+                after: None,
+            },
+        }
+    }
+
+    /// The error for an answer that cannot be read.
+    fn unreadable(&self, answer: &Answer, problem: &str) -> Error {
+        let text = String::from_utf8_lossy(&answer.body[..answer.body.len().min(EXCERPT * 4)]);
+        Error::Unreadable {
+            request: self.describe(),
+            read: self.is_read(),
+            status: answer.status,
+            content_type: answer.content_type.clone(),
+            problem: problem.to_owned(),
+            excerpt: text.chars().take(EXCERPT).collect(),
+        }
+    }
+}
+
+impl Client {
+    /// Sends a request until it has an answer or an error that waiting does not mend.
+    ///
+    /// Every attempt takes a permit of its own. Only reads are repeated; a write is sent once, and an
+    /// unknown outcome is given back as [`Class::Ambiguous`].
+    pub(crate) async fn send(&self, request: &ApiRequest) -> Result<Answer, Error> {
+        let mut attempts = Attempts::new(self.attempts);
+        let mut reauthentications = 0;
+        loop {
+            let token = match request.authenticated {
+                true => Some(self.tokens.current().await?),
+                false => None,
+            };
+            let permit = self.gate.acquire().await?;
+            let error = match self.exchange.once(request, token.as_deref(), Some(permit)).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            match (error.class(), token) {
+                (Class::Reauthenticate, Some(refused)) if reauthentications < REAUTHENTICATIONS => {
+                    reauthentications += 1;
+                    self.tokens.after_refusal(&refused).await?;
+                }
+                (Class::Transient { after }, _) => {
+                    self.wait_before_retry(request, error, after, &mut attempts).await?
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+
+    async fn wait_before_retry(
+        &self,
+        request: &ApiRequest,
+        error: Error,
+        after: Option<Duration>,
+        attempts: &mut Attempts,
+    ) -> Result<(), Error> {
+        if let Some(pause) = after {
+            // Not only this request: the whole token is over its limit.
+            self.gate.pause(pause);
+        }
+        let Some(delay) = attempts.next_delay(after) else { return Err(error) };
+        tracing::debug!(route = request.route(), delay_ms = delay.as_millis() as u64, %error, "trying again");
+        self.clock.sleep(delay).await;
+        Ok(())
+    }
+}
+
+impl RateHeaders {
+    fn of(response: &Response) -> Self {
+        let number = |name| header(response, name).and_then(|value| value.trim().parse().ok());
+        Self { limit: number("x-ratelimit-limit"), remaining: number("x-ratelimit-remaining") }
+    }
+}
+
+fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
+    response.headers().get(name)?.to_str().ok()
+}

@@ -1,0 +1,256 @@
+//! The token of one store: kept, renewed before it expires, never fought over.
+//!
+//! Each login ends the previous token (API document, "Authentication" 3), so the token is a shared thing:
+//! it lives in the [`Vault`], is written there before it is used, and a 401 reads the vault again before
+//! it logs in. Two logins forced by 401s within an hour mean that another program uses the credential.
+
+use std::{
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{Clock, ContentHash};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{
+    error::{BoxedError, Error},
+    limit::BoxFuture,
+};
+
+/// Logins forced by 401s that we accept within [`FORCED_WINDOW`].
+const FORCED_LOGINS: usize = 2;
+const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
+/// How long a failed renewal waits before the next one, while the old token works.
+const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
+/// The document allows 5 a minute per (IP, username); one is left for a person who tries the password.
+const LOGINS_A_MINUTE: usize = 4;
+
+/// A token as it is kept.
+#[derive(Clone, Debug)]
+pub struct TokenRecord {
+    /// The bearer token, `sk_live_…`.
+    pub token: SecretString,
+    /// When the marketplace will refuse it.
+    pub expires_at: DateTime<Utc>,
+    /// When we got it.
+    pub obtained_at: DateTime<Utc>,
+}
+
+/// Why a login was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoginReason {
+    /// No token was known.
+    First,
+    /// The token is about to expire, or has.
+    Renewal,
+    /// The marketplace refused a token that should have been good.
+    Forced,
+}
+
+impl LoginReason {
+    /// The word kept in the vault.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Renewal => "renewal",
+            Self::Forced => "401",
+        }
+    }
+}
+
+/// Durable memory for the token and for the logins made.
+pub trait Vault: Send + Sync {
+    /// The token on record.
+    fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>>;
+    /// Puts a token on record. Durable when it returns.
+    fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>>;
+    /// Times and reasons of the logins since `since`, oldest first.
+    fn logins_since(
+        &self,
+        since: DateTime<Utc>,
+    ) -> BoxFuture<'_, Result<Vec<(DateTime<Utc>, String)>, BoxedError>>;
+    /// Puts a login on record, before it is made.
+    fn record_login(&self, at: DateTime<Utc>, reason: LoginReason) -> BoxFuture<'_, Result<(), BoxedError>>;
+}
+
+/// Makes the call that issues a token.
+pub(crate) trait Login: Send + Sync {
+    fn login(&self) -> BoxFuture<'_, Result<TokenRecord, Error>>;
+}
+
+/// Gives out the token, and renews it with one login at a time.
+pub(crate) struct TokenKeeper {
+    username: String,
+    clock: Arc<dyn Clock>,
+    vault: Arc<dyn Vault>,
+    login: Arc<dyn Login>,
+    current: RwLock<Option<Arc<TokenRecord>>>,
+    /// After a failed renewal: not before this is another one tried while the token still works.
+    renew_not_before: RwLock<DateTime<Utc>>,
+    renewing: tokio::sync::Mutex<()>,
+}
+
+impl TokenKeeper {
+    pub(crate) fn new(
+        username: String,
+        clock: Arc<dyn Clock>,
+        vault: Arc<dyn Vault>,
+        login: Arc<dyn Login>,
+    ) -> Self {
+        Self {
+            username,
+            clock,
+            vault,
+            login,
+            current: RwLock::default(),
+            renew_not_before: RwLock::default(),
+            renewing: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// A token that should be good, logging in when there is none.
+    pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<TokenRecord>, Error> {
+        match self.cached() {
+            Some(record) if !self.is_due(&record) => Ok(record),
+            _ => self.in_own_task(None).await,
+        }
+    }
+
+    /// A token other than `refused`, which the marketplace answered with 401.
+    pub(crate) async fn after_refusal(
+        self: &Arc<Self>,
+        refused: &Arc<TokenRecord>,
+    ) -> Result<Arc<TokenRecord>, Error> {
+        self.in_own_task(Some(Arc::clone(refused))).await
+    }
+
+    /// Runs the renewal where a cancelled caller cannot cut it in half: a login that was sent has already
+    /// ended the old token, so its answer must reach the vault.
+    async fn in_own_task(
+        self: &Arc<Self>,
+        refused: Option<Arc<TokenRecord>>,
+    ) -> Result<Arc<TokenRecord>, Error> {
+        let keeper = Arc::clone(self);
+        let task = tokio::spawn(async move { keeper.renew(refused.as_deref()).await });
+        task.await.unwrap_or_else(|gone| Err(Error::Vault { action: "read", source: gone.into() }))
+    }
+
+    async fn renew(&self, refused: Option<&TokenRecord>) -> Result<Arc<TokenRecord>, Error> {
+        let _one_at_a_time = self.renewing.lock().await;
+        let usable = |record: &TokenRecord| !self.is_due(record) && !refused.is_some_and(|r| same(r, record));
+        if let Some(record) = self.cached().filter(|record| usable(record)) {
+            return Ok(record);
+        }
+        let kept = self.vault.load().await.map_err(|source| Error::Vault { action: "read", source })?;
+        let reason = match &kept {
+            Some(record) if usable(record) => return Ok(self.cache(record.clone())),
+            None => LoginReason::First,
+            Some(record) if refused.is_some_and(|r| same(r, record)) && !self.has_expired(record) => {
+                LoginReason::Forced
+            }
+            Some(_) => LoginReason::Renewal,
+        };
+        self.log_in(reason, kept).await
+    }
+
+    async fn log_in(
+        &self,
+        reason: LoginReason,
+        kept: Option<TokenRecord>,
+    ) -> Result<Arc<TokenRecord>, Error> {
+        self.refuse_login_war(reason).await?;
+        self.wait_for_login_budget().await?;
+        let written = |source| Error::Vault { action: "written", source };
+        self.vault.record_login(self.clock.now(), reason).await.map_err(written)?;
+        tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
+        match self.login.login().await {
+            Ok(record) => {
+                self.vault.save(record.clone()).await.map_err(written)?;
+                Ok(self.cache(record))
+            }
+            // A renewal that fails leaves the old token good until it expires: keep working, say it loudly.
+            Err(error) if reason == LoginReason::Renewal => {
+                match kept.filter(|record| !self.has_expired(record)) {
+                    Some(record) => {
+                        let again = self.clock.now() + RENEWAL_RETRY;
+                        *self.renew_not_before.write().unwrap_or_else(PoisonError::into_inner) = again;
+                        tracing::warn!(%error, expires_at = %record.expires_at, "the token could not be renewed");
+                        Ok(self.cache(record))
+                    }
+                    None => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn refuse_login_war(&self, reason: LoginReason) -> Result<(), Error> {
+        if reason != LoginReason::Forced {
+            return Ok(());
+        }
+        let logins = self.logins_since(FORCED_WINDOW).await?;
+        let forced = logins.iter().filter(|(_, reason)| reason == LoginReason::Forced.as_str()).count();
+        if forced >= FORCED_LOGINS {
+            return Err(Error::ForeignLogin { username: self.username.clone(), times: forced + 1 });
+        }
+        Ok(())
+    }
+
+    async fn wait_for_login_budget(&self) -> Result<(), Error> {
+        loop {
+            let recent = self.logins_since(TimeDelta::minutes(1)).await?;
+            let Some(excess) = recent.len().checked_sub(LOGINS_A_MINUTE) else { return Ok(()) };
+            let wait = recent[excess].0 + TimeDelta::seconds(61) - self.clock.now();
+            let wait =
+                wait.to_std().unwrap_or_default().clamp(Duration::from_millis(100), Duration::from_secs(61));
+            tracing::warn!(
+                wait_seconds = wait.as_secs(),
+                "waiting: the marketplace allows five logins a minute"
+            );
+            self.clock.sleep(wait).await;
+        }
+    }
+
+    async fn logins_since(&self, ago: TimeDelta) -> Result<Vec<(DateTime<Utc>, String)>, Error> {
+        let since = self.clock.now() - ago;
+        self.vault.logins_since(since).await.map_err(|source| Error::Vault { action: "read", source })
+    }
+
+    fn cached(&self) -> Option<Arc<TokenRecord>> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn cache(&self, record: TokenRecord) -> Arc<TokenRecord> {
+        let record = Arc::new(record);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&record));
+        record
+    }
+
+    fn has_expired(&self, record: &TokenRecord) -> bool {
+        record.expires_at <= self.clock.now()
+    }
+
+    fn is_due(&self, record: &TokenRecord) -> bool {
+        let now = self.clock.now();
+        let postponed = *self.renew_not_before.read().unwrap_or_else(PoisonError::into_inner) > now;
+        let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username) };
+        record.expires_at - margin <= now
+    }
+}
+
+/// 24 to 48 hours before expiry (API document, "Authentication" 3), spread by the credential's name so
+/// that a thousand stores do not log in together.
+fn renewal_margin(username: &str) -> TimeDelta {
+    let spread = ContentHash::of(username.as_bytes()).as_i64().rem_euclid(24 * 60);
+    TimeDelta::hours(24) + TimeDelta::minutes(spread)
+}
+
+fn same(a: &TokenRecord, b: &TokenRecord) -> bool {
+    a.token.expose_secret() == b.token.expose_secret()
+}
+
+/// The token's text, for the one place that must write it down: a [`Vault`].
+pub fn expose(token: &SecretString) -> &str {
+    token.expose_secret()
+}

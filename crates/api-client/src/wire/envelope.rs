@@ -1,0 +1,52 @@
+//! The success envelope: `{success, message_code, data, meta}` (API document, "Response envelopes").
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::fields::Field;
+
+/// The envelope with its parts unread.
+#[derive(Deserialize)]
+pub(crate) struct Envelope<'a> {
+    #[serde(default)]
+    pub(crate) success: Option<bool>,
+    #[serde(borrow, default)]
+    pub(crate) data: Field<'a>,
+    #[serde(borrow, default)]
+    pub(crate) meta: Field<'a>,
+}
+
+/// Why a 2xx body is no answer.
+#[derive(Debug)]
+pub(crate) enum BodyError {
+    /// It is not the JSON that the document describes.
+    Json(serde_json::Error),
+    /// It says `success: false`.
+    Denied,
+}
+
+impl BodyError {
+    /// JSON of a shape that the document does not describe.
+    pub(crate) fn shape(problem: impl std::fmt::Display) -> Self {
+        Self::Json(serde::de::Error::custom(problem))
+    }
+}
+
+impl From<serde_json::Error> for BodyError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+/// The payload of an answer: `data`, or the whole body where a route answers without an envelope.
+pub(crate) fn payload(body: &[u8]) -> Result<&RawValue, BodyError> {
+    let whole: &RawValue = serde_json::from_slice(body)?;
+    if !whole.get().starts_with('{') {
+        return Ok(whole);
+    }
+    let envelope: Envelope<'_> = serde_json::from_str(whole.get())?;
+    match envelope.success {
+        Some(false) => Err(BodyError::Denied),
+        _ => Ok(envelope.data.unwrap_or(whole)),
+    }
+}

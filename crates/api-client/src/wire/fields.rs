@@ -1,0 +1,157 @@
+//! Scalars in whatever form they come: numbers as numbers or strings, booleans as words or digits.
+
+use chrono::{DateTime, FixedOffset, Utc};
+use espelho_model::{money::parse_decimal, raw::storable, time::parse_timestamp};
+use rust_decimal::Decimal;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One optional value of an object, unread.
+pub type Field<'a> = Option<&'a RawValue>;
+
+/// Reads the fields of one object and remembers which of them it could not read.
+///
+/// An unreadable field becomes `None` (its text stays in `raw`) and is named, so that a change of the
+/// API's shape is seen and does not stop the row.
+#[derive(Debug)]
+pub struct FieldReader {
+    naive: FixedOffset,
+    unreadable: Vec<&'static str>,
+}
+
+impl FieldReader {
+    /// A reader that takes timestamps without an offset to be in `naive`.
+    pub fn new(naive: FixedOffset) -> Self {
+        Self { naive, unreadable: Vec::new() }
+    }
+
+    /// The fields that were there and could not be read.
+    pub fn into_unreadable(self) -> Vec<&'static str> {
+        self.unreadable
+    }
+
+    /// Text; a number or boolean gives its own digits or word (ids come in both forms).
+    pub fn text(&mut self, name: &'static str, field: Field<'_>) -> Option<String> {
+        self.read(name, field, |json| match json.as_bytes().first() {
+            Some(b'"') => unquote(json),
+            Some(b'{' | b'[') => None,
+            _ => Some(json.to_owned()),
+        })
+    }
+
+    /// An exact decimal.
+    pub fn decimal(&mut self, name: &'static str, field: Field<'_>) -> Option<Decimal> {
+        self.read_number(name, field, parse_decimal)
+    }
+
+    /// A whole number; `3`, `3.0` and `"3"` are.
+    pub fn integer(&mut self, name: &'static str, field: Field<'_>) -> Option<i64> {
+        self.read_number(name, field, |text| {
+            let number = parse_decimal(text)?;
+            number.is_integer().then(|| i64::try_from(number).ok())?
+        })
+    }
+
+    /// A boolean, also as `0`, `1` or a quoted word.
+    pub fn boolean(&mut self, name: &'static str, field: Field<'_>) -> Option<bool> {
+        self.read_number(name, field, |text| match text {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// A date-time.
+    pub fn time(&mut self, name: &'static str, field: Field<'_>) -> Option<DateTime<Utc>> {
+        let naive = self.naive;
+        self.read_number(name, field, |text| parse_timestamp(text, naive))
+    }
+
+    /// A nested object or list; a value of another kind is unreadable.
+    pub fn nested<'a, T: Deserialize<'a>>(&mut self, name: &'static str, field: Field<'a>) -> Option<T> {
+        // An empty list is how some servers write "no object" (this API's own error envelope does).
+        if field.is_some_and(|raw| raw.get() == "[]") {
+            return serde_json::from_str("[]").ok();
+        }
+        self.read(name, field, |json| serde_json::from_str(json).ok())
+    }
+
+    /// Values whose quotes do not matter; an empty string is no value.
+    fn read_number<T>(
+        &mut self,
+        name: &'static str,
+        field: Field<'_>,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        if field.is_some_and(|raw| raw.get() == "\"\"") {
+            return None;
+        }
+        self.read(name, field, |json| {
+            read(json.strip_prefix('"').and_then(|j| j.strip_suffix('"')).unwrap_or(json))
+        })
+    }
+
+    fn read<'a, T>(
+        &mut self,
+        name: &'static str,
+        field: Field<'a>,
+        read: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Option<T> {
+        let value = read(field?.get());
+        if value.is_none() {
+            self.unreadable.push(name);
+        }
+        value
+    }
+}
+
+fn unquote(json: &str) -> Option<String> {
+    serde_json::from_str(&storable(json)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).unwrap()
+    }
+
+    fn reader() -> FieldReader {
+        FieldReader::new(FixedOffset::east_opt(0).unwrap())
+    }
+
+    #[test]
+    fn a_number_is_read_from_its_own_text_in_either_form() {
+        for json in ["19.90", "\"19.90\"", "1990e-2"] {
+            let mut reader = reader();
+            assert_eq!(
+                reader.decimal("v", Some(&raw(json))).map(|d| d.normalize().to_string()),
+                Some("19.9".into()),
+                "{json}"
+            );
+            assert!(reader.into_unreadable().is_empty());
+        }
+        assert_eq!(reader().integer("v", Some(&raw("\"3.0\""))), Some(3));
+        assert_eq!(reader().boolean("v", Some(&raw("1"))), Some(true));
+        assert_eq!(reader().text("v", Some(&raw("123456789012345678901234567890"))).unwrap().len(), 30);
+    }
+
+    #[test]
+    fn text_that_databases_refuse_becomes_text_that_they_hold() {
+        assert_eq!(reader().text("v", Some(&raw(r#""a\u0000b""#))).unwrap(), "a\\u0000b");
+        assert_eq!(reader().text("v", Some(&raw(r#""\ud800x""#))).unwrap(), "\\ud800x");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_absence_is_not() {
+        let mut reader = reader();
+        assert_eq!(reader.decimal("absent", None), None);
+        assert_eq!(reader.decimal("empty", Some(&raw("\"\""))), None);
+        assert_eq!(reader.decimal("price", Some(&raw("\"1.234,56\""))), None);
+        assert_eq!(reader.integer("count", Some(&raw("1.5"))), None);
+        assert_eq!(reader.text("name", Some(&raw("{}"))), None);
+        assert_eq!(reader.time("at", Some(&raw("\"ontem\""))), None);
+        assert_eq!(reader.into_unreadable(), ["price", "count", "name", "at"]);
+    }
+}
