@@ -1,0 +1,30 @@
+//! Questions in SQL, answered as text: for showing a newcomer what the mirror is good for.
+
+use crate::{Error, Store};
+
+/// An answer: rows of text.
+pub type Table = Vec<Vec<String>>;
+
+impl Store {
+    /// Runs a fixed query whose `columns` columns are all text, outside any transaction. On SQLite it runs on
+    /// a read-only connection.
+    ///
+    /// # Errors
+    /// When the database refuses it, or a column is not text.
+    pub async fn ask(&self, sql: &'static str, columns: usize) -> Result<Table, Error> {
+        let rows = self.database.fetch("answer a question", sql, Vec::new()).await?;
+        let cell = |row: &crate::driver::Row, at| row.optional_text(at).map(Option::unwrap_or_default);
+        rows.iter().map(|row| (0..columns).map(|at| cell(row, at)).collect()).collect()
+    }
+
+    /// Whether the database takes writes: what `/readyz` asks.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub async fn check_writable(&self) -> Result<(), Error> {
+        // An update of no row takes the write lock and a journal, which a mere read would not.
+        self.database.execute("write", PROBE, Vec::new()).await.map(drop)
+    }
+}
+
+pub(crate) const PROBE: &str = "UPDATE stores SET first_seen_at = first_seen_at WHERE store = ''";

@@ -1,0 +1,154 @@
+//! Opening the database: connections, settings, migrations.
+
+use std::{
+    fs::OpenOptions,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
+
+use espelho_model::Clock;
+use sqlx::{
+    migrate::{MigrateError, Migrator},
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use crate::{Error, driver::Database, lease::Locks};
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+/// The mirror's database, open and migrated. Cheap to clone.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) database: Database,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) locks: Locks,
+}
+
+impl Store {
+    /// Opens `url` (`sqlite:PATH` or `postgres://…`), creating a SQLite file if there is none, and runs the
+    /// migrations that are missing.
+    ///
+    /// # Errors
+    /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
+    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let scheme = url.split(':').next().unwrap_or_default();
+        let (database, locks) = match scheme {
+            "sqlite" => open_sqlite(url).await?,
+            "postgres" | "postgresql" => open_postgres(url).await?,
+            _ => {
+                return Err(Error::Address {
+                    url: shown(url),
+                    why: "its scheme is not sqlite or postgres".into(),
+                });
+            }
+        };
+        migrate(&database).await?;
+        Ok(Self { database, clock, locks })
+    }
+
+    /// The file of a SQLite database.
+    pub fn file(&self) -> Option<&Path> {
+        self.locks.database_file()
+    }
+
+    /// Closes all connections, after which everything is on disk.
+    pub async fn close(&self) {
+        match &self.database {
+            Database::Sqlite { write, read } => {
+                read.close().await;
+                write.close().await;
+            }
+            Database::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+async fn open_sqlite(url: &str) -> Result<(Database, Locks), Error> {
+    let bad = |why: String| Error::Address { url: shown(url), why };
+    let options = SqliteConnectOptions::from_str(url).map_err(|e| bad(e.to_string()))?;
+    let path = options.get_filename().to_path_buf();
+    if url.contains(":memory:") || path.as_os_str().is_empty() {
+        return Err(bad("a mirror needs a file".into()));
+    }
+    create_private(&path).map_err(|e| Error::Connect { url: shown(url), source: sqlx::Error::Io(e) })?;
+    let options = options
+        .page_size(8192)
+        .journal_mode(SqliteJournalMode::Wal)
+        // A mirror is repaired from the marketplace; what must survive a power cut comes with its own setting.
+        .synchronous(SqliteSynchronous::Normal)
+        .foreign_keys(true)
+        .busy_timeout(Duration::from_secs(10))
+        .pragma("cache_size", "-16384")
+        .pragma("wal_autocheckpoint", "2000");
+    let failed = |source| Error::Connect { url: shown(url), source };
+    let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+    let write = write.connect_with(options.clone()).await.map_err(failed)?;
+    // A reader's cache stays small: it is the writer's that the random index pages go through.
+    let readers = options.read_only(true).pragma("cache_size", "-2048");
+    let read = SqlitePoolOptions::new().max_connections(4).min_connections(0).connect_lazy_with(readers);
+    Ok((Database::Sqlite { write, read }, Locks::beside(path)))
+}
+
+/// The file holds a token and buyers' names: nobody else on the machine may read it.
+fn create_private(path: &Path) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+async fn open_postgres(url: &str) -> Result<(Database, Locks), Error> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|e| Error::Address { url: shown(url), why: e.to_string() })?
+        .application_name("espelho");
+    let failed = |source| Error::Connect { url: shown(url), source };
+    let pool = PgPoolOptions::new().max_connections(8).acquire_timeout(Duration::from_secs(10));
+    let pool = pool.connect_with(options.clone()).await.map_err(failed)?;
+    Ok((Database::Postgres(pool), Locks::within(options)))
+}
+
+async fn migrate(database: &Database) -> Result<(), Error> {
+    let done = match database {
+        Database::Sqlite { write, .. } => SQLITE.run(write).await,
+        Database::Postgres(pool) => POSTGRES.run(pool).await,
+    };
+    done.map_err(|error| match error {
+        MigrateError::VersionMissing(found) => Error::Newer { found },
+        other => Error::Migrate(other),
+    })
+}
+
+/// An address without its password.
+fn shown(url: &str) -> String {
+    match (url.find("://"), url.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => match url[scheme + 3..at].split_once(':') {
+            Some((user, _)) => format!("{}{user}:***{}", &url[..scheme + 3], &url[at..]),
+            None => url.to_owned(),
+        },
+        _ => url.to_owned(),
+    }
+}
+
+/// The lock file of a store lies beside the database file.
+pub(crate) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        assert_eq!(shown("postgres://erp:s3cret@db.local/mirror"), "postgres://erp:***@db.local/mirror");
+        assert_eq!(shown("postgres://erp@db.local/mirror"), "postgres://erp@db.local/mirror");
+        assert_eq!(shown("sqlite:espelho.db"), "sqlite:espelho.db");
+    }
+}

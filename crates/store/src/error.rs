@@ -1,0 +1,122 @@
+//! What can go wrong with the database.
+
+use espelho_model::StoreKey;
+
+/// Why the mirror could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The address names no database that we know.
+    #[error("database.url {url:?} cannot be used: {why}")]
+    Address {
+        /// The address, without its password.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// No connection.
+    #[error("the database at {url} cannot be opened")]
+    Connect {
+        /// The address, without its password.
+        url: String,
+        /// The cause.
+        source: sqlx::Error,
+    },
+    /// A newer espelho has migrated this database.
+    #[error("the database has schema version {found}, which this version of espelho does not know")]
+    Newer {
+        /// The version found.
+        found: i64,
+    },
+    /// A migration failed.
+    #[error("the database cannot be migrated")]
+    Migrate(#[source] sqlx::migrate::MigrateError),
+    /// A statement failed.
+    #[error("the database refused to {operation}")]
+    Statement {
+        /// What was to be done.
+        operation: &'static str,
+        /// The cause.
+        source: sqlx::Error,
+    },
+    /// A statement and its arguments do not fit: a defect of espelho, found before SQLite would bind NULLs.
+    #[error("a statement takes {expected} arguments and was given {given}: {sql}")]
+    Arity {
+        /// Arguments the statement takes.
+        expected: usize,
+        /// Arguments it was given.
+        given: usize,
+        /// The statement.
+        sql: String,
+    },
+    /// A row that our own code cannot have written.
+    #[error("column {column} of a stored row cannot be read: {why}")]
+    Corrupt {
+        /// Position of the column in the statement.
+        column: usize,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The database mirrors another environment or marketplace for this store.
+    #[error("the database holds store {store} of {kept}, and the configuration says {configured}")]
+    OtherStore {
+        /// The store.
+        store: StoreKey,
+        /// What the database was filled from.
+        kept: String,
+        /// What the configuration names now.
+        configured: String,
+    },
+    /// Another instance works on the store.
+    #[error("store {store} is held by {owner}, since {since}")]
+    Held {
+        /// The store.
+        store: StoreKey,
+        /// Who holds it.
+        owner: String,
+        /// Since when.
+        since: String,
+    },
+    /// The lease was taken over by another instance; nothing more may be written.
+    #[error("the lease of store {store} was lost to another instance")]
+    LeaseLost {
+        /// The store.
+        store: StoreKey,
+    },
+    /// The lock file beside the database could not be used.
+    #[error("the lock file {path} cannot be used")]
+    LockFile {
+        /// The file.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// What to do about it, in one sentence.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Address { .. } => {
+                "write database.url as \"sqlite:espelho.db\" or \"postgres://user@host/db\""
+            }
+            Self::Connect { .. } => {
+                "check that the path is writable or the server runs, and that user, password and database exist"
+            }
+            Self::Newer { .. } => {
+                "install the espelho that migrated it, or a later one; a database is never migrated back"
+            }
+            Self::Migrate(_) => "see the database's own message; nothing of the failed migration was kept",
+            Self::Statement { .. } => "see the database's own message; check disk space and permissions",
+            Self::Arity { .. } | Self::Corrupt { .. } => "this is a defect: report it with this message",
+            Self::OtherStore { .. } => {
+                "use one database for each environment, or correct environment and base_url in the store's file"
+            }
+            Self::Held { .. } => "wait until it ends, or stop it, then run again",
+            Self::LeaseLost { .. } => "let only one instance work on a store",
+            Self::LockFile { .. } => {
+                "check that the directory of the database is writable and on a local disk"
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Rows that could not be mirrored, each with cause and next step, until they can.
+
+use espelho_model::{StoreKey, sync::Resource};
+
+use crate::{
+    Error, Store,
+    driver::{Insert, Value},
+    page::PageTx,
+};
+
+pub(crate) const LOAD: &str =
+    "SELECT key, code, error, hint FROM sync_failures WHERE store = $1 AND resource = $2 ORDER BY key";
+pub(crate) const CLEAR: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
+pub(crate) const KEEP: Insert = Insert {
+    operation: "note a failed row",
+    head: "INSERT INTO sync_failures (store, resource, key, code, error, hint, at)",
+    columns: 7,
+    tail: "ON CONFLICT (store, resource, key) DO UPDATE SET code = excluded.code, error = excluded.error, \
+           hint = excluded.hint, at = excluded.at",
+};
+
+/// A row that could not be mirrored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The row's identifier.
+    pub key: String,
+    /// A short stable code.
+    pub code: String,
+    /// The cause, in words.
+    pub error: String,
+    /// The next step.
+    pub hint: String,
+}
+
+impl Store {
+    /// The rows of a resource that are not mirrored, with their causes.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn failures(&self, store: &StoreKey, resource: Resource) -> Result<Vec<Failure>, Error> {
+        let values = vec![store.as_str().into(), resource.as_str().into()];
+        let rows = self.database.fetch("read the failed rows", LOAD, values).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Failure { key: row.text(0)?, code: row.text(1)?, error: row.text(2)?, hint: row.text(3)? })
+            })
+            .collect()
+    }
+}
+
+impl PageTx<'_> {
+    /// Notes rows that failed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_failures(&mut self, resource: Resource, failures: &[Failure]) -> Result<(), Error> {
+        let (store, at) = (self.store_key().as_str().to_owned(), self.at());
+        let values = failures.iter().flat_map(|f| -> [Value; 7] {
+            let [key, code, error, hint] =
+                [&f.key, &f.code, &f.error, &f.hint].map(|text| text.as_str().into());
+            [store.as_str().into(), resource.as_str().into(), key, code, error, hint, at.into()]
+        });
+        let values = values.collect();
+        self.tx.insert(&KEEP, values).await.map(drop)
+    }
+
+    /// Forgets the failures of rows that are mirrored now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn clear_failures(&mut self, resource: Resource, keys: Vec<String>) -> Result<(), Error> {
+        let first = [self.store_key().as_str().into(), resource.as_str().into()];
+        self.tx.execute_in("clear failed rows", CLEAR, &first, keys).await.map(drop)
+    }
+}

@@ -1,0 +1,41 @@
+//! The mirror: tables in SQLite or PostgreSQL, one SQL text for both. No HTTP, no policy.
+//!
+//! [`Store`] opens the database and runs the migrations; each file adds the functions of one aggregate to it
+//! or to [`PageTx`], the transaction in which a page's rows and its checkpoint move together. Only `driver`
+//! and `connect` know which database is there.
+#![deny(missing_docs)]
+
+mod ask;
+mod changes;
+mod connect;
+mod driver;
+mod error;
+mod failures;
+mod identity;
+mod lease;
+mod orders;
+mod page;
+mod passes;
+mod products;
+mod rate;
+mod rows;
+mod runs;
+mod statements;
+mod tokens;
+
+pub use ask::Table;
+pub use changes::Op;
+pub use connect::Store;
+pub use error::Error;
+pub use failures::Failure;
+pub use lease::Lease;
+pub use orders::OrderWrite;
+pub use page::{Known, PageTx};
+pub use passes::{KeptPage, Pass};
+pub use products::ProductWrite;
+pub use rate::RateBlock;
+pub use runs::{RunId, RunResult};
+pub use tokens::{KeptToken, LoginOnRecord};
+
+#[doc(hidden)]
+pub use statements::prepare_all;

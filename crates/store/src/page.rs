@@ -1,0 +1,57 @@
+//! The transaction in which a page's rows and its checkpoint move together, under a lease.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{ContentHash, StoreKey};
+
+use crate::{Error, Lease, Store, driver::Tx};
+
+/// A write under a lease: nothing of it is kept unless [`PageTx::commit`] succeeds, and nothing is written
+/// at all when the lease was lost.
+pub struct PageTx<'l> {
+    pub(crate) tx: Tx,
+    lease: &'l Lease,
+    at: DateTime<Utc>,
+}
+
+/// What the mirror knows about a listed row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The fingerprint of the row as it was last listed.
+    pub listing_hash: ContentHash,
+    /// The fingerprint of the detail as it was last mirrored.
+    pub content_hash: ContentHash,
+    /// Whether the row is marked as gone.
+    pub gone: bool,
+}
+
+impl Store {
+    /// Begins a write under a lease.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store.
+    pub async fn begin<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
+        let mut tx = self.database.begin().await?;
+        lease.check(self, &mut tx).await?;
+        Ok(PageTx { tx, lease, at: self.clock.now() })
+    }
+}
+
+impl PageTx<'_> {
+    /// The store that is written.
+    pub(crate) fn store_key(&self) -> &StoreKey {
+        self.lease.store()
+    }
+
+    /// The one time that all rows of this write bear.
+    pub(crate) fn at(&self) -> DateTime<Utc> {
+        self.at
+    }
+
+    /// Keeps everything.
+    ///
+    /// # Errors
+    /// When the database does not answer; then nothing was kept, or it will be found again by its keys.
+    pub async fn commit(self) -> Result<(), Error> {
+        self.tx.commit().await
+    }
+}
