@@ -1,0 +1,77 @@
+//! Tokens: issued, found again, and counted.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use crate::{
+    limit::{Meter, Verdict, Window},
+    seed::random::Random,
+};
+
+const PREFIX: &str = "sk_live_";
+const LIFETIME: i64 = 30 * 86_400;
+
+/// An issued token.
+pub(crate) struct Token {
+    pub(crate) text: Box<str>,
+    /// Position of its store.
+    pub(crate) store: usize,
+    /// Seconds since 1970.
+    pub(crate) expires_at: i64,
+    meter: Mutex<Meter>,
+}
+
+impl Token {
+    /// Counts a request against the limit; also the requests of the last 60 s.
+    pub(crate) fn admit(&self, now: i64, rate: Option<u32>, window: Window) -> (Verdict, u32) {
+        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let verdict = meter.admit(now, rate, window);
+        (verdict, meter.in_last_minute())
+    }
+}
+
+/// Every token that is worth something.
+pub(crate) struct Tokens {
+    seed: u64,
+    issued: AtomicU64,
+    live: RwLock<HashMap<Box<str>, Arc<Token>>>,
+}
+
+impl Tokens {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, issued: AtomicU64::new(0), live: RwLock::default() }
+    }
+
+    /// Issues a token that lives 30 days; `previous` is worth nothing from now on.
+    pub(crate) fn issue(&self, store: usize, now: i64, previous: Option<&Token>) -> Arc<Token> {
+        let number = self.issued.fetch_add(1, Relaxed);
+        let mut random = Random::of(&[self.seed, store as u64, number, 0x70CE]);
+        let text: Box<str> = format!("{PREFIX}{}", random.word(40)).into();
+        let token = Token { text: text.clone(), store, expires_at: now + LIFETIME, meter: Mutex::default() };
+        let token = Arc::new(token);
+        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(previous) = previous {
+            live.remove(&previous.text);
+        }
+        live.insert(text, Arc::clone(&token));
+        token
+    }
+
+    pub(crate) fn kill(&self, token: &Token) {
+        self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&token.text);
+    }
+
+    /// The token of an `Authorization` header.
+    pub(crate) fn of_header(&self, header: &str) -> Option<Arc<Token>> {
+        let text = header.strip_prefix("Bearer ")?.trim();
+        if !text.starts_with(PREFIX) {
+            return None;
+        }
+        self.live.read().unwrap_or_else(PoisonError::into_inner).get(text).cloned()
+    }
+}

@@ -1,0 +1,85 @@
+//! Bodies on the wire: whole, or cut off half way.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+
+/// The most that a request body may hold; the largest one here is a login.
+const MAX_REQUEST: usize = 64 * 1024;
+
+/// The body of a response.
+pub(crate) enum Outgoing {
+    /// Everything in one frame.
+    Whole(Option<Bytes>),
+    /// Announces `length` bytes, sends `part`, then breaks the connection.
+    Cut { part: Option<Bytes>, length: u64 },
+}
+
+impl Outgoing {
+    pub(crate) fn whole(body: Vec<u8>) -> Self {
+        Self::Whole((!body.is_empty()).then(|| Bytes::from(body)))
+    }
+
+    pub(crate) fn cut(body: Vec<u8>) -> Self {
+        let length = body.len() as u64;
+        let mut part = Bytes::from(body);
+        part.truncate(part.len() / 2);
+        Self::Cut { part: Some(part), length }
+    }
+}
+
+impl Body for Outgoing {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        Poll::Ready(match self.get_mut() {
+            Self::Whole(body) => body.take().map(|bytes| Ok(Frame::data(bytes))),
+            Self::Cut { part, .. } => Some(match part.take() {
+                Some(bytes) => Ok(Frame::data(bytes)),
+                None => Err(io::ErrorKind::ConnectionReset.into()),
+            }),
+        })
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(match self {
+            Self::Whole(body) => body.as_ref().map_or(0, |bytes| bytes.len() as u64),
+            Self::Cut { length, .. } => *length,
+        })
+    }
+}
+
+/// Why a request body could not be had.
+pub(crate) enum Unread {
+    /// It is larger than any body the document describes.
+    TooLarge,
+    /// The client went away.
+    Broken,
+}
+
+/// Reads a request body to its end.
+pub(crate) async fn read(mut body: Incoming) -> Result<Vec<u8>, Unread> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let frame = frame.map_err(|_| Unread::Broken)?;
+        if let Some(data) = frame.data_ref() {
+            if bytes.len() + data.len() > MAX_REQUEST {
+                return Err(Unread::TooLarge);
+            }
+            bytes.extend_from_slice(data);
+        }
+    }
+    Ok(bytes)
+}

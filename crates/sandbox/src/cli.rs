@@ -1,0 +1,192 @@
+//! `espelho sandbox`: the command line.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use serde::Serialize;
+use tokio::net::TcpListener;
+
+use crate::{Error, ListShape, Olist, OlistSplit, Options, Sandbox, StoreAccess, Window, start};
+
+/// The most stores that are spelled out for people.
+const SHOWN: usize = 5;
+
+/// The marketplace in a box: serves the Seller Integration API with generated or real data.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Address and port to serve on; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8799")]
+    pub listen: SocketAddr,
+    /// Serves the Olist data set: the folder with its seven .csv.gz files.
+    #[arg(long, value_name = "DIR")]
+    pub olist: Option<PathBuf>,
+    /// Whose the Olist orders are: all of one store, or each of its seller.
+    #[arg(long, value_enum, default_value_t, requires = "olist")]
+    pub olist_split: OlistSplit,
+    /// Stores to generate.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "olist")]
+    pub stores: usize,
+    /// Orders to generate for each store.
+    #[arg(long, value_name = "N", default_value_t = 200, conflicts_with = "olist")]
+    pub orders: usize,
+    /// Products to generate for each store.
+    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "olist")]
+    pub products: usize,
+    /// The same seed and counts give the same stores, credentials and orders.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Requests a minute that each token may make, or `off`.
+    #[arg(long, value_name = "N|off", default_value = "300", value_parser = rate)]
+    pub rate: Rate,
+    /// How the minute of the limit is counted.
+    #[arg(long, value_enum, default_value_t)]
+    pub rate_window: Window,
+    /// The shape of `meta` in listings, which the API document leaves open.
+    #[arg(long, value_enum, default_value_t)]
+    pub list_shape: ListShape,
+    /// Writes decimals and counts as JSON strings.
+    #[arg(long)]
+    pub numbers_as_strings: bool,
+    /// Answers page 1 whatever page is asked for.
+    #[arg(long)]
+    pub ignore_page: bool,
+    /// Serves /_sandbox/ too: statistics, faults and changes, without a token.
+    #[arg(long)]
+    pub control: bool,
+    /// Prints one JSON object with the address and every credential on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The value of `--rate`: requests a minute, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate(pub Option<u32>);
+
+fn rate(text: &str) -> Result<Rate, String> {
+    match text {
+        "off" => Ok(Rate(None)),
+        _ => match text.parse() {
+            Ok(rate @ 1..) => Ok(Rate(Some(rate))),
+            _ => Err("a whole number from 1, or `off`".to_owned()),
+        },
+    }
+}
+
+impl From<&Args> for Options {
+    fn from(args: &Args) -> Self {
+        Self {
+            stores: args.stores,
+            orders: args.orders,
+            products: args.products,
+            seed: args.seed,
+            rate: args.rate.0,
+            window: args.rate_window,
+            olist: args.olist.clone().map(|dir| Olist { dir, split: args.olist_split }),
+            list_shape: args.list_shape,
+            numbers_as_strings: args.numbers_as_strings,
+            ignore_page: args.ignore_page,
+            control: args.control,
+            ..Self::default()
+        }
+    }
+}
+
+/// Serves until SIGINT or SIGTERM.
+///
+/// # Errors
+///
+/// When the address cannot be bound, the data set cannot be read, or the signals cannot be waited for.
+pub async fn run(args: Args) -> Result<(), Error> {
+    let listener = TcpListener::bind(args.listen)
+        .await
+        .map_err(|source| Error::Listen { address: args.listen.to_string(), source })?;
+    if let Some(dir) = &args.olist {
+        eprintln!("loading the Olist data set from {} …", dir.display());
+    }
+    let sandbox = start(listener, Options::from(&args)).await?;
+    let stores = sandbox.stores();
+    greet(&sandbox, &stores);
+    if args.json {
+        println!("{}", announcement(sandbox.base_url(), &stores));
+    }
+    ended().await?;
+    sandbox.stop().await;
+    Ok(())
+}
+
+/// Tells people where the sandbox is and how to log in.
+fn greet(sandbox: &Sandbox, stores: &[StoreAccess]) {
+    let base = sandbox.base_url();
+    eprintln!("sandbox on {base}");
+    for StoreAccess { key, username, password, .. } in stores.iter().take(SHOWN) {
+        eprintln!("  {key}: username {username}  password {password}");
+    }
+    if stores.len() > SHOWN {
+        eprintln!("  and {} more", stores.len() - SHOWN);
+    }
+    if let Some(StoreAccess { username, password, .. }) = stores.first() {
+        eprintln!("try: curl -s {base}/api/integration/auth -H 'Content-Type: application/json' \\");
+        eprintln!("       -d '{{\"username\":\"{username}\",\"password\":\"{password}\"}}'");
+    }
+}
+
+#[derive(Serialize)]
+struct Announcement<'a> {
+    base_url: String,
+    stores: Vec<Access<'a>>,
+}
+
+#[derive(Serialize)]
+struct Access<'a> {
+    store: &'a str,
+    username: &'a str,
+    password: &'a str,
+}
+
+/// The object of `--json`.
+fn announcement(base_url: String, stores: &[StoreAccess]) -> String {
+    let stores = stores
+        .iter()
+        .map(|store| Access { store: &store.key, username: &store.username, password: &store.password })
+        .collect();
+    serde_json::to_string(&Announcement { base_url, stores }).unwrap_or_default()
+}
+
+/// Waits for SIGINT or, where there is one, SIGTERM.
+async fn ended() -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(|source| Error::Signal { source })?;
+        tokio::select! {
+            _ = terminate.recv() => Ok(()),
+            interrupted = tokio::signal::ctrl_c() => interrupted.map_err(|source| Error::Signal { source }),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.map_err(|source| Error::Signal { source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_a_number_from_one_or_off() {
+        assert_eq!(rate("off"), Ok(Rate(None)));
+        assert_eq!(rate("300"), Ok(Rate(Some(300))));
+        assert!(rate("0").is_err() && rate("-1").is_err() && rate("fast").is_err());
+    }
+
+    #[test]
+    fn the_announcement_names_every_store() {
+        let store = StoreAccess {
+            key: "loja-1".into(),
+            name: "Casa".into(),
+            username: "loja-1@abc".into(),
+            password: "secret".into(),
+        };
+        let text = announcement("http://127.0.0.1:1".into(), &[store]);
+        let expected = r#"{"base_url":"http://127.0.0.1:1","stores":[{"store":"loja-1","username":"loja-1@abc","password":"secret"}]}"#;
+        assert_eq!(text, expected);
+    }
+}

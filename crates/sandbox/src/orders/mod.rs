@@ -1,0 +1,148 @@
+//! Orders: what is kept of them, and how they are listed, filtered and written.
+
+pub(crate) mod book;
+mod detail;
+mod enums;
+mod filter;
+mod late;
+pub(crate) mod routes;
+mod row;
+mod summary;
+mod transitions;
+pub(crate) mod vocabulary;
+
+use self::vocabulary::{
+    Channel, Delivery, OrderType, PaymentMethod, PaymentStatus, Status, StockStatus, Workflow,
+};
+pub(crate) use self::{enums::list as write_words, transitions::statuses};
+use crate::money::Milli;
+
+/// How long an unpaid order waits for its payment.
+const PAYMENT_DAYS: i64 = 3;
+
+/// An order, as small as it can be kept: labels, sub-objects and counts are derived when it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    pub(crate) number: Box<str>,
+    /// A hash of the order's identity; every detail that the data does not hold is drawn from it.
+    pub(crate) serial: u64,
+    pub(crate) status: Status,
+    pub(crate) workflow: Workflow,
+    pub(crate) kind: OrderType,
+    pub(crate) channel: Channel,
+    pub(crate) payment: PaymentMethod,
+    /// Position in the shared list of people.
+    pub(crate) customer: u32,
+    pub(crate) lines: Box<[Line]>,
+    pub(crate) shipping: Milli,
+    pub(crate) discounts: Milli,
+    pub(crate) created_at: i64,
+    pub(crate) updated_at: i64,
+    /// End of the campaign of a collective order.
+    pub(crate) release_at: Option<i64>,
+    pub(crate) picked_up_at: Option<i64>,
+    pub(crate) notes: Option<Box<str>>,
+    /// Bodies served verbatim in place of ours.
+    pub(crate) raw: Option<Box<Raw>>,
+}
+
+/// One line of an order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    /// Position in the store's catalogue.
+    pub(crate) product: u32,
+    pub(crate) quantity: u32,
+    pub(crate) unit_price: Milli,
+    /// 2 or 3: the decimals of the unit price when the item entered the cart.
+    pub(crate) price_scale: u8,
+    pub(crate) stock: StockStatus,
+}
+
+/// The bodies of an order that a test wrote itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw {
+    pub(crate) detail: String,
+    pub(crate) listing: String,
+}
+
+impl Line {
+    /// Quantity times unit price, rounded up to cents.
+    pub(crate) fn subtotal(&self) -> Milli {
+        self.unit_price.times(self.quantity).ceil_cents()
+    }
+}
+
+impl Order {
+    pub(crate) fn products_total(&self) -> Milli {
+        self.lines.iter().fold(Milli(0), |sum, line| sum + line.subtotal())
+    }
+
+    pub(crate) fn total(&self) -> Milli {
+        self.products_total() + self.shipping - self.discounts
+    }
+
+    pub(crate) fn units(&self) -> u64 {
+        self.lines.iter().map(|line| u64::from(line.quantity)).sum()
+    }
+
+    pub(crate) fn delivery(&self) -> Delivery {
+        match self.workflow {
+            Workflow::InStorePickup => Delivery::Pickup,
+            _ => Delivery::Shipping,
+        }
+    }
+
+    pub(crate) fn payment_status(&self) -> PaymentStatus {
+        match self.status {
+            Status::WaitingPayment => PaymentStatus::Pending,
+            Status::PaymentExpired => PaymentStatus::Expired,
+            Status::Cancelled => PaymentStatus::Refunded,
+            _ => PaymentStatus::Approved,
+        }
+    }
+
+    /// Only an order that waits for its payment has this deadline.
+    pub(crate) fn payment_expires_at(&self) -> Option<i64> {
+        (self.status == Status::WaitingPayment).then_some(self.created_at + PAYMENT_DAYS * 86_400)
+    }
+
+    /// Whether a fiscal document has been issued: from dispatch readiness on it must have been.
+    pub(crate) fn is_invoiced(&self) -> bool {
+        use Status::{Completed, Delivered, PickedUp, ReadyForPickup, ReadyToShip, Shipped};
+        match self.status {
+            ReadyToShip | Shipped | Delivered | Completed | ReadyForPickup | PickedUp => true,
+            Status::Preparing => self.serial & 1 == 0,
+            _ => false,
+        }
+    }
+
+    /// Moves to a status and lets the lines' stock follow ("Order line stock status" of the document).
+    pub(crate) fn enter(&mut self, status: Status, now: i64) {
+        self.status = status;
+        self.touch(now);
+        if status == Status::PickedUp {
+            self.picked_up_at = Some(now);
+        }
+        for line in &mut self.lines {
+            line.stock = following(line.stock, status);
+        }
+    }
+
+    /// Notes a change. Never the same second twice, so that a change always shows in `updated_at`.
+    pub(crate) fn touch(&mut self, now: i64) {
+        self.updated_at = now.max(self.updated_at + 1);
+    }
+}
+
+/// The stock state of a line after its order entered a status.
+fn following(stock: StockStatus, status: Status) -> StockStatus {
+    use StockStatus::{AwaitingRestock, Committed, NotApplicable, Released, Reserved, SoldReserved};
+    match (stock, status) {
+        (NotApplicable, _) => NotApplicable,
+        (_, Status::Shipped | Status::Delivered | Status::Completed | Status::PickedUp) => Committed,
+        (_, Status::Cancelled | Status::PaymentExpired) => Released,
+        (Reserved, Status::Paid) => SoldReserved,
+        (AwaitingRestock, Status::Paid | Status::Preparing) => SoldReserved,
+        (other, _) => other,
+    }
+}

@@ -1,0 +1,168 @@
+//! Products, tiers and stock as JSON.
+
+use super::{Catalogue, Dimensions, Product, StockEntry, Tier};
+use crate::{json::Json, money::Milli};
+
+/// Image variations and their sizes.
+const SIZES: [(&str, &str); 2] = [("thumbnail", "135x135"), ("sm", "200x200")];
+
+impl Product {
+    pub(crate) fn write(&self, json: &mut Json) {
+        json.open_object();
+        json.key("id").ulid(self.id);
+        json.key("name").text(&self.name);
+        json.key("sku").text(&self.sku);
+        json.key("base_unit").raw_text(self.unit.wire());
+        json.key("price_type").raw_text(if self.is_wholesale() { "wholesale" } else { "default" });
+        json.key("is_available_for_sale").bool(self.is_available_for_sale);
+        json.key("is_industrializable").bool(self.is_industrializable);
+        json.key("allow_sale_without_stock").bool(self.allow_sale_without_stock);
+        json.key("auto_wholesale_pricing").bool(self.auto_wholesale_pricing);
+        json.key("dimensions");
+        self.write_dimensions(json);
+        let (quantity, reserved) = self.stock_sums();
+        write_quantities(json, quantity, reserved);
+        json.key("thumbnail");
+        self.write_thumbnail(json);
+        json.key("price");
+        match self.tiers.first() {
+            Some(tier) => write_price(json, tier.value),
+            None => json.null(),
+        }
+        json.close_object();
+    }
+
+    fn write_dimensions(&self, json: &mut Json) {
+        let Some(Dimensions { height, width, length, weight }) = self.dimensions else {
+            json.null();
+            return;
+        };
+        json.open_object();
+        json.key("height").decimal(height, 3);
+        json.key("width").decimal(width, 3);
+        json.key("length").decimal(length, 3);
+        json.key("weight").decimal(weight, 3);
+        json.close_object();
+    }
+
+    fn write_thumbnail(&self, json: &mut Json) {
+        if !self.has_thumbnail {
+            json.null();
+            return;
+        }
+        json.open_object();
+        json.key("id").ulid(self.id ^ 1);
+        json.key("resources").open_array();
+        for (name, size) in SIZES {
+            json.open_object();
+            json.key("name").raw_text(name);
+            json.key("size").raw_text(size);
+            json.key("url");
+            self.write_image_url(json, size);
+            json.close_object();
+        }
+        json.close_array();
+        json.close_object();
+    }
+
+    /// The address of the smallest image, or null.
+    pub(crate) fn write_thumbnail_url(&self, json: &mut Json) {
+        if self.has_thumbnail {
+            self.write_image_url(json, SIZES[0].1);
+        } else {
+            json.null();
+        }
+    }
+
+    fn write_image_url(&self, json: &mut Json, size: &str) {
+        let mut id = [0; ulid::ULID_LEN];
+        let id = ulid::Ulid(self.id ^ 1).array_to_str(&mut id);
+        json.joined(&["https://imagens.marketplace.example/", id, "-", size, ".webp"]);
+    }
+
+    pub(crate) fn write_tiers(&self, json: &mut Json) {
+        json.open_array();
+        for tier in &self.tiers {
+            tier.write(json);
+        }
+        json.close_array();
+    }
+
+    /// The stock of each location, as a list.
+    pub(crate) fn write_stocks(&self, json: &mut Json, catalogue: &Catalogue) {
+        json.open_array();
+        for entry in &self.stock {
+            entry.write(json, self, catalogue);
+        }
+        json.close_array();
+    }
+
+    /// The stock route's object.
+    pub(crate) fn write_stock(&self, json: &mut Json, catalogue: &Catalogue) {
+        json.open_object();
+        json.key("total").quantity(self.stock_sums().0);
+        self.write_stocks(json.key("stocks"), catalogue);
+        json.key("locations").open_array();
+        for location in &catalogue.locations {
+            json.open_object();
+            json.key("location_id").id(location.id);
+            json.key("store_id").id(catalogue.store_id());
+            json.key("name").text(location.name);
+            json.key("status").raw_text("active");
+            json.key("location_type").raw_text(location.kind);
+            json.key("allows_pickup").bool(location.allows_pickup);
+            json.key("allows_production").bool(location.allows_production);
+            json.close_object();
+        }
+        json.close_array();
+        json.close_object();
+    }
+}
+
+impl Tier {
+    fn write(&self, json: &mut Json) {
+        json.open_object();
+        json.key("min_quantity").count(u64::from(self.min_quantity));
+        write_price(json.key("value"), self.value);
+        json.key("discount_percent");
+        optional(json, self.discount_percent, 2);
+        let package = self.package;
+        optional(json.key("package_weight"), package.map(|package| package.weight), 3);
+        optional(json.key("package_height"), package.map(|package| package.height), 3);
+        optional(json.key("package_width"), package.map(|package| package.width), 3);
+        optional(json.key("package_length"), package.map(|package| package.length), 3);
+        json.close_object();
+    }
+}
+
+impl StockEntry {
+    fn write(&self, json: &mut Json, product: &Product, catalogue: &Catalogue) {
+        let location = catalogue.locations.get(self.location as usize).map_or(0, |location| location.id);
+        json.open_object();
+        // 40 bits of the product's identifier and the location: unique, and exact in every JSON reader.
+        let product_bits = (product.id as u64) & 0xFF_FFFF_FFFF;
+        json.key("id").id(product_bits * 16 + u64::from(self.location));
+        json.key("product_sku").text(&product.sku);
+        json.key("location_stock").id(location);
+        write_quantities(json, self.quantity, self.reserved);
+        json.close_object();
+    }
+}
+
+fn write_quantities(json: &mut Json, quantity: Milli, reserved: Milli) {
+    json.key("quantity").quantity(quantity);
+    json.key("reserved_quantity").quantity(reserved);
+    json.key("available_quantity").quantity(quantity - reserved);
+}
+
+/// A price has three decimals only where it needs them.
+fn write_price(json: &mut Json, price: Milli) {
+    json.decimal(price, if price.0 % 10 == 0 { 2 } else { 3 });
+}
+
+fn optional(json: &mut Json, value: Option<Milli>, scale: u8) {
+    match value {
+        Some(value) => json.decimal(value, scale),
+        None => json.null(),
+    }
+}

@@ -1,0 +1,128 @@
+//! What the sandbox saw: the numbers that tests and benchmarks hold a client to.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+};
+
+use serde::Serialize;
+
+use crate::route::Route;
+
+/// What the sandbox saw since it started, or since the last reset.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Stats {
+    /// Every request, refused ones too; the `/_sandbox/` routes are left out.
+    pub requests: u64,
+    /// Requests by route, such as `GET /api/v1/sellers/orders/{id}`; what no route matched is `unmatched`.
+    pub by_route: BTreeMap<String, u64>,
+    /// Answers by HTTP status; 0 stands for a connection that was closed without an answer.
+    pub by_status: BTreeMap<u16, u64>,
+    /// Successful logins.
+    pub logins: u64,
+    /// Requests that a token's limit or the login limit refused.
+    pub rate_limited: u64,
+    /// The largest number of counted requests of one token in any 60 s.
+    pub max_in_60s: u32,
+    /// Extra fetches of a listing with an identical query string by one store.
+    pub repeated_list_pages: u64,
+    /// Extra fetches of the same order or product detail by one store.
+    pub repeated_details: u64,
+}
+
+const STATUSES: usize = 600;
+
+/// The counters behind [`Stats`].
+pub(crate) struct Counters {
+    routes: [AtomicU64; Route::ALL.len()],
+    unmatched: AtomicU64,
+    statuses: Vec<AtomicU64>,
+    logins: AtomicU64,
+    rate_limited: AtomicU64,
+    max_in_60s: AtomicU32,
+    repeated_lists: AtomicU64,
+    repeated_details: AtomicU64,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self {
+            routes: Default::default(),
+            unmatched: AtomicU64::new(0),
+            statuses: (0..STATUSES).map(|_| AtomicU64::new(0)).collect(),
+            logins: AtomicU64::new(0),
+            rate_limited: AtomicU64::new(0),
+            max_in_60s: AtomicU32::new(0),
+            repeated_lists: AtomicU64::new(0),
+            repeated_details: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Counters {
+    pub(crate) fn request(&self, route: Option<Route>) {
+        match route {
+            Some(route) => &self.routes[route as usize],
+            None => &self.unmatched,
+        }
+        .fetch_add(1, Relaxed);
+    }
+
+    /// Counts an answer; status 0 is a connection closed without one.
+    pub(crate) fn answered(&self, status: u16) {
+        if let Some(counter) = self.statuses.get(usize::from(status)) {
+            counter.fetch_add(1, Relaxed);
+        }
+    }
+
+    pub(crate) fn login(&self) {
+        self.logins.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn rate_limited(&self) {
+        self.rate_limited.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn in_last_minute(&self, count: u32) {
+        self.max_in_60s.fetch_max(count, Relaxed);
+    }
+
+    pub(crate) fn repeated(&self, route: Route) {
+        match route {
+            Route::Orders | Route::Products => &self.repeated_lists,
+            _ => &self.repeated_details,
+        }
+        .fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn reset(&self) {
+        let singles = [&self.unmatched, &self.logins, &self.rate_limited, &self.repeated_lists];
+        for counter in self.routes.iter().chain(&self.statuses).chain(singles) {
+            counter.store(0, Relaxed);
+        }
+        self.repeated_details.store(0, Relaxed);
+        self.max_in_60s.store(0, Relaxed);
+    }
+
+    pub(crate) fn snapshot(&self) -> Stats {
+        let unmatched = ("unmatched", self.unmatched.load(Relaxed));
+        let by_route: BTreeMap<String, u64> = Route::ALL
+            .iter()
+            .map(|route| (route.template(), self.routes[*route as usize].load(Relaxed)))
+            .chain([unmatched])
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, count)| (name.to_owned(), count))
+            .collect();
+        let statuses = self.statuses.iter().map(|counter| counter.load(Relaxed));
+        Stats {
+            requests: by_route.values().sum(),
+            by_route,
+            by_status: (0_u16..).zip(statuses).filter(|(_, count)| *count > 0).collect(),
+            logins: self.logins.load(Relaxed),
+            rate_limited: self.rate_limited.load(Relaxed),
+            max_in_60s: self.max_in_60s.load(Relaxed),
+            repeated_list_pages: self.repeated_lists.load(Relaxed),
+            repeated_details: self.repeated_details.load(Relaxed),
+        }
+    }
+}

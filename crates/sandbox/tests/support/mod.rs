@@ -1,0 +1,174 @@
+//! What the tests share: a sandbox in this process, a clock that they drive, and a plain client.
+#![allow(dead_code, reason = "every test binary uses a part of this")]
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering::SeqCst},
+};
+
+use espelho_sandbox::{Control, Now, Options, Sandbox, StoreAccess, start};
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// 2026-04-01 12:00:30 in Brasília: half a minute into a minute of the clock.
+pub(crate) const NOON: i64 = 1_775_055_630_000;
+
+/// A clock that stands still until it is moved.
+#[derive(Clone)]
+pub(crate) struct Hands(Arc<AtomicI64>);
+
+impl Hands {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(AtomicI64::new(NOON)))
+    }
+
+    pub(crate) fn now(&self) -> Now {
+        let hands = self.0.clone();
+        Arc::new(move || chrono::DateTime::from_timestamp_millis(hands.load(SeqCst)).unwrap())
+    }
+
+    pub(crate) fn forward(&self, seconds: i64) {
+        self.0.fetch_add(seconds * 1000, SeqCst);
+    }
+
+    pub(crate) fn set(&self, millis: i64) {
+        self.0.store(millis, SeqCst);
+    }
+}
+
+/// A served sandbox and a client that is logged in to its first store.
+pub(crate) struct Bench {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) hands: Hands,
+    pub(crate) http: reqwest::Client,
+    pub(crate) token: String,
+}
+
+/// What came back.
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) async fn read(response: Response) -> Self {
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Self { status, headers, bytes: response.bytes().await.unwrap().to_vec() }
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap()
+    }
+
+    pub(crate) fn data(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.bytes));
+        self.json()["data"].clone()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<i64> {
+        self.headers.get(name).map(|value| value.to_str().unwrap().parse().unwrap())
+    }
+
+    /// Checks the whole error envelope; its `errors` come back.
+    pub(crate) fn refused(&self, status: u16, code: &str) -> Value {
+        let body = self.json();
+        assert_eq!(self.status, status, "{body}");
+        assert_eq!(body["success"], json!(false));
+        assert_eq!(body["code"], json!(status));
+        assert_eq!(body["message_code"], json!(code));
+        assert!(!body["description"].as_str().unwrap().is_empty());
+        assert_eq!(body["data"], json!([]));
+        assert_eq!(body["meta"], json!([]));
+        body["errors"].clone()
+    }
+}
+
+pub(crate) fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}
+
+impl Bench {
+    /// Starts a sandbox on the driven clock, whatever clock the options name.
+    pub(crate) async fn start(options: Options) -> Self {
+        let hands = Hands::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let options = Options { now: Some(hands.now()), ..options };
+        let sandbox = start(listener, options).await.unwrap();
+        let mut bench = Self { sandbox, hands, http: client(), token: String::new() };
+        bench.token = bench.login().await;
+        bench
+    }
+
+    pub(crate) fn control(&self) -> Control {
+        self.sandbox.control()
+    }
+
+    pub(crate) fn access(&self) -> StoreAccess {
+        self.sandbox.stores().remove(0)
+    }
+
+    /// Logs in to the first store; its new token.
+    pub(crate) async fn login(&self) -> String {
+        self.login_to(&self.access()).await
+    }
+
+    pub(crate) async fn login_to(&self, access: &StoreAccess) -> String {
+        let reply = self.auth(&json!({"username": access.username, "password": access.password})).await;
+        reply.data()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// POSTs a body to the login.
+    pub(crate) async fn auth(&self, body: &Value) -> Reply {
+        let request = self.http.post(self.url("/api/integration/auth"));
+        let sent = request.header("content-type", "application/json").body(body.to_string()).send();
+        Reply::read(sent.await.unwrap()).await
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.sandbox.base_url())
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.get_with(&format!("Bearer {}", self.token), path).await
+    }
+
+    pub(crate) async fn get_with(&self, authorization: &str, path: &str) -> Reply {
+        let request = self.http.get(self.url(path)).header("authorization", authorization);
+        Reply::read(request.send().await.unwrap()).await
+    }
+
+    /// Asks without a token.
+    pub(crate) async fn plain(&self, method: Method, path: &str, body: &str) -> Reply {
+        let request = self.http.request(method, self.url(path)).body(body.to_owned());
+        Reply::read(request.send().await.unwrap()).await
+    }
+
+    /// Every row of the order listing under a query, page by page.
+    pub(crate) async fn orders(&self, query: &str) -> Vec<Value> {
+        let mut rows = Vec::new();
+        for page in 1.. {
+            let reply = self.get(&format!("/api/v1/sellers/orders?limit=100&page={page}&{query}")).await;
+            let mut data = reply.data();
+            let found = data.as_array_mut().unwrap();
+            if found.is_empty() {
+                let total = reply.json()["meta"]["total"].as_u64().unwrap();
+                assert_eq!(rows.len() as u64, total, "{query}");
+                break;
+            }
+            rows.append(found);
+        }
+        rows
+    }
+
+    pub(crate) async fn order(&self, number: &str) -> Value {
+        self.get(&format!("/api/v1/sellers/orders/{number}")).await.data()
+    }
+}
+
+/// No limit: for tests that ask a lot and care for something else.
+pub(crate) fn unlimited() -> Options {
+    Options { rate: None, ..Options::default() }
+}
