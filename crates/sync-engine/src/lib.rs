@@ -1,0 +1,18 @@
+//! What keeps the mirror in step with the marketplace. No SQL, no HTTP: it speaks `model`, and asks
+//! `api-client` and `store` to act.
+//!
+//! [`plan`] decides, purely; [`pull`] awaits; [`reconcile`] strings the resources of one store together and
+//! says in a [`StoreReport`] how it went. [`StoreMemory`] lets a client keep its token and budget in the store.
+#![deny(missing_docs)]
+
+mod memory;
+pub mod plan;
+mod progress;
+pub mod pull;
+mod reconcile;
+mod report;
+
+pub use memory::StoreMemory;
+pub use progress::{Progress, Silent};
+pub use reconcile::{Options, StoreContext, reconcile};
+pub use report::{Problem, ResourceReport, StoreReport, Trouble};

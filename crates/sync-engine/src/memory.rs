@@ -1,0 +1,87 @@
+//! The store as the client's memory: token, logins and spent budget survive in the database.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{
+    error::BoxedError,
+    limit::{BoxFuture, Ledger, Spent},
+    token::{LoginReason, TokenRecord, Vault},
+};
+use espelho_model::StoreKey;
+use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store};
+
+/// One store's token and budget, kept in the mirror's database.
+#[derive(Clone)]
+pub struct StoreMemory {
+    store: Store,
+    key: StoreKey,
+}
+
+impl StoreMemory {
+    /// The memory of store `key` in `store`.
+    pub fn new(store: Store, key: StoreKey) -> Arc<Self> {
+        Arc::new(Self { store, key })
+    }
+}
+
+impl Vault for StoreMemory {
+    fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
+        Box::pin(async {
+            let kept = self.store.token(&self.key).await?;
+            Ok(kept.map(|KeptToken { token, expires_at, obtained_at }| TokenRecord {
+                token: token.into(),
+                expires_at,
+                obtained_at,
+            }))
+        })
+    }
+
+    fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let TokenRecord { token, expires_at, obtained_at } = record;
+            let token = espelho_api_client::token::expose(&token).to_owned();
+            Ok(self.store.keep_token(&self.key, KeptToken { token, expires_at, obtained_at }).await?)
+        })
+    }
+
+    fn logins_since(
+        &self,
+        since: DateTime<Utc>,
+    ) -> BoxFuture<'_, Result<Vec<(DateTime<Utc>, String)>, BoxedError>> {
+        Box::pin(async move {
+            let logins = self.store.logins_since(&self.key, since).await?;
+            Ok(logins.into_iter().map(|login| (login.at, login.reason)).collect())
+        })
+    }
+
+    fn record_login(&self, at: DateTime<Utc>, reason: LoginReason) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let login = LoginOnRecord { at, reason: reason.as_str().to_owned() };
+            Ok(self.store.record_login(&self.key, &login).await?)
+        })
+    }
+}
+
+impl Ledger for StoreMemory {
+    fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
+        Box::pin(async {
+            let blocks = self.store.rate_blocks(&self.key).await?;
+            let spent = |b: RateBlock| Spent {
+                block: b.block,
+                requests: u32::try_from(b.requests).unwrap_or(u32::MAX),
+                free_at: b.free_at,
+            };
+            Ok(blocks.into_iter().map(spent).collect())
+        })
+    }
+
+    fn keep(&self, blocks: Vec<Spent>, now: DateTime<Utc>) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let kept =
+                |s: Spent| RateBlock { block: s.block, requests: i64::from(s.requests), free_at: s.free_at };
+            let blocks: Vec<RateBlock> = blocks.into_iter().map(kept).collect();
+            Ok(self.store.keep_rate_blocks(&self.key, &blocks, now).await?)
+        })
+    }
+}

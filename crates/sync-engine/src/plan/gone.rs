@@ -1,0 +1,71 @@
+//! Whether rows that a complete pass did not find may be marked as gone.
+
+/// How many rows one pass may mark as gone before that looks like the marketplace's mistake.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GoneGuard {
+    /// Never more rows than this.
+    pub max_rows: u64,
+    /// Never a larger share of the mirrored rows than this, in percent …
+    pub max_percent: f64,
+    /// … but so many are always believed, so that a small store can lose a row.
+    pub always: u64,
+}
+
+impl Default for GoneGuard {
+    fn default() -> Self {
+        Self { max_rows: 50, max_percent: 1.0, always: 3 }
+    }
+}
+
+/// What to do about missing rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Ask for each of them once more; what answers 404 is gone.
+    Confirm,
+    /// Mark none: this many would be too many.
+    Refuse {
+        /// The number of rows that would have been acceptable.
+        limit: u64,
+    },
+}
+
+/// Judges `missing` rows of `mirrored`, in a pass that listed `listed`.
+///
+/// A listing that is empty is never believed while the mirror has rows.
+pub fn judge(guard: GoneGuard, missing: u64, mirrored: u64, listed: u64) -> Verdict {
+    let share = (mirrored as f64 * guard.max_percent / 100.0).floor() as u64;
+    let limit = share.max(guard.always).min(guard.max_rows);
+    match missing > limit || (listed == 0 && missing > 0) {
+        true => Verdict::Refuse { limit: if listed == 0 { 0 } else { limit } },
+        false => Verdict::Confirm,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_missing_rows_are_believed_and_a_landslide_is_not() {
+        let check = |missing, mirrored, listed, expected| {
+            assert_eq!(
+                judge(GoneGuard::default(), missing, mirrored, listed),
+                expected,
+                "{missing} of {mirrored}"
+            );
+        };
+        check(1, 20, 19, Verdict::Confirm);
+        check(3, 20, 17, Verdict::Confirm);
+        check(4, 20, 16, Verdict::Refuse { limit: 3 });
+        check(10, 1_000, 990, Verdict::Confirm);
+        check(11, 1_000, 989, Verdict::Refuse { limit: 10 });
+        check(50, 100_000, 99_950, Verdict::Confirm);
+        check(51, 100_000, 99_949, Verdict::Refuse { limit: 50 });
+    }
+
+    #[test]
+    fn an_empty_listing_is_never_believed() {
+        assert_eq!(judge(GoneGuard::default(), 1, 1, 0), Verdict::Refuse { limit: 0 });
+        assert_eq!(judge(GoneGuard::default(), 0, 0, 0), Verdict::Confirm);
+    }
+}

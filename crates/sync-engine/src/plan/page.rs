@@ -1,0 +1,79 @@
+//! Which rows of a listing page need their detail.
+
+use std::collections::{HashMap, HashSet};
+
+use espelho_api_client::ListedRow;
+use espelho_store::Known;
+
+/// What to do with a page's rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PagePlan {
+    /// Rows whose detail must be read: new, listed differently, back from being gone, or failed before.
+    pub fetch: Vec<ListedRow>,
+    /// Rows that are mirrored as they are listed.
+    pub unchanged: usize,
+}
+
+/// Compares a page with what the mirror knows. Rows that the page lists twice count once, as last listed.
+pub fn plan_page(
+    rows: &[ListedRow],
+    known: &HashMap<String, Known>,
+    failed_before: &HashSet<String>,
+) -> PagePlan {
+    let mut plan = PagePlan::default();
+    let last: HashMap<&str, usize> =
+        rows.iter().enumerate().map(|(at, row)| (row.key.as_str(), at)).collect();
+    for (at, row) in rows.iter().enumerate() {
+        if last[row.key.as_str()] != at {
+            continue;
+        }
+        let same = known.get(&row.key).is_some_and(|k| k.listing_hash == row.hash && !k.gone);
+        if same && !failed_before.contains(&row.key) {
+            plan.unchanged += 1;
+        } else {
+            plan.fetch.push(row.clone());
+        }
+    }
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::ContentHash;
+
+    use super::*;
+
+    fn row(key: &str, listing: &str) -> ListedRow {
+        ListedRow { key: key.into(), hash: ContentHash::of(listing.as_bytes()) }
+    }
+
+    fn known(key: &str, listing: &str, gone: bool) -> (String, Known) {
+        let listing_hash = ContentHash::of(listing.as_bytes());
+        (key.into(), Known { listing_hash, content_hash: listing_hash, gone })
+    }
+
+    #[test]
+    fn details_are_read_only_for_rows_that_are_new_different_back_or_failed() {
+        let rows =
+            [row("same", "1"), row("new", "1"), row("changed", "2"), row("back", "1"), row("failed", "1")];
+        let known = [
+            known("same", "1", false),
+            known("changed", "1", false),
+            known("back", "1", true),
+            known("failed", "1", false),
+        ];
+        let plan = plan_page(&rows, &known.into(), &HashSet::from(["failed".to_owned()]));
+        assert_eq!(plan.unchanged, 1);
+        assert_eq!(
+            plan.fetch.iter().map(|r| r.key.as_str()).collect::<Vec<_>>(),
+            ["new", "changed", "back", "failed"]
+        );
+    }
+
+    #[test]
+    fn a_row_listed_twice_on_a_page_is_read_once() {
+        let plan =
+            plan_page(&[row("a", "1"), row("b", "1"), row("a", "2")], &HashMap::new(), &HashSet::new());
+        assert_eq!(plan.fetch, [row("b", "1"), row("a", "2")]);
+    }
+}

@@ -1,0 +1,79 @@
+//! Orders: listed oldest first, so that new ones come at the end and no page shifts.
+
+use chrono::{Days, NaiveDate};
+use espelho_api_client::{Client, Error as ApiError, ListPage, resources::orders::OrderQuery};
+use espelho_model::{ContentHash, OrderNumber, order::Order, sync::Resource};
+use espelho_store::{Error as StoreError, Op, OrderWrite, PageTx};
+
+use super::{Fetched, Pull};
+
+/// Rows a page. The document gives a default of 20 and no maximum; a server that refuses or cuts it is
+/// taken at its word.
+const LIMIT: u32 = 100;
+
+/// Orders of one store.
+#[derive(Clone, Debug)]
+pub struct OrdersPull {
+    client: Client,
+    query: OrderQuery,
+}
+
+impl OrdersPull {
+    /// All orders, or those created since a day. `date_from` is given a day's margin, because the document
+    /// does not say in whose time zone it is.
+    pub fn new(client: Client, since: Option<NaiveDate>, page_parameter: String) -> Self {
+        let query = OrderQuery {
+            date_from: since.map(|day| day.checked_sub_days(Days::new(1)).unwrap_or(day)),
+            sort: Some("created_at".into()),
+            limit: Some(LIMIT),
+            page_parameter,
+            ..OrderQuery::default()
+        };
+        Self { client, query }
+    }
+}
+
+impl Pull for OrdersPull {
+    type Detail = Order;
+
+    const RESOURCE: Resource = Resource::Orders;
+
+    fn scope(&self) -> String {
+        // The request for "page 0" names everything but the page.
+        self.query.request().describe()
+    }
+
+    fn limit(&self) -> usize {
+        self.query.limit.unwrap_or(20) as usize
+    }
+
+    async fn list(&self, page: u64) -> Result<ListPage, ApiError> {
+        self.client.list_orders(&OrderQuery { page, ..self.query.clone() }).await
+    }
+
+    fn ask_for_less(&mut self, refusal: &ApiError) -> bool {
+        let words = refusal.to_string();
+        if words.contains("sort") && self.query.sort.take().is_some() {
+            return true;
+        }
+        self.query.limit.take().is_some() || self.query.sort.take().is_some()
+    }
+
+    async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {
+        let read = self.client.order(&OrderNumber::new(key)).await?;
+        let unknown = read.value.unknown_values();
+        let unknown = unknown.iter().map(|(field, value)| format!("unknown {field} {value:?}"));
+        let unreadable = read.unreadable.iter().map(|field| format!("unreadable field {field}"));
+        let remarks = unknown.chain(unreadable).collect();
+        Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks })
+    }
+
+    async fn write(
+        &self,
+        tx: &mut PageTx<'_>,
+        rows: Vec<(Order, ContentHash, ContentHash, Op)>,
+    ) -> Result<(), StoreError> {
+        let write = |(order, listing_hash, _, op)| OrderWrite { order, listing_hash, op };
+        tx.write_orders(rows.into_iter().map(write).collect()).await
+    }
+}

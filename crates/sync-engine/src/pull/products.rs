@@ -1,0 +1,115 @@
+//! Products with their tiers and stock, and the locations that the stock lies in.
+
+use std::collections::HashSet;
+
+use espelho_api_client::{
+    Client, Error as ApiError, ListPage,
+    resources::products::{ProductDetail, ProductQuery},
+};
+use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource};
+use espelho_store::{Error as StoreError, Op, PageTx, ProductWrite};
+use tokio::sync::Mutex;
+
+use super::{Fetched, Pull};
+
+const PER_PAGE: u32 = 100;
+
+/// Products of one store.
+#[derive(Debug)]
+pub struct ProductsPull {
+    client: Client,
+    query: ProductQuery,
+    /// Locations that the mirror has, or that this pass has asked about.
+    known_locations: Mutex<HashSet<LocationId>>,
+}
+
+impl ProductsPull {
+    /// All products; `known` are the stock locations that need not be asked for.
+    pub fn new(client: Client, known: Vec<LocationId>, page_parameter: String) -> Self {
+        let query = ProductQuery { per_page: Some(PER_PAGE), page: 0, page_parameter };
+        Self { client, query, known_locations: Mutex::new(known.into_iter().collect()) }
+    }
+
+    /// Fills in what the detail route left out. The document shows tiers and stock in it, but not whether the
+    /// stock comes with its locations; only the stock route is sure to have them.
+    async fn complete(&self, detail: &mut ProductDetail, remarks: &mut Vec<String>) -> Result<(), ApiError> {
+        let id = detail.product.id.clone();
+        if !detail.has_prices {
+            let prices = self.client.product_prices(&id).await?;
+            remarks.extend(prices.unreadable.iter().map(|field| format!("unreadable field {field}")));
+            detail.product.prices = prices.value;
+        }
+        // Held while asking, so that sixteen products with one new location ask once.
+        let mut known = self.known_locations.lock().await;
+        known.extend(detail.locations.iter().map(|location| location.id.clone()));
+        let strange = detail.product.stock.iter().any(|level| !known.contains(&level.location_id));
+        if detail.has_stock && !strange {
+            return Ok(());
+        }
+        let sku = detail.product.sku.clone().unwrap_or_else(|| Sku::new(id.as_str()));
+        let stock = self.client.product_stock(&id, &sku).await?;
+        remarks.extend(stock.unreadable.iter().map(|field| format!("unreadable field {field}")));
+        // A location that even the stock route does not describe is not asked for again.
+        known.extend(detail.product.stock.iter().map(|level| level.location_id.clone()));
+        known.extend(stock.value.locations.iter().map(|location| location.id.clone()));
+        detail.locations = stock.value.locations;
+        if !detail.has_stock {
+            detail.product.stock = stock.value.levels;
+        }
+        Ok(())
+    }
+}
+
+impl Pull for ProductsPull {
+    type Detail = ProductDetail;
+
+    const RESOURCE: Resource = Resource::Products;
+
+    fn scope(&self) -> String {
+        self.query.request().describe()
+    }
+
+    fn limit(&self) -> usize {
+        self.query.per_page.unwrap_or(15) as usize
+    }
+
+    async fn list(&self, page: u64) -> Result<ListPage, ApiError> {
+        self.client.list_products(&ProductQuery { page, ..self.query.clone() }).await
+    }
+
+    fn ask_for_less(&mut self, _: &ApiError) -> bool {
+        self.query.per_page.take().is_some()
+    }
+
+    async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {
+        let read = self.client.product(&ProductId::new(key)).await?;
+        let mut remarks = read.unreadable.iter().map(|field| format!("unreadable field {field}")).collect();
+        let mut detail = read.value;
+        self.complete(&mut detail, &mut remarks).await?;
+        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks })
+    }
+
+    async fn write(
+        &self,
+        tx: &mut PageTx<'_>,
+        rows: Vec<(ProductDetail, ContentHash, ContentHash, Op)>,
+    ) -> Result<(), StoreError> {
+        let mut locations = Vec::new();
+        let mut products = Vec::with_capacity(rows.len());
+        for (detail, listing_hash, content_hash, op) in rows {
+            locations.extend(detail.locations);
+            products.push(ProductWrite { product: detail.product, listing_hash, content_hash, op });
+        }
+        tx.write_locations(locations).await?;
+        tx.write_products(products).await
+    }
+}
+
+/// Product, tiers and stock together: a change of any of them is a change of the product.
+fn fingerprint(detail: &ProductDetail) -> ContentHash {
+    let product = &detail.product;
+    let tiers = product.prices.iter().map(|tier| tier.raw.as_str());
+    let levels = product.stock.iter().map(|level| level.raw.as_str());
+    let parts: Vec<&str> = std::iter::once(product.raw.as_str()).chain(tiers).chain(levels).collect();
+    ContentHash::of(parts.join("\n").as_bytes())
+}

@@ -1,0 +1,117 @@
+//! The end of a pass: rows that it no longer found.
+
+use espelho_api_client::Error as ApiError;
+use espelho_model::ContentHash;
+use espelho_store::Failure;
+
+use super::{Pull, pass::Walk};
+use crate::{
+    Problem, ResourceReport, Trouble,
+    plan::gone::{Verdict, judge},
+};
+
+/// Ends a pass that reached the last page: marks what is gone, and gives the checkpoints up.
+pub(super) async fn finish<P: Pull>(walk: &mut Walk<'_, P>) -> Result<(), Problem> {
+    let whole = walk.pager.is_whole();
+    if !whole {
+        let (seen, total) = (walk.pager.seen(), walk.pager.total().unwrap_or(0));
+        walk.report.notes.push(format!(
+            "the marketplace says that there are {total} rows and lists {seen}; nothing is marked as gone"
+        ));
+    }
+    let mut refused = None;
+    let mut gone = Vec::new();
+    if whole && walk.options.covers_everything {
+        match missing(walk).await? {
+            Ok(keys) => gone = confirm(walk, keys).await?,
+            Err(problem) => refused = Some(problem),
+        }
+    }
+    walk.report.counts.gone = gone.len() as u64;
+    if !walk.options.dry_run {
+        end(walk, gone).await.map_err(|e| Problem::from_store(&e))?;
+    }
+    walk.report.failures = shown_failures(walk).await?;
+    walk.report.counts.failed = walk.report.counts.failed.max(walk.report.failures.len() as u64);
+    refused.map_or(Ok(()), Err)
+}
+
+async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espelho_store::Error> {
+    let mut tx = walk.context.store.begin(&walk.context.lease).await?;
+    tx.mark_gone(P::RESOURCE, gone).await?;
+    tx.end_pass(P::RESOURCE).await?;
+    tx.commit().await
+}
+
+/// The mirrored rows that the pass did not see, or why there are too many of them to believe.
+async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Problem>, Problem> {
+    let (store, key) = (&walk.context.store, &walk.context.key);
+    let failed = |e: espelho_store::Error| Problem::from_store(&e);
+    let mirrored = store.count(key, P::RESOURCE).await.map_err(failed)?;
+    // Every row that was seen is mirrored or listed as failed, so equal numbers leave nothing to look for.
+    if mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen()) {
+        return Ok(Ok(Vec::new()));
+    }
+    let (mut keys, mut live) = (Vec::new(), 0);
+    let mut after = String::new();
+    loop {
+        let batch = store.live_keys(key, P::RESOURCE, &after).await.map_err(failed)?;
+        let Some(last) = batch.last() else { break };
+        after.clone_from(last);
+        live += batch.len() as u64;
+        keys.extend(batch.into_iter().filter(|k| !walk.pager.has_seen(ContentHash::of(k.as_bytes()))));
+    }
+    let listed = walk.pager.seen();
+    match judge(walk.context.gone_guard, keys.len() as u64, live, listed) {
+        Verdict::Refuse { limit } if !walk.options.accept_gone => {
+            Ok(Err(too_many::<P>(keys.len(), live, listed, limit)))
+        }
+        _ => Ok(Ok(keys)),
+    }
+}
+
+fn too_many<P: Pull>(missing: usize, live: u64, listed: u64, limit: u64) -> Problem {
+    let resource = P::RESOURCE;
+    Problem {
+        trouble: Trouble::Guard,
+        code: "too_many_gone".into(),
+        error: format!(
+            "{missing} of {live} mirrored {resource} are missing from a listing of {listed}; \
+             at most {limit} are believed at once, so none was marked as gone"
+        ),
+        hint: "look in the seller portal; if they are really gone, run again with --accept-gone".into(),
+    }
+}
+
+/// Asks for each missing row itself: only what answers 404 is gone. A row that answers was merely not listed.
+async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Problem> {
+    if walk.options.accept_gone || walk.options.dry_run {
+        return Ok(keys);
+    }
+    let (mut gone, mut unlisted, mut unclear) = (Vec::new(), 0, 0);
+    for key in keys {
+        walk.report.details += 1;
+        match walk.pull.detail(&key).await {
+            Ok(_) => unlisted += 1,
+            Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(key),
+            Err(error) if error.is_authentication() => return Err(Problem::from_api(&error)),
+            Err(_) => unclear += 1,
+        }
+    }
+    for (rows, what) in
+        [(unlisted, "are not listed any more but still there"), (unclear, "could not be asked for")]
+    {
+        if rows > 0 {
+            walk.report.notes.push(format!("{rows} rows {what}; they are not marked as gone"));
+        }
+    }
+    Ok(gone)
+}
+
+/// All rows that failed, in this run or before and still.
+async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Problem> {
+    let failures = walk.context.store.failures(&walk.context.key, P::RESOURCE).await;
+    let mut failures = failures.map_err(|e| Problem::from_store(&e))?;
+    failures.truncate(ResourceReport::SHOWN);
+    Ok(failures)
+}

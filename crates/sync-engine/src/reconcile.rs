@@ -1,0 +1,139 @@
+//! One store, resource after resource.
+
+use std::sync::Arc;
+
+use chrono::NaiveDate;
+use espelho_api_client::Client;
+use espelho_model::{
+    Clock, StoreKey,
+    sync::{Resource, RunState},
+};
+use espelho_store::{Lease, RunResult, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Problem, Progress, ResourceReport, StoreReport, Trouble,
+    plan::gone::GoneGuard,
+    pull::{OrdersPull, PassOptions, ProductsPull, run_pass},
+};
+
+/// Everything that work on one store needs.
+pub struct StoreContext {
+    /// The store's name.
+    pub key: StoreKey,
+    /// Its marketplace.
+    pub client: Client,
+    /// Its mirror.
+    pub store: Store,
+    /// The right to work on it.
+    pub lease: Lease,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Who hears how far we are.
+    pub progress: Arc<dyn Progress>,
+    /// Cancelled when the operator wants it to stop; heeded between pages, never inside one.
+    pub stop: CancellationToken,
+    /// How many rows may go at once.
+    pub gone_guard: GoneGuard,
+    /// The name of the listings' page parameter.
+    pub page_parameter: String,
+}
+
+/// What a reconciliation is to do.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only these resources; all when empty.
+    pub only: Vec<Resource>,
+    /// Only orders created since this day; nothing is marked as gone then.
+    pub since: Option<NaiveDate>,
+    /// Begin anew instead of resuming.
+    pub restart: bool,
+    /// Compare and count, and change nothing.
+    pub dry_run: bool,
+    /// Mark rows as gone however many they are.
+    pub accept_gone: bool,
+    /// What `sync_runs.kind` says.
+    pub kind: &'static str,
+}
+
+/// Reconciles one store and records the run.
+pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport {
+    let started = context.clock.monotonic();
+    let before = context.client.stats();
+    let run = match options.dry_run {
+        true => Ok(None),
+        false => context.store.start_run(&context.lease, options.kind).await.map(Some),
+    };
+    let run = match run {
+        Ok(run) => run,
+        Err(error) => return StoreReport::not_begun(context.key.clone(), Problem::from_store(&error)),
+    };
+    let resources = read_resources(context, options).await;
+    let stats = context.client.stats();
+    let mut report = StoreReport {
+        store: context.key.clone(),
+        state: RunState::of_parts(resources.iter().map(|r| r.state)),
+        resources,
+        requests: stats.requests - before.requests,
+        rate_limited: stats.rate_limited - before.rate_limited,
+        logins: stats.logins - before.logins,
+        seconds: (context.clock.monotonic() - started).as_secs_f64(),
+        problem: None,
+    };
+    if let Err(error) = context.client.gate().settle().await {
+        report.problem = Some(Problem::from_api(&error));
+    }
+    if let Some(run) = run {
+        let error = report.problems().next().map(|p| format!("{}; {}", p.error, p.hint));
+        let (state, requests, counts) = (report.state.as_str(), report.requests, report.counts());
+        if let Err(error) = context.store.finish_run(run, RunResult { state, requests, counts, error }).await
+        {
+            report.problem = Some(Problem::from_store(&error));
+        }
+    }
+    report
+}
+
+async fn read_resources(context: &StoreContext, options: &Options) -> Vec<ResourceReport> {
+    let mut reports = Vec::new();
+    for resource in Resource::ALL {
+        if !options.only.is_empty() && !options.only.contains(&resource) {
+            continue;
+        }
+        let report = read_resource(context, options, resource).await;
+        let hopeless =
+            report.problem.as_ref().is_some_and(|p| p.trouble != Trouble::Guard && concerns_store(p));
+        reports.push(report);
+        if hopeless {
+            break;
+        }
+    }
+    reports
+}
+
+/// Problems that the next resource would meet as well.
+fn concerns_store(problem: &Problem) -> bool {
+    matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Stopped)
+        || matches!(problem.code.as_str(), "unreachable" | "database" | "setup")
+}
+
+async fn read_resource(context: &StoreContext, options: &Options, resource: Resource) -> ResourceReport {
+    let pass = PassOptions {
+        restart: options.restart,
+        dry_run: options.dry_run,
+        covers_everything: resource != Resource::Orders || options.since.is_none(),
+        accept_gone: options.accept_gone,
+    };
+    let (client, parameter) = (context.client.clone(), context.page_parameter.clone());
+    match resource {
+        Resource::Orders => run_pass(context, OrdersPull::new(client, options.since, parameter), pass).await,
+        Resource::Products => match context.store.location_ids(&context.key).await {
+            Ok(known) => run_pass(context, ProductsPull::new(client, known, parameter), pass).await,
+            Err(error) => {
+                let mut report = ResourceReport::new(resource);
+                (report.state, report.problem) = (RunState::Failed, Some(Problem::from_store(&error)));
+                report
+            }
+        },
+    }
+}
