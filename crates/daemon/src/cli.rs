@@ -1,0 +1,96 @@
+//! The command line (PRODUCT contract 1).
+
+use std::path::PathBuf;
+
+use chrono::NaiveDate;
+use clap::{Args, Parser, Subcommand};
+use espelho_model::sync::Resource;
+
+/// Keeps a seller's ERP tables and a Brazilian marketplace in step.
+#[derive(Debug, Parser)]
+#[command(name = "espelho", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// The configuration: DIR/espelho.toml and DIR/stores/KEY.toml [default: $ESPELHO_CONFIG, else
+    /// /etc/espelho if it exists, else ./config].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub config: Option<PathBuf>,
+    /// Report as one JSON object on stdout.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// The one-shot run.
+    #[command(flatten)]
+    pub resync: ResyncArgs,
+    /// The command; none is `run`.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 complete, 1 failed, 2 bad usage or configuration, 3 partial, \
+4 authentication, 5 refused by a guard, 6 another instance holds the store.";
+
+/// `espelho --resync` and its options.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "One-shot reconciliation")]
+pub struct ResyncArgs {
+    /// Reconcile once, completely, and end. A run that was killed is resumed.
+    #[arg(long)]
+    pub resync: bool,
+    /// Only this store (repeatable).
+    #[arg(long, value_name = "KEY", requires = "resync")]
+    pub store: Vec<String>,
+    /// Only these, separated by commas: orders, products.
+    #[arg(long, value_name = "RESOURCE", value_delimiter = ',', requires = "resync")]
+    pub only: Vec<Resource>,
+    /// Only orders created since this day (YYYY-MM-DD); nothing is marked as gone then.
+    #[arg(long, value_name = "DATE", requires = "resync")]
+    pub since: Option<NaiveDate>,
+    /// Begin anew instead of resuming.
+    #[arg(long, requires = "resync")]
+    pub restart: bool,
+    /// Read the listings and say what would be done; change nothing.
+    #[arg(long, requires = "resync")]
+    pub dry_run: bool,
+    /// Mark rows as gone however many the marketplace no longer lists.
+    #[arg(long, requires = "resync")]
+    pub accept_gone: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// The service: migrates, takes the stores' leases, reconciles on schedule, serves health and metrics.
+    Run,
+    /// A whole marketplace, a mirror and their service in one process, without any configuration.
+    Demo(DemoArgs),
+    /// The marketplace in a box, stand-alone.
+    Sandbox(espelho_sandbox::cli::Args),
+    /// Checks the configuration, and nothing else.
+    Check,
+    /// Creates or migrates the database, and ends.
+    Migrate,
+    /// Prints completions for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+/// `espelho demo`.
+#[derive(Args, Clone, Debug)]
+pub struct DemoArgs {
+    /// End after the first complete reconciliation, and print what was mirrored.
+    #[arg(long)]
+    pub once: bool,
+    /// Where to put the database [default: a new folder among the temporary files].
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+    /// Orders of the demonstration store.
+    #[arg(long, value_name = "N", default_value_t = 300)]
+    pub orders: usize,
+    /// Products of the demonstration store.
+    #[arg(long, value_name = "N", default_value_t = 80)]
+    pub products: usize,
+    /// Another number, another store.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+}

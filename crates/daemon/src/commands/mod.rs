@@ -1,0 +1,90 @@
+//! The commands, one file each.
+
+mod check;
+mod demo;
+mod migrate;
+mod resync;
+mod run;
+
+use clap::CommandFactory as _;
+use espelho_sync_engine::{Problem, Trouble};
+
+use crate::{
+    cli::{Cli, Command},
+    config::{self, Configuration},
+    exit, report,
+};
+
+/// Runs a command; gives the exit code.
+pub(crate) async fn run(cli: Cli) -> u8 {
+    if cli.resync.resync && cli.command.is_some() {
+        eprintln!("espelho: --resync is a run of its own; leave the command out");
+        return exit::CONFIGURATION;
+    }
+    if cli.resync.resync {
+        return resync::run(&cli).await;
+    }
+    match &cli.command {
+        None | Some(Command::Run) => run::run(&cli).await,
+        Some(Command::Demo(arguments)) => demo::run(arguments, cli.json).await,
+        Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
+        Some(Command::Check) => check::run(&cli),
+        Some(Command::Migrate) => migrate::run(&cli).await,
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(*shell, &mut Cli::command(), "espelho", &mut std::io::stdout());
+            exit::COMPLETE
+        }
+    }
+}
+
+async fn sandbox(mut arguments: espelho_sandbox::cli::Args, json: bool) -> u8 {
+    arguments.json |= json;
+    match espelho_sandbox::cli::run(arguments).await {
+        Ok(()) => exit::COMPLETE,
+        Err(error) => {
+            eprintln!("espelho sandbox: {}", in_full(&error));
+            exit::FAILED
+        }
+    }
+}
+
+/// Reads the configuration, or says every mistake in it.
+fn load(cli: &Cli) -> Result<Configuration, u8> {
+    config::load(&config::directory(cli.config.as_deref())).map_err(|errors| {
+        let problems: Vec<Problem> = errors
+            .iter()
+            .map(|error| {
+                Problem::new(
+                    Trouble::Configuration,
+                    "configuration",
+                    error,
+                    "correct it and run `espelho check`",
+                )
+            })
+            .collect();
+        problems.iter().for_each(|problem| eprintln!("espelho: {}", problem.error));
+        if cli.json {
+            println!("{}", report::failure_json(&problems));
+        }
+        exit::CONFIGURATION
+    })
+}
+
+/// Says a problem that kept a command from beginning; gives the exit code.
+fn say(problem: &Problem, json: bool) -> u8 {
+    eprint!("espelho:\n{}", report::problem_lines(problem));
+    if json {
+        println!("{}", report::failure_json(std::slice::from_ref(problem)));
+    }
+    match problem.trouble {
+        Trouble::Configuration => exit::CONFIGURATION,
+        Trouble::Authentication => exit::AUTHENTICATION,
+        Trouble::Held => exit::HELD,
+        Trouble::Guard => exit::GUARD,
+        Trouble::Failure | Trouble::Stopped => exit::FAILED,
+    }
+}
+
+fn in_full(error: &dyn std::error::Error) -> String {
+    Problem::new(Trouble::Failure, "", error, "").error
+}

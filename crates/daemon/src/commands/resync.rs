@@ -1,0 +1,91 @@
+//! `espelho --resync`: one complete reconciliation.
+
+use espelho_model::clock::SystemClock;
+use espelho_sync_engine::{Options, StoreReport, reconcile};
+use futures_util::{StreamExt as _, stream};
+use tokio_util::sync::CancellationToken;
+
+use super::{load, say};
+use crate::{
+    cli::Cli,
+    config::{Configuration, StoreConfig},
+    context::{Shared, stop_on_signals},
+    exit, progress, report, telemetry,
+};
+
+/// Stores worked on at once: each has its own budget, and waiting for it costs nothing.
+const STORES_AT_ONCE: usize = 16;
+
+pub(super) async fn run(cli: &Cli) -> u8 {
+    let mut configuration = match load(cli) {
+        Ok(configuration) => configuration,
+        Err(code) => return code,
+    };
+    if let Err(unknown) = select(&mut configuration, &cli.resync.store) {
+        eprintln!("espelho: {unknown}");
+        return exit::CONFIGURATION;
+    }
+    telemetry::start(configuration.installation.log.format, "warn");
+    let stop = CancellationToken::new();
+    if let Err(error) = stop_on_signals(&stop) {
+        eprintln!("espelho: {error:#}");
+        return exit::FAILED;
+    }
+    let progress = progress::for_stderr(SystemClock::shared());
+    let shared = match Shared::open(&configuration, "--resync", progress, stop).await {
+        Ok(shared) => shared,
+        Err(problem) => return say(&problem, cli.json),
+    };
+    let options = options(cli);
+    let work = configuration.stores.iter().map(|config| resync_store(&shared, config, &options));
+    let mut reports: Vec<StoreReport> = stream::iter(work).buffer_unordered(STORES_AT_ONCE).collect().await;
+    reports.sort_by(|a, b| a.store.cmp(&b.store));
+    shared.store.close().await;
+    print(&reports, cli.json);
+    exit::of_run(&reports)
+}
+
+fn options(cli: &Cli) -> Options {
+    let arguments = &cli.resync;
+    Options {
+        only: arguments.only.clone(),
+        since: arguments.since,
+        restart: arguments.restart,
+        dry_run: arguments.dry_run,
+        accept_gone: arguments.accept_gone,
+        kind: "resync",
+    }
+}
+
+async fn resync_store(shared: &Shared, config: &StoreConfig, options: &Options) -> StoreReport {
+    let context = match shared.context(config).await {
+        Ok(context) => context,
+        Err(problem) => return StoreReport::not_begun(config.key.clone(), problem),
+    };
+    let report = reconcile(&context, options).await;
+    if let Err(error) = context.lease.release().await {
+        tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
+    }
+    report
+}
+
+/// Leaves the stores that were asked for.
+fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), String> {
+    let known: Vec<String> = configuration.stores.iter().map(|store| store.key.to_string()).collect();
+    if let Some(unknown) = asked.iter().find(|key| !known.contains(key)) {
+        return Err(format!("there is no store {unknown:?}; configured are {}", known.join(", ")));
+    }
+    if !asked.is_empty() {
+        configuration.stores.retain(|store| asked.iter().any(|key| key == store.key.as_str()));
+    }
+    Ok(())
+}
+
+fn print(reports: &[StoreReport], json: bool) {
+    if json {
+        eprint!("{}", report::as_text(reports));
+        println!("{}", report::as_json(reports));
+    } else {
+        print!("{}", report::as_text(reports));
+    }
+}

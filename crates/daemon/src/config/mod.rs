@@ -1,0 +1,99 @@
+//! The configuration (PRODUCT contract 2): `DIR/espelho.toml` and `DIR/stores/KEY.toml`.
+
+mod file;
+mod installation;
+mod secret;
+mod store;
+
+use std::path::{Path, PathBuf};
+
+use espelho_model::StoreKey;
+
+pub(crate) use installation::{Installation, LogFormat};
+pub(crate) use store::{Environment, StoreConfig};
+
+/// A configuration that cannot be used: where, what, and what to write instead.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub(crate) struct ConfigError {
+    /// File and line, or the environment variable.
+    pub place: String,
+    /// What is wrong, ending in the next step.
+    pub problem: String,
+}
+
+/// Everything that DIR says.
+#[derive(Debug)]
+pub(crate) struct Configuration {
+    /// `espelho.toml`.
+    pub installation: Installation,
+    /// The stores, in the order of their keys.
+    pub stores: Vec<StoreConfig>,
+}
+
+/// The folder to read: what was asked for, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
+pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
+    if let Some(dir) = asked {
+        return dir.to_owned();
+    }
+    if let Some(dir) = std::env::var_os("ESPELHO_CONFIG").filter(|dir| !dir.is_empty()) {
+        return dir.into();
+    }
+    let system = Path::new("/etc/espelho");
+    if system.is_dir() { system.to_owned() } else { "config".into() }
+}
+
+/// Reads everything, and gives every mistake at once.
+pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
+    if !dir.is_dir() {
+        return Err(vec![ConfigError {
+            place: dir.display().to_string(),
+            problem: "there is no such folder; create it with espelho.toml and stores/KEY.toml, or name another with --config".into(),
+        }]);
+    }
+    let mut errors = Vec::new();
+    let installation = installation::load(dir).map_err(|e| errors.push(e)).ok();
+    let mut stores = Vec::new();
+    match store_files(dir) {
+        Ok(files) => {
+            for (key, path) in files {
+                match store::load(dir, key, &path) {
+                    Ok(store) => stores.push(store),
+                    Err(error) => errors.push(error),
+                }
+            }
+        }
+        Err(error) => errors.push(error),
+    }
+    match installation {
+        Some(installation) if errors.is_empty() => Ok(Configuration { installation, stores }),
+        _ => Err(errors),
+    }
+}
+
+/// `stores/*.toml`, by key. Other files may lie there (passwords); hidden ones are an editor's.
+fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
+    let folder = dir.join("stores");
+    let place = folder.display().to_string();
+    let entries = std::fs::read_dir(&folder).map_err(|e| ConfigError {
+        place: place.clone(),
+        problem: format!("cannot be read ({e}); put one KEY.toml for each store there"),
+    })?;
+    let mut files = Vec::new();
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.extension().is_none_or(|extension| extension != "toml") || stem.starts_with('.') {
+            continue;
+        }
+        let place = path.display().to_string();
+        let key = StoreKey::new(&stem)
+            .map_err(|e| ConfigError { place, problem: format!("{e}; rename the file") })?;
+        files.push((key, path));
+    }
+    if files.is_empty() {
+        return Err(ConfigError { place, problem: "has no KEY.toml; write one for each store".into() });
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,297 @@
+//! `stores/KEY.toml`: one store.
+
+use std::{
+    net::IpAddr,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
+
+use chrono::FixedOffset;
+use espelho_model::StoreKey;
+use espelho_sync_engine::plan::gone::GoneGuard;
+use reqwest::Url;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::{ConfigError, file, secret};
+
+/// What the marketplace allows (API document, "Limits"); in production nothing above it is accepted.
+const MARKETPLACE_LIMIT: u32 = 300;
+
+/// A store, checked.
+#[derive(Clone, Debug)]
+pub(crate) struct StoreConfig {
+    pub key: StoreKey,
+    pub environment: Environment,
+    pub base_url: String,
+    pub username: String,
+    pub password: SecretString,
+    pub requests_per_minute: NonZeroU32,
+    pub gone_guard: GoneGuard,
+    pub page_parameter: String,
+    pub naive_offset: FixedOffset,
+}
+
+/// What a store is played against.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Environment {
+    #[default]
+    Production,
+    Sandbox,
+}
+
+impl Environment {
+    /// The word in files and in the database.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Production => "production",
+            Self::Sandbox => "sandbox",
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoreFile {
+    #[serde(default)]
+    environment: Environment,
+    base_url: String,
+    credentials: Credentials,
+    #[serde(default)]
+    webhook: Option<Webhook>,
+    #[serde(default)]
+    limits: Limits,
+    #[serde(default)]
+    guards: Guards,
+    #[serde(default)]
+    assumptions: Assumptions,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Credentials {
+    username: String,
+    #[serde(default)]
+    password: Option<SecretString>,
+    #[serde(default)]
+    password_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Webhook {
+    public_url: String,
+    #[serde(default = "all_events")]
+    #[expect(dead_code, reason = "read so that the file is valid; the receiver subscribes with it")]
+    events: Vec<String>,
+}
+
+fn all_events() -> Vec<String> {
+    vec!["*".into()]
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Limits {
+    requests_per_minute: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { requests_per_minute: MARKETPLACE_LIMIT }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Guards {
+    gone_max_rows: u64,
+    gone_max_percent: f64,
+}
+
+impl Default for Guards {
+    fn default() -> Self {
+        let GoneGuard { max_rows, max_percent, .. } = GoneGuard::default();
+        Self { gone_max_rows: max_rows, gone_max_percent: max_percent }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Assumptions {
+    page_parameter: String,
+    naive_offset: String,
+}
+
+impl Default for Assumptions {
+    fn default() -> Self {
+        Self { page_parameter: "page".into(), naive_offset: "+00:00".into() }
+    }
+}
+
+/// Reads and checks a store's file.
+pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig, ConfigError> {
+    let text = file::read(path)?;
+    let file: StoreFile = file::parse(path, &text)?;
+    let at = |name: &str, problem: String| ConfigError { place: place_of(path, &text, name), problem };
+    check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
+    if let Some(webhook) = &file.webhook {
+        check_address("webhook.public_url", &webhook.public_url, file.environment)
+            .map_err(|e| at("public_url", e))?;
+    }
+    let requests_per_minute = check_rate(file.limits.requests_per_minute, file.environment)
+        .map_err(|e| at("requests_per_minute", e))?;
+    let credentials = file.credentials;
+    if credentials.username.trim().is_empty() {
+        return Err(at("username", "credentials.username is empty; see the seller portal".into()));
+    }
+    let password =
+        secret::password(dir, path, &key, credentials.password, credentials.password_file.as_deref())
+            .map_err(|e| at("credentials", e))?;
+    let naive_offset = file.assumptions.naive_offset.parse().map_err(|_| {
+        let problem =
+            format!("assumptions.naive_offset {:?} is not like \"-03:00\"", file.assumptions.naive_offset);
+        at("naive_offset", problem)
+    })?;
+    Ok(StoreConfig {
+        key,
+        environment: file.environment,
+        base_url: file.base_url,
+        username: credentials.username,
+        password,
+        requests_per_minute,
+        gone_guard: GoneGuard {
+            max_rows: file.guards.gone_max_rows,
+            max_percent: file.guards.gone_max_percent,
+            ..GoneGuard::default()
+        },
+        page_parameter: file.assumptions.page_parameter,
+        naive_offset,
+    })
+}
+
+/// File and line of a key, for mistakes that only its value shows.
+fn place_of(path: &Path, text: &str, name: &str) -> String {
+    let is_it = |line: &str| {
+        let line = line.trim_start().trim_start_matches('[');
+        line.strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with(['=', ']']))
+    };
+    match text.lines().position(is_it) {
+        Some(at) => format!("{}:{}", path.display(), at + 1),
+        None => path.display().to_string(),
+    }
+}
+
+/// In production: https, and no address of this machine. In the sandbox anything goes.
+fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), String> {
+    let url = Url::parse(text).map_err(|e| format!("{name} {text:?} is not an address ({e})"))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(format!("{name} {text:?} must begin with https://"));
+    }
+    if environment == Environment::Sandbox {
+        return Ok(());
+    }
+    if url.scheme() != "https" {
+        return Err(format!(
+            "{name} {text:?} must begin with https:// in production; only environment = \"sandbox\" may use http://"
+        ));
+    }
+    if is_loopback(&url) {
+        return Err(format!(
+            "{name} {text:?} is an address of this machine, which production refuses; use environment = \"sandbox\""
+        ));
+    }
+    Ok(())
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let by_name = host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
+    by_name || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+}
+
+fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZeroU32, String> {
+    let rate = NonZeroU32::new(requests_per_minute)
+        .ok_or("limits.requests_per_minute must be at least 1".to_owned())?;
+    if environment == Environment::Production && rate.get() > MARKETPLACE_LIMIT {
+        return Err(format!(
+            "limits.requests_per_minute is {rate}, and the marketplace allows {MARKETPLACE_LIMIT}; \
+             write a number from 1 to {MARKETPLACE_LIMIT}"
+        ));
+    }
+    Ok(rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+
+    use super::*;
+
+    fn load_text(text: &str) -> Result<StoreConfig, String> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("stores")).unwrap();
+        let path = dir.path().join("stores/loja.toml");
+        std::fs::write(&path, text).unwrap();
+        std::fs::write(dir.path().join("stores/loja.password"), "segredo do arquivo\n").unwrap();
+        let loaded = load(dir.path(), StoreKey::new("loja").unwrap(), &path);
+        loaded.map_err(|e| e.to_string().replace(&format!("{}/", dir.path().join("stores").display()), ""))
+    }
+
+    fn store(environment: &str, base_url: &str, more: &str) -> String {
+        format!(
+            "environment = \"{environment}\"\nbase_url = \"{base_url}\"\n{more}\n[credentials]\nusername = \"loja@a1b2c3d4\"\npassword_file = \"loja.password\"\n"
+        )
+    }
+
+    #[test]
+    fn a_password_file_lies_beside_the_file_that_names_it_and_loses_its_line_end() {
+        let config = load_text(&store("production", "https://m.example", "")).unwrap();
+        assert_eq!(config.password.expose_secret(), "segredo do arquivo");
+        assert_eq!(config.requests_per_minute.get(), 300);
+        assert!(!format!("{config:?}").contains("segredo"));
+    }
+
+    #[test]
+    fn production_refuses_plain_http_and_loopback_by_name_and_the_sandbox_does_not() {
+        for (url, words) in [
+            (
+                "http://m.example",
+                "loja.toml:2: base_url \"http://m.example\" must begin with https:// in production",
+            ),
+            ("https://127.0.0.1:8799", "is an address of this machine"),
+            ("https://[::1]", "is an address of this machine"),
+            ("https://localhost", "is an address of this machine"),
+        ] {
+            let error = load_text(&store("production", url, "")).unwrap_err();
+            assert!(error.contains(words), "{error}");
+            assert!(load_text(&store("sandbox", url, "")).is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn production_takes_one_to_three_hundred_requests_a_minute_and_the_sandbox_any() {
+        let rate = |environment, rate: &str| {
+            let text = store(environment, "https://m.example", "");
+            load_text(&format!("{text}[limits]\nrequests_per_minute = {rate}\n"))
+        };
+        assert!(rate("production", "1").is_ok() && rate("production", "300").is_ok());
+        assert!(rate("production", "301").unwrap_err().contains("a number from 1 to 300"));
+        assert!(rate("sandbox", "1000000").is_ok());
+        for bad in ["0", "-1", "12.5", "\"300\""] {
+            assert!(rate("sandbox", bad).unwrap_err().starts_with("loja.toml:"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_line_and_the_nearest_key() {
+        let error =
+            load_text(&store("sandbox", "http://127.0.0.1:1", "").replace("password_file", "pasword_file"));
+        let error = error.unwrap_err();
+        assert!(
+            error.starts_with("loja.toml:6: unknown key \"pasword_file\"; did you mean \"password_file\"?"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! The service: a task for each store, woken by the schedule, and a clean end.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use espelho_model::{StoreKey, sync::RunState};
+use espelho_sync_engine::{Options, Problem, StoreContext, StoreReport, Trouble, reconcile};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::{net::TcpListener, sync::Notify, task::JoinSet};
+use tokio_cron_scheduler::{Job, JobScheduler};
+
+use crate::{
+    config::{Configuration, StoreConfig},
+    context::Shared,
+    http,
+};
+
+/// How often a store that another instance holds is asked for again.
+const LEASE_RETRY: Duration = Duration::from_secs(5);
+/// How long the tasks may take to finish their page once the service is told to stop.
+const DRAIN: Duration = Duration::from_secs(30);
+
+/// The service.
+pub(crate) struct Service {
+    shared: Shared,
+    configuration: Configuration,
+    health: Arc<Health>,
+}
+
+/// What health checks and metrics are made from.
+#[derive(Default)]
+pub(crate) struct Health {
+    stores: Mutex<BTreeMap<StoreKey, StoreHealth>>,
+}
+
+/// How a store is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoreHealth {
+    /// Whether this process works on it.
+    pub held: bool,
+    /// When its last reconciliation ended, and how.
+    pub last: Option<(DateTime<Utc>, RunState)>,
+    /// What went wrong last, until it goes well.
+    pub problem: Option<String>,
+}
+
+impl Health {
+    /// All stores, by name.
+    pub(crate) fn snapshot(&self) -> BTreeMap<StoreKey, StoreHealth> {
+        self.stores().clone()
+    }
+
+    fn change(&self, store: &StoreKey, change: impl FnOnce(&mut StoreHealth)) {
+        change(self.stores().entry(store.clone()).or_default());
+    }
+
+    fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Service {
+    /// A service that has not begun.
+    pub(crate) fn new(shared: Shared, configuration: Configuration) -> Self {
+        Self { shared, configuration, health: Arc::default() }
+    }
+
+    /// Serves until the shared stop is cancelled.
+    pub(crate) async fn run(self, listener: TcpListener) -> Result<(), Problem> {
+        let metrics = install_metrics();
+        let wakers: Vec<(StoreConfig, Arc<Notify>)> =
+            self.configuration.stores.iter().map(|store| (store.clone(), Arc::new(Notify::new()))).collect();
+        let mut stores = JoinSet::new();
+        let mut refused = Vec::new();
+        for (config, waker) in &wakers {
+            self.health.change(&config.key, |_| ());
+            let taken = match self.shared.context(config).await {
+                Ok(context) => Some(context),
+                // Held by another: the task asks again; anything else must be seen at once.
+                Err(problem) if problem.trouble == Trouble::Held => {
+                    tracing::warn!(store = %config.key, error = problem.error, "waiting for the store");
+                    refused.push(problem);
+                    None
+                }
+                Err(problem) => return Err(problem),
+            };
+            let task = StoreTask {
+                shared: self.shared.clone(),
+                config: config.clone(),
+                waker: Arc::clone(waker),
+                health: Arc::clone(&self.health),
+            };
+            stores.spawn(task.run(taken));
+        }
+        if let Some(problem) = refused.into_iter().next().filter(|_| stores.len() == self.held_by_others()) {
+            return Err(problem);
+        }
+        let wakers = wakers.into_iter().map(|(_, waker)| waker).collect();
+        let schedule = schedule(&self.configuration.installation.schedule.reconcile, wakers).await?;
+        let state =
+            http::State { health: Arc::clone(&self.health), store: self.shared.store.clone(), metrics };
+        let web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
+        notify(&[sd_notify::NotifyState::Ready]);
+        self.shared.stop.cancelled().await;
+        notify(&[sd_notify::NotifyState::Stopping]);
+        self.drain(schedule, stores).await;
+        // It was told to stop by the same token; the process ends in any case.
+        let _ = web.await;
+        self.shared.store.close().await;
+        Ok(())
+    }
+
+    fn held_by_others(&self) -> usize {
+        self.health.snapshot().values().filter(|health| !health.held).count()
+    }
+
+    async fn drain(&self, mut schedule: JobScheduler, mut stores: JoinSet<()>) {
+        tracing::info!("stopping: finishing the pages under way");
+        if let Err(error) = schedule.shutdown().await {
+            tracing::warn!(%error, "the scheduler did not stop");
+        }
+        let all_done = async { while stores.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN, all_done).await.is_err() {
+            tracing::warn!("a page took too long; it will be read again");
+        }
+    }
+}
+
+/// A store's own task: takes the lease, reconciles whenever it is woken.
+struct StoreTask {
+    shared: Shared,
+    config: StoreConfig,
+    waker: Arc<Notify>,
+    health: Arc<Health>,
+}
+
+impl StoreTask {
+    async fn run(self, taken: Option<StoreContext>) {
+        let context = match taken {
+            Some(context) => Some(context),
+            None => self.wait_for_lease().await,
+        };
+        let Some(context) = context else { return };
+        let key = &self.config.key;
+        self.health.change(key, |health| health.held = true);
+        tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
+        let options = Options { kind: "scheduled", ..Options::default() };
+        while !self.shared.stop.is_cancelled() {
+            let report = reconcile(&context, &options).await;
+            self.note(&report);
+            tokio::select! { () = self.waker.notified() => {}, () = self.shared.stop.cancelled() => {} }
+        }
+        if let Err(error) = context.lease.release().await {
+            tracing::warn!(store = %key, %error, "the lease ends with the connection");
+        }
+    }
+
+    async fn wait_for_lease(&self) -> Option<StoreContext> {
+        loop {
+            tokio::select! {
+                () = self.shared.clock.sleep(LEASE_RETRY) => {}
+                () = self.shared.stop.cancelled() => return None,
+            }
+            match self.shared.context(&self.config).await {
+                Ok(context) => return Some(context),
+                Err(problem) => {
+                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error))
+                }
+            }
+        }
+    }
+
+    fn note(&self, report: &StoreReport) {
+        let (key, counts, now) = (&self.config.key, report.counts(), self.shared.clock.now());
+        let problem = report.problems().next();
+        let state = report.state.as_str();
+        match problem {
+            None => tracing::info!(
+                store = %key, state, requests = report.requests, seen = counts.seen, changed = counts.changed,
+                gone = counts.gone, failed = counts.failed, duration_ms = (report.seconds * 1000.0) as u64, "reconciled"
+            ),
+            Some(problem) => tracing::error!(
+                store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint, "not reconciled"
+            ),
+        }
+        let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
+        self.health.change(key, |health| {
+            health.last = Some((now, report.state));
+            health.problem = problem;
+        });
+        measure(report, now);
+    }
+}
+
+/// The metrics of one run. Names as in `docs/OPERATIONS.md`.
+fn measure(report: &StoreReport, now: DateTime<Utc>) {
+    let store = report.store.to_string();
+    metrics::counter!("espelho_api_requests_total", "store" => store.clone()).increment(report.requests);
+    metrics::counter!("espelho_rate_limited_total", "store" => store.clone()).increment(report.rate_limited);
+    metrics::counter!("espelho_logins_total", "store" => store.clone()).increment(report.logins);
+    for resource in &report.resources {
+        let labels = [("store", store.clone()), ("kind", resource.resource.to_string())];
+        let counts = resource.counts;
+        metrics::counter!("espelho_rows_changed_total", &labels).increment(counts.changed);
+        metrics::gauge!("espelho_rows_failed", &labels).set(counts.failed as f64);
+        if resource.state == RunState::Complete {
+            metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels)
+                .set(now.timestamp() as f64);
+        }
+    }
+}
+
+/// A second service in one process (tests, the demo) shares the first one's recorder.
+fn install_metrics() -> PrometheusHandle {
+    static HANDLE: std::sync::OnceLock<PrometheusHandle> = std::sync::OnceLock::new();
+    let install = || {
+        let recorder = PrometheusBuilder::new().build_recorder();
+        let handle = recorder.handle();
+        // It fails only where another library installed a recorder first; then /metrics is empty.
+        let _ = metrics::set_global_recorder(recorder);
+        handle
+    };
+    let handle = HANDLE.get_or_init(install).clone();
+    metrics::gauge!("espelho_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    handle
+}
+
+/// A cron job that does nothing but wake the stores: several ticks while one works become one.
+async fn schedule(expression: &str, wakers: Vec<Arc<Notify>>) -> Result<JobScheduler, Problem> {
+    let failed = |error: &dyn std::error::Error| {
+        Problem::new(Trouble::Configuration, "schedule", error, "correct schedule.reconcile in espelho.toml")
+    };
+    let scheduler = JobScheduler::new().await.map_err(|e| failed(&e))?;
+    let wake = move |_, _: JobScheduler| wakers.iter().for_each(|waker| waker.notify_one());
+    let job = Job::new(expression, wake).map_err(|e| failed(&e))?;
+    scheduler.add(job).await.map_err(|e| failed(&e))?;
+    scheduler.start().await.map_err(|e| failed(&e))?;
+    Ok(scheduler)
+}
+
+/// Tells systemd, where there is one.
+fn notify(states: &[sd_notify::NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::debug!(%error, "systemd was not told");
+    }
+}
