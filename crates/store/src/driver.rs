@@ -85,6 +85,16 @@ pub(crate) struct Insert {
     pub(crate) tail: &'static str,
 }
 
+/// How the places of a multi-row statement are written. SQLite knows `$1` as a name, and finds the name of
+/// each of thousands of places by going through all of them: half of a run's CPU, measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Places {
+    /// `?`
+    Unnamed,
+    /// `$1`
+    Numbered,
+}
+
 /// Sizes of multi-row statements: few, because each is a prepared statement of its own.
 const BATCHES: [usize; 6] = [100, 50, 20, 10, 5, 1];
 
@@ -121,31 +131,15 @@ impl Database {
         sql: &'static str,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
-        self.fetch_text(operation, sql.to_owned(), values).await
-    }
-
-    async fn fetch_text(
-        &self,
-        operation: &'static str,
-        sql: String,
-        values: Vec<Value>,
-    ) -> Result<Vec<Row>, Error> {
-        check_arity(&sql, values.len())?;
-        let sql = AssertSqlSafe(sql);
-        let rows = match self {
-            Self::Sqlite { read, .. } => {
-                let rows = sqlx::query_with(sql, sqlite_arguments(values)?).fetch_all(read).await;
-                rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
-            }
-            Self::Postgres(pool) => {
-                let rows = sqlx::query_with(sql, postgres_arguments(values)?).fetch_all(pool).await;
-                rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
-            }
+        let reader = match self {
+            Self::Sqlite { read, .. } => Connections::Sqlite(read),
+            Self::Postgres(pool) => Connections::Postgres(pool),
         };
-        rows.map_err(|source| Error::Statement { operation, source })
+        reader.fetch(operation, sql.to_owned(), values).await
     }
 
-    /// Reads `head IN ($n, …)` over a list of keys of any length.
+    /// Reads `head IN ($n, …)` over a list of keys of any length, just before these rows are written: on the
+    /// writer's connection, because a reader of SQLite loses its whole cache with every commit.
     pub(crate) async fn fetch_in(
         &self,
         operation: &'static str,
@@ -153,9 +147,13 @@ impl Database {
         first: &[Value],
         keys: Vec<String>,
     ) -> Result<Vec<Row>, Error> {
+        let writer = match self {
+            Self::Sqlite { write, .. } => Connections::Sqlite(write),
+            Self::Postgres(pool) => Connections::Postgres(pool),
+        };
         let mut rows = Vec::new();
         for (sql, values) in in_lists(head, first, keys) {
-            rows.extend(self.fetch_text(operation, sql, values).await?);
+            rows.extend(writer.fetch(operation, sql, values).await?);
         }
         Ok(rows)
     }
@@ -169,6 +167,35 @@ impl Database {
             Self::Sqlite { write, .. } => write.prepare(text).await.map(drop).map_err(failed),
             Self::Postgres(pool) => pool.prepare(text).await.map(drop).map_err(failed),
         }
+    }
+}
+
+/// A pool to read from.
+enum Connections<'d> {
+    Sqlite(&'d SqlitePool),
+    Postgres(&'d PgPool),
+}
+
+impl Connections<'_> {
+    async fn fetch(
+        &self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        check_arity(&sql, values.len())?;
+        let sql = AssertSqlSafe(sql);
+        let rows = match self {
+            Self::Sqlite(pool) => {
+                let rows = sqlx::query_with(sql, sqlite_arguments(values)?).fetch_all(*pool).await;
+                rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+            }
+            Self::Postgres(pool) => {
+                let rows = sqlx::query_with(sql, postgres_arguments(values)?).fetch_all(*pool).await;
+                rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+            }
+        };
+        rows.map_err(|source| Error::Statement { operation, source })
     }
 }
 
@@ -199,7 +226,7 @@ impl Tx {
         while left > 0 {
             let batch = batch_of(left);
             let part: Vec<Value> = values.by_ref().take(batch * insert.columns).collect();
-            affected += self.run(insert.operation, insert.sql(batch), part).await?;
+            affected += self.run(insert.operation, insert.sql(batch, self.places()), part).await?;
             left -= batch;
         }
         Ok(affected)
@@ -265,9 +292,27 @@ impl Tx {
     }
 }
 
+impl Tx {
+    fn places(&self) -> Places {
+        match self {
+            Self::Sqlite(_) => Places::Unnamed,
+            Self::Postgres(_) => Places::Numbered,
+        }
+    }
+}
+
+impl Database {
+    pub(crate) fn places(&self) -> Places {
+        match self {
+            Self::Sqlite { .. } => Places::Unnamed,
+            Self::Postgres(_) => Places::Numbered,
+        }
+    }
+}
+
 impl Insert {
     /// The statement for `rows` rows.
-    pub(crate) fn sql(&self, rows: usize) -> String {
+    pub(crate) fn sql(&self, rows: usize, places: Places) -> String {
         use std::fmt::Write as _;
         let mut sql = String::with_capacity(self.head.len() + self.tail.len() + rows * self.columns * 7);
         sql.push_str(self.head);
@@ -275,9 +320,12 @@ impl Insert {
         for row in 0..rows {
             sql.push_str(if row == 0 { "(" } else { ", (" });
             for column in 1..=self.columns {
-                let separator = if column == 1 { "$" } else { ", $" };
+                sql.push_str(if column == 1 { "" } else { ", " });
                 // Writing to a String cannot fail.
-                let _ = write!(sql, "{separator}{}", row * self.columns + column);
+                let _ = match places {
+                    Places::Unnamed => sql.write_char('?'),
+                    Places::Numbered => write!(sql, "${}", row * self.columns + column),
+                };
             }
             sql.push(')');
         }
@@ -325,13 +373,22 @@ fn unbindable(source: BoxDynError) -> Error {
 fn sqlite_arguments(values: Vec<Value>) -> Result<SqliteArguments, Error> {
     let mut arguments = SqliteArguments::default();
     arguments.reserve(values.len(), 0);
+    // A page's rows all bear one time, and writing it out costs more than copying it.
+    let mut last: Option<(DateTime<Utc>, String)> = None;
     for value in values {
         match value {
             Value::Text(text) => arguments.add(text),
             Value::Int(number) => arguments.add(number),
             Value::Bool(truth) => arguments.add(truth),
             Value::Decimal(number) => arguments.add(number.map(|n| n.to_string())),
-            Value::Time(instant) => arguments.add(instant.map(fixed_width)),
+            Value::Time(None) => arguments.add(None::<String>),
+            Value::Time(Some(instant)) => {
+                let (_, text) = match last.take() {
+                    Some(same) if same.0 == instant => last.insert(same),
+                    _ => last.insert((instant, fixed_width(instant))),
+                };
+                arguments.add(text.clone())
+            }
             Value::Json(text) => arguments.add(text),
             Value::Bytes(bytes) => arguments.add(bytes),
         }
@@ -454,7 +511,14 @@ mod tests {
             columns: 2,
             tail: "ON CONFLICT DO NOTHING",
         };
-        assert_eq!(insert.sql(2), "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4) ON CONFLICT DO NOTHING");
+        assert_eq!(
+            insert.sql(2, Places::Numbered),
+            "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4) ON CONFLICT DO NOTHING"
+        );
+        assert_eq!(
+            insert.sql(2, Places::Unnamed),
+            "INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING"
+        );
     }
 
     #[test]

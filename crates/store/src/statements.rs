@@ -60,9 +60,10 @@ const MIRRORS: &[&Mirror] = &[&orders::MIRROR, &products::MIRROR];
 /// The first statement that the database does not accept.
 pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     let with_key = |head: &&str| format!("{head} IN (${})", crate::driver::placeholders(head) + 1);
+    let places = store.database.places();
     let mut statements: Vec<String> = PLAIN.iter().map(|&sql| sql.to_owned()).collect();
     statements.extend(WITH_KEYS.iter().map(with_key));
-    statements.extend(INSERTS.iter().flat_map(|insert| [insert.sql(1), insert.sql(2)]));
+    statements.extend(INSERTS.iter().flat_map(|insert| [1, 2].map(|rows| insert.sql(rows, places))));
     for mirror in MIRRORS {
         statements.extend([mirror.count, mirror.live, mirror.relist].map(str::to_owned));
         statements.extend([mirror.known, mirror.gone].iter().map(with_key));

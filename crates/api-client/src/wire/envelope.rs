@@ -40,13 +40,13 @@ impl From<serde_json::Error> for BodyError {
 
 /// The payload of an answer: `data`, or the whole body where a route answers without an envelope.
 pub(crate) fn payload(body: &[u8]) -> Result<&RawValue, BodyError> {
-    let whole: &RawValue = serde_json::from_slice(body)?;
-    if !whole.get().starts_with('{') {
-        return Ok(whole);
+    if body.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
+        return Ok(serde_json::from_slice(body)?);
     }
-    let envelope: Envelope<'_> = serde_json::from_str(whole.get())?;
-    match envelope.success {
-        Some(false) => Err(BodyError::Denied),
-        _ => Ok(envelope.data.unwrap_or(whole)),
+    let envelope: Envelope<'_> = serde_json::from_slice(body)?;
+    match (envelope.success, envelope.data) {
+        (Some(false), _) => Err(BodyError::Denied),
+        (_, Some(data)) => Ok(data),
+        (_, None) => Ok(serde_json::from_slice(body)?),
     }
 }
