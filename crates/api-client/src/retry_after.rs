@@ -18,8 +18,10 @@ pub(crate) fn after_429(header: Option<&str>, now: DateTime<Utc>) -> Duration {
 pub(crate) fn parse(value: &str, now: DateTime<Utc>) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
-        // NaN and negative numbers become zero; a huge one is clamped, so that the conversion is total.
-        return Some(Duration::from_secs_f64(seconds.max(0.0).min(1e9)));
+        if seconds.is_nan() {
+            return None;
+        }
+        return Some(Duration::from_secs_f64(seconds.clamp(0.0, 1e9)));
     }
     let at: DateTime<Utc> = httpdate::parse_http_date(value).ok()?.into();
     Some((at - now).to_std().unwrap_or(Duration::ZERO))
@@ -40,7 +42,8 @@ mod tests {
         check(Some("0"), 1);
         check(Some("-5"), 1);
         check(Some("1000000000"), 300);
-        check(Some("NaN"), 1);
+        check(Some("NaN"), 60);
+        check(Some("inf"), 300);
         check(Some("Fri, 20 Nov 2026 12:00:42 GMT"), 42);
         check(Some("Fri, 20 Nov 2020 12:00:00 GMT"), 1);
         check(Some("logo mais"), 60);

@@ -185,14 +185,14 @@ impl Exchange {
         if status.is_success() {
             return request.accept(answer);
         }
-        Err(self.refused(request, status, answer, retry_after.as_deref()))
+        Err(self.refused(request, status, &answer, retry_after.as_deref()))
     }
 
     fn refused(
         &self,
         request: &ApiRequest,
         status: StatusCode,
-        answer: Answer,
+        answer: &Answer,
         retry_after: Option<&str>,
     ) -> Error {
         let after = (status == StatusCode::TOO_MANY_REQUESTS).then(|| {
@@ -201,7 +201,7 @@ impl Exchange {
         });
         let refusal = Refusal::parse(&answer.body);
         if refusal == Refusal::default() && status.is_server_error() {
-            return request.unreadable(&answer, "a server error without the API's error envelope");
+            return request.unreadable(answer, "a server error without the API's error envelope");
         }
         Error::Refused {
             request: request.describe(),
@@ -280,7 +280,7 @@ impl Client {
                     self.tokens.after_refusal(&refused).await?;
                 }
                 (Class::Transient { after }, _) => {
-                    self.wait_before_retry(request, error, after, &mut attempts).await?
+                    self.wait_before_retry(request, error, after, &mut attempts).await?;
                 }
                 _ => return Err(error),
             }

@@ -59,6 +59,9 @@ impl LoginReason {
     }
 }
 
+/// When a login was made, and why ([`LoginReason::as_str`]).
+pub type PastLogin = (DateTime<Utc>, String);
+
 /// Durable memory for the token and for the logins made.
 pub trait Vault: Send + Sync {
     /// The token on record.
@@ -66,10 +69,7 @@ pub trait Vault: Send + Sync {
     /// Puts a token on record. Durable when it returns.
     fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>>;
     /// Times and reasons of the logins since `since`, oldest first.
-    fn logins_since(
-        &self,
-        since: DateTime<Utc>,
-    ) -> BoxFuture<'_, Result<Vec<(DateTime<Utc>, String)>, BoxedError>>;
+    fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>>;
     /// Puts a login on record, before it is made.
     fn record_login(&self, at: DateTime<Utc>, reason: LoginReason) -> BoxFuture<'_, Result<(), BoxedError>>;
 }
@@ -212,7 +212,7 @@ impl TokenKeeper {
         }
     }
 
-    async fn logins_since(&self, ago: TimeDelta) -> Result<Vec<(DateTime<Utc>, String)>, Error> {
+    async fn logins_since(&self, ago: TimeDelta) -> Result<Vec<PastLogin>, Error> {
         let since = self.clock.now() - ago;
         self.vault.logins_since(since).await.map_err(|source| Error::Vault { action: "read", source })
     }

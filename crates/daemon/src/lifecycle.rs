@@ -168,7 +168,7 @@ impl StoreTask {
             match self.shared.context(&self.config).await {
                 Ok(context) => return Some(context),
                 Err(problem) => {
-                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error))
+                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
                 }
             }
         }

@@ -89,7 +89,7 @@ impl Progress for Lines {
         *at = now;
         match total {
             Some(total) if total > 0 => {
-                eprintln!("{store} {resource}: {done} of {total} rows ({} %)", done * 100 / total)
+                eprintln!("{store} {resource}: {done} of {total} rows ({} %)", done * 100 / total);
             }
             _ => eprintln!("{store} {resource}: {done} rows"),
         }

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_whole_is_complete_or_failed_only_when_all_its_parts_are() {
         let check = |parts: &[RunState], whole| {
-            assert_eq!(RunState::of_parts(parts.iter().copied()), whole, "{parts:?}")
+            assert_eq!(RunState::of_parts(parts.iter().copied()), whole, "{parts:?}");
         };
         check(&[], Complete);
         check(&[Complete, Complete], Complete);

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::{
     error::BoxedError,
     limit::{BoxFuture, Ledger, Spent},
-    token::{LoginReason, TokenRecord, Vault},
+    token::{LoginReason, PastLogin, TokenRecord, Vault},
 };
 use espelho_model::StoreKey;
 use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store};
@@ -45,10 +45,7 @@ impl Vault for StoreMemory {
         })
     }
 
-    fn logins_since(
-        &self,
-        since: DateTime<Utc>,
-    ) -> BoxFuture<'_, Result<Vec<(DateTime<Utc>, String)>, BoxedError>> {
+    fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>> {
         Box::pin(async move {
             let logins = self.store.logins_since(&self.key, since).await?;
             Ok(logins.into_iter().map(|login| (login.at, login.reason)).collect())

@@ -53,7 +53,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         remarks: BTreeMap::new(),
         report: ResourceReport::new(P::RESOURCE),
     };
-    let ended = walk.to_the_end().await;
+    let ended = walk.walk_to_the_end().await;
     context.progress.end(&context.key, P::RESOURCE);
     walk.conclude(ended.err())
 }
@@ -78,7 +78,7 @@ struct Asked<T> {
 }
 
 impl<P: Pull> Walk<'_, P> {
-    async fn to_the_end(&mut self) -> Result<(), Problem> {
+    async fn walk_to_the_end(&mut self) -> Result<(), Problem> {
         let store = &self.context.store;
         let failures =
             store.failures(&self.context.key, P::RESOURCE).await.map_err(|e| Problem::from_store(&e))?;

@@ -1,0 +1,407 @@
+//! The client against servers that answer as no document foresees: a plain TCP socket says what a test tells it.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+use std::{
+    collections::VecDeque,
+    num::NonZeroU32,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
+use espelho_api_client::{
+    Class, Client, Error, Http, Settings,
+    error::BoxedError,
+    limit::{BoxFuture, NoLedger, Quota},
+    token::{LoginReason, PastLogin, TokenRecord, Vault},
+};
+use espelho_model::{Clock, OrderNumber, ProductId, clock::Sleep};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
+
+/// Real sockets, and a clock whose sleeps are over at once and only noted.
+struct NotingClock {
+    now: Mutex<DateTime<Utc>>,
+    slept: Mutex<Vec<Duration>>,
+}
+
+impl Clock for NotingClock {
+    fn now(&self) -> DateTime<Utc> {
+        *self.now.lock().unwrap()
+    }
+
+    fn monotonic(&self) -> Duration {
+        (self.now() - DateTime::<Utc>::UNIX_EPOCH).to_std().unwrap()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        *self.now.lock().unwrap() += TimeDelta::from_std(duration).unwrap();
+        self.slept.lock().unwrap().push(duration);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    token: Mutex<Option<TokenRecord>>,
+    logins: Mutex<Vec<PastLogin>>,
+}
+
+impl Vault for Memory {
+    fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
+        Box::pin(async { Ok(self.token.lock().unwrap().clone()) })
+    }
+
+    fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
+        *self.token.lock().unwrap() = Some(record);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>> {
+        let logins = self.logins.lock().unwrap().iter().filter(|(at, _)| *at >= since).cloned().collect();
+        Box::pin(async { Ok(logins) })
+    }
+
+    fn record_login(&self, at: DateTime<Utc>, reason: LoginReason) -> BoxFuture<'_, Result<(), BoxedError>> {
+        self.logins.lock().unwrap().push((at, reason.as_str().to_owned()));
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// A server that gives the scripted answers to everything but logins, one a request; each login gives a new token.
+#[derive(Clone)]
+struct Script {
+    answers: Arc<Mutex<VecDeque<Vec<u8>>>>,
+    requests: Arc<Mutex<Vec<String>>>,
+    login: Arc<Mutex<Vec<u8>>>,
+    logins: Arc<Mutex<usize>>,
+}
+
+fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()).into_bytes()
+}
+
+fn json(body: &str) -> Vec<u8> {
+    http("200 OK", "Content-Type: application/json\r\n", body)
+}
+
+const ORDER: &str =
+    r#"{"success":true,"message_code":"SUCCESS","data":{"order_number":"1","status":"paid"}}"#;
+
+async fn serve(stream: TcpStream, script: Script) {
+    let mut stream = stream;
+    let mut buffer = Vec::new();
+    loop {
+        while !buffer.windows(4).any(|w| w == b"\r\n\r\n") {
+            let mut part = [0; 4096];
+            match stream.read(&mut part).await {
+                Ok(0) | Err(_) => return,
+                Ok(n) => buffer.extend_from_slice(&part[..n]),
+            }
+        }
+        let text = String::from_utf8_lossy(&buffer).into_owned();
+        buffer.clear();
+        let answer = if text.starts_with("POST /api/integration/auth") {
+            let mut logins = script.logins.lock().unwrap();
+            *logins += 1;
+            let login = String::from_utf8(script.login.lock().unwrap().clone()).unwrap();
+            login.replace("TOKN", &format!("{:04}", *logins)).into_bytes()
+        } else {
+            script.requests.lock().unwrap().push(text);
+            let mut answers = script.answers.lock().unwrap();
+            answers.pop_front().unwrap_or_else(|| json(ORDER))
+        };
+        let close = answer.is_empty() || answer.ends_with(b"CUT");
+        let answer = answer.strip_suffix(b"CUT").unwrap_or(&answer);
+        if stream.write_all(answer).await.is_err() || close {
+            return;
+        }
+    }
+}
+
+struct Bench {
+    client: Client,
+    script: Script,
+    clock: Arc<NotingClock>,
+    memory: Arc<Memory>,
+}
+
+async fn bench(answers: Vec<Vec<u8>>) -> Bench {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let login =
+        json(r#"{"success":true,"data":{"token":"sk_live_TOKN","expires_at":"2026-12-20T12:00:00Z"}}"#);
+    let script = Script {
+        answers: Arc::new(Mutex::new(answers.into())),
+        requests: Arc::default(),
+        login: Arc::new(Mutex::new(login)),
+        logins: Arc::default(),
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}", listener.local_addr().unwrap());
+    let served = script.clone();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(serve(stream, served.clone()));
+        }
+    });
+    let now = "2026-11-20T12:00:00Z".parse().unwrap();
+    let clock = Arc::new(NotingClock { now: Mutex::new(now), slept: Mutex::default() });
+    let memory = Arc::new(Memory::default());
+    let client = open(&base_url, &clock, &memory).await;
+    Bench { client, script, clock, memory }
+}
+
+async fn open(base_url: &str, clock: &Arc<NotingClock>, memory: &Arc<Memory>) -> Client {
+    let settings = Settings {
+        base_url: base_url.to_owned(),
+        username: "loja@a1b2c3d4".into(),
+        password: "segredo".into(),
+        quota: Quota::per_minute(NonZeroU32::new(6_000).unwrap()),
+        http: Http::new(true, Duration::from_secs(5)).unwrap(),
+        naive_offset: FixedOffset::east_opt(0).unwrap(),
+        attempts: 4,
+    };
+    Client::open(settings, clock.clone(), memory.clone(), Arc::new(NoLedger)).await.unwrap()
+}
+
+impl Bench {
+    async fn order(&self) -> Result<String, Error> {
+        self.client.order(&OrderNumber::new("1")).await.map(|read| read.value.status.unwrap_or_default())
+    }
+
+    fn sent(&self) -> usize {
+        self.script.requests.lock().unwrap().len()
+    }
+
+    /// The sleeps that are not the limiter's own pacing.
+    fn waits(&self) -> Vec<u64> {
+        self.clock.slept.lock().unwrap().iter().map(Duration::as_secs).filter(|&s| s > 0).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_read_goes_on_through_faults_that_pass() {
+    let faults = [
+        http("502 Bad Gateway", "Content-Type: text/html\r\n", "<html>502</html>"),
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{\"success\":trCUT"
+            .to_vec(),
+        Vec::new(),
+    ];
+    let bench = bench(faults.into()).await;
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(bench.sent(), 4);
+}
+
+#[tokio::test]
+async fn a_read_gives_up_after_its_attempts_and_says_what_it_saw() {
+    let html = http("200 OK", "Content-Type: text/html\r\n", "<html>Estamos em manutenção</html>");
+    let bench = bench(vec![html; 9]).await;
+    let error = bench.order().await.unwrap_err();
+    assert_eq!(bench.sent(), 4);
+    assert_eq!(error.class(), Class::Transient { after: None });
+    let words = error.to_string();
+    assert!(words.contains("GET /api/v1/sellers/orders/1"), "{words}");
+    assert!(words.contains("200 with text/html") && words.contains("manutenção"), "{words}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_repeated_and_names_the_missing_scope() {
+    let body = r#"{"success":false,"code":403,"message_code":"FORBIDDEN","description":"Acesso negado","data":[],"errors":["store_products_read"],"meta":[]}"#;
+    let bench = bench(vec![http("403 Forbidden", "Content-Type: application/json\r\n", body)]).await;
+    let error = bench.order().await.unwrap_err();
+    assert_eq!((bench.sent(), error.class()), (1, Class::Permanent));
+    assert!(error.to_string().contains("store_products_read"), "{error}");
+}
+
+#[tokio::test]
+async fn a_429_is_waited_out_in_both_forms_and_without_any() {
+    let too_many = |header: &str| http("429 Too Many Requests", header, "{}");
+    let bench = bench(vec![
+        too_many("Retry-After: 7\r\n"),
+        too_many("Retry-After: Fri, 20 Nov 2026 12:00:37 GMT\r\n"),
+        too_many(""),
+    ])
+    .await;
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(bench.waits(), [7, 30, 60]);
+    assert_eq!(bench.client.stats().rate_limited, 3);
+}
+
+#[tokio::test]
+async fn a_200_that_denies_its_success_is_a_refusal_with_the_servers_words() {
+    let body = r#"{"data":null,"message_code":"X","description":"não agora","success":false}"#;
+    let bench = bench(vec![json(body)]).await;
+    let error = bench.order().await.unwrap_err();
+    assert!(error.to_string().contains("não agora"), "{error}");
+}
+
+#[tokio::test]
+async fn a_token_is_kept_before_it_is_used_and_used_until_it_is_refused() {
+    let refused = http(
+        "401 Unauthorized",
+        "Content-Type: application/json\r\n",
+        r#"{"success":false,"message_code":"UNAUTHORIZED"}"#,
+    );
+    let bench = bench(vec![json(ORDER), refused]).await;
+    bench.order().await.unwrap();
+    bench.order().await.unwrap();
+    let requests = bench.script.requests.lock().unwrap().clone();
+    let bearer =
+        |request: &String| request.lines().find(|l| l.starts_with("authorization")).unwrap().to_owned();
+    let bearers: Vec<_> = requests.iter().map(bearer).collect();
+    assert_eq!(
+        bearers,
+        [
+            "authorization: Bearer sk_live_0001",
+            "authorization: Bearer sk_live_0001",
+            "authorization: Bearer sk_live_0002"
+        ]
+    );
+    let reasons: Vec<_> =
+        bench.memory.logins.lock().unwrap().iter().map(|(_, reason)| reason.clone()).collect();
+    assert_eq!(reasons, ["first", "401"]);
+}
+
+#[tokio::test]
+async fn sixteen_requests_with_a_dead_token_log_in_once() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    let refused = http("401 Unauthorized", "Content-Type: application/json\r\n", "{}");
+    bench.script.answers.lock().unwrap().extend(vec![refused; 16]);
+    let asking: Vec<_> = (0..16)
+        .map(|_| {
+            let client = bench.client.clone();
+            tokio::spawn(async move { client.order(&OrderNumber::new("1")).await.map(drop) })
+        })
+        .collect();
+    for task in asking {
+        task.await.unwrap().unwrap();
+    }
+    // The answers of the script go to whoever asks next, so a late one may meet a second refusal.
+    assert!(bench.client.stats().logins <= 3, "{} logins", bench.client.stats().logins);
+}
+
+#[tokio::test]
+async fn a_token_renewed_by_another_process_is_taken_from_the_vault_without_a_login() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    let other = TokenRecord {
+        token: "sk_live_other".into(),
+        expires_at: bench.clock.now() + TimeDelta::days(30),
+        obtained_at: bench.clock.now(),
+    };
+    bench.memory.save(other).await.unwrap();
+    bench.script.answers.lock().unwrap().push_back(http("401 Unauthorized", "", "{}"));
+    bench.order().await.unwrap();
+    assert_eq!(bench.client.stats().logins, 1);
+}
+
+#[tokio::test]
+async fn a_third_invalidation_within_an_hour_is_named_and_not_fought() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    let refused = || http("401 Unauthorized", "", "{}");
+    for _ in 0..2 {
+        bench.script.answers.lock().unwrap().push_back(refused());
+        bench.order().await.unwrap();
+    }
+    bench.script.answers.lock().unwrap().push_back(refused());
+    let error = bench.order().await.unwrap_err();
+    assert!(matches!(error, Error::ForeignLogin { times: 3, .. }), "{error}");
+    assert_eq!(bench.client.stats().logins, 3);
+}
+
+#[tokio::test]
+async fn a_token_near_its_end_is_renewed_and_a_failed_renewal_keeps_the_old_one() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    *bench.script.login.lock().unwrap() =
+        http("401 Unauthorized", "Content-Type: application/json\r\n", r#"{"description":"senha trocada"}"#);
+    *bench.clock.now.lock().unwrap() += TimeDelta::hours(29 * 24 + 12);
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(bench.client.stats().logins, 2, "a failed renewal is not tried again with every request");
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_given_back_at_once_with_the_servers_words() {
+    let bench = bench(Vec::new()).await;
+    let body = r#"{"success":false,"code":401,"message_code":"UNAUTHORIZED","description":"Credenciais inválidas.","data":[],"errors":[],"meta":[]}"#;
+    *bench.script.login.lock().unwrap() =
+        http("401 Unauthorized", "Content-Type: application/json\r\n", body);
+    let error = bench.order().await.unwrap_err();
+    assert!(error.is_authentication());
+    assert!(error.to_string().contains("Credenciais inválidas."), "{error}");
+    assert_eq!((bench.client.stats().logins, bench.sent()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_fifth_login_within_a_minute_waits() {
+    let bench = bench(Vec::new()).await;
+    let now = bench.clock.now();
+    for second in 0..4 {
+        bench.memory.record_login(now - TimeDelta::seconds(40 - second), LoginReason::First).await.unwrap();
+    }
+    bench.order().await.unwrap();
+    assert_eq!(bench.waits(), [21]);
+}
+
+#[tokio::test]
+async fn a_closed_port_is_unreachable_and_nothing_counts_as_sent() {
+    let bench = bench(Vec::new()).await;
+    let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let nobody = open(&format!("http://{free}"), &bench.clock, &bench.memory).await;
+    let kept = TokenRecord {
+        token: "sk_live_x".into(),
+        expires_at: bench.clock.now() + TimeDelta::days(20),
+        obtained_at: bench.clock.now(),
+    };
+    bench.memory.save(kept).await.unwrap();
+    let error = nobody.order(&OrderNumber::new("1")).await.unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error}");
+    assert_eq!((nobody.stats().requests, nobody.gate().held()), (0, 0));
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let huge = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{}CUT",
+        64 << 20,
+        " ".repeat(40 << 20)
+    );
+    let bench = bench(vec![huge.into_bytes()]).await;
+    assert!(matches!(bench.order().await.unwrap_err(), Error::TooLarge { limit_mib: 32, .. }));
+}
+
+#[tokio::test]
+async fn another_order_than_the_one_asked_for_is_no_answer() {
+    let bench = bench(vec![json(r#"{"success":true,"data":{"order_number":"2"}}"#); 4]).await;
+    let error = bench.order().await.unwrap_err();
+    assert!(error.to_string().contains("asked for order 1, was given 2"), "{error}");
+}
+
+#[tokio::test]
+async fn a_product_is_read_with_its_stock_in_each_shape_that_the_document_allows() {
+    let product = r#""product":{"id":"P1","sku":"S1","name":"Caneca","price":"19.9","dimensions":{"height":1.5}},"prices":[{"min_quantity":1,"value":19.90,"discount_percent":null}]"#;
+    let levels = [
+        r#"[{"id":1,"product_sku":"S1","location_stock":7,"quantity":3,"reserved_quantity":1,"available_quantity":2}]"#,
+        r#"{"total":3,"stocks":[{"id":1,"product_sku":"S1","location_stock":{"location_id":7,"name":"CD"},"quantity":"3","reserved_quantity":"1","available_quantity":"2"}],"locations":[{"location_id":7,"store_id":1,"name":"CD","status":"active","location_type":"warehouse","allows_pickup":true,"allows_production":0}]}"#,
+        r#"[{"product_sku":"S1","location_id":"7","quantity":3.0,"reserved_quantity":1.0,"available_quantity":2.0}]"#,
+    ];
+    for stock in levels {
+        let bench =
+            bench(vec![json(&format!(r#"{{"success":true,"data":{{{product},"stock":{stock}}}}}"#))]).await;
+        let read = bench.client.product(&ProductId::new("P1")).await.unwrap();
+        assert_eq!(read.unreadable, Vec::<&str>::new(), "{stock}");
+        let product = read.value.product;
+        let level = &product.stock[0];
+        let figures = [level.quantity, level.reserved_quantity, level.available_quantity]
+            .map(|n| n.unwrap().to_string());
+        assert_eq!((level.sku.as_str(), level.location_id.as_str()), ("S1", "7"), "{stock}");
+        assert_eq!(figures, ["3", "1", "2"], "{stock}");
+        assert_eq!(product.price.unwrap().to_string(), "19.90");
+        assert_eq!(product.prices[0].value.unwrap().to_string(), "19.90");
+    }
+}

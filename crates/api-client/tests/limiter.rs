@@ -1,0 +1,304 @@
+//! The budget against a server that counts in each of the three ways, in simulated time: nothing here has a
+//! socket, so tokio's time may be paused and minutes pass in milliseconds.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+use std::{
+    collections::VecDeque,
+    num::NonZeroU32,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{
+    error::BoxedError,
+    limit::{BoxFuture, Gate, Ledger, NoLedger, Quota, Spent},
+};
+use espelho_model::{Clock, clock::SimulatedClock};
+use proptest::{prelude::*, test_runner::TestRunner};
+
+const LIMIT: usize = 300;
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// How a server may count a minute.
+#[derive(Clone, Copy, Debug)]
+enum Window {
+    Fixed,
+    Sliding,
+    FirstHit,
+}
+
+/// A server that counts, and remembers every arrival.
+struct Server {
+    window: Window,
+    accepted: VecDeque<Duration>,
+    opened: Option<Duration>,
+    in_window: usize,
+    arrivals: Vec<Duration>,
+    refused: usize,
+}
+
+impl Server {
+    fn new(window: Window) -> Self {
+        Self {
+            window,
+            accepted: VecDeque::new(),
+            opened: None,
+            in_window: 0,
+            arrivals: Vec::new(),
+            refused: 0,
+        }
+    }
+
+    fn arrive(&mut self, now: Duration) {
+        self.arrivals.push(now);
+        let counted = match self.window {
+            Window::Sliding => {
+                while self.accepted.front().is_some_and(|&at| at + MINUTE <= now) {
+                    self.accepted.pop_front();
+                }
+                self.accepted.len()
+            }
+            Window::Fixed => self.count_since(Duration::from_secs(now.as_secs() / 60 * 60)),
+            Window::FirstHit => {
+                let opened = self.opened.filter(|&at| at + MINUTE > now).unwrap_or(now);
+                self.count_since(opened)
+            }
+        };
+        if counted >= LIMIT {
+            self.refused += 1;
+            return;
+        }
+        self.accepted.push_back(now);
+        self.in_window += 1;
+    }
+
+    fn count_since(&mut self, opened: Duration) -> usize {
+        if self.opened != Some(opened) {
+            self.opened = Some(opened);
+            self.in_window = 0;
+        }
+        self.in_window
+    }
+
+    fn most_in_any_minute(&self) -> usize {
+        let mut arrivals = self.arrivals.clone();
+        arrivals.sort();
+        let mut from = 0;
+        let in_minute = arrivals.iter().enumerate().map(|(at, &last)| {
+            while arrivals[from] + MINUTE <= last {
+                from += 1;
+            }
+            at - from + 1
+        });
+        in_minute.max().unwrap_or(0)
+    }
+}
+
+/// One request's delays: to the server, and back.
+type Delays = (Duration, Duration);
+
+async fn work(
+    gate: Arc<Gate>,
+    clock: Arc<dyn Clock>,
+    server: Arc<Mutex<Server>>,
+    delays: Vec<Delays>,
+    until: Duration,
+) {
+    for (there, back) in delays.into_iter().cycle() {
+        let permit = gate.acquire().await.unwrap();
+        if clock.monotonic() >= until {
+            return;
+        }
+        clock.sleep(there).await;
+        server.lock().unwrap().arrive(clock.monotonic());
+        clock.sleep(back).await;
+        permit.answered(None, None);
+    }
+}
+
+fn epoch() -> DateTime<Utc> {
+    "2026-11-20T12:00:00Z".parse().unwrap()
+}
+
+fn quota(per_minute: u32) -> Quota {
+    Quota::per_minute(NonZeroU32::new(per_minute).unwrap())
+}
+
+/// Sixteen workers at saturation for `minutes`; the server's end state.
+fn saturate(window: Window, delays: Vec<Vec<Delays>>, minutes: u64) -> Server {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let server = runtime.block_on(async {
+        let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+        let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+        let server = Arc::new(Mutex::new(Server::new(window)));
+        let until = MINUTE * u32::try_from(minutes).unwrap();
+        let workers: Vec<_> = delays
+            .into_iter()
+            .map(|delays| {
+                tokio::spawn(work(Arc::clone(&gate), Arc::clone(&clock), Arc::clone(&server), delays, until))
+            })
+            .collect();
+        for worker in workers {
+            worker.await.unwrap();
+        }
+        server
+    });
+    Arc::into_inner(server).unwrap().into_inner().unwrap()
+}
+
+fn jitter() -> impl Strategy<Value = Vec<Vec<Delays>>> {
+    let delay = prop_oneof![
+        99 => 2u64..80,
+        1 => 500u64..3_000,
+    ];
+    let delays =
+        (delay.clone(), delay).prop_map(|(a, b)| (Duration::from_millis(a), Duration::from_millis(b)));
+    prop::collection::vec(prop::collection::vec(delays, 40..60), 16)
+}
+
+#[test]
+fn no_window_of_any_kind_ever_holds_more_than_the_limit_and_the_budget_is_used() {
+    let minutes = 6;
+    let mut runner = TestRunner::new(ProptestConfig { cases: 8, ..ProptestConfig::default() });
+    runner
+        .run(&jitter(), |delays| {
+            for window in [Window::Fixed, Window::Sliding, Window::FirstHit] {
+                let server = saturate(window, delays.clone(), minutes);
+                prop_assert_eq!(server.refused, 0, "{:?}", window);
+                prop_assert!(
+                    server.most_in_any_minute() <= LIMIT,
+                    "{:?}: {}",
+                    window,
+                    server.most_in_any_minute()
+                );
+                let after_the_first = server.arrivals.iter().filter(|&&at| at >= MINUTE).count();
+                let share = after_the_first as f64 / (LIMIT as f64 * (minutes - 1) as f64);
+                prop_assert!(share >= 0.97, "{:?}: only {:.1} % of the budget used", window, share * 100.0);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_budget_bursts_and_then_goes_at_its_pace() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    for _ in 0..60 {
+        gate.acquire().await.unwrap().answered(None, None);
+    }
+    assert!(clock.monotonic() < Duration::from_millis(10), "{:?}", clock.monotonic());
+    for _ in 0..50 {
+        gate.acquire().await.unwrap().answered(None, None);
+    }
+    let took = clock.monotonic().as_secs_f64();
+    assert!((9.5..10.5).contains(&took), "50 more took {took} s");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_never_left_costs_nothing_and_a_dropped_one_counts() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(10), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    gate.acquire().await.unwrap().unused();
+    assert_eq!(gate.held(), 0);
+    drop(gate.acquire().await.unwrap());
+    assert_eq!(gate.held(), 1);
+    clock.sleep(Duration::from_millis(60_200)).await;
+    assert_eq!(gate.held(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    gate.pause(Duration::from_secs(17));
+    gate.acquire().await.unwrap().answered(None, None);
+    assert!(clock.monotonic() >= Duration::from_secs(17));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    // Somebody else has spent 200 of the token's 300.
+    gate.acquire().await.unwrap().answered(Some(300), Some(99));
+    let mut sent = 1;
+    while clock.monotonic() < Duration::from_secs(55) {
+        let others_keep_on = 99u32.saturating_sub(sent);
+        gate.acquire().await.unwrap().answered(Some(300), Some(others_keep_on));
+        sent += 1;
+    }
+    assert!(sent <= 100, "{sent} sent beside 200 foreign ones");
+}
+
+/// A ledger that a crash leaves as it is.
+#[derive(Default)]
+struct Disk(Mutex<Vec<Spent>>);
+
+impl Ledger for Disk {
+    fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
+        Box::pin(async { Ok(self.0.lock().unwrap().clone()) })
+    }
+
+    fn keep(&self, blocks: Vec<Spent>, now: DateTime<Utc>) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let mut disk = self.0.lock().unwrap();
+            disk.retain(|kept| kept.free_at.is_none_or(|at| at >= now));
+            for block in blocks {
+                disk.retain(|kept| kept.block != block.block);
+                disk.push(block);
+            }
+            Ok(())
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_is_killed_again_and_again_never_overspends() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let disk = Arc::new(Disk::default());
+    let mut server = Server::new(Window::Sliding);
+    let mut lives = 0;
+    while clock.monotonic() < Duration::from_secs(300) {
+        lives += 1;
+        let gate = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
+        // Each life is cut off without a word to the ledger, with a request in flight.
+        for _ in 0..(lives * 7) % 60 + 1 {
+            let permit = gate.acquire().await.unwrap();
+            clock.sleep(Duration::from_millis(3)).await;
+            server.arrive(clock.monotonic());
+            permit.answered(None, None);
+        }
+        let in_flight = gate.acquire().await.unwrap();
+        server.arrive(clock.monotonic());
+        std::mem::forget(in_flight);
+        // Time passes until somebody starts it again.
+        clock.sleep(Duration::from_millis(500)).await;
+    }
+    assert_eq!(server.refused, 0);
+    assert!(server.most_in_any_minute() <= LIMIT, "{} in {lives} lives", server.most_in_any_minute());
+    assert!(server.arrivals.len() > 1_200, "the budget is used: {} requests", server.arrivals.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_clean_end_leaves_exactly_what_was_spent_on_record() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let disk = Arc::new(Disk::default());
+    let gate = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
+    for _ in 0..23 {
+        gate.acquire().await.unwrap().answered(None, None);
+    }
+    gate.settle().await.unwrap();
+    let kept: u32 = disk.0.lock().unwrap().iter().map(|spent| spent.requests).sum();
+    assert_eq!(kept, 23);
+    let next = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
+    assert_eq!(next.held(), 23);
+    // A second settling, and a second life, must not write the first one's blocks away.
+    gate.settle().await.unwrap();
+    next.acquire().await.unwrap().answered(None, None);
+    next.settle().await.unwrap();
+    let third = Gate::open(quota(300), Arc::clone(&clock), disk).await.unwrap();
+    assert_eq!(third.held(), 24);
+}
