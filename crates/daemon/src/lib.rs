@@ -13,6 +13,7 @@ mod lifecycle;
 mod progress;
 mod report;
 mod telemetry;
+mod usage;
 
 use std::process::ExitCode;
 

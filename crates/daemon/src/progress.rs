@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, sync::Resource};
 use espelho_sync_engine::Progress;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Between two lines where there is no terminal.
@@ -42,7 +42,7 @@ impl Bars {
 impl Progress for Bars {
     fn begin(&self, store: &StoreKey, resource: Resource, resumed: u64) {
         let bar = self.all.add(ProgressBar::no_length());
-        bar.set_style(style("{prefix:24} {pos:>7} rows  {per_sec:>12}  {elapsed}"));
+        bar.set_style(style("{prefix:24} {pos:>7} rows  {rate:>10}  {elapsed}"));
         bar.set_prefix(format!("{store} {resource}"));
         bar.set_position(resumed);
         bar.reset_eta();
@@ -53,7 +53,7 @@ impl Progress for Bars {
         let bars = self.bars();
         let Some(bar) = bars.get(&(store.clone(), resource)) else { return };
         if let (None, Some(total)) = (bar.length(), total) {
-            bar.set_style(style("{prefix:24} {wide_bar} {pos:>7}/{len:7} {per_sec:>12}  ETA {eta}"));
+            bar.set_style(style("{prefix:24} {wide_bar} {pos:>7}/{len:7} {rate:>10}  ETA {eta}"));
             bar.set_length(total);
         }
         bar.set_position(done);
@@ -67,7 +67,11 @@ impl Progress for Bars {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+    let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+        // A rate that cannot be shown leaves its place empty; there is nobody to tell.
+        let _ = write!(text, "{:.1}/s", state.per_sec());
+    };
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
 }
 
 impl Progress for Lines {

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 /// The object of `--resync --json`.
 pub(crate) fn as_json(reports: &[StoreReport]) -> Value {
     let state = RunState::of_parts(reports.iter().map(|report| report.state));
-    json!({ "state": state.as_str(), "stores": reports.iter().map(store_json).collect::<Vec<_>>() })
+    let stores: Vec<Value> = reports.iter().map(store_json).collect();
+    json!({ "state": state.as_str(), "stores": stores, "process": crate::usage::now() })
 }
 
 /// The object for a run that could not begin at all.

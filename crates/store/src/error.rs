@@ -94,6 +94,16 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the database refused what a row says, rather than failing: a value out of its range, nested too
+    /// deeply, too large. Without that row the others can be written.
+    pub fn concerns_a_row(&self) -> bool {
+        let Self::Statement { source: sqlx::Error::Database(refusal), .. } = self else { return false };
+        let code = refusal.code().unwrap_or_default();
+        // PostgreSQL: data exception, integrity, program limit. SQLite: TOOBIG, CONSTRAINT, MISMATCH.
+        ["22", "23", "54"].iter().any(|class| code.len() == 5 && code.starts_with(class))
+            || ["18", "19", "20"].contains(&&*code)
+    }
+
     /// What to do about it, in one sentence.
     pub fn hint(&self) -> &'static str {
         match self {

@@ -5,6 +5,9 @@ use espelho_model::{ContentHash, StoreKey};
 
 use crate::{Error, Lease, Store, driver::Tx};
 
+pub(crate) const MARK: &str = "SAVEPOINT row_of_page";
+pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT row_of_page";
+
 /// A write under a lease: nothing of it is kept unless [`PageTx::commit`] succeeds, and nothing is written
 /// at all when the lease was lost.
 pub struct PageTx<'l> {
@@ -45,6 +48,22 @@ impl PageTx<'_> {
     /// The one time that all rows of this write bear.
     pub(crate) fn at(&self) -> DateTime<Utc> {
         self.at
+    }
+
+    /// From here on, [`PageTx::undo_to_mark`] takes everything back.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn mark(&mut self) -> Result<(), Error> {
+        self.tx.execute("mark a place in a transaction", MARK, Vec::new()).await.map(drop)
+    }
+
+    /// Takes back what was written since [`PageTx::mark`]; the transaction goes on, also after a refusal.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn undo_to_mark(&mut self) -> Result<(), Error> {
+        self.tx.execute("undo part of a transaction", UNDO, Vec::new()).await.map(drop)
     }
 
     /// Keeps everything.

@@ -163,7 +163,7 @@ fn product_values(store: &str, at: Value, write: ProductWrite) -> [Value; 20] {
         write.listing_hash.as_i64().into(),
         write.content_hash.as_i64().into(),
         at,
-        product.sku.map(|sku| sku.into_string()).into(),
+        product.sku.map(espelho_model::Sku::into_string).into(),
         product.name.into(),
         product.base_unit.into(),
         product.price_type.into(),

@@ -145,9 +145,7 @@ struct RowWire<'a> {
 
 fn row_key(row: &RawValue) -> Option<String> {
     let wire: RowWire<'_> = serde_json::from_str(row.get()).ok()?;
-    FieldReader::new(FixedOffset::east_opt(0)?)
-        .text("order_number", wire.order_number)
-        .filter(|key| !key.is_empty())
+    FieldReader::new(FixedOffset::east_opt(0)?).id("order_number", wire.order_number)
 }
 
 /// The order with every field unread; names of the document.
@@ -331,7 +329,7 @@ fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderI
     let wire: ItemWire<'_> = read.nested("items[]", Some(row))?;
     let product: ProductOfItem<'_> = read.nested("items[].product", wire.product).unwrap_or_default();
     // A line without an id is named by its place, which is all that tells it from its neighbours.
-    let id = read.text("items[].id", wire.id).unwrap_or_else(|| format!("#{}", at + 1));
+    let id = read.id("items[].id", wire.id).unwrap_or_else(|| format!("#{}", at + 1));
     let sku = wire.sku.or(wire.product_sku).or(wire.seller_sku).or(product.sku);
     Some(OrderItem {
         id: LineId::new(id),

@@ -137,7 +137,7 @@ fn row_key(row: &RawValue) -> Option<String> {
     let wire: RowWire<'_> = serde_json::from_str(row.get()).ok()?;
     match (wire.id, wire.product) {
         (None, Some(inner)) => row_key(inner),
-        (id, _) => FieldReader::new(FixedOffset::east_opt(0)?).text("id", id).filter(|key| !key.is_empty()),
+        (id, _) => FieldReader::new(FixedOffset::east_opt(0)?).id("id", id),
     }
 }
 
@@ -319,7 +319,7 @@ fn read_product(read: &mut FieldReader, json: &str, asked: &ProductId) -> Result
         reserved_quantity: amount("reserved_quantity", wire.reserved_quantity),
         available_quantity: amount("available_quantity", wire.available_quantity),
         id: ProductId::new(id),
-        sku: read.text("sku", wire.sku).map(Sku::new),
+        sku: read.id("sku", wire.sku).map(Sku::new),
         name: read.text("name", wire.name),
         base_unit: read.text("base_unit", wire.base_unit),
         price_type: read.text("price_type", wire.price_type),
@@ -388,8 +388,8 @@ fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<Stock
     let available_quantity = amount("stocks[].available_quantity", wire.available_quantity);
     let own_sku = wire.product_sku.filter(|raw| !raw.get().starts_with('{'));
     Some(StockLevel {
-        sku: read.text("stocks[].product_sku", own_sku).map_or_else(|| sku.clone(), Sku::new),
-        location_id: LocationId::new(read.text("stocks[].location_stock", location)?),
+        sku: read.id("stocks[].product_sku", own_sku).map_or_else(|| sku.clone(), Sku::new),
+        location_id: LocationId::new(read.id("stocks[].location_stock", location)?),
         quantity,
         reserved_quantity,
         available_quantity,
@@ -400,7 +400,7 @@ fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<Stock
 fn read_location(read: &mut FieldReader, row: &RawValue) -> Option<StockLocation> {
     let wire: LocationWire<'_> = read.nested("locations[]", Some(row))?;
     Some(StockLocation {
-        id: LocationId::new(read.text("locations[].location_id", wire.location_id.or(wire.id))?),
+        id: LocationId::new(read.id("locations[].location_id", wire.location_id.or(wire.id))?),
         name: read.text("locations[].name", wire.name),
         status: read.text("locations[].status", wire.status),
         location_type: read.text("locations[].location_type", wire.location_type),

@@ -6,6 +6,9 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// No identifier of the document comes near it (a SKU has 50 characters), and every index takes it.
+const LONGEST_ID: usize = 255;
+
 /// One optional value of an object, unread.
 pub type Field<'a> = Option<&'a RawValue>;
 
@@ -37,6 +40,16 @@ impl FieldReader {
             Some(b'{' | b'[') => None,
             _ => Some(json.to_owned()),
         })
+    }
+
+    /// Text that can be a key: not empty, and short enough for any index.
+    pub fn id(&mut self, name: &'static str, field: Field<'_>) -> Option<String> {
+        let text = self.text(name, field)?;
+        if text.is_empty() || text.len() > LONGEST_ID {
+            self.unreadable.push(name);
+            return None;
+        }
+        Some(text)
     }
 
     /// An exact decimal.
@@ -141,6 +154,15 @@ mod tests {
     fn text_that_databases_refuse_becomes_text_that_they_hold() {
         assert_eq!(reader().text("v", Some(&raw(r#""a\u0000b""#))).unwrap(), "a\\u0000b");
         assert_eq!(reader().text("v", Some(&raw(r#""\ud800x""#))).unwrap(), "\\ud800x");
+    }
+
+    #[test]
+    fn a_key_is_neither_empty_nor_longer_than_an_index_takes() {
+        let mut reader = reader();
+        assert_eq!(reader.id("a", Some(&raw("12345"))), Some("12345".into()));
+        assert_eq!(reader.id("b", Some(&raw("\"\""))), None);
+        assert_eq!(reader.id("c", Some(&raw(&format!("\"{}\"", "x".repeat(256))))), None);
+        assert_eq!(reader.into_unreadable(), ["b", "c"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod orders;
 mod pass;
 mod products;
 mod sweep;
+mod write;
 
 use std::future::Future;
 
@@ -46,8 +47,23 @@ pub trait Pull: Send + Sync {
     fn write(
         &self,
         tx: &mut PageTx<'_>,
-        rows: Vec<(Self::Detail, ContentHash, ContentHash, Op)>,
+        rows: Vec<RowWrite<Self::Detail>>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// A detail to mirror.
+#[derive(Clone, Debug)]
+pub struct RowWrite<T> {
+    /// The identifier under which it is listed.
+    pub key: String,
+    /// The detail.
+    pub detail: T,
+    /// The fingerprint of its listing row.
+    pub listing_hash: ContentHash,
+    /// The fingerprint of the detail.
+    pub content_hash: ContentHash,
+    /// Whether the mirror has it already.
+    pub op: Op,
 }
 
 /// A detail that was read.

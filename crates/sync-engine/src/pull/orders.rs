@@ -2,10 +2,10 @@
 
 use chrono::{Days, NaiveDate};
 use espelho_api_client::{Client, Error as ApiError, ListPage, resources::orders::OrderQuery};
-use espelho_model::{ContentHash, OrderNumber, order::Order, sync::Resource};
-use espelho_store::{Error as StoreError, Op, OrderWrite, PageTx};
+use espelho_model::{OrderNumber, order::Order, sync::Resource};
+use espelho_store::{Error as StoreError, OrderWrite, PageTx};
 
-use super::{Fetched, Pull};
+use super::{Fetched, Pull, RowWrite};
 
 /// Rows a page. The document gives a default of 20 and no maximum; a server that refuses or cuts it is
 /// taken at its word.
@@ -68,12 +68,12 @@ impl Pull for OrdersPull {
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks })
     }
 
-    async fn write(
-        &self,
-        tx: &mut PageTx<'_>,
-        rows: Vec<(Order, ContentHash, ContentHash, Op)>,
-    ) -> Result<(), StoreError> {
-        let write = |(order, listing_hash, _, op)| OrderWrite { order, listing_hash, op };
+    async fn write(&self, tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {
+        let write = |row: RowWrite<Order>| OrderWrite {
+            order: row.detail,
+            listing_hash: row.listing_hash,
+            op: row.op,
+        };
         tx.write_orders(rows.into_iter().map(write).collect()).await
     }
 }

@@ -7,7 +7,7 @@ use espelho_model::{
     ContentHash,
     sync::{Counts, RunState},
 };
-use espelho_store::{Failure, KeptPage, Known, Op, Pass};
+use espelho_store::{KeptPage, Known, Pass};
 use futures_util::{StreamExt as _, stream};
 
 use super::{Fetched, Pull, sweep};
@@ -17,7 +17,6 @@ use crate::{
         page::plan_page,
         paging::{Pager, Step},
     },
-    report::with_causes,
 };
 
 /// Details read at once. More only fills the marketplace's queue: at 300 a minute, two would do.
@@ -65,16 +64,16 @@ pub(super) struct Walk<'c, P> {
     pub(super) options: PassOptions,
     pub(super) pager: Pager,
     step: u64,
-    failed_before: HashSet<String>,
+    pub(super) failed_before: HashSet<String>,
     failing_in_a_row: usize,
-    remarks: BTreeMap<String, u64>,
+    pub(super) remarks: BTreeMap<String, u64>,
     pub(super) report: ResourceReport,
 }
 
 /// A row whose detail was asked for.
-struct Asked<T> {
-    row: ListedRow,
-    answer: Result<Fetched<T>, ApiError>,
+pub(super) struct Asked<T> {
+    pub(super) row: ListedRow,
+    pub(super) answer: Result<Fetched<T>, ApiError>,
 }
 
 impl<P: Pull> Walk<'_, P> {
@@ -178,10 +177,9 @@ impl<P: Pull> Walk<'_, P> {
         if self.options.dry_run {
             counts.changed = plan.fetch.len() as u64;
         } else {
-            let asked = self.read_details(plan.fetch).await?;
             self.step += 1;
             let kept = KeptPage { step: self.step, page, total: meta.total, counts, keys };
-            counts = self.write(kept, asked, &known).await.map_err(|e| Problem::from_store(&e))?;
+            counts = self.read_and_write(plan.fetch, kept, &known).await?;
         }
         self.report.counts.add(counts);
         self.context.progress.advance(&self.context.key, P::RESOURCE, self.pager.seen(), self.pager.total());
@@ -195,7 +193,10 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends the pass.
-    async fn read_details(&mut self, rows: Vec<ListedRow>) -> Result<Vec<Asked<P::Detail>>, Problem> {
+    pub(super) async fn read_details(
+        &mut self,
+        rows: Vec<ListedRow>,
+    ) -> Result<Vec<Asked<P::Detail>>, Problem> {
         let pull = &self.pull;
         let asking = rows.into_iter().map(|row| async move {
             let answer = pull.detail(&row.key).await;
@@ -218,49 +219,6 @@ impl<P: Pull> Walk<'_, P> {
             all.push(asked);
         }
         Ok(all)
-    }
-
-    /// Rows and checkpoint, in one transaction.
-    async fn write(
-        &mut self,
-        mut kept: KeptPage,
-        asked: Vec<Asked<P::Detail>>,
-        known: &HashMap<String, Known>,
-    ) -> Result<Counts, espelho_store::Error> {
-        let (mut writes, mut relisted, mut failures, mut mended) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for Asked { row, answer } in asked {
-            let fetched = match answer {
-                Ok(fetched) => fetched,
-                Err(error) => {
-                    failures.push(failure_of(row.key, &error));
-                    continue;
-                }
-            };
-            fetched.remarks.into_iter().for_each(|remark| *self.remarks.entry(remark).or_default() += 1);
-            if self.failed_before.contains(&row.key) {
-                mended.push(row.key.clone());
-            }
-            match known.get(&row.key) {
-                Some(k) if k.content_hash == fetched.content_hash && !k.gone => relisted.push(row),
-                known => {
-                    let op = if known.is_some() { Op::Update } else { Op::Insert };
-                    writes.push((fetched.detail, row.hash, fetched.content_hash, op));
-                }
-            }
-        }
-        kept.counts.changed = writes.len() as u64;
-        kept.counts.failed = failures.len() as u64;
-        let mut tx = self.context.store.begin(&self.context.lease).await?;
-        self.pull.write(&mut tx, writes).await?;
-        for row in relisted {
-            tx.relist(P::RESOURCE, &row.key, row.hash).await?;
-        }
-        tx.note_failures(P::RESOURCE, &failures).await?;
-        tx.clear_failures(P::RESOURCE, mended).await?;
-        tx.keep_page(P::RESOURCE, &kept).await?;
-        tx.commit().await?;
-        Ok(kept.counts)
     }
 
     fn stop_if_asked(&self) -> Result<(), Problem> {
@@ -305,8 +263,4 @@ fn concerns_all(error: &ApiError) -> bool {
                 | ApiError::Refused { status: 403 | 429, .. }
         )
         || error.class() == Class::Ambiguous
-}
-
-fn failure_of(key: String, error: &ApiError) -> Failure {
-    Failure { key, code: error.code(), error: with_causes(error), hint: error.hint().to_owned() }
 }

@@ -7,10 +7,10 @@ use espelho_api_client::{
     resources::products::{ProductDetail, ProductQuery},
 };
 use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource};
-use espelho_store::{Error as StoreError, Op, PageTx, ProductWrite};
+use espelho_store::{Error as StoreError, PageTx, ProductWrite};
 use tokio::sync::Mutex;
 
-use super::{Fetched, Pull};
+use super::{Fetched, Pull, RowWrite};
 
 const PER_PAGE: u32 = 100;
 
@@ -89,14 +89,10 @@ impl Pull for ProductsPull {
         Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks })
     }
 
-    async fn write(
-        &self,
-        tx: &mut PageTx<'_>,
-        rows: Vec<(ProductDetail, ContentHash, ContentHash, Op)>,
-    ) -> Result<(), StoreError> {
+    async fn write(&self, tx: &mut PageTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {
         let mut locations = Vec::new();
         let mut products = Vec::with_capacity(rows.len());
-        for (detail, listing_hash, content_hash, op) in rows {
+        for RowWrite { detail, listing_hash, content_hash, op, .. } in rows {
             locations.extend(detail.locations);
             products.push(ProductWrite { product: detail.product, listing_hash, content_hash, op });
         }

@@ -39,6 +39,12 @@ pub(super) async fn finish<P: Pull>(walk: &mut Walk<'_, P>) -> Result<(), Proble
 async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espelho_store::Error> {
     let mut tx = walk.context.store.begin(&walk.context.lease).await?;
     tx.mark_gone(P::RESOURCE, gone).await?;
+    if walk.pager.is_whole() && walk.options.covers_everything {
+        // A row that failed once and is not listed any more has nothing left to mend.
+        let unlisted = |key: &&String| !walk.pager.has_seen(ContentHash::of(key.as_bytes()));
+        let keys = walk.failed_before.iter().filter(unlisted).cloned().collect();
+        tx.clear_failures(P::RESOURCE, keys).await?;
+    }
     tx.end_pass(P::RESOURCE).await?;
     tx.commit().await
 }

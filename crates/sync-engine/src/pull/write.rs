@@ -1,0 +1,140 @@
+//! Writing a page: rows and checkpoint, in one transaction.
+
+use std::collections::HashMap;
+
+use espelho_api_client::{Error as ApiError, ListedRow};
+use espelho_model::sync::Counts;
+use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
+
+use super::{
+    Pull, RowWrite,
+    pass::{Asked, Walk},
+};
+use crate::{Problem, report::with_causes};
+
+/// What a page's details came to.
+struct Sorted<T> {
+    /// New or different.
+    writes: Vec<RowWrite<T>>,
+    /// Listed differently, and the same in detail.
+    relisted: Vec<ListedRow>,
+    /// Could not be read.
+    failures: Vec<Failure>,
+    /// Failed in an earlier run, and can be read now.
+    mended: Vec<String>,
+}
+
+impl<P: Pull> Walk<'_, P> {
+    /// Reads the details of a page and writes them with its checkpoint.
+    ///
+    /// When the database refuses what one of the rows says, the page is read once more and written row by row, so
+    /// that only that row fails.
+    pub(super) async fn read_and_write(
+        &mut self,
+        rows: Vec<ListedRow>,
+        kept: KeptPage,
+        known: &HashMap<String, Known>,
+    ) -> Result<Counts, Problem> {
+        let asked = self.read_details(rows.clone()).await?;
+        let sorted = self.sort(asked, known);
+        let refused = match self.write(kept.clone(), sorted, false).await {
+            Ok(counts) => return Ok(counts),
+            Err(error) => error,
+        };
+        if !refused.concerns_a_row() {
+            return Err(Problem::from_store(&refused));
+        }
+        tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "writing a page row by row");
+        let asked = self.read_details(rows).await?;
+        let sorted = self.sort(asked, known);
+        self.write(kept, sorted, true).await.map_err(|e| Problem::from_store(&e))
+    }
+
+    fn sort(&mut self, asked: Vec<Asked<P::Detail>>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
+        let mut sorted =
+            Sorted { writes: Vec::new(), relisted: Vec::new(), failures: Vec::new(), mended: Vec::new() };
+        for Asked { row, answer } in asked {
+            let fetched = match answer {
+                Ok(fetched) => fetched,
+                Err(error) => {
+                    sorted.failures.push(unread(row.key, &error));
+                    continue;
+                }
+            };
+            fetched.remarks.into_iter().for_each(|remark| *self.remarks.entry(remark).or_default() += 1);
+            if self.failed_before.contains(&row.key) {
+                sorted.mended.push(row.key.clone());
+            }
+            match known.get(&row.key) {
+                Some(k) if k.content_hash == fetched.content_hash && !k.gone => sorted.relisted.push(row),
+                known => sorted.writes.push(RowWrite {
+                    key: row.key,
+                    detail: fetched.detail,
+                    listing_hash: row.hash,
+                    content_hash: fetched.content_hash,
+                    op: if known.is_some() { Op::Update } else { Op::Insert },
+                }),
+            }
+        }
+        sorted
+    }
+
+    async fn write(
+        &self,
+        mut kept: KeptPage,
+        sorted: Sorted<P::Detail>,
+        row_by_row: bool,
+    ) -> Result<Counts, StoreError> {
+        let Sorted { writes, relisted, mut failures, mut mended } = sorted;
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        kept.counts.changed = writes.len() as u64;
+        if row_by_row {
+            let refused = self.write_rows(&mut tx, writes).await?;
+            kept.counts.changed -= refused.len() as u64;
+            mended.retain(|key| refused.iter().all(|failure| failure.key != *key));
+            failures.extend(refused);
+        } else {
+            self.pull.write(&mut tx, writes).await?;
+        }
+        kept.counts.failed = failures.len() as u64;
+        for row in relisted {
+            tx.relist(P::RESOURCE, &row.key, row.hash).await?;
+        }
+        tx.note_failures(P::RESOURCE, &failures).await?;
+        tx.clear_failures(P::RESOURCE, mended).await?;
+        tx.keep_page(P::RESOURCE, &kept).await?;
+        tx.commit().await?;
+        Ok(kept.counts)
+    }
+
+    /// Writes rows one after the other; gives those that the database refused.
+    async fn write_rows(
+        &self,
+        tx: &mut PageTx<'_>,
+        writes: Vec<RowWrite<P::Detail>>,
+    ) -> Result<Vec<Failure>, StoreError> {
+        let mut refused = Vec::new();
+        for write in writes {
+            let key = write.key.clone();
+            tx.mark().await?;
+            match self.pull.write(tx, vec![write]).await {
+                Ok(()) => (),
+                Err(error) if error.concerns_a_row() => {
+                    tx.undo_to_mark().await?;
+                    refused.push(unwritten(key, &error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(refused)
+    }
+}
+
+fn unread(key: String, error: &ApiError) -> Failure {
+    Failure { key, code: error.code(), error: with_causes(error), hint: error.hint().to_owned() }
+}
+
+fn unwritten(key: String, error: &StoreError) -> Failure {
+    let hint = "the database cannot hold what the marketplace says of this row; report it with this message";
+    Failure { key, code: "unwritable".into(), error: with_causes(error), hint: hint.to_owned() }
+}

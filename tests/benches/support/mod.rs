@@ -1,0 +1,131 @@
+//! What the benchmarks share: the marketplace as a process of its own, a configuration, and the binary.
+#![allow(dead_code, reason = "each benchmark uses its part")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::Value;
+
+/// The value after `name` on the command line.
+pub fn argument(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
+}
+
+/// The release binary, built once.
+pub fn espelho() -> PathBuf {
+    static BUILT: std::sync::Once = std::sync::Once::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    BUILT.call_once(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        let built = cargo
+            .args(["build", "--release", "-p", "espelho-daemon", "--quiet"])
+            .current_dir(root)
+            .status()
+            .unwrap();
+        assert!(built.success());
+    });
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    target.join("release/espelho")
+}
+
+/// `espelho sandbox` on a free port, with its control API; it ends with this value.
+pub struct Marketplace {
+    child: Child,
+    announcement: Value,
+}
+
+impl Marketplace {
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(espelho());
+        command.args(["sandbox", "--listen", "127.0.0.1:0", "--control", "--json"]).args(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self { child, announcement: serde_json::from_str(&line).unwrap() }
+    }
+
+    fn base_url(&self) -> &str {
+        self.announcement["base_url"].as_str().unwrap()
+    }
+
+    pub fn stats(&self) -> Value {
+        serde_json::from_str(&self.ask("GET", "/_sandbox/stats")).unwrap()
+    }
+
+    pub fn reset_stats(&self) {
+        self.ask("POST", "/_sandbox/stats/reset");
+    }
+
+    /// Requests of one route.
+    pub fn count(&self, route: &str) -> u64 {
+        self.stats()["by_route"][route].as_u64().unwrap_or(0)
+    }
+
+    fn ask(&self, method: &str, path: &str) -> String {
+        let host = self.base_url().trim_start_matches("http://");
+        let mut stream = TcpStream::connect(host).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    }
+}
+
+impl Drop for Marketplace {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A configuration folder with the marketplace's first store.
+pub struct Shop {
+    folder: PathBuf,
+}
+
+impl Shop {
+    pub fn write(folder: &Path, marketplace: &Marketplace, database: &str, requests_per_minute: u32) -> Self {
+        let store = &marketplace.announcement["stores"][0];
+        let text = |key: &str| store[key].as_str().unwrap();
+        std::fs::create_dir_all(folder.join("stores")).unwrap();
+        std::fs::write(folder.join("espelho.toml"), format!("[database]\nurl = \"{database}\"\n")).unwrap();
+        let file = format!(
+            "environment = \"sandbox\"\nbase_url = \"{}\"\n[credentials]\nusername = \"{}\"\npassword = \"{}\"\n\
+             [limits]\nrequests_per_minute = {requests_per_minute}\n",
+            marketplace.base_url(),
+            text("username"),
+            text("password")
+        );
+        std::fs::write(folder.join("stores").join(format!("{}.toml", text("store"))), file).unwrap();
+        Self { folder: folder.to_owned() }
+    }
+
+    /// `espelho --resync --json`, ready for more arguments.
+    pub fn resync(&self) -> Command {
+        let mut command = Command::new(espelho());
+        command.arg("--config").arg(&self.folder).args(["--resync", "--json"]);
+        command
+    }
+}
+
+/// Asks a SQLite file; columns are joined by `|`.
+pub fn ask_sqlite(file: &str, sql: &'static str) -> String {
+    use sqlx::{ConnectOptions as _, Row as _};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
+        let mut connection = options.connect().await.unwrap();
+        let row = sqlx::query(sql).fetch_one(&mut connection).await.unwrap();
+        let count: i64 = row.get(2);
+        format!("{}|{}|{count}", row.get::<String, _>(0), row.get::<String, _>(1))
+    })
+}
