@@ -17,6 +17,9 @@ CREATE TABLE leases (
 
 CREATE TABLE tokens (
     store       TEXT PRIMARY KEY,
+    -- Whose it is: a token is never used for another credential or sent to another host.
+    username    TEXT NOT NULL,
+    base_url    TEXT NOT NULL,
     token       TEXT NOT NULL,
     expires_at  TIMESTAMPTZ NOT NULL,
     obtained_at TIMESTAMPTZ NOT NULL
@@ -25,9 +28,10 @@ CREATE TABLE tokens (
 CREATE TABLE logins (
     store  TEXT NOT NULL,
     at     TIMESTAMPTZ NOT NULL,
-    reason TEXT NOT NULL
+    -- 'attempt' until it succeeded, then why it was made.
+    reason TEXT NOT NULL,
+    PRIMARY KEY (store, at)
 );
-CREATE INDEX logins_by_time ON logins (store, at);
 
 CREATE TABLE rate_blocks (
     store    TEXT NOT NULL,
@@ -69,6 +73,8 @@ CREATE TABLE sync_pages (
     step     BIGINT NOT NULL,
     page     BIGINT NOT NULL,
     total    BIGINT,
+    -- Whether the listing ended with this page.
+    last     BOOLEAN NOT NULL,
     seen     BIGINT NOT NULL,
     changed  BIGINT NOT NULL,
     failed   BIGINT NOT NULL,

@@ -18,6 +18,9 @@ CREATE TABLE leases (
 
 CREATE TABLE tokens (
     store       TEXT PRIMARY KEY,
+    -- Whose it is: a token is never used for another credential or sent to another host.
+    username    TEXT NOT NULL,
+    base_url    TEXT NOT NULL,
     token       TEXT NOT NULL,
     expires_at  TEXT NOT NULL,
     obtained_at TEXT NOT NULL
@@ -26,9 +29,10 @@ CREATE TABLE tokens (
 CREATE TABLE logins (
     store  TEXT NOT NULL,
     at     TEXT NOT NULL,
-    reason TEXT NOT NULL
+    -- 'attempt' until it succeeded, then why it was made.
+    reason TEXT NOT NULL,
+    PRIMARY KEY (store, at)
 );
-CREATE INDEX logins_by_time ON logins (store, at);
 
 CREATE TABLE rate_blocks (
     store    TEXT NOT NULL,
@@ -70,6 +74,8 @@ CREATE TABLE sync_pages (
     step     INTEGER NOT NULL,
     page     INTEGER NOT NULL,
     total    INTEGER,
+    -- Whether the listing ended with this page.
+    last     INTEGER NOT NULL,
     seen     INTEGER NOT NULL,
     changed  INTEGER NOT NULL,
     failed   INTEGER NOT NULL,

@@ -41,7 +41,7 @@ fn main() {
 }
 
 /// A name, an address that is empty before each use, and how to ask it.
-pub struct Database {
+struct Database {
     name: &'static str,
     url: String,
     server: Option<String>,

@@ -89,10 +89,14 @@ impl Client {
             exchange: Arc::clone(&exchange),
             clock: Arc::clone(&clock),
             naive_offset: settings.naive_offset,
-            attempts: settings.attempts,
         };
-        let tokens =
-            Arc::new(TokenKeeper::new(settings.username, Arc::clone(&clock), vault, Arc::new(login)));
+        let tokens = Arc::new(TokenKeeper::new(
+            settings.username,
+            Arc::clone(&clock),
+            vault,
+            Arc::new(login),
+            settings.attempts,
+        ));
         let (naive_offset, attempts) = (settings.naive_offset, settings.attempts);
         Ok(Self { exchange, gate, tokens, clock, naive_offset, attempts })
     }

@@ -97,7 +97,7 @@ pub enum Error {
         status: u16,
         /// What the server said.
         refusal: Refusal,
-        /// The wait that the server asked for (429 only).
+        /// The wait that the server asked for (429 and 503).
         after: Option<Duration>,
     },
     /// The credential was not accepted.
@@ -109,6 +109,14 @@ pub enum Error {
         status: u16,
         /// What the server said.
         refusal: Refusal,
+    },
+    /// The login had no answer, or one that cannot be read. The answer itself is not shown: it may hold a token.
+    #[error("login of {username:?} had no usable answer")]
+    LoginFailed {
+        /// The username of the credential.
+        username: String,
+        /// The cause.
+        source: Box<Error>,
     },
     /// Our token was replaced again and again: another program logs in with the same credential.
     #[error("the token of {username:?} was invalidated {times} times within an hour")]
@@ -143,10 +151,16 @@ impl Error {
         let unknown = |read: &bool| if *read { later } else { Class::Ambiguous };
         match self {
             Self::Unreachable { .. } => later,
+            Self::LoginFailed { source, .. } => match source.class() {
+                // A login may be repeated: it only replaces the token whose answer was lost.
+                Class::Ambiguous => later,
+                class => class,
+            },
             Self::Interrupted { read, .. } => unknown(read),
             Self::Unreadable { read, status: 200..=299 | 408 | 500.., .. } => unknown(read),
             Self::Refused { status: 401, .. } => Class::Reauthenticate,
             Self::Refused { status: 429, after, .. } => Class::Transient { after: *after },
+            Self::Refused { read: true, status: 503, after, .. } => Class::Transient { after: *after },
             Self::Refused { read, status: 408 | 500.., .. } => unknown(read),
             // A 2xx that says `success: false` is no promise in either direction.
             Self::Refused { read: false, status: 200..=299, .. } => Class::Ambiguous,
@@ -175,6 +189,10 @@ impl Error {
             }
             Self::Refused { refusal, .. } => refusal.message_code.clone(),
             Self::LoginRefused { .. } => "login_refused".into(),
+            Self::LoginFailed { source, .. } if matches!(**source, Self::Unreachable { .. }) => {
+                "unreachable".into()
+            }
+            Self::LoginFailed { .. } => "login_failed".into(),
             Self::ForeignLogin { .. } => "foreign_login".into(),
             Self::Vault { .. } | Self::Ledger { .. } => "database".into(),
         }
@@ -207,6 +225,7 @@ impl Error {
                 "the marketplace has a fault; run again later, it resumes where it stopped"
             }
             Self::Refused { .. } => "the marketplace refuses this call as it is; see its words",
+            Self::LoginFailed { source, .. } => source.hint(),
             Self::LoginRefused { .. } => {
                 "check username and password of the store's credential in the seller portal"
             }
@@ -232,10 +251,18 @@ impl Refusal {
         }
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(body) else { return Self::default() };
         Self {
-            message_code: envelope.message_code.unwrap_or_default(),
-            description: envelope.description.unwrap_or_default(),
+            message_code: presentable(&envelope.message_code.unwrap_or_default()),
+            description: presentable(&envelope.description.unwrap_or_default()),
             errors: envelope.errors.map(|errors| flatten(errors.get())).unwrap_or_default(),
         }
+    }
+
+    /// Whether the refusal is about this field or parameter.
+    pub fn names(&self, field: &str) -> bool {
+        let about = |text: &String| {
+            text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == field)
+        };
+        self.errors.iter().any(about) || about(&self.description)
     }
 
     /// The server's words, ready to follow a status.
@@ -271,7 +298,40 @@ fn texts_of(value: &serde_json::Value) -> Vec<String> {
 }
 
 fn plain(value: &serde_json::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    presentable(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// Makes a server's words fit for a terminal, a log and a table: no secrets, no control characters (which could
+/// forge lines of a report), and not without end.
+pub(crate) fn presentable(words: &str) -> String {
+    let mut text = String::new();
+    for character in words.chars().take(LONGEST_WORDS) {
+        if character.is_control() {
+            text.extend(character.escape_default());
+        } else {
+            text.push(character);
+        }
+    }
+    for prefix in ["sk_live_", "whsec_", "Bearer "] {
+        text = without_secret(&text, prefix);
+    }
+    text
+}
+
+/// The most of a server's words that anybody wants to read.
+const LONGEST_WORDS: usize = 500;
+
+fn without_secret(text: &str, prefix: &str) -> String {
+    let mut parts = text.split(prefix);
+    let mut clean = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let secret =
+            part.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.~+/=".contains(c))).unwrap_or(part.len());
+        clean.push_str(prefix);
+        clean.push_str("[REDACTED]");
+        clean.push_str(&part[secret..]);
+    }
+    clean
 }
 
 #[cfg(test)]
@@ -303,11 +363,21 @@ mod tests {
     }
 
     #[test]
+    fn a_servers_words_carry_neither_secrets_nor_control_characters() {
+        let check = |words: &str, expected: &str| assert_eq!(presentable(words), expected);
+        check("token sk_live_abc-123.x, dito", "token sk_live_[REDACTED], dito");
+        check("\"whsec_9\"", "\"whsec_[REDACTED]\"");
+        check("linha\n\u{1b}[31mFALSO", "linha\\n\\u{1b}[31mFALSO");
+        assert_eq!(presentable(&"á".repeat(10_000)).chars().count(), 500);
+    }
+
+    #[test]
     fn both_forms_of_errors_are_read_into_words() {
         let list = Refusal::parse(br#"{"success":false,"code":403,"message_code":"FORBIDDEN","description":"Sem permiss\u00e3o","data":[],"errors":["store_products_read"],"meta":[]}"#);
         assert_eq!(list.in_words(), ": FORBIDDEN; Sem permissão; store_products_read");
         let fields = Refusal::parse(br#"{"errors":{"limit":["muito alto","outro"]}}"#);
         assert_eq!(fields.errors, ["limit: muito alto", "limit: outro"]);
+        assert!(fields.names("limit") && !fields.names("sort"));
         assert_eq!(Refusal::parse(b"<html>").in_words(), "");
     }
 }

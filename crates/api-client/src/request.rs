@@ -5,7 +5,7 @@ use reqwest::Method;
 use crate::path::segment;
 
 /// One call of the API, without host, token or time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ApiRequest {
     pub(crate) method: Method,
     /// The route as the document writes it, for logs and metrics: never an identifier in it.
@@ -14,6 +14,13 @@ pub struct ApiRequest {
     pub(crate) body: Option<Vec<u8>>,
     /// Whether the route needs the bearer token. Only the token issue and the `/api/global` enums do not.
     pub(crate) authenticated: bool,
+}
+
+impl std::fmt::Debug for ApiRequest {
+    /// Without the body: a login's holds the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ApiRequest").field(&self.describe()).finish()
+    }
 }
 
 impl ApiRequest {

@@ -5,17 +5,18 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use espelho_model::Clock;
 use reqwest::{
     Response, StatusCode, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER},
+    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
 };
 use secrecy::ExposeSecret;
 
 use crate::{
     ApiRequest, Client,
     client::Counters,
-    error::{Class, Error, Refusal},
+    error::{Class, Error, Refusal, presentable},
     limit::Permit,
     retry::Attempts,
     retry_after,
@@ -37,6 +38,8 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
     status: u16,
     content_type: String,
+    /// The server's clock when it answered.
+    pub(crate) date: Option<DateTime<Utc>>,
 }
 
 /// Sends single requests and classifies what comes back. Knows no budget and no token.
@@ -160,6 +163,8 @@ impl Exchange {
         let status = response.status();
         let retry_after = header(&response, RETRY_AFTER.as_str()).map(str::to_owned);
         let content_type = header(&response, CONTENT_TYPE.as_str()).unwrap_or("no content type").to_owned();
+        let date = header(&response, DATE.as_str()).and_then(|date| httpdate::parse_http_date(date).ok());
+        let date = date.map(DateTime::<Utc>::from);
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
@@ -181,7 +186,7 @@ impl Exchange {
                 }
             }
         }
-        let answer = Answer { body, status: status.as_u16(), content_type };
+        let answer = Answer { body, status: status.as_u16(), content_type, date };
         if status.is_success() {
             return request.accept(answer);
         }
@@ -195,12 +200,19 @@ impl Exchange {
         answer: &Answer,
         retry_after: Option<&str>,
     ) -> Error {
-        let after = (status == StatusCode::TOO_MANY_REQUESTS).then(|| {
-            self.counters.rate_limited.fetch_add(1, Ordering::Relaxed);
-            retry_after::after_429(retry_after, self.clock.now())
-        });
+        let now = self.clock.now();
+        let after = match status {
+            StatusCode::TOO_MANY_REQUESTS => {
+                self.counters.rate_limited.fetch_add(1, Ordering::Relaxed);
+                Some(retry_after::after_429(retry_after, now))
+            }
+            StatusCode::SERVICE_UNAVAILABLE => {
+                retry_after.map(|header| retry_after::after_429(Some(header), now))
+            }
+            _ => None,
+        };
         let refusal = Refusal::parse(&answer.body);
-        if refusal == Refusal::default() && status.is_server_error() {
+        if refusal == Refusal::default() && status.is_server_error() && after.is_none() {
             return request.unreadable(answer, "a server error without the API's error envelope");
         }
         Error::Refused {
@@ -242,16 +254,19 @@ impl ApiRequest {
         }
     }
 
-    /// The error for an answer that cannot be read.
+    /// The error for an answer that cannot be read. Of a proxy's page the beginning is shown; of JSON nothing is,
+    /// because it may hold a token or a buyer's name.
     fn unreadable(&self, answer: &Answer, problem: &str) -> Error {
         let text = String::from_utf8_lossy(&answer.body[..answer.body.len().min(EXCERPT * 4)]);
+        let is_json = text.trim_start().starts_with(['{', '[']) || !self.authenticated;
+        let excerpt: String = if is_json { String::new() } else { text.chars().take(EXCERPT).collect() };
         Error::Unreadable {
             request: self.describe(),
             read: self.is_read(),
             status: answer.status,
-            content_type: answer.content_type.clone(),
-            problem: problem.to_owned(),
-            excerpt: text.chars().take(EXCERPT).collect(),
+            content_type: presentable(&answer.content_type),
+            problem: presentable(problem),
+            excerpt: presentable(&excerpt),
         }
     }
 }

@@ -14,8 +14,9 @@ use espelho_model::{Clock, ContentHash};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
-    error::{BoxedError, Error},
+    error::{BoxedError, Class, Error},
     limit::BoxFuture,
+    retry::Attempts,
 };
 
 /// Logins forced by 401s that we accept within [`FORCED_WINDOW`].
@@ -36,6 +37,10 @@ pub struct TokenRecord {
     /// When we got it.
     pub obtained_at: DateTime<Utc>,
 }
+
+/// What is on record of a login that is being made: it counts against the login limit, and a login that failed has
+/// ended nobody's token.
+const ATTEMPT: &str = "attempt";
 
 /// Why a login was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,8 +75,8 @@ pub trait Vault: Send + Sync {
     fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>>;
     /// Times and reasons of the logins since `since`, oldest first.
     fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>>;
-    /// Puts a login on record, before it is made.
-    fn record_login(&self, at: DateTime<Utc>, reason: LoginReason) -> BoxFuture<'_, Result<(), BoxedError>>;
+    /// Puts a login on record: first that it is being made at `at`, then, replacing that, why it was.
+    fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>>;
 }
 
 /// Makes the call that issues a token.
@@ -85,6 +90,8 @@ pub(crate) struct TokenKeeper {
     clock: Arc<dyn Clock>,
     vault: Arc<dyn Vault>,
     login: Arc<dyn Login>,
+    /// Logins that are tried before the error of the last is given back.
+    attempts: u32,
     current: RwLock<Option<Arc<TokenRecord>>>,
     /// After a failed renewal: not before this is another one tried while the token still works.
     renew_not_before: RwLock<DateTime<Utc>>,
@@ -97,12 +104,14 @@ impl TokenKeeper {
         clock: Arc<dyn Clock>,
         vault: Arc<dyn Vault>,
         login: Arc<dyn Login>,
+        attempts: u32,
     ) -> Self {
         Self {
             username,
             clock,
             vault,
             login,
+            attempts,
             current: RwLock::default(),
             renew_not_before: RwLock::default(),
             renewing: tokio::sync::Mutex::default(),
@@ -160,28 +169,44 @@ impl TokenKeeper {
         kept: Option<TokenRecord>,
     ) -> Result<Arc<TokenRecord>, Error> {
         self.refuse_login_war(reason).await?;
-        self.wait_for_login_budget().await?;
-        let written = |source| Error::Vault { action: "written", source };
-        self.vault.record_login(self.clock.now(), reason).await.map_err(written)?;
-        tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
-        match self.login.login().await {
+        let error = match self.try_to_log_in(reason).await {
             Ok(record) => {
-                self.vault.save(record.clone()).await.map_err(written)?;
+                self.vault.save(record.clone()).await.map_err(unwritten)?;
+                return Ok(self.cache(record));
+            }
+            Err(error) => error,
+        };
+        // A renewal that fails leaves the old token good until it expires: keep working, say it loudly.
+        match kept.filter(|record| reason == LoginReason::Renewal && !self.has_expired(record)) {
+            Some(record) => {
+                let again = self.clock.now() + RENEWAL_RETRY;
+                *self.renew_not_before.write().unwrap_or_else(PoisonError::into_inner) = again;
+                tracing::warn!(%error, expires_at = %record.expires_at, "the token could not be renewed");
                 Ok(self.cache(record))
             }
-            // A renewal that fails leaves the old token good until it expires: keep working, say it loudly.
-            Err(error) if reason == LoginReason::Renewal => {
-                match kept.filter(|record| !self.has_expired(record)) {
-                    Some(record) => {
-                        let again = self.clock.now() + RENEWAL_RETRY;
-                        *self.renew_not_before.write().unwrap_or_else(PoisonError::into_inner) = again;
-                        tracing::warn!(%error, expires_at = %record.expires_at, "the token could not be renewed");
-                        Ok(self.cache(record))
-                    }
-                    None => Err(error),
+            None => Err(error),
+        }
+    }
+
+    /// Each attempt is on record before it is made, so that a crash loop cannot burn the login limit; what it came to
+    /// is recorded after it.
+    async fn try_to_log_in(&self, reason: LoginReason) -> Result<TokenRecord, Error> {
+        let mut attempts = Attempts::new(self.attempts);
+        loop {
+            self.wait_for_login_budget().await?;
+            let at = self.clock.now();
+            self.vault.record_login(at, ATTEMPT).await.map_err(unwritten)?;
+            tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
+            let error = match self.login.login().await {
+                Ok(record) => {
+                    self.vault.record_login(at, reason.as_str()).await.map_err(unwritten)?;
+                    return Ok(record);
                 }
-            }
-            Err(error) => Err(error),
+                Err(error) => error,
+            };
+            let Class::Transient { after } = error.class() else { return Err(error) };
+            let Some(delay) = attempts.next_delay(after) else { return Err(error) };
+            self.clock.sleep(delay).await;
         }
     }
 
@@ -213,8 +238,11 @@ impl TokenKeeper {
     }
 
     async fn logins_since(&self, ago: TimeDelta) -> Result<Vec<PastLogin>, Error> {
-        let since = self.clock.now() - ago;
-        self.vault.logins_since(since).await.map_err(|source| Error::Vault { action: "read", source })
+        let now = self.clock.now();
+        let logins = self.vault.logins_since(now - ago).await;
+        let logins = logins.map_err(|source| Error::Vault { action: "read", source })?;
+        // A login "in the future" was recorded by a clock that was wrong then; it says nothing about now.
+        Ok(logins.into_iter().filter(|(at, _)| *at <= now).collect())
     }
 
     fn cached(&self) -> Option<Arc<TokenRecord>> {
@@ -234,7 +262,9 @@ impl TokenKeeper {
     fn is_due(&self, record: &TokenRecord) -> bool {
         let now = self.clock.now();
         let postponed = *self.renew_not_before.read().unwrap_or_else(PoisonError::into_inner) > now;
-        let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username) };
+        // A token that lives shorter than the document says is renewed at half its life, not at every request.
+        let half = (record.expires_at - record.obtained_at) / 2;
+        let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username).min(half) };
         record.expires_at - margin <= now
     }
 }
@@ -244,6 +274,10 @@ impl TokenKeeper {
 fn renewal_margin(username: &str) -> TimeDelta {
     let spread = ContentHash::of(username.as_bytes()).as_i64().rem_euclid(24 * 60);
     TimeDelta::hours(24) + TimeDelta::minutes(spread)
+}
+
+fn unwritten(source: BoxedError) -> Error {
+    Error::Vault { action: "written", source }
 }
 
 fn same(a: &TokenRecord, b: &TokenRecord) -> bool {

@@ -47,6 +47,9 @@ pub struct ResyncArgs {
     /// Begin anew instead of resuming.
     #[arg(long, requires = "resync")]
     pub restart: bool,
+    /// Read every detail, also of rows that are listed as they were.
+    #[arg(long, requires = "resync")]
+    pub deep: bool,
     /// Read the listings and say what would be done; change nothing.
     #[arg(long, requires = "resync")]
     pub dry_run: bool,

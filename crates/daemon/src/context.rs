@@ -46,11 +46,39 @@ impl Shared {
 
     /// Takes a store's lease and opens its client.
     pub(crate) async fn context(&self, config: &StoreConfig) -> Result<StoreContext, Problem> {
-        let from_store = |e: espelho_store::Error| Problem::from_store(&e);
-        let lease = self.store.acquire(&config.key, &self.owner).await.map_err(from_store)?;
+        let lease =
+            self.store.acquire(&config.key, &self.owner).await.map_err(|e| Problem::from_store(&e))?;
+        match self.client(config).await {
+            Ok(client) => Ok(StoreContext {
+                key: config.key.clone(),
+                client,
+                store: self.store.clone(),
+                lease,
+                clock: Arc::clone(&self.clock),
+                progress: Arc::clone(&self.progress),
+                stop: self.stop.clone(),
+                gone_guard: config.gone_guard,
+                page_parameter: config.page_parameter.clone(),
+            }),
+            Err(problem) => {
+                if let Err(error) = lease.release().await {
+                    tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
+                }
+                Err(problem)
+            }
+        }
+    }
+
+    async fn client(&self, config: &StoreConfig) -> Result<Client, Problem> {
         let environment = config.environment.as_str();
-        self.store.identify(&config.key, environment, &config.base_url).await.map_err(from_store)?;
-        let memory = StoreMemory::new(self.store.clone(), config.key.clone());
+        let identified = self.store.identify(&config.key, environment, &config.base_url).await;
+        identified.map_err(|e| Problem::from_store(&e))?;
+        let memory = StoreMemory::new(
+            self.store.clone(),
+            config.key.clone(),
+            config.username.clone(),
+            config.base_url.clone(),
+        );
         let settings = Settings {
             base_url: config.base_url.clone(),
             username: config.username.clone(),
@@ -64,17 +92,7 @@ impl Shared {
             attempts: ATTEMPTS,
         };
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
-        Ok(StoreContext {
-            key: config.key.clone(),
-            client: client.map_err(|e| Problem::from_api(&e))?,
-            store: self.store.clone(),
-            lease,
-            clock: Arc::clone(&self.clock),
-            progress: Arc::clone(&self.progress),
-            stop: self.stop.clone(),
-            gone_guard: config.gone_guard,
-            page_parameter: config.page_parameter.clone(),
-        })
+        client.map_err(|e| Problem::from_api(&e))
     }
 }
 

@@ -80,13 +80,14 @@ impl Service {
             self.health.change(&config.key, |_| ());
             let taken = match self.shared.context(config).await {
                 Ok(context) => Some(context),
-                // Held by another: the task asks again; anything else must be seen at once.
-                Err(problem) if problem.trouble == Trouble::Held => {
-                    tracing::warn!(store = %config.key, error = problem.error, "waiting for the store");
+                // One store's trouble is not the others': its task asks again.
+                Err(problem) => {
+                    let (error, next_step) = (&problem.error, &problem.hint);
+                    tracing::error!(store = %config.key, code = problem.code, error, next_step, "waiting for the store");
+                    self.health.change(&config.key, |health| health.problem = Some(problem.error.clone()));
                     refused.push(problem);
                     None
                 }
-                Err(problem) => return Err(problem),
             };
             let task = StoreTask {
                 shared: self.shared.clone(),
@@ -96,13 +97,17 @@ impl Service {
             };
             stores.spawn(task.run(taken));
         }
-        if let Some(problem) = refused.into_iter().next().filter(|_| stores.len() == self.held_by_others()) {
+        let all_refused = refused.len() == wakers.len();
+        if let Some(problem) = refused.into_iter().next().filter(|_| all_refused) {
             return Err(problem);
         }
         let wakers = wakers.into_iter().map(|(_, waker)| waker).collect();
         let schedule = schedule(&self.configuration.installation.schedule.reconcile, wakers).await?;
         let state =
             http::State { health: Arc::clone(&self.health), store: self.shared.store.clone(), metrics };
+        if let Ok(address) = listener.local_addr() {
+            tracing::info!(%address, "health and metrics are served");
+        }
         let web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
         notify(&[sd_notify::NotifyState::Ready]);
         self.shared.stop.cancelled().await;
@@ -112,10 +117,6 @@ impl Service {
         let _ = web.await;
         self.shared.store.close().await;
         Ok(())
-    }
-
-    fn held_by_others(&self) -> usize {
-        self.health.snapshot().values().filter(|health| !health.held).count()
     }
 
     async fn drain(&self, mut schedule: JobScheduler, mut stores: JoinSet<()>) {
@@ -140,22 +141,39 @@ struct StoreTask {
 
 impl StoreTask {
     async fn run(self, taken: Option<StoreContext>) {
-        let context = match taken {
-            Some(context) => Some(context),
-            None => self.wait_for_lease().await,
-        };
-        let Some(context) = context else { return };
+        let mut taken = taken;
+        loop {
+            let context = match taken.take() {
+                Some(context) => context,
+                None => match self.wait_for_lease().await {
+                    Some(context) => context,
+                    None => return,
+                },
+            };
+            self.work(&context).await;
+            self.health.change(&self.config.key, |health| health.held = false);
+            if let Err(error) = context.lease.release().await {
+                tracing::warn!(store = %self.config.key, %error, "the lease ends with the connection");
+            }
+            if self.shared.stop.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    /// Reconciles whenever it is woken, until the service stops or the lease is lost.
+    async fn work(&self, context: &StoreContext) {
         let key = &self.config.key;
-        self.health.change(key, |health| health.held = true);
+        self.health.change(key, |health| (health.held, health.problem) = (true, None));
         tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
         let options = Options { kind: "scheduled", ..Options::default() };
         while !self.shared.stop.is_cancelled() {
-            let report = reconcile(&context, &options).await;
+            let report = reconcile(context, &options).await;
             self.note(&report);
+            if report.problems().any(|problem| problem.trouble == Trouble::Held) {
+                return;
+            }
             tokio::select! { () = self.waker.notified() => {}, () = self.shared.stop.cancelled() => {} }
-        }
-        if let Err(error) = context.lease.release().await {
-            tracing::warn!(store = %key, %error, "the lease ends with the connection");
         }
     }
 

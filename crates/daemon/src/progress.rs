@@ -71,7 +71,9 @@ fn style(template: &str) -> ProgressStyle {
         // A rate that cannot be shown leaves its place empty; there is nobody to tell.
         let _ = write!(text, "{:.1}/s", state.per_sec());
     };
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).with_key("rate", rate)
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("rate", rate)
 }
 
 impl Progress for Lines {

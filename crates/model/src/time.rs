@@ -1,7 +1,8 @@
 //! Timestamps as the marketplace may write them, and the one form in which the mirror keeps them.
 
 use chrono::{
-    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone, Timelike, Utc,
+    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, TimeZone, Timelike,
+    Utc,
 };
 
 /// Reads an ISO 8601 date-time into UTC, at microsecond precision.
@@ -20,7 +21,7 @@ pub fn parse_timestamp(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> 
         Ok(instant) => instant.to_utc(),
         Err(_) => parse_unusual(text, naive)?,
     };
-    let micros = instant.with_nanosecond(instant.nanosecond() / 1000 * 1000)?;
+    let micros = without_leap_second(instant);
     (0..=9999).contains(&micros.year()).then_some(micros)
 }
 
@@ -39,9 +40,16 @@ fn parse_unusual(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
     Some(naive.from_local_datetime(&local).single()?.to_utc())
 }
 
+/// Second 60 becomes the next second, because databases know no other, and differ in what they make of it. What is
+/// finer than a microsecond goes.
+fn without_leap_second(instant: DateTime<Utc>) -> DateTime<Utc> {
+    let whole = instant.with_nanosecond(0).unwrap_or(instant);
+    whole + TimeDelta::microseconds(i64::from(instant.nanosecond() / 1000))
+}
+
 /// The text form of the mirror: always 27 characters, UTC, so that text order is time order.
 pub fn fixed_width(instant: DateTime<Utc>) -> String {
-    instant.to_rfc3339_opts(SecondsFormat::Micros, true)
+    without_leap_second(instant).to_rfc3339_opts(SecondsFormat::Micros, true)
 }
 
 #[cfg(test)]
@@ -80,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_leap_second_is_read_and_nonsense_is_not() {
-        assert!(parse_timestamp("2016-12-31T23:59:60Z", brasilia()).is_some());
+        let leap = parse_timestamp("2016-12-31T23:59:60Z", brasilia()).unwrap();
+        assert_eq!(fixed_width(leap), "2017-01-01T00:00:00.000000Z");
         for bad in ["", "ontem", "2017-13-01T00:00:00Z", "0000-00-00 00:00:00", "2017-02-30", "ççççççççççç"]
         {
             assert_eq!(parse_timestamp(bad, brasilia()), None, "{bad}");

@@ -10,6 +10,7 @@ use std::{
 
 use espelho_model::Clock;
 use sqlx::{
+    ConnectOptions as _, Connection as _,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
@@ -110,6 +111,9 @@ async fn open_postgres(url: &str) -> Result<(Database, Locks), Error> {
         // server's own analysis comes by: a first run took five times as long. Every statement here goes by key.
         .options([("enable_seqscan", "off")]);
     let failed = |source| Error::Connect { url: shown(url), source };
+    // The pool would try again until its time-out and then say only that it timed out.
+    let once = options.connect().await.map_err(failed)?;
+    once.close().await.map_err(failed)?;
     let pool = PgPoolOptions::new().max_connections(8).acquire_timeout(Duration::from_secs(10));
     let pool = pool.connect_with(options.clone()).await.map_err(failed)?;
     Ok((Database::Postgres(pool), Locks::within(options)))
@@ -126,15 +130,22 @@ async fn migrate(database: &Database) -> Result<(), Error> {
     })
 }
 
-/// An address without its password.
+/// An address without its password, wherever it stands in it.
 fn shown(url: &str) -> String {
-    match (url.find("://"), url.rfind('@')) {
-        (Some(scheme), Some(at)) if at > scheme => match url[scheme + 3..at].split_once(':') {
-            Some((user, _)) => format!("{}{user}:***{}", &url[..scheme + 3], &url[at..]),
-            None => url.to_owned(),
+    let (main, query) = url.split_once('?').map_or((url, None), |(main, query)| (main, Some(query)));
+    let main = match (main.find("://"), main.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => match main[scheme + 3..at].split_once(':') {
+            Some((user, _)) => format!("{}{user}:***{}", &main[..scheme + 3], &main[at..]),
+            None => main.to_owned(),
         },
-        _ => url.to_owned(),
-    }
+        _ => main.to_owned(),
+    };
+    let Some(query) = query else { return main };
+    let parameters = query.split('&').map(|parameter| match parameter.split_once('=') {
+        Some((name, _)) if name.contains("password") => format!("{name}=***"),
+        _ => parameter.to_owned(),
+    });
+    format!("{main}?{}", parameters.collect::<Vec<_>>().join("&"))
 }
 
 /// The lock file of a store lies beside the database file.
@@ -152,6 +163,10 @@ mod tests {
     fn an_address_is_shown_without_its_password() {
         assert_eq!(shown("postgres://erp:s3cret@db.local/mirror"), "postgres://erp:***@db.local/mirror");
         assert_eq!(shown("postgres://erp@db.local/mirror"), "postgres://erp@db.local/mirror");
+        assert_eq!(
+            shown("postgres://h/db?user=x&password=s3cret&a=b"),
+            "postgres://h/db?user=x&password=***&a=b"
+        );
         assert_eq!(shown("sqlite:espelho.db"), "sqlite:espelho.db");
     }
 }

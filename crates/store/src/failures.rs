@@ -6,6 +6,7 @@ use crate::{
     Error, Store,
     driver::{Insert, Value},
     page::PageTx,
+    rows::last_of_each,
 };
 
 pub(crate) const LOAD: &str =
@@ -55,7 +56,8 @@ impl PageTx<'_> {
     /// When the database does not answer.
     pub async fn note_failures(&mut self, resource: Resource, failures: &[Failure]) -> Result<(), Error> {
         let (store, at) = (self.store_key().as_str().to_owned(), self.at());
-        let values = failures.iter().flat_map(|f| -> [Value; 7] {
+        let failures = last_of_each(failures.iter().collect(), |failure| failure.key.clone());
+        let values = failures.into_iter().flat_map(|f| -> [Value; 7] {
             let [key, code, error, hint] =
                 [&f.key, &f.code, &f.error, &f.hint].map(|text| text.as_str().into());
             [store.as_str().into(), resource.as_str().into(), key, code, error, hint, at.into()]

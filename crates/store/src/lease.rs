@@ -2,10 +2,11 @@
 //! (PostgreSQL) lets go of when its holder dies, and a row whose fencing number is checked in every write.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fs::{File, OpenOptions, TryLockError},
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use espelho_model::{StoreKey, time::fixed_width};
@@ -17,6 +18,9 @@ use crate::{
     connect::beside,
     driver::{Tx, Value},
 };
+
+/// Between two tries to take a lock of a server.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 pub(crate) const TAKE: &str = "INSERT INTO leases (store, fence, owner, acquired_at, renewed_at) VALUES ($1, 1, $2, $3, $3) \
     ON CONFLICT (store) DO UPDATE SET fence = leases.fence + 1, owner = excluded.owner, \
@@ -34,9 +38,21 @@ pub struct Lease {
 enum Lock {
     /// Held while the file is open.
     File { _held: File },
-    /// Held by the locks' connection until released, or until that connection ends.
-    Server(Arc<Mutex<ServerLocks>>),
+    /// Held by the locks' connection until released or dropped, or until that connection ends.
+    Server(ServerLock),
 }
+
+/// One acquisition of an advisory lock.
+struct ServerLock {
+    locks: Arc<Mutex<ServerLocks>>,
+    store: StoreKey,
+    /// Tells this acquisition from a later one of the same store.
+    acquisition: u64,
+    dropped: Dropped,
+}
+
+/// Acquisitions that were dropped without being released; whoever uses the connection next lets go of them.
+type Dropped = Arc<std::sync::Mutex<Vec<(StoreKey, u64)>>>;
 
 /// Where the locks of this database live.
 #[derive(Clone)]
@@ -48,8 +64,10 @@ pub(crate) enum Locks {
 pub(crate) struct ServerLocks {
     options: PgConnectOptions,
     connection: Option<PgConnection>,
-    /// A session may take the same advisory lock twice, so this process keeps its own count.
-    held: BTreeSet<StoreKey>,
+    /// A session may take the same advisory lock twice, so this process keeps its own account.
+    held: BTreeMap<StoreKey, u64>,
+    acquisitions: u64,
+    dropped: Dropped,
 }
 
 impl Lease {
@@ -68,8 +86,8 @@ impl Lease {
     /// # Errors
     /// When PostgreSQL does not answer; the lock then ends with the connection.
     pub async fn release(self) -> Result<(), Error> {
-        if let Lock::Server(locks) = &self.lock {
-            locks.lock().await.unlock(&self.store).await?;
+        if let Lock::Server(lock) = &self.lock {
+            lock.locks.lock().await.unlock(&lock.store, lock.acquisition).await?;
         }
         Ok(())
     }
@@ -90,13 +108,26 @@ impl Store {
     /// # Errors
     /// [`Error::Held`] when another instance has it.
     pub async fn acquire(&self, store: &StoreKey, owner: &str) -> Result<Lease, Error> {
-        let Some(lock) = self.locks.try_lock(store).await? else { return Err(self.who_holds(store).await) };
+        let Some(lock) = self.try_lock_for_a_while(store).await? else {
+            return Err(self.who_holds(store).await);
+        };
         let values: Vec<Value> = vec![store.as_str().into(), owner.into(), self.clock.now().into()];
         let mut tx = self.database.begin().await?;
         let rows = tx.fetch("take the lease", TAKE.to_owned(), values).await?;
         let fence = rows.first().map_or(Ok(0), |row| row.int(0))?;
         tx.commit().await?;
         Ok(Lease { store: store.clone(), fence, lock })
+    }
+
+    /// PostgreSQL takes a moment to notice that a client was killed or let go, so one refusal is not believed.
+    async fn try_lock_for_a_while(&self, store: &StoreKey) -> Result<Option<Lock>, Error> {
+        for _ in 0..self.locks.tries() {
+            if let Some(lock) = self.locks.try_lock(store).await? {
+                return Ok(Some(lock));
+            }
+            self.clock.sleep(BETWEEN_TRIES).await;
+        }
+        self.locks.try_lock(store).await
     }
 
     async fn who_holds(&self, store: &StoreKey) -> Error {
@@ -120,7 +151,13 @@ impl Locks {
     }
 
     pub(crate) fn within(options: PgConnectOptions) -> Self {
-        Self::Server(Arc::new(Mutex::new(ServerLocks { options, connection: None, held: BTreeSet::new() })))
+        Self::Server(Arc::new(Mutex::new(ServerLocks {
+            options,
+            connection: None,
+            held: BTreeMap::new(),
+            acquisitions: 0,
+            dropped: Dropped::default(),
+        })))
     }
 
     pub(crate) fn database_file(&self) -> Option<&Path> {
@@ -130,13 +167,35 @@ impl Locks {
         }
     }
 
+    /// How often a refusal is tried again. A lock file's lock ends with its process, at once.
+    fn tries(&self) -> u32 {
+        match self {
+            Self::Files(_) => 0,
+            Self::Server(_) => 8,
+        }
+    }
+
     async fn try_lock(&self, store: &StoreKey) -> Result<Option<Lock>, Error> {
         match self {
             Self::Files(database) => lock_file(&beside(database, &format!(".{store}.lock"))),
-            Self::Server(locks) => {
-                let taken = locks.lock().await.try_lock(store).await?;
-                Ok(taken.then(|| Lock::Server(Arc::clone(locks))))
+            Self::Server(shared) => {
+                let mut locks = shared.lock().await;
+                let Some(acquisition) = locks.try_lock(store).await? else { return Ok(None) };
+                let (locks, dropped) = (Arc::clone(shared), Arc::clone(&locks.dropped));
+                Ok(Some(Lock::Server(ServerLock { locks, store: store.clone(), acquisition, dropped })))
             }
+        }
+    }
+}
+
+impl Drop for ServerLock {
+    fn drop(&mut self) {
+        let mut dropped = self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        dropped.push((self.store.clone(), self.acquisition));
+        // Whoever takes a lock next does it; without a runtime nobody else can.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let locks = Arc::clone(&self.locks);
+            runtime.spawn(async move { locks.lock().await.let_go_of_dropped().await });
         }
     }
 }
@@ -153,39 +212,67 @@ fn lock_file(path: &Path) -> Result<Option<Lock>, Error> {
 }
 
 impl ServerLocks {
-    async fn try_lock(&mut self, store: &StoreKey) -> Result<bool, Error> {
-        if self.held.contains(store) {
-            return Ok(false);
+    async fn try_lock(&mut self, store: &StoreKey) -> Result<Option<u64>, Error> {
+        let dropped =
+            std::mem::take(&mut *self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        for (store, acquisition) in dropped {
+            self.unlock(&store, acquisition).await?;
+        }
+        // Looking at the connection may show that the server has let go of everything.
+        self.connect().await?;
+        if self.held.contains_key(store) {
+            return Ok(None);
         }
         let sql =
             "SELECT pg_try_advisory_lock(hashtextextended('espelho.' || current_schema() || '.' || $1, 0))";
-        let taken: bool = self.ask(sql, store).await?;
-        if taken {
-            self.held.insert(store.clone());
+        if !self.ask(sql, store).await? {
+            return Ok(None);
         }
-        Ok(taken)
+        self.acquisitions += 1;
+        self.held.insert(store.clone(), self.acquisitions);
+        Ok(Some(self.acquisitions))
     }
 
-    async fn unlock(&mut self, store: &StoreKey) -> Result<(), Error> {
+    async fn let_go_of_dropped(&mut self) -> Result<(), Error> {
+        let dropped =
+            std::mem::take(&mut *self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        for (store, acquisition) in dropped {
+            self.unlock(&store, acquisition).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets go of an acquisition, if it is still the one that holds the store.
+    async fn unlock(&mut self, store: &StoreKey, acquisition: u64) -> Result<(), Error> {
+        if self.held.get(store) != Some(&acquisition) {
+            return Ok(());
+        }
         self.held.remove(store);
+        self.connect().await?;
         let sql =
             "SELECT pg_advisory_unlock(hashtextextended('espelho.' || current_schema() || '.' || $1, 0))";
         self.ask(sql, store).await.map(drop)
     }
 
-    async fn ask(&mut self, sql: &'static str, store: &StoreKey) -> Result<bool, Error> {
-        let failed = |source| Error::Statement { operation: "lock a store", source };
+    /// Makes sure that there is a connection; a new one holds nothing.
+    async fn connect(&mut self) -> Result<(), Error> {
         if let Some(connection) = &mut self.connection
-            && connection.ping().await.is_err()
+            && connection.ping().await.is_ok()
         {
-            // The server has let go of everything that the dead connection held.
-            self.connection = None;
-            self.held.clear();
+            return Ok(());
         }
-        if self.connection.is_none() {
-            self.connection = Some(self.options.connect().await.map_err(failed)?);
-        }
-        let Some(connection) = &mut self.connection else { return Ok(false) };
-        sqlx::query_scalar(sql).bind(store.as_str()).fetch_one(connection).await.map_err(failed)
+        self.held.clear();
+        self.connection = None;
+        self.connection = Some(self.options.connect().await.map_err(lock_failed)?);
+        Ok(())
     }
+
+    async fn ask(&mut self, sql: &'static str, store: &StoreKey) -> Result<bool, Error> {
+        let Some(connection) = &mut self.connection else { return Ok(false) };
+        sqlx::query_scalar(sql).bind(store.as_str()).fetch_one(connection).await.map_err(lock_failed)
+    }
+}
+
+fn lock_failed(source: sqlx::Error) -> Error {
+    Error::Statement { operation: "lock a store", source }
 }

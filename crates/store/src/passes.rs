@@ -11,9 +11,9 @@ use crate::{Error, PageTx, Store};
 pub(crate) const LOAD: &str = "SELECT scope, started_at FROM sync_passes WHERE store = $1 AND resource = $2";
 pub(crate) const BEGIN: &str = "INSERT INTO sync_passes (store, resource, scope, started_at) VALUES ($1, $2, $3, $4) \
     ON CONFLICT (store, resource) DO UPDATE SET scope = excluded.scope, started_at = excluded.started_at";
-pub(crate) const PAGES: &str = "SELECT step, page, total, seen, changed, failed, keys FROM sync_pages WHERE store = $1 AND resource = $2 ORDER BY step";
-pub(crate) const KEEP: &str = "INSERT INTO sync_pages (store, resource, step, page, total, seen, changed, failed, keys) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+pub(crate) const PAGES: &str = "SELECT step, page, total, seen, changed, failed, keys, last FROM sync_pages WHERE store = $1 AND resource = $2 ORDER BY step";
+pub(crate) const KEEP: &str = "INSERT INTO sync_pages (store, resource, step, page, total, seen, changed, failed, keys, last) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
 pub(crate) const END_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2";
 pub(crate) const END: &str = "DELETE FROM sync_passes WHERE store = $1 AND resource = $2";
 
@@ -37,6 +37,8 @@ pub struct KeptPage {
     pub page: u64,
     /// Rows in the whole listing, as the server said it with this page.
     pub total: Option<u64>,
+    /// Whether the listing ended with it.
+    pub last: bool,
     /// What it did.
     pub counts: Counts,
     /// Fingerprints of the keys it listed, in its order.
@@ -64,6 +66,7 @@ impl Store {
                 total: row.optional_int(2)?.map(count),
                 counts,
                 keys: unpack(&row.bytes(6)?),
+                last: row.truth(7)?,
             })
         };
         let pages = pages.iter().map(kept).collect::<Result<_, Error>>()?;
@@ -100,6 +103,7 @@ impl PageTx<'_> {
             number(page.counts.changed),
             number(page.counts.failed),
             pack(&page.keys).into(),
+            Some(page.last).into(),
         ];
         self.tx.execute("keep a page's checkpoint", KEEP, values).await.map(drop)
     }

@@ -6,6 +6,7 @@ use espelho_model::StoreKey;
 use crate::{
     Error, Store,
     driver::{Insert, Value},
+    rows::last_of_each,
 };
 
 pub(crate) const LOAD: &str =
@@ -55,7 +56,8 @@ impl Store {
     ) -> Result<(), Error> {
         let mut tx = self.database.begin().await?;
         tx.execute(KEEP.operation, FORGET, vec![store.as_str().into(), now.into()]).await?;
-        let values = blocks.iter().flat_map(|b| -> [Value; 4] {
+        let blocks = last_of_each(blocks.to_vec(), |block| block.block);
+        let values = blocks.into_iter().flat_map(|b| -> [Value; 4] {
             [store.as_str().into(), b.block.into(), b.requests.into(), b.free_at.into()]
         });
         tx.insert(&KEEP, values.collect()).await?;

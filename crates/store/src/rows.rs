@@ -18,6 +18,8 @@ pub(crate) struct Mirror {
     pub(crate) live: &'static str,
     /// `UPDATE … SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND key`
     pub(crate) gone: &'static str,
+    /// The same for the rows that hang on it, by their parent's key.
+    pub(crate) parts_gone: &'static [&'static str],
     /// `UPDATE … SET listing_hash = $2 WHERE store = $1 AND key = $3`
     pub(crate) relist: &'static str,
 }
@@ -93,7 +95,8 @@ impl PageTx<'_> {
         self.tx.execute("note a listing", mirror_of(resource).relist, values).await.map(drop)
     }
 
-    /// Marks rows as gone, and says so in the change feed.
+    /// Marks rows as gone, with the lines, tiers and levels that hang on them, and says so in the change feed.
+    /// A row that comes back takes its parts' marks off as it is written.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -101,7 +104,11 @@ impl PageTx<'_> {
         let (store, at, mirror) = (self.store_key().clone(), self.at(), mirror_of(resource));
         let changes = keys.iter().map(|key| (key.as_str(), Op::Gone));
         self.tx.append_changes(&store, mirror.entity, at, changes).await?;
-        self.tx.execute_in("mark rows as gone", mirror.gone, &[store.as_str().into(), at.into()], keys).await
+        let first = [store.as_str().into(), at.into()];
+        for parts in mirror.parts_gone {
+            self.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;
+        }
+        self.tx.execute_in("mark rows as gone", mirror.gone, &first, keys).await
     }
 }
 

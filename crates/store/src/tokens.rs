@@ -5,12 +5,14 @@ use espelho_model::StoreKey;
 
 use crate::{Error, Store};
 
-pub(crate) const LOAD: &str = "SELECT token, expires_at, obtained_at FROM tokens WHERE store = $1";
-pub(crate) const SAVE: &str = "INSERT INTO tokens (store, token, expires_at, obtained_at) VALUES ($1, $2, $3, $4) \
+pub(crate) const LOAD: &str =
+    "SELECT token, expires_at, obtained_at, username, base_url FROM tokens WHERE store = $1";
+pub(crate) const SAVE: &str = "INSERT INTO tokens (store, token, expires_at, obtained_at, username, base_url) VALUES ($1, $2, $3, $4, $5, $6) \
     ON CONFLICT (store) DO UPDATE SET token = excluded.token, expires_at = excluded.expires_at, \
-    obtained_at = excluded.obtained_at";
+    obtained_at = excluded.obtained_at, username = excluded.username, base_url = excluded.base_url";
 pub(crate) const LOGINS: &str = "SELECT at, reason FROM logins WHERE store = $1 AND at >= $2 ORDER BY at";
-pub(crate) const RECORD: &str = "INSERT INTO logins (store, at, reason) VALUES ($1, $2, $3)";
+pub(crate) const RECORD: &str = "INSERT INTO logins (store, at, reason) VALUES ($1, $2, $3) \
+    ON CONFLICT (store, at) DO UPDATE SET reason = excluded.reason";
 pub(crate) const FORGET: &str = "DELETE FROM logins WHERE store = $1 AND at < $2";
 
 /// A token as stored. The text is a secret: it is never logged and `Debug` hides it.
@@ -22,6 +24,10 @@ pub struct KeptToken {
     pub expires_at: DateTime<Utc>,
     /// When it was issued.
     pub obtained_at: DateTime<Utc>,
+    /// The credential that it was issued to.
+    pub username: String,
+    /// The marketplace that issued it.
+    pub base_url: String,
 }
 
 impl std::fmt::Debug for KeptToken {
@@ -47,7 +53,13 @@ impl Store {
     pub async fn token(&self, store: &StoreKey) -> Result<Option<KeptToken>, Error> {
         let rows = self.database.fetch("read the token", LOAD, vec![store.as_str().into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        Ok(Some(KeptToken { token: row.text(0)?, expires_at: row.time(1)?, obtained_at: row.time(2)? }))
+        Ok(Some(KeptToken {
+            token: row.text(0)?,
+            expires_at: row.time(1)?,
+            obtained_at: row.time(2)?,
+            username: row.text(3)?,
+            base_url: row.text(4)?,
+        }))
     }
 
     /// Puts a token on record; it is durable when this returns.
@@ -55,8 +67,10 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn keep_token(&self, store: &StoreKey, token: KeptToken) -> Result<(), Error> {
-        let KeptToken { token, expires_at, obtained_at } = token;
-        let values = vec![store.as_str().into(), token.into(), expires_at.into(), obtained_at.into()];
+        let KeptToken { token, expires_at, obtained_at, username, base_url } = token;
+        let key = store.as_str().into();
+        let values =
+            vec![key, token.into(), expires_at.into(), obtained_at.into(), username.into(), base_url.into()];
         self.database.execute("keep the token", SAVE, values).await.map(drop)
     }
 
@@ -74,7 +88,7 @@ impl Store {
         rows.iter().map(|row| Ok(LoginOnRecord { at: row.time(0)?, reason: row.text(1)? })).collect()
     }
 
-    /// Puts a login on record, and forgets those of more than a week ago.
+    /// Puts a login on record, replacing what was recorded for the same instant, and forgets those of more than a week ago.
     ///
     /// # Errors
     /// When the database does not answer.

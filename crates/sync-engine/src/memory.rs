@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::{
     error::BoxedError,
     limit::{BoxFuture, Ledger, Spent},
-    token::{LoginReason, PastLogin, TokenRecord, Vault},
+    token::{PastLogin, TokenRecord, Vault},
 };
 use espelho_model::StoreKey;
 use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store};
@@ -16,12 +16,15 @@ use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store};
 pub struct StoreMemory {
     store: Store,
     key: StoreKey,
+    username: String,
+    base_url: String,
 }
 
 impl StoreMemory {
-    /// The memory of store `key` in `store`.
-    pub fn new(store: Store, key: StoreKey) -> Arc<Self> {
-        Arc::new(Self { store, key })
+    /// The memory of store `key` in `store`, for this credential at this address. A token that was issued to another
+    /// credential, or by another address, is not remembered: it must not be sent there.
+    pub fn new(store: Store, key: StoreKey, username: String, base_url: String) -> Arc<Self> {
+        Arc::new(Self { store, key, username, base_url })
     }
 }
 
@@ -29,19 +32,25 @@ impl Vault for StoreMemory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async {
             let kept = self.store.token(&self.key).await?;
-            Ok(kept.map(|KeptToken { token, expires_at, obtained_at }| TokenRecord {
-                token: token.into(),
-                expires_at,
-                obtained_at,
+            let ours = kept.filter(|kept| kept.username == self.username && kept.base_url == self.base_url);
+            Ok(ours.map(|kept| TokenRecord {
+                token: kept.token.into(),
+                expires_at: kept.expires_at,
+                obtained_at: kept.obtained_at,
             }))
         })
     }
 
     fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
         Box::pin(async move {
-            let TokenRecord { token, expires_at, obtained_at } = record;
-            let token = espelho_api_client::token::expose(&token).to_owned();
-            Ok(self.store.keep_token(&self.key, KeptToken { token, expires_at, obtained_at }).await?)
+            let kept = KeptToken {
+                token: espelho_api_client::token::expose(&record.token).to_owned(),
+                expires_at: record.expires_at,
+                obtained_at: record.obtained_at,
+                username: self.username.clone(),
+                base_url: self.base_url.clone(),
+            };
+            Ok(self.store.keep_token(&self.key, kept).await?)
         })
     }
 
@@ -52,9 +61,9 @@ impl Vault for StoreMemory {
         })
     }
 
-    fn record_login(&self, at: DateTime<Utc>, reason: LoginReason) -> BoxFuture<'_, Result<(), BoxedError>> {
+    fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>> {
         Box::pin(async move {
-            let login = LoginOnRecord { at, reason: reason.as_str().to_owned() };
+            let login = LoginOnRecord { at, reason: what.to_owned() };
             Ok(self.store.record_login(&self.key, &login).await?)
         })
     }

@@ -48,6 +48,8 @@ pub struct Options {
     pub since: Option<NaiveDate>,
     /// Begin anew instead of resuming.
     pub restart: bool,
+    /// Read every detail, also of rows that are listed as they were: a listing does not show everything.
+    pub deep: bool,
     /// Compare and count, and change nothing.
     pub dry_run: bool,
     /// Mark rows as gone however many they are.
@@ -91,6 +93,9 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
             report.problem = Some(Problem::from_store(&error));
         }
     }
+    if report.problem.is_some() && report.state == RunState::Complete {
+        report.state = RunState::Partial;
+    }
     report
 }
 
@@ -114,12 +119,13 @@ async fn read_resources(context: &StoreContext, options: &Options) -> Vec<Resour
 /// Problems that the next resource would meet as well.
 fn concerns_store(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Stopped)
-        || matches!(problem.code.as_str(), "unreachable" | "database" | "setup")
+        || matches!(problem.code.as_str(), "unreachable" | "database" | "setup" | "login_failed")
 }
 
 async fn read_resource(context: &StoreContext, options: &Options, resource: Resource) -> ResourceReport {
     let pass = PassOptions {
         restart: options.restart,
+        deep: options.deep,
         dry_run: options.dry_run,
         covers_everything: resource != Resource::Orders || options.since.is_none(),
         accept_gone: options.accept_gone,

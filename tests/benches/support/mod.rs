@@ -12,12 +12,12 @@ use std::{
 use serde_json::Value;
 
 /// The value after `name` on the command line.
-pub fn argument(name: &str) -> Option<String> {
+pub(crate) fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
 /// The release binary, built once.
-pub fn espelho() -> PathBuf {
+pub(crate) fn espelho() -> PathBuf {
     static BUILT: std::sync::Once = std::sync::Once::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     BUILT.call_once(|| {
@@ -34,13 +34,13 @@ pub fn espelho() -> PathBuf {
 }
 
 /// `espelho sandbox` on a free port, with its control API; it ends with this value.
-pub struct Marketplace {
+pub(crate) struct Marketplace {
     child: Child,
     announcement: Value,
 }
 
 impl Marketplace {
-    pub fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(espelho());
         command.args(["sandbox", "--listen", "127.0.0.1:0", "--control", "--json"]).args(arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -53,16 +53,16 @@ impl Marketplace {
         self.announcement["base_url"].as_str().unwrap()
     }
 
-    pub fn stats(&self) -> Value {
+    pub(crate) fn stats(&self) -> Value {
         serde_json::from_str(&self.ask("GET", "/_sandbox/stats")).unwrap()
     }
 
-    pub fn reset_stats(&self) {
+    pub(crate) fn reset_stats(&self) {
         self.ask("POST", "/_sandbox/stats/reset");
     }
 
     /// Requests of one route.
-    pub fn count(&self, route: &str) -> u64 {
+    pub(crate) fn count(&self, route: &str) -> u64 {
         self.stats()["by_route"][route].as_u64().unwrap_or(0)
     }
 
@@ -88,12 +88,17 @@ impl Drop for Marketplace {
 }
 
 /// A configuration folder with the marketplace's first store.
-pub struct Shop {
+pub(crate) struct Shop {
     folder: PathBuf,
 }
 
 impl Shop {
-    pub fn write(folder: &Path, marketplace: &Marketplace, database: &str, requests_per_minute: u32) -> Self {
+    pub(crate) fn write(
+        folder: &Path,
+        marketplace: &Marketplace,
+        database: &str,
+        requests_per_minute: u32,
+    ) -> Self {
         let store = &marketplace.announcement["stores"][0];
         let text = |key: &str| store[key].as_str().unwrap();
         std::fs::create_dir_all(folder.join("stores")).unwrap();
@@ -110,7 +115,7 @@ impl Shop {
     }
 
     /// `espelho --resync --json`, ready for more arguments.
-    pub fn resync(&self) -> Command {
+    pub(crate) fn resync(&self) -> Command {
         let mut command = Command::new(espelho());
         command.arg("--config").arg(&self.folder).args(["--resync", "--json"]);
         command
@@ -118,7 +123,7 @@ impl Shop {
 }
 
 /// Asks a SQLite file; columns are joined by `|`.
-pub fn ask_sqlite(file: &str, sql: &'static str) -> String {
+pub(crate) fn ask_sqlite(file: &str, sql: &'static str) -> String {
     use sqlx::{ConnectOptions as _, Row as _};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -72,7 +72,9 @@ struct State {
     foreign: f64,
     /// The server's limit where it is below ours.
     server_limit: Option<u32>,
+    /// The block that permits are taken from; number 0 is none.
     block: Block,
+    last_block: i64,
     /// Blocks whose end the ledger does not know yet.
     closed: Vec<Spent>,
     open: Vec<Block>,
@@ -115,12 +117,13 @@ impl Gate {
             foreign: 0.0,
             server_limit: None,
             block: Block::default(),
+            last_block: 0,
             closed: Vec::new(),
             open: Vec::new(),
         };
         let (now, wall) = (clock.monotonic(), clock.now());
         for spent in remembered {
-            state.block.id = state.block.id.max(spent.block);
+            state.last_block = state.last_block.max(spent.block);
             // A wall clock that was set back must not hold the budget for years.
             let left =
                 spent.free_at.map_or(WINDOW, |at| (at - wall).to_std().unwrap_or_default().min(WINDOW * 2));
@@ -232,7 +235,7 @@ impl Gate {
             let mut state = self.state();
             let last = state.block;
             self.retire(&mut state, last);
-            let fresh = Block { id: last.id + 1, left: size, ..Block::default() };
+            let fresh = Block { id: state.last_block + 1, left: size, ..Block::default() };
             let mut blocks = std::mem::take(&mut state.closed);
             blocks.push(Spent { block: fresh.id, requests: size, free_at: None });
             (blocks, fresh)
@@ -250,7 +253,9 @@ impl Gate {
             let spent = self.spent(&block);
             state.closed.push(spent);
         }
-        state.block = Block { id: block.id, ..Block::default() };
+        // Answers that arrive until the next block is in place belong to this one, not to its successor.
+        state.last_block = state.last_block.max(block.id);
+        state.block = Block::default();
     }
 
     fn spent(&self, block: &Block) -> Spent {
@@ -298,6 +303,8 @@ impl Gate {
     fn learn(&self, limit: Option<u32>, remaining: Option<u32>) {
         let now = self.clock.monotonic();
         let mut state = self.state();
+        // A limit of zero with an answer is no limit that means anything.
+        let limit = limit.filter(|&limit| limit > 0);
         state.server_limit = limit.or(state.server_limit);
         let (Some(limit), Some(remaining)) = (limit, remaining) else { return };
         let counted = f64::from(limit.saturating_sub(remaining));

@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ApiRequest,
-    error::{Class, Error},
+    error::Error,
     limit::BoxFuture,
-    retry::Attempts,
-    send::Exchange,
+    send::{Answer, Exchange},
     token::{Login, TokenRecord},
     wire::{
         envelope::{self, BodyError},
@@ -30,7 +29,6 @@ pub(crate) struct Credential {
     pub(crate) exchange: Arc<Exchange>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) naive_offset: FixedOffset,
-    pub(crate) attempts: u32,
 }
 
 #[derive(Serialize)]
@@ -61,43 +59,31 @@ impl Login for Credential {
 impl Credential {
     async fn log_in(&self) -> Result<TokenRecord, Error> {
         let request = login_request(&self.username, &self.password)?;
-        let mut attempts = Attempts::new(self.attempts);
-        loop {
-            self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
-            let error = match self.exchange.once(&request, None, None).await {
-                Ok(answer) => {
-                    return self.read(&answer.body).map_err(|cause| request.no_answer(&answer, cause));
-                }
-                Err(error) => error,
-            };
-            // A login may be repeated: it only replaces the token whose answer was lost.
-            let after = match error.class() {
-                Class::Transient { after } => after,
-                Class::Ambiguous => None,
-                _ => return Err(self.name_refusal(error)),
-            };
-            let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-            self.clock.sleep(delay).await;
-        }
+        self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
+        let answer = match self.exchange.once(&request, None, None).await {
+            Ok(answer) => answer,
+            Err(error) => return Err(self.named(error)),
+        };
+        self.read(&answer).map_err(|cause| self.named(request.no_answer(&answer, cause)))
     }
 
-    fn read(&self, body: &[u8]) -> Result<TokenRecord, BodyError> {
-        let wire: TokenWire<'_> = serde_json::from_str(envelope::payload(body)?.get())?;
+    fn read(&self, answer: &Answer) -> Result<TokenRecord, BodyError> {
+        let wire: TokenWire<'_> = serde_json::from_str(envelope::payload(&answer.body)?.get())?;
         let now = self.clock.now();
         let stated = FieldReader::new(self.naive_offset).time("expires_at", wire.expires_at);
-        Ok(TokenRecord {
-            token: wire.token,
-            expires_at: stated.unwrap_or(now + TOKEN_LIFETIME),
-            obtained_at: now,
-        })
+        // How long it lives by the server's own clock; ours may be wrong by years.
+        let life = stated.map(|at| at - answer.date.unwrap_or(now)).filter(|life| *life > TimeDelta::zero());
+        let life = life.unwrap_or(TOKEN_LIFETIME).min(TOKEN_LIFETIME);
+        Ok(TokenRecord { token: wire.token, expires_at: now + life, obtained_at: now })
     }
 
-    fn name_refusal(&self, error: Error) -> Error {
+    fn named(&self, error: Error) -> Error {
+        let username = self.username.clone();
         match error {
             Error::Refused { status: status @ (401 | 403 | 422), refusal, .. } => {
-                Error::LoginRefused { username: self.username.clone(), status, refusal }
+                Error::LoginRefused { username, status, refusal }
             }
-            other => other,
+            other => Error::LoginFailed { username, source: Box::new(other) },
         }
     }
 }

@@ -61,7 +61,13 @@ struct MetaWire<'a> {
     #[serde(borrow, default)]
     last_page: Field<'a>,
     #[serde(borrow, default)]
+    total_pages: Field<'a>,
+    #[serde(borrow, default)]
     total: Field<'a>,
+    #[serde(borrow, default)]
+    total_items: Field<'a>,
+    #[serde(borrow, default)]
+    total_records: Field<'a>,
     #[serde(borrow, default)]
     has_next_page: Field<'a>,
     #[serde(borrow, default)]
@@ -126,8 +132,10 @@ fn read_meta(level: &RawValue) -> PageMeta {
     let own = PageMeta {
         page: number(wire.page).or_else(|| number(wire.current_page)),
         per_page: number(wire.per_page).or_else(|| number(wire.limit)),
-        last_page: number(wire.last_page),
-        total: number(wire.total).or_else(|| number(records.records)),
+        last_page: number(wire.last_page).or_else(|| number(wire.total_pages)),
+        total: [wire.total, wire.total_items, wire.total_records, records.records]
+            .into_iter()
+            .find_map(&mut number),
         has_next: reader.boolean("meta", wire.has_next_page),
     };
     inner.or(own)
@@ -205,6 +213,12 @@ mod tests {
             told,
         );
         check(&format!(r#"{{"data":{rows},"meta":[]}}"#), PageMeta::default());
+        check(
+            &format!(
+                r#"{{"data":{rows},"meta":{{"current_page":2,"per_page":20,"total_pages":7,"total_items":133}}}}"#
+            ),
+            told,
+        );
         check(rows, PageMeta::default());
     }
 

@@ -1,7 +1,7 @@
 //! `espelho --resync`: one complete reconciliation.
 
 use espelho_model::clock::SystemClock;
-use espelho_sync_engine::{Options, StoreReport, reconcile};
+use espelho_sync_engine::{Options, Problem, StoreReport, Trouble, reconcile};
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -22,8 +22,7 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Err(code) => return code,
     };
     if let Err(unknown) = select(&mut configuration, &cli.resync.store) {
-        eprintln!("espelho: {unknown}");
-        return exit::CONFIGURATION;
+        return say(&unknown, cli.json);
     }
     telemetry::start(configuration.installation.log.format, "warn");
     let stop = CancellationToken::new();
@@ -51,6 +50,7 @@ fn options(cli: &Cli) -> Options {
         only: arguments.only.clone(),
         since: arguments.since,
         restart: arguments.restart,
+        deep: arguments.deep,
         dry_run: arguments.dry_run,
         accept_gone: arguments.accept_gone,
         kind: "resync",
@@ -70,10 +70,15 @@ async fn resync_store(shared: &Shared, config: &StoreConfig, options: &Options) 
 }
 
 /// Leaves the stores that were asked for.
-fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), String> {
+fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), Problem> {
     let known: Vec<String> = configuration.stores.iter().map(|store| store.key.to_string()).collect();
     if let Some(unknown) = asked.iter().find(|key| !known.contains(key)) {
-        return Err(format!("there is no store {unknown:?}; configured are {}", known.join(", ")));
+        return Err(Problem {
+            trouble: Trouble::Configuration,
+            code: "unknown_store".into(),
+            error: format!("there is no store {unknown:?}"),
+            hint: format!("name one that is configured: {}", known.join(", ")),
+        });
     }
     if !asked.is_empty() {
         configuration.stores.retain(|store| asked.iter().any(|key| key == store.key.as_str()));

@@ -17,9 +17,19 @@ pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
 /// Reads TOML into a type that knows all its keys.
 pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError {
+        problem: match error.span().is_some_and(|span| concerns_password(text, span.start)) {
+            // The message would quote the value.
+            true => "the password must be text in quotes".to_owned(),
+            false => in_words(error.message()),
+        },
         place: place(path, text, error.span()),
-        problem: in_words(error.message()),
     })
+}
+
+fn concerns_password(text: &str, at: usize) -> bool {
+    let at = at.min(text.len());
+    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    text[line..].trim_start().strip_prefix("password").is_some_and(|rest| rest.trim_start().starts_with('='))
 }
 
 fn place(path: &Path, text: &str, span: Option<Range<usize>>) -> String {
@@ -80,6 +90,18 @@ mod tests {
             mistake("# first line\nlissten = \"x\"\n"),
             "espelho.toml:2: unknown key \"lissten\"; did you mean \"listen\"? (valid here: listen, format)"
         );
+    }
+
+    #[test]
+    fn a_password_without_quotes_is_not_quoted_in_the_message() {
+        #[derive(Debug, serde::Deserialize)]
+        #[expect(dead_code, reason = "only its mistake matters")]
+        struct Credentials {
+            password: String,
+        }
+        let error =
+            parse::<Credentials>(Path::new("loja.toml"), "\npassword = 98765432109876\n").unwrap_err();
+        assert_eq!(error.to_string(), "loja.toml:2: the password must be text in quotes");
     }
 
     #[test]

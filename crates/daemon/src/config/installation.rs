@@ -1,6 +1,9 @@
 //! `espelho.toml`: the installation.
 
-use std::{net::SocketAddr, path::Path};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +26,8 @@ pub(crate) struct Installation {
 pub(crate) struct Database {
     /// `sqlite:PATH` (relative to the working directory) or `postgres://user@host/db`.
     pub url: String,
+    /// A file with the address, for one that holds a password.
+    pub url_file: Option<PathBuf>,
 }
 
 /// Health and metrics.
@@ -66,7 +71,7 @@ pub(crate) struct Schedule {
 
 impl Default for Database {
     fn default() -> Self {
-        Self { url: "sqlite:espelho.db".into() }
+        Self { url: "sqlite:espelho.db".into(), url_file: None }
     }
 }
 
@@ -103,7 +108,11 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         true => file::parse(&path, &file::read(&path)?)?,
         false => Installation::default(),
     };
-    let installation = override_from_environment(&from_file)?;
+    let mut installation = override_from_environment(&from_file)?;
+    if let Some(file) = &installation.database.url_file {
+        // Beside the file that names it; join keeps an absolute path as it is.
+        installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
+    }
     check_schedule(&installation, &path)?;
     Ok(installation)
 }

@@ -65,10 +65,25 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
         }
         Err(error) => errors.push(error),
     }
+    errors.extend(shared_credentials(dir, &stores));
     match installation {
         Some(installation) if errors.is_empty() => Ok(Configuration { installation, stores }),
         _ => Err(errors),
     }
+}
+
+/// Two stores with one credential would end each other's token with every login.
+fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
+    let mut seen = std::collections::HashMap::new();
+    stores.iter().find_map(|store| {
+        let first = seen.insert((&store.base_url, &store.username), &store.key)?;
+        Some(ConfigError {
+            place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
+            problem: format!(
+                "has the credential of store {first}; create one for each store in the seller portal"
+            ),
+        })
+    })
 }
 
 /// `stores/*.toml`, by key. Other files may lie there (passwords); hidden ones are an editor's.

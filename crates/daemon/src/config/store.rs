@@ -185,6 +185,12 @@ fn place_of(path: &Path, text: &str, name: &str) -> String {
 
 /// In production: https, and no address of this machine. In the sandbox anything goes.
 fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), String> {
+    // Before anything quotes it.
+    let authority =
+        text.split_once("://").map_or(text, |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
+    if authority.contains('@') {
+        return Err(format!("{name} carries credentials; they belong in [credentials]"));
+    }
     let url = Url::parse(text).map_err(|e| format!("{name} {text:?} is not an address ({e})"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(format!("{name} {text:?} must begin with https://"));
@@ -207,8 +213,10 @@ fn check_address(name: &str, text: &str, environment: Environment) -> Result<(),
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    let by_name = host.eq_ignore_ascii_case("localhost") || host.to_ascii_lowercase().ends_with(".localhost");
-    by_name || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    let by_name = name == "localhost" || name.ends_with(".localhost");
+    let by_number = |ip: IpAddr| ip.to_canonical().is_loopback() || ip.to_canonical().is_unspecified();
+    by_name || host.parse().is_ok_and(by_number)
 }
 
 fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZeroU32, String> {
@@ -263,6 +271,8 @@ mod tests {
             ("https://127.0.0.1:8799", "is an address of this machine"),
             ("https://[::1]", "is an address of this machine"),
             ("https://localhost", "is an address of this machine"),
+            ("https://localhost.", "is an address of this machine"),
+            ("https://[::ffff:127.0.0.1]", "is an address of this machine"),
         ] {
             let error = load_text(&store("production", url, "")).unwrap_err();
             assert!(error.contains(words), "{error}");
@@ -282,6 +292,12 @@ mod tests {
         for bad in ["0", "-1", "12.5", "\"300\""] {
             assert!(rate("sandbox", bad).unwrap_err().starts_with("loja.toml:"), "{bad}");
         }
+    }
+
+    #[test]
+    fn credentials_in_an_address_are_refused_and_not_quoted() {
+        let error = load_text(&store("production", "https://user:segredo@m.example", "")).unwrap_err();
+        assert_eq!(error, "loja.toml:2: base_url carries credentials; they belong in [credentials]");
     }
 
     #[test]

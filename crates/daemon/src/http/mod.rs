@@ -54,8 +54,8 @@ async fn ready(
     checks.push(("database".into(), writable));
     for (key, health) in state.health.snapshot() {
         let fine = match (&health.held, &health.last, &health.problem) {
-            (false, ..) => Err("held by another instance".to_owned()),
             (_, _, Some(problem)) => Err(problem.clone()),
+            (false, ..) => Err("not ours yet".to_owned()),
             (_, None, _) => Err("not reconciled yet".to_owned()),
             _ => Ok(()),
         };

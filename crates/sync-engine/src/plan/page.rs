@@ -14,11 +14,13 @@ pub struct PagePlan {
     pub unchanged: usize,
 }
 
-/// Compares a page with what the mirror knows. Rows that the page lists twice count once, as last listed.
+/// Compares a page with what the mirror knows. Rows that the page lists twice count once, as last listed; `deep` reads
+/// them all.
 pub fn plan_page(
     rows: &[ListedRow],
     known: &HashMap<String, Known>,
     failed_before: &HashSet<String>,
+    deep: bool,
 ) -> PagePlan {
     let mut plan = PagePlan::default();
     let last: HashMap<&str, usize> =
@@ -28,7 +30,7 @@ pub fn plan_page(
             continue;
         }
         let same = known.get(&row.key).is_some_and(|k| k.listing_hash == row.hash && !k.gone);
-        if same && !failed_before.contains(&row.key) {
+        if same && !deep && !failed_before.contains(&row.key) {
             plan.unchanged += 1;
         } else {
             plan.fetch.push(row.clone());
@@ -62,7 +64,7 @@ mod tests {
             known("back", "1", true),
             known("failed", "1", false),
         ];
-        let plan = plan_page(&rows, &known.into(), &HashSet::from(["failed".to_owned()]));
+        let plan = plan_page(&rows, &known.into(), &HashSet::from(["failed".to_owned()]), false);
         assert_eq!(plan.unchanged, 1);
         assert_eq!(
             plan.fetch.iter().map(|r| r.key.as_str()).collect::<Vec<_>>(),
@@ -72,8 +74,12 @@ mod tests {
 
     #[test]
     fn a_row_listed_twice_on_a_page_is_read_once() {
-        let plan =
-            plan_page(&[row("a", "1"), row("b", "1"), row("a", "2")], &HashMap::new(), &HashSet::new());
+        let plan = plan_page(
+            &[row("a", "1"), row("b", "1"), row("a", "2")],
+            &HashMap::new(),
+            &HashSet::new(),
+            false,
+        );
         assert_eq!(plan.fetch, [row("b", "1"), row("a", "2")]);
     }
 }

@@ -12,7 +12,7 @@ mod write;
 
 use std::future::Future;
 
-use espelho_api_client::{Error as ApiError, ListPage};
+use espelho_api_client::{Error as ApiError, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource};
 use espelho_store::{Error as StoreError, Op, PageTx};
 
@@ -37,8 +37,11 @@ pub trait Pull: Send + Sync {
     /// One page of the listing.
     fn list(&self, page: u64) -> impl Future<Output = Result<ListPage, ApiError>> + Send;
 
-    /// Asks for less after the server refused the listing with a 422; `false` when nothing is left to drop.
-    fn ask_for_less(&mut self, refusal: &ApiError) -> bool;
+    /// Asks for less after the server refused the listing; `false` when nothing is left to drop.
+    fn ask_for_less(&mut self, refusal: &Refusal) -> bool;
+
+    /// Asks in the way that an interrupted pass asked, if that is one of ours.
+    fn ask_as(&mut self, scope: &str) -> bool;
 
     /// The detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;

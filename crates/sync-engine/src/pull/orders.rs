@@ -1,7 +1,9 @@
 //! Orders: listed oldest first, so that new ones come at the end and no page shifts.
 
 use chrono::{Days, NaiveDate};
-use espelho_api_client::{Client, Error as ApiError, ListPage, resources::orders::OrderQuery};
+use espelho_api_client::{
+    Client, Error as ApiError, ListPage, error::Refusal, resources::orders::OrderQuery,
+};
 use espelho_model::{OrderNumber, order::Order, sync::Resource};
 use espelho_store::{Error as StoreError, OrderWrite, PageTx};
 
@@ -10,6 +12,9 @@ use super::{Fetched, Pull, RowWrite};
 /// Rows a page. The document gives a default of 20 and no maximum; a server that refuses or cuts it is
 /// taken at its word.
 const LIMIT: u32 = 100;
+
+/// What is tried next: the largest page that the document mentions for any order route.
+const SMALLER: u32 = 50;
 
 /// Orders of one store.
 #[derive(Clone, Debug)]
@@ -51,12 +56,26 @@ impl Pull for OrdersPull {
         self.client.list_orders(&OrderQuery { page, ..self.query.clone() }).await
     }
 
-    fn ask_for_less(&mut self, refusal: &ApiError) -> bool {
-        let words = refusal.to_string();
-        if words.contains("sort") && self.query.sort.take().is_some() {
+    fn ask_for_less(&mut self, refusal: &Refusal) -> bool {
+        // The field that is named goes first; a refusal that names none costs the page size before the order.
+        if refusal.names("sort") && self.query.sort.take().is_some() {
             return true;
         }
-        self.query.limit.take().is_some() || self.query.sort.take().is_some()
+        match self.query.limit {
+            Some(LIMIT) => self.query.limit = Some(SMALLER),
+            Some(_) => self.query.limit = None,
+            None => return self.query.sort.take().is_some(),
+        }
+        true
+    }
+
+    fn ask_as(&mut self, scope: &str) -> bool {
+        let limits = [Some(LIMIT), Some(SMALLER), None];
+        let sorts = [self.query.sort.clone(), None];
+        let ways = sorts.into_iter().flat_map(|sort| limits.map(|limit| (sort.clone(), limit)));
+        let mut queries = ways.map(|(sort, limit)| OrderQuery { sort, limit, ..self.query.clone() });
+        let same = queries.find(|query| query.request().describe() == scope);
+        same.map(|query| self.query = query).is_some()
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {

@@ -2,27 +2,30 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use espelho_api_client::{Class, Error as ApiError, ListPage, ListedRow};
+use espelho_api_client::{Class, Error as ApiError, ListPage, ListedRow, PageMeta};
 use espelho_model::{
     ContentHash,
     sync::{Counts, RunState},
 };
 use espelho_store::{KeptPage, Known, Pass};
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{Fetched, Pull, sweep};
 use crate::{
     Problem, ResourceReport, StoreContext, Trouble,
     plan::{
         page::plan_page,
-        paging::{Pager, Step},
+        paging::{Pager, Step, Stuck},
     },
 };
 
 /// Details read at once. More only fills the marketplace's queue: at 300 a minute, two would do.
 const AT_ONCE: usize = 16;
-/// Rows failing one after the other, none succeeding, before the marketplace is taken to be down.
+/// Rows failing one after the other, in ways that pass, before the rest of a page is left for another run.
 const HOPELESS: usize = 20;
+/// How many times that before the pass itself is.
+const HOPELESS_PAGES: usize = 3;
+const NAMELESS: &str = "listed rows without an identifier";
 /// A pass that began longer ago is begun anew: its first pages are no longer true.
 const STALE_HOURS: i64 = 24;
 
@@ -31,6 +34,8 @@ const STALE_HOURS: i64 = 24;
 pub struct PassOptions {
     /// Begin at the first page even if an interrupted pass could be resumed.
     pub restart: bool,
+    /// Read every detail, also of rows that are listed as they were.
+    pub deep: bool,
     /// Compare and count, and change nothing.
     pub dry_run: bool,
     /// Whether the listing holds all rows, so that a missing one is gone.
@@ -49,6 +54,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         step: 0,
         failed_before: HashSet::new(),
         failing_in_a_row: 0,
+        last_failure: None,
         remarks: BTreeMap::new(),
         report: ResourceReport::new(P::RESOURCE),
     };
@@ -66,8 +72,16 @@ pub(super) struct Walk<'c, P> {
     step: u64,
     pub(super) failed_before: HashSet<String>,
     failing_in_a_row: usize,
+    last_failure: Option<Problem>,
     pub(super) remarks: BTreeMap<String, u64>,
     pub(super) report: ResourceReport,
+}
+
+/// What came of reading details.
+pub(super) struct Details<T> {
+    pub(super) asked: Vec<Asked<T>>,
+    /// Rows that were left for another run.
+    pub(super) unasked: Vec<ListedRow>,
 }
 
 /// A row whose detail was asked for.
@@ -82,50 +96,77 @@ impl<P: Pull> Walk<'_, P> {
         let failures =
             store.failures(&self.context.key, P::RESOURCE).await.map_err(|e| Problem::from_store(&e))?;
         self.failed_before = failures.into_iter().map(|failure| failure.key).collect();
-        let mut page = self.take_up().await?;
+        let mut next = self.take_up().await?;
         self.context.progress.begin(&self.context.key, P::RESOURCE, self.pager.seen());
-        loop {
+        while let Step::Read(page) = next {
             self.stop_if_asked()?;
-            let listing = self.list(page).await?;
-            let keys: Vec<ContentHash> =
-                listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
-            let before = self.pager.seen();
-            let next = self.pager.after(page, &keys, listing.meta).map_err(|stuck| self.stuck(stuck))?;
-            let new_rows = self.pager.seen() - before;
-            self.mirror_page(page, new_rows, keys, listing).await?;
-            match next {
-                Step::Read(following) => page = following,
-                Step::Finished => break,
-            }
+            next = match self.read_page(page).await? {
+                Ok(following) => following,
+                // An old checkpoint may not fit the listing any more; a fresh walk tells.
+                Err(_) if self.report.resumed_at == Some(page) => self.begin_anew().await?,
+                Err(stuck) => return Err(stuck_at(stuck)),
+            };
         }
         sweep::finish(self).await
     }
 
-    /// Takes up an interrupted pass, or begins one; gives the page to read first.
-    async fn take_up(&mut self) -> Result<u64, Problem> {
+    /// Reads and mirrors a page; gives what to do next, or why the listing cannot be walked through.
+    async fn read_page(&mut self, page: u64) -> Result<Result<Step, Stuck>, Problem> {
+        let listing = self.list(page).await?;
+        let keys: Vec<ContentHash> =
+            listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
+        let received = listing.rows.len() + listing.nameless;
+        let before = self.pager.seen();
+        let next = match self.pager.after(page, &keys, received, listing.meta) {
+            Ok(next) => next,
+            Err(stuck) => return Ok(Err(stuck)),
+        };
+        let kept = KeptPage {
+            step: self.step + 1,
+            page,
+            total: listing.meta.total,
+            last: next == Step::Finished,
+            counts: Counts { seen: self.pager.seen() - before, ..Counts::default() },
+            keys,
+        };
+        self.mirror_page(kept, listing).await?;
+        Ok(Ok(next))
+    }
+
+    async fn begin_anew(&mut self) -> Result<Step, Problem> {
+        tracing::warn!(store = %self.context.key, resource = %P::RESOURCE, "the checkpoint does not fit: beginning anew");
         self.pager = Pager::new(self.pull.limit());
-        let kept = self
-            .context
-            .store
-            .pass(&self.context.key, P::RESOURCE)
-            .await
-            .map_err(|e| Problem::from_store(&e))?;
-        match kept.filter(|pass| !self.options.restart && !self.options.dry_run && self.can_resume(pass)) {
+        self.report.counts = Counts::default();
+        (self.step, self.report.resumed_at) = (0, None);
+        self.begin().await?;
+        Ok(Step::Read(1))
+    }
+
+    /// Takes up an interrupted pass, or begins one; gives what to do first.
+    async fn take_up(&mut self) -> Result<Step, Problem> {
+        let kept = self.context.store.pass(&self.context.key, P::RESOURCE).await;
+        let kept = kept.map_err(|e| Problem::from_store(&e))?;
+        let wanted = !self.options.restart && !self.options.dry_run;
+        let resumable = kept.filter(|pass| wanted && self.is_fresh(pass) && self.pull.ask_as(&pass.scope));
+        self.pager = Pager::new(self.pull.limit());
+        match resumable {
             Some(pass) => {
                 let (pager, next) = Pager::resumed(self.pull.limit(), &pass.pages);
                 self.pager = pager;
                 self.step = pass.pages.last().map_or(0, |page| page.step);
                 pass.pages.iter().for_each(|page| self.report.counts.add(page.counts));
-                self.report.resumed_at = (next > 1).then_some(next);
+                self.report.resumed_at = match next {
+                    Step::Read(page) if page > 1 => Some(page),
+                    _ => None,
+                };
                 Ok(next)
             }
-            None => self.begin().await.map(|()| 1),
+            None => self.begin().await.map(|()| Step::Read(1)),
         }
     }
 
-    fn can_resume(&self, pass: &Pass) -> bool {
-        let age = self.context.clock.now() - pass.started_at;
-        pass.scope == self.pull.scope() && age.num_hours() < STALE_HOURS
+    fn is_fresh(&self, pass: &Pass) -> bool {
+        (self.context.clock.now() - pass.started_at).num_hours() < STALE_HOURS
     }
 
     async fn begin(&mut self) -> Result<(), Problem> {
@@ -150,8 +191,16 @@ impl<P: Pull> Walk<'_, P> {
                 }
                 Err(error) => error,
             };
-            let refused = matches!(error, ApiError::Refused { status: 400 | 422, .. });
-            if !(refused && page == 1 && self.pull.ask_for_less(&error)) {
+            if self.is_beyond_the_end(page, &error) {
+                return Ok(ListPage { rows: Vec::new(), nameless: 0, meta: PageMeta::default() });
+            }
+            let asked_for_less = match &error {
+                ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 => {
+                    self.pull.ask_for_less(refusal)
+                }
+                _ => false,
+            };
+            if !asked_for_less {
                 return Err(Problem::from_api(&error));
             }
             tracing::warn!(store = %self.context.key, %error, "the listing is asked for in a simpler way");
@@ -160,30 +209,35 @@ impl<P: Pull> Walk<'_, P> {
         }
     }
 
-    async fn mirror_page(
-        &mut self,
-        page: u64,
-        new_rows: u64,
-        keys: Vec<ContentHash>,
-        listing: ListPage,
-    ) -> Result<(), Problem> {
-        let ListPage { rows, nameless, meta } = listing;
+    /// Some servers refuse a page beyond the last one. Where nothing else says that all rows were seen, only "there is
+    /// no such thing" is believed.
+    fn is_beyond_the_end(&self, page: u64, error: &ApiError) -> bool {
+        let all_seen = self.pager.total().is_some() && self.pager.is_whole();
+        match error {
+            ApiError::Refused { status: 404 | 416, .. } => page > 1,
+            ApiError::Refused { status: 400 | 422, .. } => page > 1 && all_seen,
+            _ => false,
+        }
+    }
+
+    async fn mirror_page(&mut self, mut kept: KeptPage, listing: ListPage) -> Result<(), Problem> {
+        let ListPage { rows, nameless, .. } = listing;
         if nameless > 0 {
-            *self.remarks.entry("listed rows without an identifier".into()).or_default() += nameless as u64;
+            *self.remarks.entry(NAMELESS.into()).or_default() += nameless as u64;
         }
         let known = self.look_up(&rows).await?;
-        let plan = plan_page(&rows, &known, &self.failed_before);
-        let mut counts = Counts { seen: new_rows, ..Counts::default() };
+        let plan = plan_page(&rows, &known, &self.failed_before, self.options.deep);
         if self.options.dry_run {
-            counts.changed = plan.fetch.len() as u64;
+            kept.counts.changed = plan.fetch.len() as u64;
         } else {
-            self.step += 1;
-            let kept = KeptPage { step: self.step, page, total: meta.total, counts, keys };
-            counts = self.read_and_write(plan.fetch, kept, &known).await?;
+            self.step = kept.step;
+            kept.counts = self.read_and_write(plan.fetch, kept.clone(), &known).await?;
         }
-        self.report.counts.add(counts);
+        // They cannot be listed as failures, having no key, but they are rows that are not mirrored.
+        kept.counts.failed += nameless as u64;
+        self.report.counts.add(kept.counts);
         self.context.progress.advance(&self.context.key, P::RESOURCE, self.pager.seen(), self.pager.total());
-        Ok(())
+        self.give_up_if_hopeless()
     }
 
     async fn look_up(&self, rows: &[ListedRow]) -> Result<HashMap<String, Known>, Problem> {
@@ -192,33 +246,46 @@ impl<P: Pull> Walk<'_, P> {
         known.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Reads details, some at a time. An error that concerns more than its row ends the pass.
-    pub(super) async fn read_details(
-        &mut self,
-        rows: Vec<ListedRow>,
-    ) -> Result<Vec<Asked<P::Detail>>, Problem> {
+    /// Reads details, some at a time. An error that concerns more than its row ends the pass. When the marketplace
+    /// fails row after row, the rest of the page is not asked for.
+    pub(super) async fn read_details(&mut self, rows: Vec<ListedRow>) -> Result<Details<P::Detail>, Problem> {
         let pull = &self.pull;
-        let asking = rows.into_iter().map(|row| async move {
+        let mut rows = rows.into_iter();
+        let mut details = Details { asked: Vec::new(), unasked: Vec::new() };
+        let mut asking = FuturesUnordered::new();
+        let ask = |row: ListedRow| async move {
             let answer = pull.detail(&row.key).await;
             Asked { row, answer }
-        });
-        let mut asking = stream::iter(asking).buffer_unordered(AT_ONCE);
-        let mut all = Vec::new();
+        };
+        asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
         while let Some(asked) = asking.next().await {
             self.report.details += 1;
             match &asked.answer {
                 Ok(_) => self.failing_in_a_row = 0,
                 Err(error) if concerns_all(error) => return Err(Problem::from_api(error)),
-                Err(error) => {
+                Err(error) if may_concern_all(error) => {
                     self.failing_in_a_row += 1;
-                    if self.failing_in_a_row >= HOPELESS {
-                        return Err(Problem::from_api(error));
-                    }
+                    self.last_failure = Some(Problem::from_api(error));
                 }
+                // The marketplace works, and this row does not.
+                Err(_) => self.failing_in_a_row = 0,
             }
-            all.push(asked);
+            details.asked.push(asked);
+            self.stop_if_asked()?;
+            if self.failing_in_a_row < HOPELESS {
+                asking.extend(rows.next().map(ask));
+            }
         }
-        Ok(all)
+        details.unasked.extend(rows);
+        Ok(details)
+    }
+
+    /// Ends a pass whose last pages all failed. They are behind its checkpoint, so the next run begins after them.
+    fn give_up_if_hopeless(&mut self) -> Result<(), Problem> {
+        if self.failing_in_a_row < HOPELESS * HOPELESS_PAGES {
+            return Ok(());
+        }
+        self.last_failure.take().map_or(Ok(()), Err)
     }
 
     fn stop_if_asked(&self) -> Result<(), Problem> {
@@ -231,11 +298,6 @@ impl<P: Pull> Walk<'_, P> {
                 hint: "run again: it resumes where it stopped".into(),
             }),
         }
-    }
-
-    fn stuck(&self, stuck: crate::plan::paging::Stuck) -> Problem {
-        let hint = "set assumptions.page_parameter in the store's file to the name that the marketplace uses";
-        Problem::new(Trouble::Failure, "paging", &stuck, hint)
     }
 
     fn conclude(mut self, problem: Option<Problem>) -> ResourceReport {
@@ -251,6 +313,16 @@ impl<P: Pull> Walk<'_, P> {
     }
 }
 
+fn stuck_at(stuck: Stuck) -> Problem {
+    let hint = "set assumptions.page_parameter in the store's file to the name that the marketplace uses";
+    Problem::new(Trouble::Failure, "paging", &stuck, hint)
+}
+
+/// Errors that may meet one row or all: the marketplace is down, or a scope is missing.
+fn may_concern_all(error: &ApiError) -> bool {
+    matches!(error.class(), Class::Transient { .. }) || matches!(error, ApiError::Refused { status: 403, .. })
+}
+
 /// Errors that would meet every row alike.
 fn concerns_all(error: &ApiError) -> bool {
     error.is_authentication()
@@ -260,7 +332,8 @@ fn concerns_all(error: &ApiError) -> bool {
                 | ApiError::Vault { .. }
                 | ApiError::Ledger { .. }
                 | ApiError::Setup(_)
-                | ApiError::Refused { status: 403 | 429, .. }
+                | ApiError::LoginFailed { .. }
+                | ApiError::Refused { status: 429, .. }
         )
         || error.class() == Class::Ambiguous
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use espelho_api_client::{
     Client, Error as ApiError, ListPage,
+    error::Refusal,
     resources::products::{ProductDetail, ProductQuery},
 };
 use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource};
@@ -77,8 +78,15 @@ impl Pull for ProductsPull {
         self.client.list_products(&ProductQuery { page, ..self.query.clone() }).await
     }
 
-    fn ask_for_less(&mut self, _: &ApiError) -> bool {
+    fn ask_for_less(&mut self, _: &Refusal) -> bool {
         self.query.per_page.take().is_some()
+    }
+
+    fn ask_as(&mut self, scope: &str) -> bool {
+        let queries =
+            [self.query.per_page, None].map(|per_page| ProductQuery { per_page, ..self.query.clone() });
+        let same = queries.into_iter().find(|query| query.request().describe() == scope);
+        same.map(|query| self.query = query).is_some()
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {

@@ -13,13 +13,7 @@ use crate::{
 /// Ends a pass that reached the last page: marks what is gone, and gives the checkpoints up.
 pub(super) async fn finish<P: Pull>(walk: &mut Walk<'_, P>) -> Result<(), Problem> {
     let whole = walk.pager.is_whole();
-    if !whole {
-        let (seen, total) = (walk.pager.seen(), walk.pager.total().unwrap_or(0));
-        walk.report.notes.push(format!(
-            "the marketplace says that there are {total} rows and lists {seen}; nothing is marked as gone"
-        ));
-    }
-    let mut refused = None;
+    let mut refused = (!whole).then(|| incomplete(walk));
     let mut gone = Vec::new();
     if whole && walk.options.covers_everything {
         match missing(walk).await? {
@@ -32,7 +26,6 @@ pub(super) async fn finish<P: Pull>(walk: &mut Walk<'_, P>) -> Result<(), Proble
         end(walk, gone).await.map_err(|e| Problem::from_store(&e))?;
     }
     walk.report.failures = shown_failures(walk).await?;
-    walk.report.counts.failed = walk.report.counts.failed.max(walk.report.failures.len() as u64);
     refused.map_or(Ok(()), Err)
 }
 
@@ -55,7 +48,9 @@ async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Prob
     let failed = |e: espelho_store::Error| Problem::from_store(&e);
     let mirrored = store.count(key, P::RESOURCE).await.map_err(failed)?;
     // Every row that was seen is mirrored or listed as failed, so equal numbers leave nothing to look for.
-    if mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen()) {
+    if !walk.options.dry_run
+        && mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen())
+    {
         return Ok(Ok(Vec::new()));
     }
     let (mut keys, mut live) = (Vec::new(), 0);
@@ -89,6 +84,17 @@ fn too_many<P: Pull>(missing: usize, live: u64, listed: u64, limit: u64) -> Prob
     }
 }
 
+fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
+    let (seen, total, resource) = (walk.pager.seen(), walk.pager.total().unwrap_or(0), P::RESOURCE);
+    Problem {
+        trouble: Trouble::Failure,
+        code: "incomplete".into(),
+        error: format!("the marketplace says that there are {total} {resource} and lists only {seen}; none was marked as gone"),
+        hint: "run again; if it stays so, the listing has a limit or counts its pages differently (assumptions.page_parameter)"
+            .into(),
+    }
+}
+
 /// Asks for each missing row itself: only what answers 404 is gone. A row that answers was merely not listed.
 async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Problem> {
     if walk.options.accept_gone || walk.options.dry_run {
@@ -114,10 +120,11 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
     Ok(gone)
 }
 
-/// All rows that failed, in this run or before and still.
+/// The rows of this pass that are not mirrored, whichever run they first failed in.
 async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Problem> {
     let failures = walk.context.store.failures(&walk.context.key, P::RESOURCE).await;
     let mut failures = failures.map_err(|e| Problem::from_store(&e))?;
+    failures.retain(|failure| walk.pager.has_seen(ContentHash::of(failure.key.as_bytes())));
     failures.truncate(ResourceReport::SHOWN);
     Ok(failures)
 }

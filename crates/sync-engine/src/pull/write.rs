@@ -8,7 +8,7 @@ use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
     Pull, RowWrite,
-    pass::{Asked, Walk},
+    pass::{Asked, Details, Walk},
 };
 use crate::{Problem, report::with_causes};
 
@@ -35,8 +35,8 @@ impl<P: Pull> Walk<'_, P> {
         kept: KeptPage,
         known: &HashMap<String, Known>,
     ) -> Result<Counts, Problem> {
-        let asked = self.read_details(rows.clone()).await?;
-        let sorted = self.sort(asked, known);
+        let details = self.read_details(rows.clone()).await?;
+        let sorted = self.sort(details, known);
         let refused = match self.write(kept.clone(), sorted, false).await {
             Ok(counts) => return Ok(counts),
             Err(error) => error,
@@ -45,15 +45,16 @@ impl<P: Pull> Walk<'_, P> {
             return Err(Problem::from_store(&refused));
         }
         tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "writing a page row by row");
-        let asked = self.read_details(rows).await?;
-        let sorted = self.sort(asked, known);
+        let details = self.read_details(rows).await?;
+        let sorted = self.sort(details, known);
         self.write(kept, sorted, true).await.map_err(|e| Problem::from_store(&e))
     }
 
-    fn sort(&mut self, asked: Vec<Asked<P::Detail>>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
+    fn sort(&mut self, details: Details<P::Detail>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
         let mut sorted =
             Sorted { writes: Vec::new(), relisted: Vec::new(), failures: Vec::new(), mended: Vec::new() };
-        for Asked { row, answer } in asked {
+        sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key)));
+        for Asked { row, answer } in details.asked {
             let fetched = match answer {
                 Ok(fetched) => fetched,
                 Err(error) => {
@@ -132,6 +133,15 @@ impl<P: Pull> Walk<'_, P> {
 
 fn unread(key: String, error: &ApiError) -> Failure {
     Failure { key, code: error.code(), error: with_causes(error), hint: error.hint().to_owned() }
+}
+
+fn unasked(key: String) -> Failure {
+    Failure {
+        key,
+        code: "not_asked".into(),
+        error: "not asked for: the marketplace had failed row after row before it".into(),
+        hint: "run again later".into(),
+    }
 }
 
 fn unwritten(key: String, error: &StoreError) -> Failure {

@@ -1,0 +1,198 @@
+//! Orders and their lines.
+
+use std::time::Duration;
+
+use espelho_model::{RawJson, order::Order};
+use espelho_store::Op;
+
+use crate::{
+    examples::{bare_order, line, order, order_of},
+    tables::Line,
+    world::World,
+};
+
+const LATER: &str = "2026-11-27T06:31:00.123456Z";
+const OPENING: &str = "2026-11-27T06:30:00.123456Z";
+
+/// The lines of an order with the time they went at.
+async fn lines(world: &World, number: &str) -> Vec<(String, Option<String>)> {
+    let all = world.tables.all("order_items").await;
+    let of_order = all.iter().filter(|line| line.get("order_number") == Some(number));
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    let mut lines: Vec<_> =
+        of_order.map(|line| (line.get("id").unwrap().to_owned(), owned(line.get("gone_at")))).collect();
+    lines.sort();
+    lines
+}
+
+fn there(id: &str) -> (String, Option<String>) {
+    (id.to_owned(), None)
+}
+
+fn gone_at(id: &str, at: &str) -> (String, Option<String>) {
+    (id.to_owned(), Some(at.to_owned()))
+}
+
+async fn the_order(world: &World) -> Line {
+    let mut orders = world.tables.all("orders").await;
+    assert_eq!(orders.len(), 1);
+    orders.remove(0)
+}
+
+pub(crate) async fn a_new_order_arrives_with_its_lines(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order_of("N-1", "paid", &["1", "2"])]).await;
+    let written = the_order(world).await;
+    assert_eq!(written.nulls(), ["gone_at"]);
+    for (column, value) in [
+        ("store", "minha-loja"),
+        ("order_number", "N-1"),
+        ("status", "paid"),
+        ("workflow_type", "standard"),
+        ("type", "sale"),
+        ("channel", "marketplace"),
+        ("delivery_method", "shipping"),
+        ("checkout_group_id", "G-1"),
+        ("customer_id", "42"),
+        ("customer_name", "João da Conceição"),
+        ("total_products", "199.90"),
+        ("total_shipping", "15.10"),
+        ("total_discounts", "5.00"),
+        ("total_order", "210.00"),
+        ("items_count", "3"),
+        ("lines_count", "2"),
+        ("payment_method", "pix"),
+        ("payment_status", "approved"),
+        ("payment_expires_at", "2026-11-27T09:00:00.000000Z"),
+        ("is_collective", "0"),
+        ("is_awaiting_campaign", "1"),
+        ("release_at", "2026-11-28T00:00:00.000000Z"),
+        ("picked_up_at", "2026-11-29T12:00:00.000000Z"),
+        ("notes", "portão azul"),
+        ("created_at", "2026-11-27T06:00:00.000000Z"),
+        ("updated_at", "2026-11-27T06:00:01.000000Z"),
+        ("mirrored_at", OPENING),
+        ("raw", r#"{"items":["1","2"],"order_number":"N-1","status":"paid"}"#),
+    ] {
+        assert_eq!(written.get(column), Some(value), "{column}");
+    }
+    assert_eq!(lines(world, "N-1").await, [there("1"), there("2")]);
+    let line = world.tables.all("order_items").await.remove(0);
+    assert_eq!(line.nulls(), ["gone_at"]);
+    for (column, value) in [
+        ("product_id", "P-1"),
+        ("sku", "CAMISA-P"),
+        ("quantity", "2"),
+        ("unit_price", "12.345"),
+        ("net_value", "24.69"),
+        ("price_scale", "3"),
+        ("stock_status", "reserved"),
+        ("is_blocking_stock", "1"),
+        ("mirrored_at", OPENING),
+    ] {
+        assert_eq!(line.get(column), Some(value), "{column}");
+    }
+}
+
+pub(crate) async fn an_order_of_nothing_but_its_number_is_all_null(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![bare_order("N-1")]).await;
+    let written = the_order(world).await;
+    // 31 columns, of which key, hashes, mirrored_at and raw are always there.
+    assert_eq!(written.nulls().len(), 25, "{:?}", written.nulls());
+    assert_eq!(world.tables.count("order_items").await, 0);
+}
+
+pub(crate) async fn a_changed_order_is_overwritten_in_every_column(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("N-1", "paid")]).await;
+    world.clock.advance(Duration::from_secs(60));
+    world.write_orders(&lease, Op::Update, vec![bare_order("N-1")]).await;
+    let emptied = the_order(world).await;
+    assert_eq!(emptied.nulls().len(), 25, "{:?}", emptied.nulls());
+    assert_eq!(emptied.get("mirrored_at"), Some(LATER));
+    world.write_orders(&lease, Op::Update, vec![order("N-1", "shipped")]).await;
+    let filled = the_order(world).await;
+    assert_eq!(filled.nulls(), ["gone_at"]);
+    assert_eq!(filled.get("status"), Some("shipped"));
+}
+
+pub(crate) async fn an_order_that_is_the_same_again_keeps_its_time(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("N-1", "paid")]).await;
+    let before = the_order(world).await;
+    world.clock.advance(Duration::from_secs(60));
+    world.write_orders(&lease, Op::Update, vec![order("N-1", "paid")]).await;
+    assert_eq!(the_order(world).await, before);
+}
+
+pub(crate) async fn a_line_that_vanishes_is_marked_and_one_that_comes_back_is_not(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order_of("N-1", "paid", &["1", "2", "3"])]).await;
+    world.clock.advance(Duration::from_secs(60));
+    world.write_orders(&lease, Op::Update, vec![order_of("N-1", "preparing", &["1", "4"])]).await;
+    let after = [there("1"), gone_at("2", LATER), gone_at("3", LATER), there("4")];
+    assert_eq!(lines(world, "N-1").await, after);
+    world.clock.advance(Duration::from_secs(60));
+    world.write_orders(&lease, Op::Update, vec![order_of("N-1", "shipped", &["1", "2", "4"])]).await;
+    // A line that was gone already keeps the time at which it went.
+    assert_eq!(lines(world, "N-1").await, [there("1"), there("2"), gone_at("3", LATER), there("4")]);
+    world.write_orders(&lease, Op::Update, vec![order_of("N-1", "delivered", &[])]).await;
+    assert!(lines(world, "N-1").await.iter().all(|(_, gone)| gone.is_some()));
+}
+
+pub(crate) async fn a_new_order_leaves_the_lines_of_others_alone(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order_of("N-1", "paid", &["1", "2"])]).await;
+    world.write_orders(&lease, Op::Insert, vec![order_of("N-2", "paid", &["1"])]).await;
+    world.write_orders(&lease, Op::Update, vec![order_of("N-2", "shipped", &["2"])]).await;
+    assert_eq!(lines(world, "N-1").await, [there("1"), there("2")]);
+    assert_eq!(lines(world, "N-2").await, [gone_at("1", OPENING), there("2")]);
+}
+
+pub(crate) async fn of_lines_with_one_id_the_last_is_kept(world: &World) {
+    let lease = world.lease().await;
+    // Enough of them for one statement of many rows, which PostgreSQL refuses if it meets a row twice.
+    let mut twice = order_of("N-1", "paid", &["1", "2", "2", "2", "2", "2", "2", "2", "2", "1"]);
+    twice.items[0].sku = Some("first".to_owned());
+    twice.items[9].sku = Some("last".to_owned());
+    let other = order_of("N-2", "paid", &["1"]);
+    world.write_orders(&lease, Op::Insert, vec![twice.clone(), other]).await;
+    assert_eq!(lines(world, "N-1").await, [there("1"), there("2")]);
+    assert_eq!(lines(world, "N-2").await, [there("1")]);
+    let sku = "SELECT sku FROM order_items WHERE order_number = 'N-1' AND id = '1'";
+    assert_eq!(world.tables.list(sku).await, ["last"]);
+    world.write_orders(&lease, Op::Update, vec![twice]).await;
+    assert_eq!(world.tables.list(sku).await, ["last"]);
+}
+
+pub(crate) async fn an_order_may_have_ten_thousand_lines(world: &World) {
+    let lease = world.lease().await;
+    let of = |lines: std::ops::Range<u32>| Order {
+        items: lines.clone().map(|n| line(&n.to_string())).collect(),
+        raw: RawJson::new(&format!("{{\"lines\":\"{lines:?}\"}}")),
+        ..order("N-1", "paid")
+    };
+    world.write_orders(&lease, Op::Insert, vec![of(0..10_000)]).await;
+    assert_eq!(world.tables.count("order_items").await, 10_000);
+    world.write_orders(&lease, Op::Update, vec![of(5_000..10_001)]).await;
+    assert_eq!(world.tables.count("order_items").await, 10_001);
+    assert_eq!(world.tables.count("order_items WHERE gone_at IS NULL").await, 5_001);
+}
+
+/// A page becomes statements of several sizes; none may lose a row at a seam.
+pub(crate) async fn a_page_of_any_size_arrives_whole(world: &World) {
+    let lease = world.lease().await;
+    let mut written = 0;
+    for size in [0, 1, 2, 4, 5, 9, 19, 49, 99, 100, 101, 187, 200, 301] {
+        let numbers = (0..size).map(|n| order_of(&format!("{size}-{n}"), "paid", &["1", "2"]));
+        let mut page: Vec<Order> = numbers.collect();
+        world.write_orders(&lease, Op::Insert, page.clone()).await;
+        page.iter_mut().for_each(|order| order.raw = RawJson::new(r#"{"changed":true}"#));
+        world.write_orders(&lease, Op::Update, page).await;
+        written += size;
+        assert_eq!(world.tables.count("orders").await, written, "a page of {size}");
+        assert_eq!(world.tables.count("order_items WHERE gone_at IS NULL").await, 2 * written);
+        assert_eq!(world.tables.count("changes").await, 2 * written);
+    }
+}

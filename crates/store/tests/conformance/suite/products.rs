@@ -1,0 +1,206 @@
+//! Products, tiers, stock and its locations.
+
+use std::time::Duration;
+
+use espelho_model::{LocationId, ProductId, product::Product};
+use espelho_store::Op;
+
+use crate::{
+    examples::{bare_product, level, location, product, tier},
+    tables::Line,
+    world::{World, minha_loja, store_key},
+};
+
+const LATER: &str = "2026-11-27T06:31:00.123456Z";
+
+fn full(id: &str, name: &str, tiers: &[i64], locations: &[&str]) -> Product {
+    let sku = format!("SKU-{id}");
+    Product {
+        prices: tiers.iter().map(|&min_quantity| tier(min_quantity, "17.90")).collect(),
+        stock: locations.iter().map(|location| level(&sku, location, "8")).collect(),
+        ..product(id, name)
+    }
+}
+
+async fn only(world: &World, table: &str) -> Line {
+    let mut lines = world.tables.all(table).await;
+    assert_eq!(lines.len(), 1, "{table}");
+    lines.remove(0)
+}
+
+/// A column of the rows that are there, and of those that are gone.
+async fn there_and_gone(world: &World, table: &str, column: &str) -> [Vec<String>; 2] {
+    let all = world.tables.all(table).await;
+    [false, true].map(|gone| {
+        let lines = all.iter().filter(|line| line.get("gone_at").is_some() == gone);
+        let mut values: Vec<String> = lines.map(|line| line.get(column).unwrap().to_owned()).collect();
+        values.sort();
+        values
+    })
+}
+
+pub(crate) async fn a_new_product_arrives_with_tiers_and_stock(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, vec![full("P-1", "Camisa", &[10], &["L-1"])]).await;
+    for (table, values) in [
+        (
+            "products",
+            &[
+                ("id", "P-1"),
+                ("sku", "SKU-P-1"),
+                ("name", "Camisa"),
+                ("base_unit", "un"),
+                ("price_type", "tiered"),
+                ("is_available_for_sale", "1"),
+                ("auto_wholesale_pricing", "0"),
+                ("height", "10.5"),
+                ("width", "20"),
+                ("length", "30.25"),
+                ("weight", "0.350"),
+                ("price", "19.90"),
+                ("quantity", "100"),
+                ("reserved_quantity", "1.5"),
+                ("available_quantity", "98.5"),
+            ][..],
+        ),
+        (
+            "product_prices",
+            &[
+                ("product_id", "P-1"),
+                ("min_quantity", "10"),
+                ("value", "17.90"),
+                ("discount_percent", "7.5"),
+                ("package_weight", "1.250"),
+                ("package_height", "10"),
+                ("package_width", "20"),
+                ("package_length", "30"),
+            ],
+        ),
+        (
+            "product_stock",
+            &[
+                ("sku", "SKU-P-1"),
+                ("location_id", "L-1"),
+                ("product_id", "P-1"),
+                ("quantity", "8"),
+                ("reserved_quantity", "0"),
+                ("available_quantity", "8"),
+            ],
+        ),
+    ] {
+        let written = only(world, table).await;
+        assert_eq!(written.nulls(), ["gone_at"], "{table}");
+        assert_eq!(written.get("store"), Some("minha-loja"));
+        assert_eq!(written.get("mirrored_at"), Some("2026-11-27T06:30:00.123456Z"));
+        for (column, value) in values {
+            assert_eq!(written.get(column), Some(*value), "{table}.{column}");
+        }
+    }
+}
+
+pub(crate) async fn a_product_of_nothing_but_its_id_is_all_null(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, vec![bare_product("P-1")]).await;
+    assert_eq!(only(world, "products").await.nulls().len(), 15);
+    assert_eq!(world.tables.count("product_prices").await, 0);
+    assert_eq!(world.tables.count("product_stock").await, 0);
+}
+
+pub(crate) async fn a_changed_product_is_overwritten_in_every_column(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, vec![product("P-1", "Camisa")]).await;
+    world.clock.advance(Duration::from_secs(60));
+    world.write_products(&lease, Op::Update, vec![bare_product("P-1")]).await;
+    let emptied = only(world, "products").await;
+    assert_eq!(emptied.nulls().len(), 15, "{:?}", emptied.nulls());
+    assert_eq!(emptied.get("mirrored_at"), Some(LATER));
+    world.write_products(&lease, Op::Update, vec![product("P-1", "Camiseta")]).await;
+    assert_eq!(only(world, "products").await.get("name"), Some("Camiseta"));
+}
+
+pub(crate) async fn tiers_and_stock_that_vanish_are_marked_and_come_back(world: &World) {
+    let lease = world.lease().await;
+    let other = full("P-2", "Calça", &[1], &["L-1"]);
+    let first = full("P-1", "Camisa", &[1, 10, 50], &["L-1", "L-2"]);
+    world.write_products(&lease, Op::Insert, vec![first, other]).await;
+    world.clock.advance(Duration::from_secs(60));
+    world.write_products(&lease, Op::Update, vec![full("P-1", "Camisa", &[10], &["L-2"])]).await;
+    assert_eq!(
+        there_and_gone(world, "product_prices", "min_quantity").await,
+        [vec!["1", "10"], vec!["1", "50"]]
+    );
+    assert_eq!(
+        there_and_gone(world, "product_stock", "location_id").await,
+        [vec!["L-1", "L-2"], vec!["L-1"]]
+    );
+    world.write_products(&lease, Op::Update, vec![full("P-1", "Camisa", &[1, 10], &["L-1"])]).await;
+    assert_eq!(
+        there_and_gone(world, "product_prices", "min_quantity").await,
+        [vec!["1", "1", "10"], vec!["50"]]
+    );
+    assert_eq!(
+        there_and_gone(world, "product_stock", "location_id").await,
+        [vec!["L-1", "L-1"], vec!["L-2"]]
+    );
+}
+
+pub(crate) async fn of_tiers_and_stock_with_one_key_the_last_is_kept(world: &World) {
+    let lease = world.lease().await;
+    // Enough of them for one statement of many rows, which PostgreSQL refuses if it meets a row twice.
+    let twice = Product {
+        prices: ["1.00", "1.50", "2.00", "2.50", "3.00"]
+            .iter()
+            .flat_map(|v| [tier(10, v), tier(20, v)])
+            .collect(),
+        stock: (0..10).map(|n: u32| level("SKU-P-1", "L-1", &n.to_string())).collect(),
+        ..product("P-1", "Camisa")
+    };
+    // Two products that claim one SKU at one location meet in one row as well.
+    let rival = Product { stock: vec![level("SKU-P-1", "L-1", "3")], ..product("P-2", "Camisa") };
+    world.write_products(&lease, Op::Insert, vec![twice, rival]).await;
+    let value = "SELECT CAST(value AS TEXT) FROM product_prices ORDER BY min_quantity";
+    assert_eq!(world.tables.list(value).await, ["3.00", "3.00"]);
+    let stock = only(world, "product_stock").await;
+    assert_eq!((stock.get("quantity"), stock.get("product_id")), (Some("3"), Some("P-2")));
+}
+
+pub(crate) async fn stock_follows_its_sku_to_another_product(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, vec![full("P-1", "Camisa", &[], &["L-1"])]).await;
+    let heir = Product { id: ProductId::new("P-2"), ..full("P-1", "Camisa", &[], &["L-1"]) };
+    world.write_products(&lease, Op::Insert, vec![heir]).await;
+    // What the old owner says of itself afterwards does not concern the stock of the new one.
+    world.write_products(&lease, Op::Update, vec![bare_product("P-1")]).await;
+    let stock = only(world, "product_stock").await;
+    assert_eq!((stock.get("product_id"), stock.get("gone_at")), (Some("P-2"), None));
+}
+
+pub(crate) async fn locations_are_mirrored_and_listed(world: &World) {
+    let lease = world.lease().await;
+    let write = async |locations| {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.write_locations(locations).await.unwrap();
+        tx.commit().await.unwrap();
+    };
+    write(vec![location("L-1", "Loja"), location("L-2", "Depósito")]).await;
+    write(vec![location("L-2", "Galpão"), location("L-3", "Fábrica")]).await;
+    write(Vec::new()).await;
+    let mut ids = world.store.location_ids(&minha_loja()).await.unwrap();
+    ids.sort();
+    assert_eq!(ids, ["L-1", "L-2", "L-3"].map(LocationId::new));
+    let names = "SELECT name FROM stock_locations ORDER BY location_id";
+    assert_eq!(world.tables.list(names).await, ["Loja", "Galpão", "Fábrica"]);
+    let first = world.tables.all("stock_locations").await.remove(0);
+    assert_eq!(first.nulls(), ["gone_at"]);
+    assert_eq!((first.get("allows_pickup"), first.get("allows_production")), (Some("1"), Some("0")));
+    assert!(world.store.location_ids(&store_key("outra")).await.unwrap().is_empty());
+}
+
+pub(crate) async fn of_locations_with_one_id_the_last_is_kept(world: &World) {
+    let lease = world.lease().await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let names = ["Loja", "Loja", "Loja", "Loja", "Loja", "Galpão"];
+    tx.write_locations(names.map(|name| location("L-1", name)).to_vec()).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(only(world, "stock_locations").await.get("name"), Some("Galpão"));
+}

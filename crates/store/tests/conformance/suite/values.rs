@@ -1,0 +1,211 @@
+//! Numbers, times and texts arrive as they were, in the types that people expect.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{RawJson, order::Order, time::fixed_width};
+use espelho_store::Op;
+use rust_decimal::Decimal;
+
+use crate::{
+    examples::{bare_order, decimal, level, line, order, product, tier, time},
+    world::World,
+};
+
+const DECIMALS: &[&str] = &[
+    "0",
+    "0.10",
+    "0.3",
+    "19.90",
+    "12.345",
+    "-5.00",
+    "1000000",
+    "10000.0001",
+    "99999999.999",
+    "9999999999999999999999999999",
+    "0.9999999999999999999999999999",
+    "12345678901234.12345678901234",
+    "-0.0000000000000000000000000001",
+];
+
+pub(crate) async fn decimals_are_exact(world: &World) {
+    let lease = world.lease().await;
+    let of = |(n, text): (usize, &&str)| {
+        let value = Some(decimal(text));
+        let mut item = line("1");
+        (item.unit_price, item.net_value, item.quantity) = (value, value, value);
+        Order { total_order: value, items: vec![item], ..bare_order(&format!("{n:02}")) }
+    };
+    world.write_orders(&lease, Op::Insert, DECIMALS.iter().enumerate().map(of).collect()).await;
+    let orders =
+        world.tables.list("SELECT CAST(total_order AS TEXT) FROM orders ORDER BY order_number").await;
+    assert_eq!(orders, DECIMALS);
+    let prices =
+        world.tables.list("SELECT CAST(unit_price AS TEXT) FROM order_items ORDER BY order_number").await;
+    assert_eq!(prices, DECIMALS);
+}
+
+/// PostgreSQL keeps no decimals of a zero, so its text may differ; its value and its lack of a sign may not.
+pub(crate) async fn zero_is_zero_however_it_was_written(world: &World) {
+    let lease = world.lease().await;
+    let of = |text: &str| Order { total_order: Some(decimal(text)), ..bare_order(text) };
+    world.write_orders(&lease, Op::Insert, ["0", "0.00", "0.000", "-0.00", "-0"].map(of).to_vec()).await;
+    for zero in world.tables.list("SELECT CAST(total_order AS TEXT) FROM orders").await {
+        assert!(["0", "0.00", "0.000"].contains(&zero.as_str()), "{zero}");
+    }
+}
+
+pub(crate) async fn the_sum_of_a_tenth_and_two_tenths_is_three_tenths(world: &World) {
+    let lease = world.lease().await;
+    let sum = Some(decimal("0.10") + decimal("0.20"));
+    world.write_orders(&lease, Op::Insert, vec![Order { total_order: sum, ..bare_order("1") }]).await;
+    let read = world.tables.list("SELECT CAST(total_order AS TEXT) FROM orders").await;
+    assert_eq!(read, ["0.30"]);
+}
+
+pub(crate) async fn a_count_of_items_is_a_number(world: &World) {
+    let lease = world.lease().await;
+    let counts = ["0", "3", "250", "1000000"].map(decimal);
+    let of = |count: Decimal| Order { items_count: Some(count), ..bare_order(&count.to_string()) };
+    world.write_orders(&lease, Op::Insert, counts.map(of).to_vec()).await;
+    let numeric = world.tables.either("integer", "numeric");
+    assert_eq!(world.tables.stored_types("orders", "items_count").await, [numeric]);
+    let sum = world.tables.list("SELECT CAST(sum(items_count) AS TEXT) FROM orders").await;
+    assert_eq!(sum, ["1000253"]);
+    // Sold by weight: not a whole number, and still not another one.
+    let half = Order { items_count: Some(decimal("2.375")), ..bare_order("half") };
+    world.write_orders(&lease, Op::Insert, vec![half]).await;
+    let read = "SELECT CAST(items_count AS TEXT) FROM orders WHERE order_number = 'half'";
+    assert_eq!(world.tables.list(read).await, ["2.375"]);
+}
+
+pub(crate) async fn times_are_exact_to_the_microsecond(world: &World) {
+    let lease = world.lease().await;
+    let times: Vec<DateTime<Utc>> = [
+        "0001-01-01T00:00:00Z",
+        "1899-12-31T23:59:59.999999Z",
+        "1969-12-31T23:59:59.999999Z",
+        "1999-12-31T23:59:59.999999Z",
+        "2000-01-01T00:00:00.000001Z",
+        "2018-11-04T00:00:00-03:00",
+        "2026-11-27T06:30:00.123456Z",
+        "9999-12-31T23:59:59.999999Z",
+    ]
+    .map(time)
+    .to_vec();
+    let of = |(n, &time): (usize, &DateTime<Utc>)| Order {
+        created_at: Some(time),
+        updated_at: Some(time),
+        ..bare_order(&n.to_string())
+    };
+    world.write_orders(&lease, Op::Insert, times.iter().enumerate().map(of).collect()).await;
+    let mut orders = world.tables.all("orders").await;
+    orders.sort_by_key(|line| line.get("order_number").map(str::to_owned));
+    let read: Vec<Option<&str>> = orders.iter().map(|line| line.get("created_at")).collect();
+    let expected: Vec<String> = times.iter().copied().map(fixed_width).collect();
+    assert_eq!(read, expected.iter().map(|text| Some(text.as_str())).collect::<Vec<_>>());
+    let sorted = "SELECT order_number FROM orders ORDER BY updated_at";
+    assert_eq!(world.tables.list(sorted).await, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+}
+
+/// The reader of the wire takes second 60; no database's own functions do.
+pub(crate) async fn a_leap_second_is_kept_as_a_time_that_databases_know(world: &World) {
+    let lease = world.lease().await;
+    let created_at = Some(time("2016-12-31T23:59:60Z"));
+    world.write_orders(&lease, Op::Insert, vec![Order { created_at, ..bare_order("1") }]).await;
+    let next = world.tables.all("orders").await.remove(0);
+    assert_eq!(next.get("created_at"), Some("2017-01-01T00:00:00.000000Z"));
+}
+
+pub(crate) async fn accents_emoji_and_quotes_arrive_as_they_are(world: &World) {
+    let lease = world.lease().await;
+    let texts = [
+        "João Ação Muñoz Ⅷ",
+        "🎉👩‍👩‍👧‍👦 entrega às 15h",
+        "'; DROP TABLE orders; --",
+        "$1 $2 ? ?1 :a @b \"quoted\"",
+        "a\\u0000 back\\slash\ttab\r\nline",
+        "\u{1}\u{7f}\u{feff}\u{202e}\u{fffd}",
+        "  ",
+        "",
+    ];
+    let of = |text: &&str| Order {
+        customer_name: Some((*text).to_owned()),
+        notes: Some((*text).to_owned()),
+        raw: RawJson::new(&serde_json::json!({"notes": text}).to_string()),
+        ..bare_order(&format!("n{text}"))
+    };
+    world.write_orders(&lease, Op::Insert, texts.iter().map(of).collect()).await;
+    let orders = world.tables.all("orders").await;
+    assert_eq!(orders.len(), texts.len());
+    for text in texts {
+        let number = format!("n{text}");
+        let line = orders.iter().find(|line| line.get("order_number") == Some(&number)).unwrap();
+        assert_eq!((line.get("customer_name"), line.get("notes")), (Some(text), Some(text)));
+        assert_eq!(line.get("raw"), Some(serde_json::json!({"notes": text}).to_string().as_str()));
+    }
+}
+
+pub(crate) async fn escapes_that_no_database_holds_are_shown_as_text(world: &World) {
+    let lease = world.lease().await;
+    let cases = [
+        (r#"{"a":"x\u0000y"}"#, r#"{"a":"x\\u0000y"}"#),
+        (r#"{"a":"\ud83d."}"#, r#"{"a":"\\ud83d."}"#),
+        (r#"{"a":"\ude00"}"#, r#"{"a":"\\ude00"}"#),
+        (r#"{"a":"\ud83d\ude00"}"#, r#"{"a":"😀"}"#),
+        (r#"{"a\u0000":[1,null,true]}"#, r#"{"a\\u0000":[1,null,true]}"#),
+    ];
+    for (n, (received, shown)) in cases.into_iter().enumerate() {
+        let raw = RawJson::new(received);
+        let mut item = line("1");
+        item.raw = raw.clone();
+        let number = n.to_string();
+        let order = Order { raw, items: vec![item], ..bare_order(&number) };
+        world.write_orders(&lease, Op::Insert, vec![order]).await;
+        for table in ["orders", "order_items"] {
+            let all = world.tables.all(table).await;
+            let line = all.iter().find(|line| line.get("order_number") == Some(&number)).unwrap();
+            assert_eq!(line.get("raw"), Some(shown), "{table}: {received}");
+        }
+    }
+}
+
+pub(crate) async fn columns_have_the_types_that_people_expect(world: &World) {
+    let lease = world.lease().await;
+    let full_order = Order { items: vec![line("1")], ..order("1", "paid") };
+    world.write_orders(&lease, Op::Insert, vec![full_order]).await;
+    let mut full_product = product("P-1", "Camisa");
+    (full_product.prices, full_product.stock) = (vec![tier(1, "1.50")], vec![level("S", "L", "1")]);
+    world.write_products(&lease, Op::Insert, vec![full_product]).await;
+    const TEXT: [&str; 2] = ["text", "text"];
+    const DECIMAL: [&str; 2] = ["text", "numeric"];
+    const TIME: [&str; 2] = ["text", "timestamp with time zone"];
+    const TRUTH: [&str; 2] = ["integer", "boolean"];
+    const WHOLE: [&str; 2] = ["integer", "bigint"];
+    const JSON: [&str; 2] = ["text", "jsonb"];
+    for (table, columns, [sqlite, postgres]) in [
+        ("orders", "order_number status customer_name notes", TEXT),
+        ("orders", "total_products total_shipping total_discounts total_order", DECIMAL),
+        ("orders", "created_at updated_at mirrored_at payment_expires_at release_at picked_up_at", TIME),
+        ("orders", "is_collective is_awaiting_campaign", TRUTH),
+        ("orders", "lines_count content_hash listing_hash", WHOLE),
+        ("orders", "raw", JSON),
+        ("order_items", "quantity unit_price net_value", DECIMAL),
+        ("order_items", "is_blocking_stock", TRUTH),
+        ("order_items", "price_scale", WHOLE),
+        ("order_items", "raw", JSON),
+        (
+            "products",
+            "height width length weight price quantity reserved_quantity available_quantity",
+            DECIMAL,
+        ),
+        ("products", "is_available_for_sale auto_wholesale_pricing", TRUTH),
+        ("products", "raw", JSON),
+        ("product_prices", "min_quantity", WHOLE),
+        ("product_prices", "value discount_percent package_weight package_height package_length", DECIMAL),
+        ("product_stock", "quantity reserved_quantity available_quantity", DECIMAL),
+    ] {
+        for column in columns.split(' ') {
+            let stored = world.tables.stored_types(table, column).await;
+            assert_eq!(stored, [world.tables.either(sqlite, postgres)], "{table}.{column}");
+        }
+    }
+}

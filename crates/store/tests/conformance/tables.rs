@@ -1,0 +1,223 @@
+//! A view past the store at the tables, in one form for both databases: text as SQLite keeps it.
+
+use std::{collections::BTreeMap, str::FromStr as _};
+
+use rust_decimal::Decimal;
+use sqlx::{
+    AssertSqlSafe, PgPool, Row as _, SqlitePool,
+    postgres::PgPoolOptions,
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions},
+};
+
+/// The tables of one database.
+pub(crate) enum Tables {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+/// A column as the database declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) declared: String,
+    pub(crate) required: bool,
+}
+
+/// A row of a table: its columns by name, as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Line(BTreeMap<String, Option<String>>);
+
+impl Line {
+    /// The text of a column; `None` is NULL.
+    pub(crate) fn get(&self, column: &str) -> Option<&str> {
+        self.0.get(column).unwrap_or_else(|| panic!("no column {column} in {self:?}")).as_deref()
+    }
+
+    /// The columns that are NULL.
+    pub(crate) fn nulls(&self) -> Vec<&str> {
+        self.0.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The line without a column that is meant to differ.
+    pub(crate) fn without(mut self, column: &str) -> Self {
+        assert!(self.0.remove(column).is_some(), "no column {column}");
+        self
+    }
+
+    /// The line with every zero written as `0`: PostgreSQL does not keep the decimals of a zero.
+    pub(crate) fn with_plain_zeros(mut self) -> Self {
+        let zero = |text: &&mut String| Decimal::from_str_exact(text).is_ok_and(|number| number.is_zero());
+        for text in self.0.values_mut().flatten().filter(zero) {
+            "0".clone_into(text);
+        }
+        self
+    }
+
+    fn rewrite(&mut self, column: &str, rewrite: impl FnOnce(&str) -> String) {
+        if let Some(Some(value)) = self.0.get_mut(column) {
+            *value = rewrite(value);
+        }
+    }
+}
+
+impl Tables {
+    pub(crate) async fn open(url: &str) -> Self {
+        if url.starts_with("sqlite:") {
+            let options = SqliteConnectOptions::from_str(url).unwrap();
+            Self::Sqlite(SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap())
+        } else {
+            Self::Postgres(PgPoolOptions::new().max_connections(1).connect(url).await.unwrap())
+        }
+    }
+
+    /// The one of two values that fits this database.
+    pub(crate) fn either<T>(&self, sqlite: T, postgres: T) -> T {
+        match self {
+            Self::Sqlite(_) => sqlite,
+            Self::Postgres(_) => postgres,
+        }
+    }
+
+    /// Changes the tables behind the store's back.
+    pub(crate) async fn execute(&self, sql: &str) -> u64 {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match self {
+            Self::Sqlite(pool) => sqlx::query(sql).execute(pool).await.unwrap().rows_affected(),
+            Self::Postgres(pool) => sqlx::query(sql).execute(pool).await.unwrap().rows_affected(),
+        }
+    }
+
+    /// Reads columns that are text on this database.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<Vec<Option<String>>> {
+        macro_rules! read {
+            ($pool:expr) => {{
+                let rows = sqlx::query(AssertSqlSafe(sql.to_owned())).fetch_all($pool).await.unwrap();
+                rows.iter().map(|row| (0..row.len()).map(|at| row.get(at)).collect()).collect()
+            }};
+        }
+        match self {
+            Self::Sqlite(pool) => read!(pool),
+            Self::Postgres(pool) => read!(pool),
+        }
+    }
+
+    /// The first text of each row.
+    pub(crate) async fn list(&self, sql: &str) -> Vec<String> {
+        let rows = self.texts(sql).await;
+        rows.into_iter().map(|row| row.into_iter().next().flatten().unwrap_or_default()).collect()
+    }
+
+    /// How many rows a table has.
+    pub(crate) async fn count(&self, table: &str) -> usize {
+        self.list(&format!("SELECT CAST(count(*) AS TEXT) FROM {table}")).await[0].parse().unwrap()
+    }
+
+    /// All rows of a table, in an order that both databases share.
+    pub(crate) async fn all(&self, table: &str) -> Vec<Line> {
+        self.lines(table, "").await
+    }
+
+    /// The rows of a table that belong to a store.
+    pub(crate) async fn of_store(&self, table: &str, store: &str) -> Vec<Line> {
+        self.lines(table, &format!("WHERE store = '{store}'")).await
+    }
+
+    async fn lines(&self, table: &str, condition: &str) -> Vec<Line> {
+        let columns = self.columns(table).await;
+        let selected: Vec<String> = columns.iter().map(|column| self.as_text(column)).collect();
+        let rows = self.texts(&format!("SELECT {} FROM {table} {condition}", selected.join(", "))).await;
+        let named = |row: Vec<Option<String>>| {
+            let mut line = Line(columns.iter().map(|column| column.name.clone()).zip(row).collect());
+            line.rewrite("raw", canonical);
+            line
+        };
+        let mut lines: Vec<Line> = rows.into_iter().map(named).collect();
+        lines.sort();
+        lines
+    }
+
+    fn as_text(&self, column: &Column) -> String {
+        let name = format!("\"{}\"", column.name);
+        match (self, column.declared.as_str()) {
+            (Self::Sqlite(_), "BLOB") => format!("hex({name})"),
+            (Self::Postgres(_), "bytea") => format!("upper(encode({name}, 'hex'))"),
+            (Self::Postgres(_), "boolean") => format!("CAST(CAST({name} AS INTEGER) AS TEXT)"),
+            (Self::Postgres(_), "timestamp with time zone") => {
+                format!("to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
+            }
+            _ => format!("CAST({name} AS TEXT)"),
+        }
+    }
+
+    /// The tables and views that the migrations made.
+    pub(crate) async fn names(&self) -> Vec<String> {
+        self.list(self.either(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') \
+             AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> '_sqlx_migrations' ORDER BY name",
+            "SELECT CAST(table_name AS TEXT) FROM information_schema.tables \
+             WHERE table_schema = current_schema() AND table_name <> '_sqlx_migrations' \
+             ORDER BY table_name COLLATE \"C\"",
+        ))
+        .await
+    }
+
+    /// The columns of a table, in their order.
+    pub(crate) async fn columns(&self, table: &str) -> Vec<Column> {
+        let sql = match self {
+            Self::Sqlite(_) => format!(
+                "SELECT name, type, iif(\"notnull\" OR pk, 'NO', 'YES') FROM pragma_table_info('{table}') ORDER BY cid"
+            ),
+            Self::Postgres(_) => format!(
+                "SELECT CAST(column_name AS TEXT), CAST(data_type AS TEXT), CAST(is_nullable AS TEXT) \
+                 FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = '{table}' \
+                 ORDER BY ordinal_position"
+            ),
+        };
+        let columns = self.texts(&sql).await.into_iter().map(|row| {
+            let [name, declared, nullable] =
+                <[_; 3]>::try_from(row).unwrap().map(Option::<String>::unwrap_or_default);
+            Column { name, declared, required: nullable == "NO" }
+        });
+        columns.collect()
+    }
+
+    /// The columns of a table's primary key, in their order.
+    pub(crate) async fn primary_key(&self, table: &str) -> Vec<String> {
+        let sql = match self {
+            Self::Sqlite(_) => {
+                format!("SELECT name FROM pragma_table_info('{table}') WHERE pk > 0 ORDER BY pk")
+            }
+            Self::Postgres(_) => format!(
+                "SELECT CAST(k.column_name AS TEXT) FROM information_schema.table_constraints c \
+                 JOIN information_schema.key_column_usage k USING (constraint_schema, constraint_name) \
+                 WHERE c.constraint_type = 'PRIMARY KEY' AND c.table_schema = current_schema() \
+                 AND c.table_name = '{table}' ORDER BY k.ordinal_position"
+            ),
+        };
+        self.list(&sql).await
+    }
+
+    /// The indexes that the migrations named.
+    pub(crate) async fn indexes(&self) -> Vec<String> {
+        self.list(self.either(
+            "SELECT name || ' on ' || tbl_name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name",
+            "SELECT indexname || ' on ' || tablename FROM pg_indexes WHERE schemaname = current_schema() \
+             AND indexname NOT LIKE '%\\_pkey' AND tablename <> '_sqlx_migrations' ORDER BY indexname COLLATE \"C\"",
+        ))
+        .await
+    }
+
+    /// The types that a column's values have as they are stored.
+    pub(crate) async fn stored_types(&self, table: &str, column: &str) -> Vec<String> {
+        let type_of = self.either("typeof", "pg_typeof");
+        let sql = format!(
+            "SELECT DISTINCT CAST({type_of}({column}) AS TEXT) FROM {table} WHERE {column} IS NOT NULL"
+        );
+        self.list(&sql).await
+    }
+}
+
+/// `jsonb` reorders and respaces, so both sides are parsed and written anew.
+fn canonical(json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(json).unwrap().to_string()
+}

@@ -1,0 +1,155 @@
+//! What a test runs in: a fresh database, a store on it, a clock, and a view past the store at its tables.
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    str::FromStr as _,
+    sync::Arc,
+};
+
+use espelho_model::{ContentHash, StoreKey, order::Order, product::Product};
+use espelho_store::{Error, Lease, Op, OrderWrite, PageTx, ProductWrite, Store};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, postgres::PgConnectOptions};
+use tempfile::TempDir;
+
+use crate::{hand_clock::HandClock, tables::Tables};
+
+/// A fresh database with a store on it.
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<HandClock>,
+    pub(crate) tables: Tables,
+    pub(crate) url: String,
+    // The last field is dropped last: the database goes when nobody uses it any more.
+    _home: Home,
+}
+
+enum Home {
+    Directory { _held: TempDir },
+    Database { _held: Box<FreshDatabase> },
+}
+
+impl World {
+    /// In a directory of its own.
+    pub(crate) async fn on_sqlite() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
+        Self::begin(url, Home::Directory { _held: directory }).await
+    }
+
+    /// In a database of its own on the server of `tests/run`.
+    pub(crate) async fn on_postgres() -> Self {
+        let database = FreshDatabase::create().await;
+        Self::begin(database.url(), Home::Database { _held: Box::new(database) }).await
+    }
+
+    async fn begin(url: String, home: Home) -> Self {
+        let clock = Arc::new(HandClock::default());
+        let store = Store::open(&url, Arc::<HandClock>::clone(&clock)).await.unwrap();
+        let tables = Tables::open(&url).await;
+        Self { store, clock, tables, url, _home: home }
+    }
+
+    /// Opens the same database once more, as another process would.
+    pub(crate) async fn open_again(&self) -> Result<Store, Error> {
+        Store::open(&self.url, Arc::<HandClock>::clone(&self.clock)).await
+    }
+
+    /// The lease of `minha-loja`.
+    pub(crate) async fn lease(&self) -> Lease {
+        self.lease_of(&minha_loja()).await
+    }
+
+    pub(crate) async fn lease_of(&self, store: &StoreKey) -> Lease {
+        self.store.acquire(store, "the test").await.unwrap()
+    }
+
+    /// Writes orders in a transaction of their own.
+    pub(crate) async fn write_orders(&self, lease: &Lease, op: Op, orders: Vec<Order>) {
+        let mut tx = self.store.begin(lease).await.unwrap();
+        write_orders(&mut tx, op, orders).await;
+        tx.commit().await.unwrap();
+    }
+
+    /// Writes products in a transaction of their own.
+    pub(crate) async fn write_products(&self, lease: &Lease, op: Op, products: Vec<Product>) {
+        let mut tx = self.store.begin(lease).await.unwrap();
+        write_products(&mut tx, op, products).await;
+        tx.commit().await.unwrap();
+    }
+}
+
+/// Writes orders, listed as what their raw text is.
+pub(crate) async fn write_orders(tx: &mut PageTx<'_>, op: Op, orders: Vec<Order>) {
+    let write = |order: Order| OrderWrite { listing_hash: order.raw.content_hash(), order, op };
+    tx.write_orders(orders.into_iter().map(write).collect()).await.unwrap();
+}
+
+/// Writes products, listed as what their raw text is.
+pub(crate) async fn write_products(tx: &mut PageTx<'_>, op: Op, products: Vec<Product>) {
+    let write = |product: Product| ProductWrite {
+        listing_hash: product.raw.content_hash(),
+        content_hash: ContentHash::of(format!("{product:?}").as_bytes()),
+        product,
+        op,
+    };
+    tx.write_products(products.into_iter().map(write).collect()).await.unwrap();
+}
+
+/// The store of most tests.
+pub(crate) fn minha_loja() -> StoreKey {
+    store_key("minha-loja")
+}
+
+pub(crate) fn store_key(text: &str) -> StoreKey {
+    StoreKey::new(text).unwrap()
+}
+
+/// A database on the test server, which goes when this is dropped, also by a panic.
+pub(crate) struct FreshDatabase {
+    server: PgConnectOptions,
+    name: String,
+}
+
+impl FreshDatabase {
+    pub(crate) async fn create() -> Self {
+        let server = server();
+        let name = format!("espelho_test_{:016x}", RandomState::new().hash_one("database"));
+        // template0 is never connected to, so that tests do not wait for each other.
+        run_on(&server, format!("CREATE DATABASE {name} TEMPLATE template0")).await;
+        Self { server, name }
+    }
+
+    fn url(&self) -> String {
+        self.server.clone().database(&self.name).to_url_lossy().to_string()
+    }
+}
+
+impl Drop for FreshDatabase {
+    fn drop(&mut self) {
+        let sql = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        let drop_it = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(run_on(&self.server, sql));
+        };
+        // Drop may run on a runtime's thread, where nothing may block; a thread of its own may.
+        let done = std::thread::scope(|scope| scope.spawn(drop_it).join());
+        assert!(done.is_ok() || std::thread::panicking(), "{} was not dropped", self.name);
+    }
+}
+
+/// The server that `tests/run` starts. Without one the half of the suite would be missing in silence, so
+/// that is a failure.
+pub(crate) fn server() -> PgConnectOptions {
+    let Ok(url) = std::env::var("ESPELHO_TEST_POSTGRES") else {
+        panic!(
+            "ESPELHO_TEST_POSTGRES names no PostgreSQL server: run tests/run, which starts one for the tests"
+        );
+    };
+    PgConnectOptions::from_str(&url).unwrap().database("postgres")
+}
+
+async fn run_on(server: &PgConnectOptions, sql: String) {
+    let mut connection = server.connect().await.unwrap();
+    sqlx::query(AssertSqlSafe(sql)).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
