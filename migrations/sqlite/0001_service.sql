@@ -29,7 +29,7 @@ CREATE TABLE tokens (
 CREATE TABLE logins (
     store  TEXT NOT NULL,
     at     TEXT NOT NULL,
-    -- 'attempt' until it succeeded, then why it was made.
+    -- 'attempt' until it succeeded, then why it was made; 'unsent' when there was no connection.
     reason TEXT NOT NULL,
     PRIMARY KEY (store, at)
 );

@@ -70,8 +70,11 @@ pub enum Error {
         /// The cap.
         limit_mib: usize,
     },
-    /// An answer that is not JSON, or not the JSON that the document describes.
-    #[error("{request}: answered {status} with {content_type} that cannot be read ({problem}): {excerpt:?}")]
+    /// An answer that is not JSON, or ends before its JSON does.
+    #[error(
+        "{request}: answered {status} with {content_type} that cannot be read ({problem}){}",
+        shown(excerpt)
+    )]
     Unreadable {
         /// The call.
         request: String,
@@ -85,6 +88,14 @@ pub enum Error {
         problem: String,
         /// The beginning of the body.
         excerpt: String,
+    },
+    /// Whole JSON of a shape that the document does not describe.
+    #[error("{request}: the answer is not what was asked for ({problem})")]
+    Unexpected {
+        /// The call.
+        request: String,
+        /// What is wrong with it.
+        problem: String,
     },
     /// The marketplace refused the call.
     #[error("{request}: refused with {status}{}", refusal.in_words())]
@@ -168,6 +179,20 @@ impl Error {
         }
     }
 
+    /// Whether the marketplace refused to look at the call, being asked too often.
+    pub(crate) fn is_too_many(&self) -> bool {
+        matches!(self, Self::Refused { status: 429, .. })
+    }
+
+    /// Whether the call never left: there was no connection.
+    pub fn was_never_sent(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::LoginFailed { source, .. } => source.was_never_sent(),
+            _ => false,
+        }
+    }
+
     /// Whether the cause lies with the credential.
     pub fn is_authentication(&self) -> bool {
         matches!(
@@ -184,6 +209,7 @@ impl Error {
             Self::Interrupted { .. } => "interrupted".into(),
             Self::TooLarge { .. } => "too_large".into(),
             Self::Unreadable { .. } => "unreadable".into(),
+            Self::Unexpected { .. } => "unexpected".into(),
             Self::Refused { status, refusal, .. } if refusal.message_code.is_empty() => {
                 format!("http_{status}")
             }
@@ -212,6 +238,9 @@ impl Error {
             Self::Unreadable { .. } => {
                 "something other than the API answered (a proxy, a maintenance page); check base_url or run again later"
             }
+            Self::Unexpected { .. } => {
+                "the marketplace's API differs from its document here: report it with this message"
+            }
             Self::Refused { status: 403, .. } => {
                 "the credential lacks a scope: add the abilities named here to it in the seller portal"
             }
@@ -235,6 +264,11 @@ impl Error {
             Self::Vault { .. } | Self::Ledger { .. } => "see the database's own message",
         }
     }
+}
+
+/// The beginning of an answer, where there is one to show.
+fn shown(excerpt: &str) -> String {
+    if excerpt.is_empty() { String::new() } else { format!(": {excerpt:?}") }
 }
 
 impl Refusal {

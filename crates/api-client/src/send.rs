@@ -28,6 +28,8 @@ use crate::{
 const LARGEST_ANSWER: usize = 32 << 20;
 /// How much of an unreadable answer is shown.
 const EXCERPT: usize = 200;
+/// How often one request may be answered 429 before that is its result: each time it waits as long as it is told.
+const TOO_MANY: u32 = 30;
 /// How often one request may be answered 401 before that is its result: the vault's newer token, then a
 /// fresh one.
 const REAUTHENTICATIONS: u32 = 2;
@@ -243,7 +245,10 @@ impl ApiRequest {
     /// The error for a 2xx whose body is no answer.
     pub(crate) fn no_answer(&self, answer: &Answer, cause: BodyError) -> Error {
         match cause {
-            BodyError::Json(error) => self.unreadable(answer, &error.to_string()),
+            BodyError::Broken(error) => self.unreadable(answer, &error.to_string()),
+            BodyError::Shape(problem) => {
+                Error::Unexpected { request: self.describe(), problem: presentable(&problem) }
+            }
             BodyError::Denied => Error::Refused {
                 request: self.describe(),
                 read: self.is_read(),
@@ -272,27 +277,39 @@ impl ApiRequest {
 }
 
 impl Client {
-    /// Sends a request until it has an answer or an error that waiting does not mend.
+    /// Sends a request until its answer can be read, or there is an error that waiting does not mend.
     ///
     /// Every attempt takes a permit of its own. Only reads are repeated; a write is sent once, and an
     /// unknown outcome is given back as [`Class::Ambiguous`].
-    pub(crate) async fn send(&self, request: &ApiRequest) -> Result<Answer, Error> {
+    pub(crate) async fn send<T>(
+        &self,
+        request: &ApiRequest,
+        read: impl Fn(&[u8]) -> Result<T, BodyError>,
+    ) -> Result<T, Error> {
         let mut attempts = Attempts::new(self.attempts);
-        let mut reauthentications = 0;
+        let (mut reauthentications, mut too_many) = (0, 0);
         loop {
             let token = match request.authenticated {
                 true => Some(self.tokens.current().await?),
                 false => None,
             };
             let permit = self.gate.acquire().await?;
-            let error = match self.exchange.once(request, token.as_deref(), Some(permit)).await {
-                Ok(answer) => return Ok(answer),
+            let answer = self.exchange.once(request, token.as_deref(), Some(permit)).await;
+            let read = answer
+                .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
+            let error = match read {
+                Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             match (error.class(), token) {
                 (Class::Reauthenticate, Some(refused)) if reauthentications < REAUTHENTICATIONS => {
                     reauthentications += 1;
                     self.tokens.after_refusal(&refused).await?;
+                }
+                (Class::Transient { after: Some(wait) }, _) if error.is_too_many() && too_many < TOO_MANY => {
+                    // It was not read at all, so it costs no attempt. The whole token is over its limit.
+                    too_many += 1;
+                    self.gate.pause(wait);
                 }
                 (Class::Transient { after }, _) => {
                     self.wait_before_retry(request, error, after, &mut attempts).await?;
@@ -310,7 +327,6 @@ impl Client {
         attempts: &mut Attempts,
     ) -> Result<(), Error> {
         if let Some(pause) = after {
-            // Not only this request: the whole token is over its limit.
             self.gate.pause(pause);
         }
         let Some(delay) = attempts.next_delay(after) else { return Err(error) };

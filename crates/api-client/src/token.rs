@@ -41,6 +41,8 @@ pub struct TokenRecord {
 /// What is on record of a login that is being made: it counts against the login limit, and a login that failed has
 /// ended nobody's token.
 const ATTEMPT: &str = "attempt";
+/// What becomes of that when there was no connection: the marketplace counts nothing it never saw.
+const UNSENT: &str = "unsent";
 
 /// Why a login was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,6 +206,9 @@ impl TokenKeeper {
                 }
                 Err(error) => error,
             };
+            if error.was_never_sent() {
+                self.vault.record_login(at, UNSENT).await.map_err(unwritten)?;
+            }
             let Class::Transient { after } = error.class() else { return Err(error) };
             let Some(delay) = attempts.next_delay(after) else { return Err(error) };
             self.clock.sleep(delay).await;
@@ -242,7 +247,7 @@ impl TokenKeeper {
         let logins = self.vault.logins_since(now - ago).await;
         let logins = logins.map_err(|source| Error::Vault { action: "read", source })?;
         // A login "in the future" was recorded by a clock that was wrong then; it says nothing about now.
-        Ok(logins.into_iter().filter(|(at, _)| *at <= now).collect())
+        Ok(logins.into_iter().filter(|(at, reason)| *at <= now && reason != UNSENT).collect())
     }
 
     fn cached(&self) -> Option<Arc<TokenRecord>> {

@@ -30,11 +30,9 @@ impl Client {
     pub(crate) async fn read_with<T>(
         &self,
         request: &ApiRequest,
-        parse: impl FnOnce(&str) -> Result<T, BodyError>,
+        parse: impl Fn(&str) -> Result<T, BodyError>,
     ) -> Result<T, Error> {
-        let answer = self.send(request).await?;
-        let parsed = envelope::payload(&answer.body).and_then(|payload| parse(payload.get()));
-        parsed.map_err(|cause| request.no_answer(&answer, cause))
+        self.send(request, |body| parse(envelope::payload(body)?.get())).await
     }
 
     /// Sends, and reads a payload of a fixed shape.
@@ -48,7 +46,6 @@ impl Client {
         request: &ApiRequest,
         key_of: impl Fn(&RawValue) -> Option<String>,
     ) -> Result<ListPage, Error> {
-        let answer = self.send(request).await?;
-        list::parse(&answer.body, key_of).map_err(|cause| request.no_answer(&answer, cause))
+        self.send(request, |body| list::parse(body, &key_of)).await
     }
 }

@@ -19,8 +19,10 @@ pub(crate) struct Envelope<'a> {
 /// Why a 2xx body is no answer.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// It is not the JSON that the document describes.
-    Json(serde_json::Error),
+    /// It is not JSON, or ends too soon: a fault of the way, which may pass.
+    Broken(serde_json::Error),
+    /// It is JSON of a shape that the document does not describe: it will be so again.
+    Shape(String),
     /// It says `success: false`.
     Denied,
 }
@@ -28,13 +30,13 @@ pub(crate) enum BodyError {
 impl BodyError {
     /// JSON of a shape that the document does not describe.
     pub(crate) fn shape(problem: impl std::fmt::Display) -> Self {
-        Self::Json(serde::de::Error::custom(problem))
+        Self::Shape(problem.to_string())
     }
 }
 
 impl From<serde_json::Error> for BodyError {
     fn from(error: serde_json::Error) -> Self {
-        Self::Json(error)
+        if error.is_data() { Self::Shape(error.to_string()) } else { Self::Broken(error) }
     }
 }
 

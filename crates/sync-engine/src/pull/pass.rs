@@ -82,6 +82,8 @@ pub(super) struct Details<T> {
     pub(super) asked: Vec<Asked<T>>,
     /// Rows that were left for another run.
     pub(super) unasked: Vec<ListedRow>,
+    /// Why the page is not at its end, if it is not: then it is no checkpoint, but what was read is kept.
+    pub(super) ended: Option<Problem>,
 }
 
 /// A row whose detail was asked for.
@@ -246,12 +248,12 @@ impl<P: Pull> Walk<'_, P> {
         known.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Reads details, some at a time. An error that concerns more than its row ends the pass. When the marketplace
-    /// fails row after row, the rest of the page is not asked for.
-    pub(super) async fn read_details(&mut self, rows: Vec<ListedRow>) -> Result<Details<P::Detail>, Problem> {
+    /// Reads details, some at a time. An error that concerns more than its row ends it, and so does the operator. When
+    /// the marketplace fails row after row, the rest of the page is not asked for.
+    pub(super) async fn read_details(&mut self, rows: Vec<ListedRow>) -> Details<P::Detail> {
         let pull = &self.pull;
         let mut rows = rows.into_iter();
-        let mut details = Details { asked: Vec::new(), unasked: Vec::new() };
+        let mut details = Details { asked: Vec::new(), unasked: Vec::new(), ended: None };
         let mut asking = FuturesUnordered::new();
         let ask = |row: ListedRow| async move {
             let answer = pull.detail(&row.key).await;
@@ -262,7 +264,10 @@ impl<P: Pull> Walk<'_, P> {
             self.report.details += 1;
             match &asked.answer {
                 Ok(_) => self.failing_in_a_row = 0,
-                Err(error) if concerns_all(error) => return Err(Problem::from_api(error)),
+                Err(error) if concerns_all(error) => {
+                    details.ended.get_or_insert_with(|| Problem::from_api(error));
+                    continue;
+                }
                 Err(error) if may_concern_all(error) => {
                     self.failing_in_a_row += 1;
                     self.last_failure = Some(Problem::from_api(error));
@@ -271,13 +276,15 @@ impl<P: Pull> Walk<'_, P> {
                 Err(_) => self.failing_in_a_row = 0,
             }
             details.asked.push(asked);
-            self.stop_if_asked()?;
-            if self.failing_in_a_row < HOPELESS {
+            if let Err(stopped) = self.stop_if_asked() {
+                details.ended.get_or_insert(stopped);
+            }
+            if self.failing_in_a_row < HOPELESS && details.ended.is_none() {
                 asking.extend(rows.next().map(ask));
             }
         }
         details.unasked.extend(rows);
-        Ok(details)
+        details
     }
 
     /// Ends a pass whose last pages all failed. They are behind its checkpoint, so the next run begins after them.

@@ -35,19 +35,33 @@ impl<P: Pull> Walk<'_, P> {
         kept: KeptPage,
         known: &HashMap<String, Known>,
     ) -> Result<Counts, Problem> {
-        let details = self.read_details(rows.clone()).await?;
+        let mut details = self.read_details(rows.clone()).await;
+        let ended = details.ended.take();
+        if ended.is_some() {
+            details.unasked.clear();
+        }
         let sorted = self.sort(details, known);
-        let refused = match self.write(kept.clone(), sorted, false).await {
-            Ok(counts) => return Ok(counts),
+        let refused = match self.write(&kept, sorted, ended.is_none(), false).await {
+            Ok(counts) => match ended {
+                None => return Ok(counts),
+                Some(problem) => {
+                    // The page is no checkpoint, but its rows are mirrored.
+                    self.report.counts.changed += counts.changed;
+                    return Err(problem);
+                }
+            },
             Err(error) => error,
         };
-        if !refused.concerns_a_row() {
-            return Err(Problem::from_store(&refused));
+        if !refused.concerns_a_row() || ended.is_some() {
+            return Err(ended.unwrap_or_else(|| Problem::from_store(&refused)));
         }
         tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "writing a page row by row");
-        let details = self.read_details(rows).await?;
+        let mut details = self.read_details(rows).await;
+        if let Some(ended) = details.ended.take() {
+            return Err(ended);
+        }
         let sorted = self.sort(details, known);
-        self.write(kept, sorted, true).await.map_err(|e| Problem::from_store(&e))
+        self.write(&kept, sorted, true, true).await.map_err(|e| Problem::from_store(&e))
     }
 
     fn sort(&mut self, details: Details<P::Detail>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
@@ -80,12 +94,15 @@ impl<P: Pull> Walk<'_, P> {
         sorted
     }
 
+    /// Writes what a page came to; `whole` makes it a checkpoint.
     async fn write(
         &self,
-        mut kept: KeptPage,
+        kept: &KeptPage,
         sorted: Sorted<P::Detail>,
+        whole: bool,
         row_by_row: bool,
     ) -> Result<Counts, StoreError> {
+        let mut kept = kept.clone();
         let Sorted { writes, relisted, mut failures, mut mended } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         kept.counts.changed = writes.len() as u64;
@@ -103,7 +120,9 @@ impl<P: Pull> Walk<'_, P> {
         }
         tx.note_failures(P::RESOURCE, &failures).await?;
         tx.clear_failures(P::RESOURCE, mended).await?;
-        tx.keep_page(P::RESOURCE, &kept).await?;
+        if whole {
+            tx.keep_page(P::RESOURCE, &kept).await?;
+        }
         tx.commit().await?;
         Ok(kept.counts)
     }

@@ -1,0 +1,296 @@
+//! A configuration folder, and the real binary run with it.
+
+use std::{
+    fmt, fs,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader, Lines},
+    process::{Child, ChildStdout, Command},
+};
+
+use crate::mirror::{Database, Kind, Mirror};
+
+/// The name that tests give their only store.
+pub const STORE: &str = "loja-1";
+/// No command of the tests takes this long; one that does hangs.
+const LONGEST: Duration = Duration::from_secs(150);
+
+/// The binary under test.
+///
+/// # Panics
+/// When it has not been built.
+pub fn binary() -> PathBuf {
+    // Test executables lie in target/PROFILE/deps, whatever the target folder is called.
+    let here = std::env::current_exe().expect("a test knows where it is");
+    let profile = here.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
+    let binary = profile.join("espelho");
+    assert!(
+        binary.exists(),
+        "{} is missing: run tests/run, or `cargo build -p espelho-daemon` before the tests",
+        binary.display()
+    );
+    binary
+}
+
+/// `DIR/espelho.toml`, `DIR/stores/*.toml` and a database of their own; all of it goes when this is dropped.
+pub struct Installation {
+    dir: TempDir,
+    database: Database,
+}
+
+/// How a command ended.
+pub struct Outcome {
+    /// The exit code.
+    pub code: i32,
+    /// What it wrote for programs.
+    pub stdout: String,
+    /// What it wrote for people.
+    pub stderr: String,
+}
+
+/// A command under way. It is killed when this is dropped.
+pub struct Running {
+    child: Child,
+    stdout: Lines<BufReader<ChildStdout>>,
+    stderr: tokio::task::JoinHandle<String>,
+}
+
+impl Installation {
+    /// An installation without stores, on an empty database.
+    pub async fn on(kind: Kind) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(dir.path().join("stores")).expect("a folder for the stores");
+        let database = Database::create(kind, dir.path()).await;
+        let installation = Self { dir, database };
+        installation.write_main("");
+        installation
+    }
+
+    /// The configuration folder.
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// Writes `espelho.toml`: the database, a free port for health and metrics, and `more`.
+    pub fn write_main(&self, more: &str) {
+        let url = self.database.url();
+        self.write(
+            "espelho.toml",
+            &format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"127.0.0.1:0\"\n{more}"),
+        );
+    }
+
+    /// Writes a file of the configuration.
+    pub fn write(&self, path: &str, text: &str) {
+        fs::write(self.dir.path().join(path), text).expect("a configuration file can be written");
+    }
+
+    /// Writes `stores/KEY.toml` for a marketplace of the sandbox environment, as fast as it will go.
+    pub fn write_store(&self, key: &str, base_url: &str, username: &str, password: &str) {
+        self.write_store_with(key, base_url, username, password, "");
+    }
+
+    /// The same with further lines.
+    pub fn write_store_with(&self, key: &str, base_url: &str, username: &str, password: &str, more: &str) {
+        let text = format!(
+            "environment = \"sandbox\"\nbase_url = \"{base_url}\"\n[credentials]\nusername = \"{username}\"\n\
+             password = \"{password}\"\n[limits]\nrequests_per_minute = 1000000\n{more}"
+        );
+        self.write(&format!("stores/{key}.toml"), &text);
+    }
+
+    /// Writes a file for each store of a sandbox.
+    pub fn join(&self, sandbox: &espelho_sandbox::Sandbox) {
+        for store in sandbox.stores() {
+            self.write_store(&store.key, &sandbox.base_url(), &store.username, &store.password);
+        }
+    }
+
+    /// The same installation, database included, in another folder, without stores.
+    pub fn beside(&self) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        fs::create_dir(dir.path().join("stores")).expect("a folder for the stores");
+        let installation = Self { dir, database: self.database.borrowed() };
+        installation.write_main("");
+        installation
+    }
+
+    /// The database, as the ERP sees it.
+    pub async fn mirror(&self) -> Mirror {
+        self.database.open().await
+    }
+
+    /// `espelho --config DIR ARGUMENTS`, not yet started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(binary());
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("ESPELHO_") {
+                command.env_remove(name);
+            }
+        }
+        command.arg("--config").arg(self.dir.path()).args(arguments).current_dir(self.dir.path());
+        command.env("TMPDIR", self.dir.path());
+        command
+    }
+
+    /// Starts a command.
+    pub fn start(&self, arguments: &[&str]) -> Running {
+        Running::of(self.command(arguments))
+    }
+
+    /// Runs a command to its end.
+    pub async fn run(&self, arguments: &[&str]) -> Outcome {
+        self.start(arguments).end().await
+    }
+
+    /// Runs `espelho --resync --json ARGUMENTS`.
+    pub async fn resync(&self, arguments: &[&str]) -> Outcome {
+        self.run(&[&["--resync", "--json"], arguments].concat()).await
+    }
+}
+
+impl Running {
+    fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn().expect("the binary starts");
+        let stdout = child.stdout.take().expect("stdout is piped");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        // Read all the while, so that a talkative process never waits for its reader.
+        let stderr = tokio::spawn(all_of(stderr));
+        Self { child, stdout: BufReader::new(stdout).lines(), stderr }
+    }
+
+    /// The process.
+    pub fn id(&self) -> u32 {
+        self.child.id().expect("the process has not been waited for")
+    }
+
+    /// The next line on stdout, if there is one.
+    pub async fn line(&mut self) -> Option<String> {
+        tokio::time::timeout(LONGEST, self.stdout.next_line()).await.expect("a line in time").expect("a line")
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be asked").is_some()
+    }
+
+    /// Ends it as `kill -9` does, and waits until it is gone.
+    pub async fn kill(mut self) {
+        // It fails only where the process has ended already.
+        let _ = self.child.kill().await;
+    }
+
+    /// Asks it to end, as systemd does.
+    pub async fn terminate(&self) {
+        let sent = Command::new("sh").arg("-c").arg(format!("kill -TERM {}", self.id())).status().await;
+        assert!(sent.expect("a shell").success(), "SIGTERM could not be sent");
+    }
+
+    /// Waits for its end.
+    pub async fn end(self) -> Outcome {
+        let Self { mut child, stdout, stderr } = self;
+        let ended = async {
+            let stdout = all_of(stdout.into_inner()).await;
+            let stderr = stderr.await.expect("stderr is read");
+            (child.wait().await.expect("a child can be waited for"), stdout, stderr)
+        };
+        let (status, stdout, stderr) =
+            tokio::time::timeout(LONGEST, ended).await.expect("the command ends in time");
+        Outcome::of(status, stdout, stderr)
+    }
+}
+
+async fn all_of(mut pipe: impl AsyncRead + Unpin) -> String {
+    let mut bytes = Vec::new();
+    pipe.read_to_end(&mut bytes).await.expect("a pipe can be read");
+    String::from_utf8(bytes).expect("espelho writes UTF-8")
+}
+
+impl Outcome {
+    fn of(status: ExitStatus, stdout: String, stderr: String) -> Self {
+        // A signal has no code; no test expects one from a run that ends by itself.
+        let outcome = Self { code: status.code().unwrap_or(-1), stdout, stderr };
+        for secret in ["sk_live_", crate::shop::PASSWORD] {
+            assert!(
+                !outcome.stdout.contains(secret) && !outcome.stderr.contains(secret),
+                "a secret:\n{outcome}"
+            );
+        }
+        assert!(!outcome.stderr.contains("panicked"), "{outcome}");
+        outcome
+    }
+
+    /// Checks the exit code.
+    ///
+    /// # Panics
+    /// When it is another one.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "the exit code\n{self}");
+        self
+    }
+
+    /// Checks that people are told something.
+    ///
+    /// # Panics
+    /// When they are not.
+    #[track_caller]
+    pub fn says(self, words: &str) -> Self {
+        assert!(self.stderr.contains(words), "no {words:?} in\n{self}");
+        self
+    }
+
+    /// The object on stdout.
+    ///
+    /// # Panics
+    /// When there is anything but one JSON object.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in\n{self}"))
+    }
+
+    /// The report of the only store.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[track_caller]
+    pub fn store(&self) -> Value {
+        let store = self.json()["stores"][0].clone();
+        assert!(store.is_object(), "no store in\n{self}");
+        store
+    }
+
+    /// The report of a resource of the only store.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[track_caller]
+    pub fn resource(&self, resource: &str) -> Value {
+        let report = self.store()["resources"][resource].clone();
+        assert!(report.is_object(), "no {resource} in\n{self}");
+        report
+    }
+
+    /// A count of a resource of the only store.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[track_caller]
+    pub fn count(&self, resource: &str, name: &str) -> u64 {
+        let count = self.resource(resource)[name].as_u64();
+        count.unwrap_or_else(|| panic!("no {resource}.{name} in\n{self}"))
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exit code {}\nstdout:\n{}\nstderr:\n{}", self.code, self.stdout, self.stderr)
+    }
+}

@@ -1,0 +1,222 @@
+//! The database as the ERP sees it: tables, read with plain SQL, column by column as text.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    str::FromStr as _,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+use serde_json::Value;
+use sqlx::{
+    AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _, SqlitePool,
+    postgres::PgPoolOptions,
+    sqlite::{SqliteConnectOptions, SqlitePoolOptions},
+};
+
+/// One row: its columns by name, NULLs left out. Numbers, times and booleans are spelled as SQLite spells them.
+pub type Row = BTreeMap<String, String>;
+
+/// Every table that users read, in the order in which espelho fills them.
+pub const MIRRORED: [&str; 6] =
+    ["orders", "order_items", "products", "product_prices", "product_stock", "stock_locations"];
+
+/// Which database a test runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    Sqlite,
+    /// A server, at `$ESPELHO_TEST_POSTGRES`.
+    Postgres,
+}
+
+/// An installation's database.
+pub(crate) struct Database {
+    url: String,
+    /// A PostgreSQL database to drop in the end: the server's address and its name.
+    ours: Option<(String, String)>,
+}
+
+/// A connection to it.
+pub enum Mirror {
+    /// SQLite.
+    Sqlite(SqlitePool),
+    /// PostgreSQL.
+    Postgres(PgPool),
+}
+
+impl Database {
+    pub(crate) async fn create(kind: Kind, dir: &Path) -> Self {
+        match kind {
+            Kind::Sqlite => Self { url: format!("sqlite:{}", dir.join("espelho.db").display()), ours: None },
+            Kind::Postgres => Self::create_on_server().await,
+        }
+    }
+
+    async fn create_on_server() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let server = std::env::var("ESPELHO_TEST_POSTGRES").unwrap_or_else(|_| {
+            panic!("ESPELHO_TEST_POSTGRES names no PostgreSQL server: run tests/run, which starts one")
+        });
+        let name = format!("espelho_e2e_{}_{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let mut admin =
+            PgConnection::connect(&format!("{server}/postgres")).await.expect("the test server answers");
+        // A process of an earlier test run may have had our number and been killed.
+        for sql in [format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"), format!("CREATE DATABASE {name}")]
+        {
+            sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.expect("the test server obeys");
+        }
+        Self { url: format!("{server}/{name}"), ours: Some((server, name)) }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The same database for somebody who does not clean it up.
+    pub(crate) fn borrowed(&self) -> Self {
+        Self { url: self.url.clone(), ours: None }
+    }
+
+    pub(crate) async fn open(&self) -> Mirror {
+        if self.url.starts_with("sqlite:") {
+            let options = SqliteConnectOptions::from_str(&self.url).expect("a path").create_if_missing(true);
+            let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
+            return Mirror::Sqlite(pool.expect("the mirror can be opened"));
+        }
+        let pool = PgPoolOptions::new().max_connections(1).connect(&self.url).await;
+        Mirror::Postgres(pool.expect("the mirror can be opened"))
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let Some((server, name)) = self.ours.take() else { return };
+        // A thread with a runtime of its own: `drop` cannot wait in the test's.
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
+            runtime.block_on(async {
+                let mut admin = PgConnection::connect(&format!("{server}/postgres")).await.ok()?;
+                let sql = AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+                sqlx::raw_sql(sql).execute(&mut admin).await.ok()
+            })
+        });
+        // A database that stays is swept away with the server that tests/run started.
+        let _ = dropping.join();
+    }
+}
+
+impl Mirror {
+    /// All rows of a table, sorted.
+    pub async fn rows(&self, table: &str) -> Vec<Row> {
+        self.rows_without(table, &[]).await
+    }
+
+    /// All rows of a table without some of their columns, sorted.
+    pub async fn rows_without(&self, table: &str, left_out: &[&str]) -> Vec<Row> {
+        let mut columns = self.columns(table).await;
+        columns.retain(|(name, _)| !left_out.contains(&name.as_str()));
+        let spelled: Vec<String> =
+            columns.iter().map(|(name, spelling)| format!("{spelling} AS {name}")).collect();
+        self.ask(&format!("SELECT {} FROM {table}", spelled.join(", "))).await
+    }
+
+    /// What a query gives, every column of it being text; sorted.
+    pub async fn ask(&self, sql: &str) -> Vec<Row> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        let mut rows: Vec<Row> = match self {
+            Self::Sqlite(pool) => {
+                let rows = sqlx::query(sql).fetch_all(pool).await.expect("the query works");
+                rows.iter().map(|row| cells(row, |at| row.get(at))).collect()
+            }
+            Self::Postgres(pool) => {
+                let rows = sqlx::query(sql).fetch_all(pool).await.expect("the query works");
+                rows.iter().map(|row| cells(row, |at| row.get(at))).collect()
+            }
+        };
+        rows.sort();
+        rows
+    }
+
+    /// How many rows a table has that are not gone.
+    pub async fn live(&self, table: &str) -> usize {
+        self.rows(table).await.iter().filter(|row| !row.contains_key("gone_at")).count()
+    }
+
+    /// What users see: every mirrored table, without when it was written.
+    pub async fn contents(&self) -> BTreeMap<&'static str, Vec<Row>> {
+        let mut contents = BTreeMap::new();
+        for table in MIRRORED {
+            contents.insert(table, self.rows_without(table, &["mirrored_at", "gone_at"]).await);
+        }
+        contents
+    }
+
+    /// Every mirrored table to the last column, with the change feed, the runs and the passes.
+    pub async fn everything(&self) -> BTreeMap<&'static str, Vec<Row>> {
+        let mut all = BTreeMap::new();
+        for table in MIRRORED.into_iter().chain(["changes", "sync_runs", "sync_passes", "sync_failures"]) {
+            all.insert(table, self.rows(table).await);
+        }
+        all
+    }
+
+    /// Changes the database behind espelho's back.
+    pub async fn execute(&self, sql: &str) {
+        let sql = AssertSqlSafe(sql.to_owned());
+        match self {
+            Self::Sqlite(pool) => sqlx::query(sql).execute(pool).await.map(drop),
+            Self::Postgres(pool) => sqlx::query(sql).execute(pool).await.map(drop),
+        }
+        .expect("the statement works");
+    }
+
+    /// Names of a table's columns, each with the SQL that spells it as text.
+    async fn columns(&self, table: &str) -> Vec<(String, String)> {
+        let sql = match self {
+            Self::Sqlite(_) => format!("SELECT name, type AS kind FROM pragma_table_info('{table}')"),
+            Self::Postgres(_) => format!(
+                "SELECT column_name::text AS name, data_type::text AS kind FROM information_schema.columns \
+                 WHERE table_schema = current_schema() AND table_name = '{table}'"
+            ),
+        };
+        let columns = self.ask(&sql).await;
+        assert!(!columns.is_empty(), "there is no table {table}");
+        columns.into_iter().map(|column| (column["name"].clone(), self.spelling(&column))).collect()
+    }
+
+    fn spelling(&self, column: &Row) -> String {
+        let name = &column["name"];
+        match (self, column["kind"].as_str()) {
+            (Self::Sqlite(_), "BLOB") => format!("hex({name})"),
+            (Self::Sqlite(_), _) => format!("CAST({name} AS TEXT)"),
+            (_, "timestamp with time zone") => {
+                format!("to_char({name} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')")
+            }
+            (_, "boolean") => format!("{name}::int::text"),
+            (_, "bytea") => format!("upper(encode({name}, 'hex'))"),
+            _ => format!("{name}::text"),
+        }
+    }
+}
+
+fn cells<R: sqlx::Row>(row: &R, cell: impl Fn(usize) -> Option<String>) -> Row {
+    let names = row.columns().iter().map(|column| sqlx::Column::name(column).to_owned());
+    names.enumerate().filter_map(|(at, name)| Some((name, cell(at)?))).collect()
+}
+
+/// The object that a row was made from.
+///
+/// # Panics
+/// When `raw` is no JSON.
+pub fn raw(row: &Row) -> Value {
+    serde_json::from_str(&row["raw"]).expect("raw is JSON")
+}
+
+/// A number of a row, exactly.
+///
+/// # Panics
+/// When it is none.
+pub fn number(row: &Row, column: &str) -> Option<rust_decimal::Decimal> {
+    row.get(column).map(|text| text.parse().unwrap_or_else(|_| panic!("{column} {text:?} is no number")))
+}

@@ -1,0 +1,373 @@
+//! A marketplace made by hand from the API document, which answers whatever a test wants.
+//!
+//! It shares nothing with the sandbox, so that what both of them assume wrongly does not cancel out. It has
+//! orders and no products, speaks HTTP/1.1 over plain sockets, and remembers every call.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinHandle,
+    time::Instant,
+};
+
+use crate::installation::{Installation, STORE};
+
+/// The credential's password.
+pub const PASSWORD: &str = "s3nha-da-loja-feita-a-mao";
+/// The credential's username.
+pub const USERNAME: &str = "loja-1@a1b2c3d4";
+/// The login.
+pub const LOGIN: &str = "/api/integration/auth";
+/// The order listing; with `/NUMBER` behind it, one order.
+pub const ORDERS: &str = "/api/v1/sellers/orders";
+/// The product listing.
+pub const PRODUCTS: &str = "/api/products";
+
+/// A call that was made.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// `GET` or `POST`.
+    pub method: String,
+    /// The path, as sent.
+    pub path: String,
+    /// The query, decoded as far as these tests need it.
+    pub query: BTreeMap<String, String>,
+    /// The bearer token.
+    pub token: Option<String>,
+    /// The body.
+    pub body: String,
+    /// When it came.
+    pub at: Instant,
+}
+
+/// What to answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    status: u16,
+    content_type: &'static str,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+    held: bool,
+}
+
+/// An order: its listing row and its detail.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Its number.
+    pub number: String,
+    /// What the listing shows.
+    pub row: Value,
+    /// What the detail route answers.
+    pub detail: Value,
+}
+
+type Rule = dyn Fn(&Call) -> Option<Reply> + Send + Sync;
+
+/// The marketplace. It ends when it is dropped.
+pub struct Shop {
+    address: SocketAddr,
+    world: Arc<World>,
+    open: watch::Sender<bool>,
+    serving: JoinHandle<()>,
+}
+
+struct World {
+    orders: Mutex<Vec<Order>>,
+    calls: Mutex<Vec<Call>>,
+    tokens: Mutex<Vec<String>>,
+    rule: Mutex<Arc<Rule>>,
+}
+
+impl Call {
+    /// Whether it asked for this page of the order listing.
+    pub fn is_order_page(&self, page: u64) -> bool {
+        self.path == ORDERS && self.query.get("page").is_some_and(|asked| *asked == page.to_string())
+    }
+
+    /// Whether it asked for one order.
+    pub fn is_order(&self) -> bool {
+        self.path.starts_with(&format!("{ORDERS}/"))
+    }
+}
+
+impl Reply {
+    /// JSON with a status.
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self::text(status, "application/json", &body.to_string())
+    }
+
+    /// Any text with a status.
+    pub fn text(status: u16, content_type: &'static str, body: &str) -> Self {
+        Self { status, content_type, headers: Vec::new(), body: body.to_owned(), held: false }
+    }
+
+    /// The success envelope of the document.
+    pub fn success(data: &Value) -> Self {
+        Self::json(200, &json!({"success": true, "message_code": "SUCCESS", "data": data}))
+    }
+
+    /// The error envelope of the document.
+    pub fn refusal(status: u16, code: &str, description: &str, errors: &Value) -> Self {
+        Self::json(
+            status,
+            &json!({"success": false, "code": status, "message_code": code, "description": description,
+                "data": [], "errors": errors, "meta": []}),
+        )
+    }
+
+    /// With one more header.
+    pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Only sent once [`Shop::release`] is called.
+    pub fn held(mut self) -> Self {
+        self.held = true;
+        self
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let Self { status, content_type, headers, body, .. } = self;
+        let mut head = format!("HTTP/1.1 {status} X\r\ncontent-type: {content_type}\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        head.into_bytes()
+    }
+}
+
+impl Order {
+    /// An ordinary paid order with one line.
+    pub fn ordinary(number: &str) -> Self {
+        let shared = json!({
+            "order_number": number, "status": "paid", "workflow_type": "standard", "type": "standard",
+            "channel": "marketplace", "delivery_method": "shipping", "customer": {"id": 7, "name": "Zoë d'Ávila"},
+            "totals": {"products": 19.90, "shipping": 5.10, "discounts": 0.00, "order": 25.00},
+            "items_count": 1, "lines_count": 1, "payment_method": "pix", "payment_status": "approved",
+            "is_collective": false, "is_awaiting_campaign": false, "release_at": null,
+            "created_at": "2026-03-01T10:00:00-03:00", "updated_at": "2026-03-01T10:05:00-03:00",
+        });
+        let mut detail = shared.clone();
+        detail["items"] = json!([{
+            "id": 1, "product_id": "01HZY0000000000000000000AA", "sku": "CAN-01", "quantity": 1,
+            "unit_price": 19.9, "net_value": 19.90, "price_scale": 2, "stock_status": "sold_reserved",
+            "is_blocking_stock": false,
+        }]);
+        Self { number: number.to_owned(), row: shared, detail }
+    }
+
+    /// `count` ordinary orders, numbered from 1.
+    pub fn many(count: usize) -> Vec<Self> {
+        (1..=count).map(|n| Self::ordinary(&format!("P{n:05}"))).collect()
+    }
+}
+
+impl Shop {
+    /// A marketplace that behaves as the document says.
+    pub async fn open(orders: Vec<Order>) -> Self {
+        Self::with_rule(orders, |_| None).await
+    }
+
+    /// A marketplace where `rule` answers first; what it leaves is answered as the document says.
+    ///
+    /// # Panics
+    /// When there is no free port.
+    pub async fn with_rule(
+        orders: Vec<Order>,
+        rule: impl Fn(&Call) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let world = Arc::new(World {
+            orders: Mutex::new(orders),
+            calls: Mutex::default(),
+            tokens: Mutex::default(),
+            rule: Mutex::new(Arc::new(rule)),
+        });
+        let (open, gate) = watch::channel(false);
+        let serving = tokio::spawn(accept(listener, Arc::clone(&world), gate));
+        Self { address, world, open, serving }
+    }
+
+    /// Where it is.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Writes the store's file into an installation.
+    pub fn join(&self, installation: &Installation) {
+        installation.write_store(STORE, &self.base_url(), USERNAME, PASSWORD);
+    }
+
+    /// Replaces the rule.
+    pub fn rule(&self, rule: impl Fn(&Call) -> Option<Reply> + Send + Sync + 'static) {
+        *lock(&self.world.rule) = Arc::new(rule);
+    }
+
+    /// Changes the orders.
+    pub fn change(&self, change: impl FnOnce(&mut Vec<Order>)) {
+        change(&mut lock(&self.world.orders));
+    }
+
+    /// The calls made since the last time this was asked.
+    pub fn take_calls(&self) -> Vec<Call> {
+        std::mem::take(&mut lock(&self.world.calls))
+    }
+
+    /// How many calls were made that look like this.
+    pub fn count(&self, like: impl Fn(&Call) -> bool) -> usize {
+        lock(&self.world.calls).iter().filter(|call| like(call)).count()
+    }
+
+    /// Sends the answers that are held, and holds none any more.
+    pub fn release(&self) {
+        self.open.send_replace(true);
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().expect("no test panics while it holds this")
+}
+
+async fn accept(listener: TcpListener, world: Arc<World>, gate: watch::Receiver<bool>) {
+    // Connections end with this task.
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { return };
+                connections.spawn(connection(stream, Arc::clone(&world), gate.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+/// Answers calls until the client goes away, which is no error.
+async fn connection(stream: TcpStream, world: Arc<World>, mut gate: watch::Receiver<bool>) {
+    let mut stream = BufReader::new(stream);
+    while let Some(call) = read_call(&mut stream).await {
+        let reply = world.answer(&call);
+        if reply.held && gate.wait_for(|open| *open).await.is_err() {
+            return;
+        }
+        if stream.write_all(&reply.bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read_call(stream: &mut BufReader<TcpStream>) -> Option<Call> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (method, target) = (words.next()?, words.next()?);
+    let (mut token, mut length) = (None, 0);
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.ok()?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        match name.to_ascii_lowercase().as_str() {
+            "authorization" => token = value.trim().strip_prefix("Bearer ").map(str::to_owned),
+            "content-length" => length = value.trim().parse().ok()?,
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    Some(Call {
+        method,
+        path: path.to_owned(),
+        query: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        token,
+        body: String::from_utf8_lossy(&body).into_owned(),
+        at: Instant::now(),
+    })
+}
+
+impl World {
+    fn answer(&self, call: &Call) -> Reply {
+        lock(&self.calls).push(call.clone());
+        let rule = Arc::clone(&lock(&self.rule));
+        rule(call).unwrap_or_else(|| self.as_documented(call))
+    }
+
+    fn as_documented(&self, call: &Call) -> Reply {
+        if call.path == LOGIN {
+            return self.log_in(call);
+        }
+        let current = lock(&self.tokens).last().cloned();
+        if current.is_none() || call.token != current {
+            return Reply::refusal(401, "UNAUTHORIZED", "Token inválido.", &json!([]));
+        }
+        match call.path.strip_prefix(ORDERS) {
+            Some("") => self.list(call),
+            Some(number) => self.show(number.trim_start_matches('/')),
+            None if call.path == PRODUCTS => listing(&[], call),
+            None => not_found(),
+        }
+    }
+
+    fn log_in(&self, call: &Call) -> Reply {
+        let body: Value = serde_json::from_str(&call.body).unwrap_or_default();
+        if body["username"] != USERNAME || body["password"] != PASSWORD {
+            return Reply::refusal(401, "UNAUTHORIZED", "Credenciais inválidas.", &json!([]));
+        }
+        let mut tokens = lock(&self.tokens);
+        let token = format!("sk_live_{}", tokens.len() + 1);
+        tokens.push(token.clone());
+        Reply::success(&json!({"token": token, "expires_at": "2099-12-31T23:59:59-03:00"}))
+    }
+
+    fn list(&self, call: &Call) -> Reply {
+        let mut rows: Vec<Value> = lock(&self.orders).iter().map(|order| order.row.clone()).collect();
+        // "default newest first"; the orders stand in the order of their creation.
+        if call.query.get("sort").map(String::as_str) != Some("created_at") {
+            rows.reverse();
+        }
+        listing(&rows, call)
+    }
+
+    fn show(&self, number: &str) -> Reply {
+        let orders = lock(&self.orders);
+        orders
+            .iter()
+            .find(|order| order.number == number)
+            .map_or_else(not_found, |o| Reply::success(&o.detail))
+    }
+}
+
+fn not_found() -> Reply {
+    Reply::refusal(404, "NOT_FOUND", "Recurso não encontrado.", &json!([]))
+}
+
+/// `data[]` plus `meta`, 20 rows a page unless asked otherwise.
+fn listing(rows: &[Value], call: &Call) -> Reply {
+    let number = |name: &str| call.query.get(name).and_then(|text| text.parse::<usize>().ok());
+    let (page, limit) = (number("page").unwrap_or(1), number("limit").unwrap_or(20));
+    let on_page: Vec<&Value> = rows.iter().skip((page - 1) * limit).take(limit).collect();
+    let last_page = rows.len().div_ceil(limit).max(1);
+    Reply::json(
+        200,
+        &json!({"success": true, "message_code": "SUCCESS", "data": on_page,
+            "meta": {"page": page, "limit": limit, "last_page": last_page, "total": rows.len()}}),
+    )
+}

@@ -1,0 +1,85 @@
+//! `kill -9` at any moment: the next run takes up where the killed one stopped, and the mirror is the same.
+//!
+//! `ESPELHO_KILLS=200 cargo nextest run -p espelho-tests --test kill` kills as often as it says, in as many rounds as that
+//! takes; `ESPELHO_KILL_SEED` chooses other moments. The seed is printed when something fails.
+
+use espelho_sandbox::Sandbox;
+use espelho_tests::{Installation, Kind, Random, on_both_databases, sandbox, until};
+
+on_both_databases![a_killed_run_is_resumed_to_the_same_mirror];
+
+const ORDERS: usize = 3_000;
+const PRODUCTS: usize = 300;
+/// Kills within one round: more would leave too few requests between them.
+const KILLS_A_ROUND: u64 = 6;
+/// One page of the listing and its details may be read again for each kill.
+const DETAILS_A_PAGE: u64 = 100;
+
+async fn a_killed_run_is_resumed_to_the_same_mirror(kind: Kind) {
+    let kills = from_environment("ESPELHO_KILLS").unwrap_or(KILLS_A_ROUND);
+    let seed = from_environment("ESPELHO_KILL_SEED").unwrap_or(20_261_120);
+    let sandbox = sandbox(ORDERS, PRODUCTS).await;
+    let whole = Installation::on(kind).await;
+    whole.join(&sandbox);
+    sandbox.reset_stats();
+    whole.resync(&[]).await.expect(0);
+    let floor = sandbox.stats().requests;
+    let expected = whole.mirror().await.contents().await;
+    let mut random = Random::seeded(seed);
+    let mut done = 0;
+    while done < kills {
+        let round = format!("ESPELHO_KILL_SEED={seed}, after {done} kills");
+        let installation = Installation::on(kind).await;
+        installation.join(&sandbox);
+        sandbox.reset_stats();
+        let killed = kill_again_and_again(&installation, &sandbox, &mut random, floor, kills - done).await;
+        let last = installation.resync(&[]).await;
+        assert_eq!(last.code, 0, "{round}\n{last}");
+        let stats = sandbox.stats();
+        assert!(stats.repeated_list_pages <= killed, "{killed} kills, {round}: {stats:?}");
+        assert!(stats.repeated_details <= killed * DETAILS_A_PAGE, "{killed} kills, {round}: {stats:?}");
+        let mirror = installation.mirror().await;
+        assert!(mirror.contents().await == expected, "the mirror differs; {killed} kills, {round}");
+        let changes = mirror.ask("SELECT entity, key FROM changes").await;
+        let mut once = changes.clone();
+        once.dedup();
+        assert_eq!((changes.len(), once.len()), (ORDERS + PRODUCTS, ORDERS + PRODUCTS), "{round}");
+        let states =
+            mirror.ask("SELECT state FROM sync_runs WHERE state NOT IN ('interrupted', 'complete')").await;
+        assert!(states.is_empty(), "{round}: {states:?}");
+        done += killed.max(1);
+    }
+}
+
+fn from_environment(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} {text:?} is no number")))
+}
+
+/// Starts a run and kills it once the sandbox has seen so many requests more, over and over; how often it did.
+async fn kill_again_and_again(
+    installation: &Installation,
+    sandbox: &Sandbox,
+    random: &mut Random,
+    floor: u64,
+    most: u64,
+) -> u64 {
+    let most = most.min(KILLS_A_ROUND);
+    for killed in 0..most {
+        let before = sandbox.stats().requests;
+        let moment = before + random.up_to(floor.saturating_sub(before) / (most - killed));
+        let mut running = installation.start(&["--resync", "--json"]);
+        until("the moment comes or the run ends", async || {
+            sandbox.stats().requests >= moment || running.has_ended()
+        })
+        .await;
+        if running.has_ended() {
+            let ended = running.end().await;
+            assert_eq!(ended.code, 0, "{ended}");
+            return killed;
+        }
+        running.kill().await;
+    }
+    most
+}

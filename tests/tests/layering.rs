@@ -1,0 +1,205 @@
+//! The house's layers, held against what cargo and the sources say (docs/ARCHITECTURE.md).
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// Who may depend on whom within the house; the order is that of the layers.
+const LAYERS: [(&str, &[&str]); 6] = [
+    ("espelho-model", &[]),
+    ("espelho-api-client", &["espelho-model"]),
+    ("espelho-store", &["espelho-model"]),
+    ("espelho-sync-engine", &["espelho-model", "espelho-api-client", "espelho-store"]),
+    // The marketplace in a box shares no type with the client that is tested against it.
+    ("espelho-sandbox", &[]),
+    (
+        "espelho-daemon",
+        &["espelho-model", "espelho-api-client", "espelho-store", "espelho-sync-engine", "espelho-sandbox"],
+    ),
+];
+
+/// Packages that belong to some crates alone. Tests may use all of them.
+const OWNERS: [(&str, &[&str]); 14] = [
+    ("sqlx", &["espelho-store"]),
+    // The daemon uses reqwest's `Url` to check addresses, and sends nothing.
+    ("reqwest", &["espelho-api-client", "espelho-daemon"]),
+    ("governor", &["espelho-api-client"]),
+    ("backoff", &["espelho-api-client"]),
+    ("anyhow", &["espelho-daemon"]),
+    ("config", &["espelho-daemon"]),
+    ("toml", &["espelho-daemon"]),
+    ("tokio-cron-scheduler", &["espelho-daemon"]),
+    ("clap_complete", &["espelho-daemon"]),
+    ("indicatif", &["espelho-daemon"]),
+    ("axum", &["espelho-daemon"]),
+    ("tracing-subscriber", &["espelho-daemon"]),
+    ("metrics-exporter-prometheus", &["espelho-daemon"]),
+    ("hyper", &["espelho-sandbox"]),
+];
+
+/// Words that only one file may use, because it owns the thing.
+const BANNED: [(&str, &[&str]); 11] = [
+    ("Utc::now", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
+    ("Local::now", &[]),
+    ("SystemTime::now", &[]),
+    ("Instant::now", &["model/src/clock.rs"]),
+    ("time::sleep", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
+    ("thread::sleep", &[]),
+    ("reqwest::get", &[]),
+    ("client.execute(", &["api-client/src/send.rs"]),
+    ("sqlx::", &["store/"]),
+    ("clippy::all", &[]),
+    ("unsafe ", &[]),
+];
+
+#[test]
+fn crates_depend_only_on_the_layers_below_them() {
+    let dependencies = dependencies();
+    let members: BTreeSet<&str> = dependencies.keys().map(String::as_str).collect();
+    let known: BTreeSet<&str> = LAYERS.iter().map(|(name, _)| *name).chain(["espelho-tests"]).collect();
+    assert_eq!(members, known, "a crate is missing from the layers");
+    for (name, allowed) in LAYERS {
+        let inner = dependencies[name].iter().filter(|d| d.name.starts_with("espelho-"));
+        for dependency in inner {
+            assert!(allowed.contains(&dependency.name.as_str()), "{name} depends on {}", dependency.name);
+        }
+    }
+}
+
+#[test]
+fn packages_are_used_by_the_crates_that_own_them() {
+    for (name, dependencies) in dependencies() {
+        let normal = dependencies.iter().filter(|d| d.kind != "dev" && name != "espelho-tests");
+        for dependency in normal {
+            let owners = OWNERS.iter().find(|(package, _)| *package == dependency.name);
+            assert!(
+                owners.is_none_or(|(_, owners)| owners.contains(&name.as_str())),
+                "{name} depends on {}, which belongs to {owners:?}",
+                dependency.name
+            );
+        }
+    }
+}
+
+#[test]
+fn sqlx_is_for_the_store_and_the_tests_even_in_development() {
+    for (name, dependencies) in dependencies() {
+        let uses = dependencies.iter().any(|d| d.name == "sqlx");
+        assert!(
+            !uses || ["espelho-store", "espelho-tests"].contains(&name.as_str()),
+            "{name} depends on sqlx"
+        );
+    }
+}
+
+#[test]
+fn the_daemon_sends_nothing_by_itself() {
+    for (path, text) in sources() {
+        let mentions: Vec<&str> = text.lines().filter(|line| line.contains("reqwest::")).collect();
+        let allowed =
+            path.starts_with("api-client/") || mentions.iter().all(|line| line.contains("reqwest::Url"));
+        assert!(allowed, "{path}: {mentions:?}");
+    }
+}
+
+#[test]
+fn banned_words_stay_in_the_files_that_own_them() {
+    let mut found = Vec::new();
+    for (path, text) in sources() {
+        for (word, owners) in BANNED {
+            let owned = owners.iter().any(|owner| path.starts_with(owner));
+            let uses = |line: &&str| line.contains(word) && !line.trim_start().starts_with("//");
+            if let Some(line) = text.lines().find(uses).filter(|_| !owned) {
+                found.push(format!("{path}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn libraries_document_everything_public() {
+    for name in ["model", "api-client", "store", "sync-engine", "sandbox"] {
+        let text = std::fs::read_to_string(root().join("crates").join(name).join("src/lib.rs")).unwrap();
+        assert!(text.contains("#![deny(missing_docs)]"), "{name} does not deny missing_docs");
+    }
+}
+
+#[test]
+fn no_file_is_named_after_nothing() {
+    for (path, _) in sources() {
+        let stem = Path::new(&path).file_stem().unwrap().to_string_lossy().into_owned();
+        assert!(
+            !["utils", "util", "common", "helpers", "helper", "manager", "misc"].contains(&stem.as_str()),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn migrations_have_the_same_names_on_both_databases() {
+    let names = |database: &str| -> BTreeSet<String> {
+        let files = std::fs::read_dir(root().join("migrations").join(database)).unwrap();
+        files.map(|file| file.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!(names("sqlite"), names("postgres"));
+}
+
+struct Dependency {
+    name: String,
+    kind: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// The dependencies of each crate of the workspace.
+fn dependencies() -> BTreeMap<String, Vec<Dependency>> {
+    let arguments = ["metadata", "--format-version=1", "--no-deps", "--offline"];
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    packages.map(|package| (text(&package["name"]), dependencies_of(package))).collect()
+}
+
+fn dependencies_of(package: &Value) -> Vec<Dependency> {
+    let dependency = |d: &Value| Dependency {
+        name: text(&d["name"]),
+        kind: d["kind"].as_str().unwrap_or("normal").to_owned(),
+    };
+    package["dependencies"].as_array().unwrap().iter().map(dependency).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap().to_owned()
+}
+
+/// Every source of the product, tests left out, by its path below `crates`.
+fn sources() -> Vec<(String, String)> {
+    let crates = root().join("crates");
+    let mut sources = Vec::new();
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                // What stands below is the file's own tests.
+                let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+                sources.push((path.strip_prefix(&crates).unwrap().display().to_string(), product));
+            }
+        }
+    }
+    assert!(sources.len() > 50, "the sources were not found");
+    sources
+}

@@ -1,0 +1,234 @@
+//! `espelho run`, and the commands around it.
+
+use std::net::SocketAddr;
+
+use espelho_tests::{
+    Installation, Kind, Outcome, Reply, Running, Shop, on_both_databases, sandbox,
+    shop::{ORDERS, Order},
+    truth, until,
+};
+use serde_json::{Value, json};
+
+on_both_databases![
+    a_service_becomes_ready_with_its_first_reconciliation_and_ends_on_sigterm,
+    a_second_service_for_the_same_store_ends_with_6,
+    a_service_works_on_the_stores_that_nobody_else_holds,
+];
+
+/// Where a process listens. The service was told to take a free port.
+fn listening(process: u32) -> Option<SocketAddr> {
+    let sockets = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?;
+    let inodes: Vec<String> = sockets
+        .filter_map(|fd| std::fs::read_link(fd.ok()?.path()).ok())
+        .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()))
+        .collect();
+    let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
+    table.lines().skip(1).find_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let (address, state, inode) = (columns.get(1)?, columns.get(3)?, columns.get(9)?);
+        let is_ours = *state == "0A" && inodes.iter().any(|known| known == inode);
+        let port = u16::from_str_radix(address.split(':').nth(1)?, 16).ok()?;
+        is_ours.then(|| SocketAddr::from(([127, 0, 0, 1], port)))
+    })
+}
+
+/// Waits until a service answers; its address.
+async fn alive(service: &mut Running) -> String {
+    let mut base = None;
+    until("the service lives", async || {
+        assert!(!service.has_ended(), "the service has ended");
+        base = listening(service.id()).map(|address| format!("http://{address}"));
+        base.is_some()
+    })
+    .await;
+    let base = base.unwrap_or_default();
+    assert_eq!(truth::get(&format!("{base}/livez")).await, (200, "ok\n".to_owned()));
+    base
+}
+
+async fn ready(base: &str) {
+    let address = format!("{base}/readyz");
+    until("the service is ready", async || truth::get(&address).await.0 == 200).await;
+}
+
+async fn stopped(service: Running) -> Outcome {
+    service.terminate().await;
+    service.end().await.expect(0)
+}
+
+async fn a_service_becomes_ready_with_its_first_reconciliation_and_ends_on_sigterm(kind: Kind) {
+    let shop = Shop::with_rule(Order::many(30), |call| {
+        let held = || Reply::json(200, &json!({"success": true, "data": [], "meta": {}})).held();
+        (call.path == espelho_tests::shop::PRODUCTS).then(held)
+    })
+    .await;
+    let installation = Installation::on(kind).await;
+    shop.join(&installation);
+    let mut service = installation.start(&["run"]);
+    let base = alive(&mut service).await;
+    until("it waits for the products", async || {
+        shop.count(|call| call.path == espelho_tests::shop::PRODUCTS) > 0
+    })
+    .await;
+    let (status, text) = truth::get(&format!("{base}/readyz")).await;
+    assert_eq!(status, 503, "{text}");
+    assert!(text.contains("store loja-1: not reconciled yet"), "{text}");
+    shop.release();
+    ready(&base).await;
+    let (_, text) = truth::get(&format!("{base}/readyz?verbose")).await;
+    assert!(text.contains("database: ok") && text.contains("store loja-1: ok"), "{text}");
+    let (status, metrics) = truth::get(&format!("{base}/metrics")).await;
+    assert_eq!(status, 200);
+    for name in [
+        "espelho_build_info",
+        "espelho_api_requests_total",
+        "espelho_rows_changed_total",
+        "espelho_logins_total",
+    ] {
+        assert!(metrics.contains(name), "no {name} in\n{metrics}");
+    }
+    assert!(metrics.contains("espelho_rows_changed_total{store=\"loja-1\",kind=\"orders\"} 30"), "{metrics}");
+    assert_eq!(installation.mirror().await.live("orders").await, 30);
+    stopped(service).await;
+    installation.resync(&[]).await.expect(0);
+}
+
+async fn a_second_service_for_the_same_store_ends_with_6(kind: Kind) {
+    let sandbox = sandbox(10, 5).await;
+    let installation = Installation::on(kind).await;
+    installation.join(&sandbox);
+    let mut first = installation.start(&["run"]);
+    ready(&alive(&mut first).await).await;
+    let id = first.id().to_string();
+    installation.run(&["run"]).await.expect(6).says("loja-1").says(&id);
+    stopped(first).await;
+    let mut next = installation.start(&["run"]);
+    ready(&alive(&mut next).await).await;
+    stopped(next).await;
+}
+
+async fn a_service_works_on_the_stores_that_nobody_else_holds(kind: Kind) {
+    let shop = Shop::open(Order::many(10)).await;
+    let installation = Installation::on(kind).await;
+    shop.join(&installation);
+    let mut first = installation.start(&["run"]);
+    ready(&alive(&mut first).await).await;
+    let other = Shop::open(Order::many(4)).await;
+    let both = installation.beside();
+    shop.join(&both);
+    let (username, password) = (espelho_tests::shop::USERNAME, espelho_tests::shop::PASSWORD);
+    both.write_store("loja-2", &other.base_url(), username, password);
+    // Several times: whether a service sees what it holds must not depend on which of its tasks is faster.
+    for times in 1..=5 {
+        let mut second = both.start(&["run"]);
+        let base = alive(&mut second).await;
+        let mirror = installation.mirror().await;
+        until("loja-2 is mirrored", async || {
+            assert!(!second.has_ended(), "the service has ended though loja-2 is free");
+            let sql = "SELECT state FROM sync_runs WHERE store = 'loja-2' AND state = 'complete'";
+            mirror.ask(sql).await.len() == times
+        })
+        .await;
+        let (status, text) = truth::get(&format!("{base}/readyz")).await;
+        assert_eq!(status, 503, "{text}");
+        assert!(text.contains("store loja-1: ") && !text.contains("loja-2"), "{text}");
+        stopped(second).await;
+    }
+    stopped(first).await;
+}
+
+#[tokio::test]
+async fn a_service_reconciles_on_its_schedule() {
+    let shop = Shop::open(Order::many(5)).await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    installation.write_main("[schedule]\nreconcile = \"* * * * * *\"\n");
+    shop.join(&installation);
+    let mut service = installation.start(&["run"]);
+    ready(&alive(&mut service).await).await;
+    shop.change(|orders| orders.push(Order::ordinary("P99999")));
+    let mirror = installation.mirror().await;
+    until("the new order is mirrored", async || mirror.rows("orders").await.len() == 6).await;
+    stopped(service).await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_stopped_within_a_pass_ends_cleanly_and_the_next_run_resumes() {
+    let shop = Shop::with_rule(Order::many(300), |call| {
+        call.is_order_page(2).then(|| Reply::refusal(503, "", "", &json!([])).held())
+    })
+    .await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    shop.join(&installation);
+    let service = installation.start(&["run"]);
+    until("page 2 is asked for", async || shop.count(|call| call.is_order_page(2)) > 0).await;
+    service.terminate().await;
+    shop.rule(|_| None);
+    shop.release();
+    service.end().await.expect(0);
+    shop.take_calls();
+    installation.resync(&[]).await.expect(0);
+    assert_eq!(shop.count(|call| call.is_order_page(1)), 0, "page 1 was mirrored before the stop");
+    assert_eq!(installation.mirror().await.live("orders").await, 300);
+}
+
+#[tokio::test]
+async fn a_demonstration_needs_no_configuration_and_prints_counts_and_three_queries() {
+    let nowhere = Installation::on(Kind::Sqlite).await;
+    let folder = nowhere.dir().join("demo");
+    let arguments =
+        ["demo", "--once", "--orders", "120", "--products", "30", "--dir", folder.to_str().unwrap()];
+    let shown = nowhere.run(&arguments).await.expect(0);
+    for words in
+        ["120 orders of loja-1", "30 products of loja-1", "order_items", "product_stock", "espelho.db"]
+    {
+        assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
+    }
+    assert_eq!(shown.stdout.matches("\nSELECT ").count(), 3, "{shown}");
+    assert!(!shown.stdout.contains("(nothing)"), "a query without an answer shows nothing\n{shown}");
+    assert!(folder.join("espelho.db").exists());
+    // Once more with its own temporary folder, for programs.
+    let told = nowhere.run(&["demo", "--once", "--json"]).await.expect(0);
+    let report = told.json();
+    assert_eq!(report["state"], "complete");
+    assert_eq!(told.count("orders", "seen"), 300);
+    assert!(std::path::Path::new(report["database"].as_str().unwrap()).exists());
+}
+
+#[tokio::test]
+async fn a_sandbox_says_where_it_is_in_one_object_and_serves() {
+    let nowhere = Installation::on(Kind::Sqlite).await;
+    let mut running = nowhere.start(&["sandbox", "--listen", "127.0.0.1:0", "--orders", "30", "--json"]);
+    let line = running.line().await.unwrap();
+    let object: Value = serde_json::from_str(&line).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let store = &object["stores"][0];
+    let base_url = text(&object["base_url"]);
+    assert_eq!(truth::get(&format!("{base_url}{ORDERS}")).await.0, 401, "it serves, and asks for a token");
+    nowhere.write_store("loja", &base_url, &text(&store["username"]), &text(&store["password"]));
+    let run = nowhere.resync(&["--only", "orders"]).await.expect(0);
+    assert_eq!(run.count("orders", "changed"), 30);
+    let ended = stopped(running).await;
+    assert_eq!(ended.stdout, "", "nothing but the object");
+}
+
+#[tokio::test]
+async fn small_commands_do_what_they_say() {
+    let shop = Shop::open(Vec::new()).await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    shop.join(&installation);
+    let check = installation.run(&["check"]).await.expect(0);
+    assert!(check.stdout.contains("loja-1"), "{check}");
+    let check = installation.run(&["check", "--json"]).await.expect(0);
+    assert_eq!(check.json(), json!({"state": "complete", "stores": ["loja-1"]}));
+    assert!(shop.take_calls().is_empty(), "check asks nobody");
+    for shell in ["bash", "zsh", "fish"] {
+        let completions = installation.run(&["completions", shell]).await.expect(0);
+        assert!(completions.stdout.contains("resync"), "{completions}");
+    }
+    let version = installation.run(&["--version"]).await.expect(0);
+    assert!(version.stdout.starts_with("espelho "), "{version}");
+    assert!(installation.run(&["--help"]).await.expect(0).stdout.contains("Exit codes:"));
+    assert_eq!(installation.run(&["migrate", "--json"]).await.expect(0).json()["state"], "complete");
+    installation.run(&["migrate"]).await.expect(0);
+    assert!(installation.mirror().await.rows("orders").await.is_empty());
+}
