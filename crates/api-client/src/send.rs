@@ -188,6 +188,10 @@ impl Exchange {
                 }
             }
         }
+        // A byte order mark is not JSON, and what follows it is.
+        if body.starts_with(b"\xEF\xBB\xBF") {
+            body.drain(..3);
+        }
         let answer = Answer { body, status: status.as_u16(), content_type, date };
         if status.is_success() {
             return request.accept(answer);
@@ -263,8 +267,9 @@ impl ApiRequest {
     /// because it may hold a token or a buyer's name.
     fn unreadable(&self, answer: &Answer, problem: &str) -> Error {
         let text = String::from_utf8_lossy(&answer.body[..answer.body.len().min(EXCERPT * 4)]);
-        let is_json = text.trim_start().starts_with(['{', '[']) || !self.authenticated;
-        let excerpt: String = if is_json { String::new() } else { text.chars().take(EXCERPT).collect() };
+        // Only what announces itself as a page; anything else may be JSON in disguise.
+        let is_page = text.trim_start().starts_with('<') && self.authenticated;
+        let excerpt: String = if is_page { text.chars().take(EXCERPT).collect() } else { String::new() };
         Error::Unreadable {
             request: self.describe(),
             read: self.is_read(),

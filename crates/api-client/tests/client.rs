@@ -411,3 +411,24 @@ async fn a_product_is_read_with_its_stock_in_each_shape_that_the_document_allows
         assert_eq!(product.prices[0].value.unwrap().to_string(), "19.90");
     }
 }
+
+#[tokio::test]
+async fn tiers_are_read_from_their_own_route_be_it_one_or_several_wrapped_or_not() {
+    let tier = r#"{"min_quantity":1,"value":"10.00","discount_percent":null}"#;
+    for (data, count) in [
+        (format!("[{tier}]"), 1),
+        (format!("[{tier},{tier}]"), 2),
+        (format!(r#"{{"prices":[{tier}]}}"#), 1),
+        ("[]".to_owned(), 0),
+    ] {
+        let bench = bench(vec![json(&format!(r#"{{"success":true,"data":{data}}}"#))]).await;
+        let read = bench.client.product_prices(&ProductId::new("P1")).await.unwrap();
+        assert_eq!(read.value.len(), count, "{data}");
+    }
+}
+
+#[tokio::test]
+async fn json_behind_a_byte_order_mark_is_json() {
+    let bench = bench(vec![json(&format!("\u{feff}{ORDER}"))]).await;
+    assert_eq!(bench.order().await.unwrap(), "paid");
+}

@@ -15,7 +15,7 @@ use crate::{
     token::{Login, TokenRecord},
     wire::{
         envelope::{self, BodyError},
-        fields::{Field, FieldReader},
+        fields::{Field, FieldReader, object},
     },
 };
 
@@ -68,7 +68,7 @@ impl Credential {
     }
 
     fn read(&self, answer: &Answer) -> Result<TokenRecord, BodyError> {
-        let wire: TokenWire<'_> = serde_json::from_str(envelope::payload(&answer.body)?.get())?;
+        let wire: TokenWire<'_> = object(envelope::payload(&answer.body)?.get())?;
         let now = self.clock.now();
         let stated = FieldReader::new(self.naive_offset).time("expires_at", wire.expires_at);
         // How long it lives by the server's own clock; ours may be wrong by years.

@@ -12,6 +12,7 @@ use crate::{
     ApiRequest, Client, Error, ListPage,
     wire::{
         envelope::{self, BodyError},
+        fields::object,
         list,
     },
 };
@@ -37,7 +38,7 @@ impl Client {
 
     /// Sends, and reads a payload of a fixed shape.
     pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(&self, request: &ApiRequest) -> Result<T, Error> {
-        self.read_with(request, |payload| Ok(serde_json::from_str(payload)?)).await
+        self.read_with(request, |payload| Ok(object(payload)?)).await
     }
 
     /// Sends, and reads a listing whose rows `key_of` can name.

@@ -14,7 +14,7 @@ use crate::{
     ApiRequest, Client, Error, ListPage,
     wire::{
         envelope::BodyError,
-        fields::{Field, FieldReader},
+        fields::{Field, FieldReader, object},
     },
 };
 
@@ -144,7 +144,7 @@ struct RowWire<'a> {
 }
 
 fn row_key(row: &RawValue) -> Option<String> {
-    let wire: RowWire<'_> = serde_json::from_str(row.get()).ok()?;
+    let wire: RowWire<'_> = object(row.get()).ok()?;
     FieldReader::new(FixedOffset::east_opt(0)?).id("order_number", wire.order_number)
 }
 
@@ -273,7 +273,7 @@ pub(crate) fn parse_order(
     asked: &OrderNumber,
     naive: FixedOffset,
 ) -> Result<Read<Order>, BodyError> {
-    let wire: OrderWire<'_> = serde_json::from_str(payload)?;
+    let wire: OrderWire<'_> = object(payload)?;
     if let (None, Some(inner)) = (wire.order_number, wire.order) {
         return parse_order(inner.get(), asked, naive);
     }
@@ -321,7 +321,7 @@ pub(crate) fn parse_order(
 }
 
 fn read_items(read: &mut FieldReader, items: Field<'_>) -> Vec<OrderItem> {
-    let rows: Vec<&RawValue> = read.nested("items", items).unwrap_or_default();
+    let rows = read.list("items", items);
     rows.into_iter().enumerate().filter_map(|(at, row)| read_item(read, at, row)).collect()
 }
 

@@ -14,7 +14,7 @@ use crate::{
     ApiRequest, Client, Error, ListPage,
     wire::{
         envelope::BodyError,
-        fields::{Field, FieldReader},
+        fields::{Field, FieldReader, object},
     },
 };
 
@@ -93,7 +93,7 @@ impl Client {
         let request = ApiRequest::get(PRICES, &[id.as_str()]);
         self.read_with(&request, |payload| {
             let mut read = FieldReader::new(self.naive_offset);
-            let wrapped: PricesWire<'_> = serde_json::from_str(payload).unwrap_or_default();
+            let wrapped: PricesWire<'_> = object(payload).unwrap_or_default();
             let rows: Vec<&RawValue> = serde_json::from_str(wrapped.prices.map_or(payload, RawValue::get))?;
             let value = read_tiers(&mut read, rows);
             Ok(Read { value, unreadable: read.into_unreadable() })
@@ -134,7 +134,7 @@ struct RowWire<'a> {
 }
 
 fn row_key(row: &RawValue) -> Option<String> {
-    let wire: RowWire<'_> = serde_json::from_str(row.get()).ok()?;
+    let wire: RowWire<'_> = object(row.get()).ok()?;
     match (wire.id, wire.product) {
         (None, Some(inner)) => row_key(inner),
         (id, _) => FieldReader::new(FixedOffset::east_opt(0)?).id("id", id),
@@ -283,12 +283,12 @@ pub(crate) fn parse_product(
     asked: &ProductId,
     naive: FixedOffset,
 ) -> Result<Read<ProductDetail>, BodyError> {
-    let detail: DetailWire<'_> = serde_json::from_str(payload)?;
+    let detail: DetailWire<'_> = object(payload)?;
     let own = detail.product.map_or(payload, RawValue::get);
     let mut read = FieldReader::new(naive);
     let mut product = read_product(&mut read, own, asked)?;
     if let Some(prices) = detail.prices {
-        let rows = read.nested("prices", Some(prices)).unwrap_or_default();
+        let rows = read.list("prices", Some(prices));
         product.prices = read_tiers(&mut read, rows);
     }
     let mut stock = Stock::default();
@@ -303,7 +303,7 @@ pub(crate) fn parse_product(
 }
 
 fn read_product(read: &mut FieldReader, json: &str, asked: &ProductId) -> Result<Product, BodyError> {
-    let wire: ProductWire<'_> = serde_json::from_str(json)?;
+    let wire: ProductWire<'_> = object(json)?;
     let id = read.text("id", wire.id).ok_or_else(|| BodyError::shape("a product without id"))?;
     if id != asked.as_str() {
         return Err(BodyError::shape(format!("asked for product {asked}, was given {id}")));
@@ -364,11 +364,8 @@ fn read_stock(read: &mut FieldReader, json: &str, sku: &Sku) -> Result<Stock, Bo
     let (levels, locations): (Vec<&RawValue>, Vec<&RawValue>) = match json.starts_with('[') {
         true => (serde_json::from_str(json)?, Vec::new()),
         false => {
-            let wire: StockWire<'_> = serde_json::from_str(json)?;
-            (
-                read.nested("stock.stocks", wire.stocks).unwrap_or_default(),
-                read.nested("stock.locations", wire.locations).unwrap_or_default(),
-            )
+            let wire: StockWire<'_> = object(json)?;
+            (read.list("stock.stocks", wire.stocks), read.list("stock.locations", wire.locations))
         }
     };
     let locations = locations.into_iter().filter_map(|row| read_location(read, row)).collect();

@@ -3,11 +3,22 @@
 use chrono::{DateTime, FixedOffset, Utc};
 use espelho_model::{money::parse_decimal, raw::storable, time::parse_timestamp};
 use rust_decimal::Decimal;
-use serde::Deserialize;
+use serde::{
+    Deserialize,
+    de::{Error as _, Unexpected},
+};
 use serde_json::value::RawValue;
 
 /// No identifier of the document comes near it (a SKU has 50 characters), and every index takes it.
 const LONGEST_ID: usize = 255;
+
+/// Reads a JSON object. A derived reader alone would also take a list, element by element in the order of its fields.
+pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, serde_json::Error> {
+    match json.trim_start().starts_with('{') {
+        true => serde_json::from_str(json),
+        false => Err(serde_json::Error::invalid_type(Unexpected::Other("something else"), &"an object")),
+    }
+}
 
 /// One optional value of an object, unread.
 pub type Field<'a> = Option<&'a RawValue>;
@@ -80,13 +91,16 @@ impl FieldReader {
         self.read_number(name, field, |text| parse_timestamp(text, naive))
     }
 
-    /// A nested object or list; a value of another kind is unreadable.
+    /// A nested object; a value of another kind is unreadable, but for an empty list, which is how some servers write
+    /// "no object" (this API's own error envelope does).
     pub fn nested<'a, T: Deserialize<'a>>(&mut self, name: &'static str, field: Field<'a>) -> Option<T> {
-        // An empty list is how some servers write "no object" (this API's own error envelope does).
-        if field.is_some_and(|raw| raw.get() == "[]") {
-            return serde_json::from_str("[]").ok();
-        }
-        self.read(name, field, |json| serde_json::from_str(json).ok())
+        let field = field.filter(|raw| raw.get() != "[]");
+        self.read(name, field, |json| object(json).ok())
+    }
+
+    /// A nested list, its elements unread.
+    pub fn list<'a>(&mut self, name: &'static str, field: Field<'a>) -> Vec<&'a RawValue> {
+        self.read(name, field, |json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
     /// Values whose quotes do not matter; an empty string is no value.
@@ -163,6 +177,22 @@ mod tests {
         assert_eq!(reader.id("b", Some(&raw("\"\""))), None);
         assert_eq!(reader.id("c", Some(&raw(&format!("\"{}\"", "x".repeat(256))))), None);
         assert_eq!(reader.into_unreadable(), ["b", "c"]);
+    }
+
+    #[test]
+    fn a_list_is_never_taken_for_an_object() {
+        #[derive(Debug, PartialEq, Default, Deserialize)]
+        #[serde(default)]
+        struct Pair {
+            a: i64,
+            b: i64,
+        }
+        assert!(object::<Pair>("[1, 2]").is_err());
+        let mut reader = reader();
+        assert_eq!(reader.nested::<Pair>("pair", Some(&raw("[1,2]"))), None);
+        assert_eq!(reader.nested::<Pair>("empty", Some(&raw("[]"))), None);
+        assert_eq!(reader.nested("good", Some(&raw(r#"{"a":1}"#))), Some(Pair { a: 1, b: 0 }));
+        assert_eq!(reader.into_unreadable(), ["pair"]);
     }
 
     #[test]

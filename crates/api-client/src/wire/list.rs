@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     envelope::{BodyError, Envelope},
-    fields::{Field, FieldReader},
+    fields::{Field, FieldReader, object},
 };
 
 /// One page of a listing.
@@ -109,7 +109,7 @@ fn rows_of<'a>(
     if value.get().starts_with('[') {
         return Ok(serde_json::from_str(value.get())?);
     }
-    let container: Envelope<'a> = serde_json::from_str(value.get())?;
+    let container: Envelope<'a> = object(value.get())?;
     if container.success == Some(false) {
         return Err(BodyError::Denied);
     }
@@ -123,12 +123,11 @@ fn rows_of<'a>(
 }
 
 fn read_meta(level: &RawValue) -> PageMeta {
-    let Ok(wire) = serde_json::from_str::<MetaWire<'_>>(level.get()) else { return PageMeta::default() };
+    let Ok(wire) = object::<MetaWire<'_>>(level.get()) else { return PageMeta::default() };
     let inner = wire.pagination.map(read_meta).unwrap_or_default();
     let mut reader = FieldReader::new(chrono::FixedOffset::east_opt(0).expect("zero is an offset"));
     let mut number = |field: Field<'_>| reader.integer("meta", field).and_then(|n| u64::try_from(n).ok());
-    let records =
-        wire.records.and_then(|r| serde_json::from_str::<RecordsWire<'_>>(r.get()).ok()).unwrap_or_default();
+    let records = wire.records.and_then(|r| object::<RecordsWire<'_>>(r.get()).ok()).unwrap_or_default();
     let own = PageMeta {
         page: number(wire.page).or_else(|| number(wire.current_page)),
         per_page: number(wire.per_page).or_else(|| number(wire.limit)),

@@ -215,6 +215,8 @@ impl<P: Pull> Walk<'_, P> {
     /// no such thing" is believed.
     fn is_beyond_the_end(&self, page: u64, error: &ApiError) -> bool {
         let all_seen = self.pager.total().is_some() && self.pager.is_whole();
+        // The listing may have shrunk since the checkpoint; the total that it was kept with makes it be read again.
+        let all_seen = all_seen || self.report.resumed_at == Some(page);
         match error {
             ApiError::Refused { status: 404 | 416, .. } => page > 1,
             ApiError::Refused { status: 400 | 422, .. } => page > 1 && all_seen,
