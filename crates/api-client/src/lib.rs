@@ -1,8 +1,8 @@
 //! The marketplace's Seller Integration API, typed. No database, no policy.
 //!
 //! A call is built purely ([`ApiRequest`]), waits for the budget ([`limit::Gate`]), takes the store's token
-//! ([`token::TokenKeeper`]), goes out once, and what came back is classified ([`Error::class`]): that is
-//! [`Client::send`], and there is no other way to the network.
+//! ([`token`]), goes out once, and what came back is classified ([`Error::class`]): that is
+//! what every method of [`Client`] does, and there is no other way to the network.
 //!
 //! Reading order: [`ApiRequest`], [`Client`], [`error`], then [`limit`] and [`token`]; `wire` reads what the
 //! document leaves open in more than one shape, and each file of [`resources`] is one area of the API.

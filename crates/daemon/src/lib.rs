@@ -1,6 +1,6 @@
 //! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
 //!
-//! Reading order: [`cli`] parses, [`commands`] has a file for each command, `config` reads DIR, `context` opens
+//! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` and `http` are the service.
 
 pub mod cli;

@@ -2,7 +2,7 @@
 //! server counts, and none of it wasted.
 //!
 //! Two parts decide together. The *pace* is governor: it spreads sustained work evenly and lets an idle
-//! budget burst. The *log* ([`slots`]) is the guard: a request holds one of 300 slots until 60 s after
+//! budget burst. The *log* (`slots`) is the guard: a request holds one of 300 slots until 60 s after
 //! its response arrived. A request sent at `s` reaches the server no earlier than `s`, and an older one
 //! whose slot is free again was answered, hence counted, more than 60 s before; so no window of 60 s can
 //! hold more than 300, for any delay of the network, however the server counts. What the log holds is

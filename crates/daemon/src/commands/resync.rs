@@ -1,5 +1,7 @@
 //! `espelho --resync`: one complete reconciliation.
 
+use std::time::Duration;
+
 use espelho_model::clock::SystemClock;
 use espelho_sync_engine::{Options, Problem, StoreReport, Trouble, reconcile};
 use futures_util::{StreamExt as _, stream};
@@ -15,6 +17,8 @@ use crate::{
 
 /// Stores worked on at once: each has its own budget, and waiting for it costs nothing.
 const STORES_AT_ONCE: usize = 16;
+/// How long the operator waits for a clean end.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(cli: &Cli) -> u8 {
     let mut configuration = match load(cli) {
@@ -37,11 +41,32 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     };
     let options = options(cli);
     let work = configuration.stores.iter().map(|config| resync_store(&shared, config, &options));
-    let mut reports: Vec<StoreReport> = stream::iter(work).buffer_unordered(STORES_AT_ONCE).collect().await;
+    let working = stream::iter(work).buffer_unordered(STORES_AT_ONCE).collect::<Vec<StoreReport>>();
+    let mut reports = tokio::select! {
+        reports = working => reports,
+        () = patience_ended(&shared) => return say(&stopped(), cli.json),
+    };
     reports.sort_by(|a, b| a.store.cmp(&b.store));
     shared.store.close().await;
     print(&reports, cli.json);
     exit::of_run(&reports)
+}
+
+/// Ends when the operator has asked for the end and waited for it long enough: requests under way and a page's write
+/// are given time, a server's "come back in five minutes" is not. The process ends with it, so that cutting off a
+/// database future harms nothing: what was not committed is read again.
+async fn patience_ended(shared: &Shared) {
+    shared.stop.cancelled().await;
+    shared.clock.sleep(PATIENCE).await;
+}
+
+fn stopped() -> Problem {
+    Problem {
+        trouble: Trouble::Stopped,
+        code: "stopped".into(),
+        error: "stopped while it was waiting for the marketplace".into(),
+        hint: "run again: it resumes where it stopped".into(),
+    }
 }
 
 fn options(cli: &Cli) -> Options {

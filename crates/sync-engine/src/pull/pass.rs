@@ -25,7 +25,6 @@ const AT_ONCE: usize = 16;
 const HOPELESS: usize = 20;
 /// How many times that before the pass itself is.
 const HOPELESS_PAGES: usize = 3;
-const NAMELESS: &str = "listed rows without an identifier";
 /// A pass that began longer ago is begun anew: its first pages are no longer true.
 const STALE_HOURS: i64 = 24;
 
@@ -55,6 +54,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         failed_before: HashSet::new(),
         failing_in_a_row: 0,
         last_failure: None,
+        nameless: 0,
         remarks: BTreeMap::new(),
         report: ResourceReport::new(P::RESOURCE),
     };
@@ -73,6 +73,7 @@ pub(super) struct Walk<'c, P> {
     pub(super) failed_before: HashSet<String>,
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
+    nameless: u64,
     pub(super) remarks: BTreeMap<String, u64>,
     pub(super) report: ResourceReport,
 }
@@ -226,9 +227,11 @@ impl<P: Pull> Walk<'_, P> {
 
     async fn mirror_page(&mut self, mut kept: KeptPage, listing: ListPage) -> Result<(), Problem> {
         let ListPage { rows, nameless, .. } = listing;
-        if nameless > 0 {
-            *self.remarks.entry(NAMELESS.into()).or_default() += nameless as u64;
+        if kept.page == 1 {
+            // A listing that is read once more shows the same ones again.
+            self.nameless = 0;
         }
+        self.nameless += nameless as u64;
         let known = self.look_up(&rows).await?;
         let plan = plan_page(&rows, &known, &self.failed_before, self.options.deep);
         if self.options.dry_run {
@@ -237,8 +240,6 @@ impl<P: Pull> Walk<'_, P> {
             self.step = kept.step;
             kept.counts = self.read_and_write(plan.fetch, kept.clone(), &known).await?;
         }
-        // They cannot be listed as failures, having no key, but they are rows that are not mirrored.
-        kept.counts.failed += nameless as u64;
         self.report.counts.add(kept.counts);
         self.context.progress.advance(&self.context.key, P::RESOURCE, self.pager.seen(), self.pager.total());
         self.give_up_if_hopeless()
@@ -310,6 +311,11 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     fn conclude(mut self, problem: Option<Problem>) -> ResourceReport {
+        if self.nameless > 0 {
+            // They cannot be listed as failures, having no key, but they are rows that are not mirrored.
+            self.report.counts.failed += self.nameless;
+            self.remarks.insert("listed rows without an identifier".into(), self.nameless);
+        }
         let notes = self.remarks.into_iter().map(|(remark, rows)| format!("{remark} ({rows} rows)"));
         self.report.notes.extend(notes);
         self.report.state = match &problem {
