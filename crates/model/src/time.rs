@@ -1,9 +1,6 @@
 //! Timestamps as the marketplace may write them, and the one form in which the mirror keeps them.
 
-use chrono::{
-    DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, TimeZone, Timelike,
-    Utc,
-};
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
 
 /// Reads an ISO 8601 date-time into UTC, at microsecond precision.
 ///
@@ -47,9 +44,29 @@ fn without_leap_second(instant: DateTime<Utc>) -> DateTime<Utc> {
     whole + TimeDelta::microseconds(i64::from(instant.nanosecond() / 1000))
 }
 
-/// The text form of the mirror: always 27 characters, UTC, so that text order is time order.
+/// The text form of the mirror: always 27 characters, UTC, so that text order is time order. Written digit by digit,
+/// because every row has several.
+///
+/// Years outside 0 to 9999 have no such form; [`parse_timestamp`] lets none in.
 pub fn fixed_width(instant: DateTime<Utc>) -> String {
-    without_leap_second(instant).to_rfc3339_opts(SecondsFormat::Micros, true)
+    let instant = without_leap_second(instant);
+    let (date, time) = (instant.date_naive(), instant.time());
+    let mut text = *b"0000-00-00T00:00:00.000000Z";
+    let mut put = |at: std::ops::Range<usize>, number: u32| {
+        let mut rest = number;
+        for digit in text[at].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+    };
+    put(0..4, date.year().clamp(0, 9999).unsigned_abs());
+    put(5..7, date.month());
+    put(8..10, date.day());
+    put(11..13, time.hour());
+    put(14..16, time.minute());
+    put(17..19, time.second());
+    put(20..26, time.nanosecond() / 1000);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 #[cfg(test)]
@@ -102,6 +119,7 @@ mod tests {
             let [ta, tb] = [a, b].map(|micros| DateTime::from_timestamp_micros(micros).unwrap());
             let [sa, sb] = [fixed_width(ta), fixed_width(tb)];
             prop_assert_eq!(sa.len(), 27);
+            prop_assert_eq!(&sa, &ta.to_rfc3339_opts(chrono::SecondsFormat::Micros, true));
             prop_assert_eq!(sa.cmp(&sb), ta.cmp(&tb));
             prop_assert_eq!(parse_timestamp(&sa, brasilia()), Some(ta));
         }

@@ -84,7 +84,7 @@ async fn open_sqlite(url: &str) -> Result<(Database, Locks), Error> {
         .foreign_keys(true)
         .busy_timeout(Duration::from_secs(10))
         .pragma("cache_size", "-24576")
-        .pragma("wal_autocheckpoint", "6000");
+        .pragma("wal_autocheckpoint", "8000");
     let failed = |source| Error::Connect { url: shown(url), source };
     let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
     let write = write.connect_with(options.clone()).await.map_err(failed)?;

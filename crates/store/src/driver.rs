@@ -95,8 +95,9 @@ pub(crate) enum Places {
     Numbered,
 }
 
-/// Sizes of multi-row statements: few, because each is a prepared statement of its own.
-const BATCHES: [usize; 6] = [100, 50, 20, 10, 5, 1];
+/// Sizes of multi-row statements: few, because each is a prepared statement of its own. Fewer rows than the least go in
+/// one statement, because each costs a hand-over to the database's thread or server.
+const BATCHES: [usize; 4] = [100, 50, 20, 10];
 
 impl Database {
     /// Begins a transaction that may write.
@@ -135,7 +136,7 @@ impl Database {
             Self::Sqlite { read, .. } => Connections::Sqlite(read),
             Self::Postgres(pool) => Connections::Postgres(pool),
         };
-        reader.fetch(operation, sql.to_owned(), values).await
+        reader.fetch(operation, sql.to_owned(), values, Plan::Kept).await
     }
 
     /// Reads `head IN ($n, …)` over a list of keys of any length, just before these rows are written: on the
@@ -153,7 +154,7 @@ impl Database {
         };
         let mut rows = Vec::new();
         for (sql, values) in in_lists(head, first, keys) {
-            rows.extend(writer.fetch(operation, sql, values).await?);
+            rows.extend(writer.fetch(operation, sql, values, Plan::Anew).await?);
         }
         Ok(rows)
     }
@@ -170,6 +171,14 @@ impl Database {
     }
 }
 
+/// Whether PostgreSQL keeps a statement's plan. A plan for a list of keys that was made while the table was small goes
+/// through all rows of a store for ever after, so those are planned anew; the large inserts have only one plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plan {
+    Kept,
+    Anew,
+}
+
 /// A pool to read from.
 enum Connections<'d> {
     Sqlite(&'d SqlitePool),
@@ -182,6 +191,7 @@ impl Connections<'_> {
         operation: &'static str,
         sql: String,
         values: Vec<Value>,
+        plan: Plan,
     ) -> Result<Vec<Row>, Error> {
         check_arity(&sql, values.len())?;
         let sql = AssertSqlSafe(sql);
@@ -191,7 +201,10 @@ impl Connections<'_> {
                 rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
             }
             Self::Postgres(pool) => {
-                let rows = sqlx::query_with(sql, postgres_arguments(values)?).fetch_all(*pool).await;
+                let rows = sqlx::query_with(sql, postgres_arguments(values)?)
+                    .persistent(plan == Plan::Kept)
+                    .fetch_all(*pool)
+                    .await;
                 rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
             }
         };
@@ -208,7 +221,7 @@ impl Tx {
         values: Vec<Value>,
     ) -> Result<u64, Error> {
         check_arity(sql, values.len())?;
-        self.run(operation, sql.to_owned(), values).await
+        self.run(operation, sql.to_owned(), values, Plan::Kept).await
     }
 
     /// Inserts rows given as one flat list of values, row after row.
@@ -226,7 +239,8 @@ impl Tx {
         while left > 0 {
             let batch = batch_of(left);
             let part: Vec<Value> = values.by_ref().take(batch * insert.columns).collect();
-            affected += self.run(insert.operation, insert.sql(batch, self.places()), part).await?;
+            affected +=
+                self.run(insert.operation, insert.sql(batch, self.places()), part, Plan::Kept).await?;
             left -= batch;
         }
         Ok(affected)
@@ -242,7 +256,7 @@ impl Tx {
     ) -> Result<u64, Error> {
         let mut affected = 0;
         for (sql, values) in in_lists(head, first, keys) {
-            affected += self.run(operation, sql, values).await?;
+            affected += self.run(operation, sql, values, Plan::Anew).await?;
         }
         Ok(affected)
     }
@@ -268,7 +282,13 @@ impl Tx {
         rows.map_err(|source| Error::Statement { operation, source })
     }
 
-    async fn run(&mut self, operation: &'static str, sql: String, values: Vec<Value>) -> Result<u64, Error> {
+    async fn run(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+        plan: Plan,
+    ) -> Result<u64, Error> {
         let affected = match self {
             Self::Sqlite(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), sqlite_arguments(values)?);
@@ -276,6 +296,7 @@ impl Tx {
             }
             Self::Postgres(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), postgres_arguments(values)?);
+                let query = query.persistent(plan == Plan::Kept);
                 query.execute(&mut **tx).await.map(|done| done.rows_affected())
             }
         };
@@ -336,7 +357,7 @@ impl Insert {
 }
 
 fn batch_of(left: usize) -> usize {
-    BATCHES.into_iter().find(|&batch| batch <= left).unwrap_or(1)
+    BATCHES.into_iter().find(|&batch| batch <= left).unwrap_or(left)
 }
 
 fn in_lists(head: &'static str, first: &[Value], keys: Vec<String>) -> Vec<(String, Vec<Value>)> {
@@ -526,7 +547,7 @@ mod tests {
         let keys: Vec<String> = (0..137).map(|n| n.to_string()).collect();
         let statements = in_lists("DELETE FROM t WHERE s = $1 AND k", &[Value::from("s")], keys);
         let sizes: Vec<usize> = statements.iter().map(|(_, values)| values.len() - 1).collect();
-        assert_eq!(sizes, [100, 20, 10, 5, 1, 1]);
-        assert!(statements[4].0.ends_with("AND k IN ($2)"));
+        assert_eq!(sizes, [100, 20, 10, 7]);
+        assert!(statements[3].0.ends_with("AND k IN ($2, $3, $4, $5, $6, $7, $8)"));
     }
 }
