@@ -13,7 +13,7 @@ pub const WORKFLOW_TYPES: [&str; 6] =
     ["standard", "production", "in_store_pickup", "pre_order", "backorder", "collective"];
 
 /// The order statuses that the document mentions, in all workflows.
-pub const STATUSES: [&str; 20] = [
+pub const STATUSES: [&str; 19] = [
     "waiting_payment",
     "paid",
     "preparing",
@@ -33,7 +33,6 @@ pub const STATUSES: [&str; 20] = [
     "awaiting_materials",
     "production_in_progress",
     "production_finished",
-    "refunded",
 ];
 
 /// The line `stock_status` values of the document.
