@@ -1,8 +1,33 @@
 //! A request as data: built purely, sent elsewhere.
 
 use reqwest::Method;
+use serde::Serialize;
 
 use crate::path::segment;
+
+/// What a request carries.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// Nothing at all.
+    Empty,
+    /// A JSON text.
+    Json(Vec<u8>),
+    /// One file, as `multipart/form-data`.
+    File(File),
+}
+
+/// A file to upload ("Media" and "Store page and rating" of the document).
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct File {
+    /// The form field: `image` on every route that takes a file.
+    pub(crate) field: &'static str,
+    /// The name that the marketplace is told.
+    pub(crate) name: String,
+    /// The media type, such as `image/png`.
+    pub(crate) media_type: &'static str,
+    /// The file.
+    pub(crate) bytes: Vec<u8>,
+}
 
 /// One call of the API, without host, token or time.
 #[derive(Clone, PartialEq, Eq)]
@@ -11,7 +36,7 @@ pub struct ApiRequest {
     /// The route as the document writes it, for logs and metrics: never an identifier in it.
     pub(crate) route: &'static str,
     pub(crate) path_and_query: String,
-    pub(crate) body: Option<Vec<u8>>,
+    pub(crate) body: Body,
     /// Whether the route needs the bearer token. Only the token issue and the `/api/global` enums do not.
     pub(crate) authenticated: bool,
 }
@@ -26,12 +51,36 @@ impl std::fmt::Debug for ApiRequest {
 impl ApiRequest {
     /// A GET of a route template; each `{…}` in it is replaced by the next of `ids`, encoded.
     pub(crate) fn get(route: &'static str, ids: &[&str]) -> Self {
-        Self { method: Method::GET, route, path_and_query: fill(route, ids), body: None, authenticated: true }
+        Self::of(Method::GET, route, ids)
     }
 
-    /// A POST of a JSON body.
-    pub(crate) fn post(route: &'static str, ids: &[&str], body: Vec<u8>) -> Self {
-        Self { method: Method::POST, body: Some(body), ..Self::get(route, ids) }
+    /// A POST without a body; [`ApiRequest::json`] or [`ApiRequest::file`] gives it one.
+    pub(crate) fn post(route: &'static str, ids: &[&str]) -> Self {
+        Self::of(Method::POST, route, ids)
+    }
+
+    /// A PUT without a body.
+    pub(crate) fn put(route: &'static str, ids: &[&str]) -> Self {
+        Self::of(Method::PUT, route, ids)
+    }
+
+    /// A DELETE.
+    pub(crate) fn delete(route: &'static str, ids: &[&str]) -> Self {
+        Self::of(Method::DELETE, route, ids)
+    }
+
+    fn of(method: Method, route: &'static str, ids: &[&str]) -> Self {
+        Self { method, route, path_and_query: fill(route, ids), body: Body::Empty, authenticated: true }
+    }
+
+    /// The same request with a JSON body. What is sent are structs of ours and JSON values, which always serialise.
+    pub(crate) fn json(self, body: &impl Serialize) -> Self {
+        Self { body: Body::Json(serde_json::to_vec(body).unwrap_or_default()), ..self }
+    }
+
+    /// The same request with a file.
+    pub(crate) fn file(self, file: File) -> Self {
+        Self { body: Body::File(file), ..self }
     }
 
     /// The same request for a route that is public.
@@ -58,6 +107,15 @@ impl ApiRequest {
     /// The route template, as the document writes it.
     pub fn route(&self) -> &'static str {
         self.route
+    }
+
+    /// The JSON that it carries, if any.
+    #[cfg(test)]
+    pub(crate) fn json_body(&self) -> Option<serde_json::Value> {
+        match &self.body {
+            Body::Json(bytes) => serde_json::from_slice(bytes).ok(),
+            _ => None,
+        }
     }
 
     /// Method, path and query, for people.

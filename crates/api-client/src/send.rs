@@ -10,6 +10,7 @@ use espelho_model::Clock;
 use reqwest::{
     Response, StatusCode, Url,
     header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
+    multipart::{Form, Part},
 };
 use secrecy::ExposeSecret;
 
@@ -18,6 +19,7 @@ use crate::{
     client::Counters,
     error::{Class, Error, Refusal, presentable},
     limit::Permit,
+    request::{Body, File},
     retry::Attempts,
     retry_after,
     token::TokenRecord,
@@ -139,11 +141,13 @@ impl Exchange {
             value.set_sensitive(true);
             outgoing.headers_mut().insert(AUTHORIZATION, value);
         }
-        if let Some(body) = &request.body {
-            outgoing.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            *outgoing.body_mut() = Some(body.clone().into());
-        }
-        Ok(outgoing)
+        let builder = reqwest::RequestBuilder::from_parts(self.http.client.clone(), outgoing);
+        let builder = match &request.body {
+            Body::Empty => builder,
+            Body::Json(json) => builder.header(CONTENT_TYPE, "application/json").body(json.clone()),
+            Body::File(file) => builder.multipart(form(file)?),
+        };
+        builder.build().map_err(|e| Error::Setup(format!("{}: {e}", request.describe())))
     }
 
     fn not_answered(&self, request: &ApiRequest, error: reqwest::Error, permit: Option<Permit>) -> Error {
@@ -237,11 +241,22 @@ impl Exchange {
     }
 }
 
+/// The form of an upload.
+fn form(file: &File) -> Result<Form, Error> {
+    let part = Part::bytes(file.bytes.clone())
+        .file_name(file.name.clone())
+        .mime_str(file.media_type)
+        .map_err(|e| Error::Setup(format!("{:?} is no media type: {e}", file.media_type)))?;
+    Ok(Form::new().part(file.field, part))
+}
+
 impl ApiRequest {
     /// A 2xx is an answer only when it may be JSON; a proxy's page is none.
     fn accept(&self, answer: Answer) -> Result<Answer, Error> {
         match answer.body.iter().find(|b| !b.is_ascii_whitespace()) {
             Some(b'{' | b'[') => Ok(answer),
+            // What was deleted has nothing more to say.
+            None if answer.status == 204 => Ok(Answer { body: b"{}".to_vec(), ..answer }),
             _ => Err(self.unreadable(&answer, "not a JSON object or list")),
         }
     }

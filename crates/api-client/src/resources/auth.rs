@@ -44,10 +44,9 @@ struct TokenWire<'a> {
     expires_at: Field<'a>,
 }
 
-fn login_request(username: &str, password: &SecretString) -> Result<ApiRequest, Error> {
+fn login_request(username: &str, password: &SecretString) -> ApiRequest {
     let body = LoginBody { username, password: password.expose_secret() };
-    let body = serde_json::to_vec(&body).map_err(|e| Error::Setup(e.to_string()))?;
-    Ok(ApiRequest::post("/api/integration/auth", &[], body).public())
+    ApiRequest::post("/api/integration/auth", &[]).json(&body).public()
 }
 
 impl Login for Credential {
@@ -58,7 +57,7 @@ impl Login for Credential {
 
 impl Credential {
     async fn log_in(&self) -> Result<TokenRecord, Error> {
-        let request = login_request(&self.username, &self.password)?;
+        let request = login_request(&self.username, &self.password);
         self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
         let answer = match self.exchange.once(&request, None, None).await {
             Ok(answer) => answer,
@@ -94,9 +93,10 @@ mod tests {
 
     #[test]
     fn the_login_carries_the_credential_in_its_body_and_needs_no_token() {
-        let request = login_request("loja@a1b2c3d4", &SecretString::from("s\"e")).unwrap();
+        let request = login_request("loja@a1b2c3d4", &SecretString::from("s\"e"));
         assert_eq!(request.describe(), "POST /api/integration/auth");
-        assert_eq!(request.body.as_deref(), Some(&br#"{"username":"loja@a1b2c3d4","password":"s\"e"}"#[..]));
+        let body = serde_json::json!({"username": "loja@a1b2c3d4", "password": "s\"e"});
+        assert_eq!(request.json_body(), Some(body));
         assert!(!request.authenticated);
     }
 }
