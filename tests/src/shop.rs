@@ -42,6 +42,8 @@ pub struct Call {
     pub query: BTreeMap<String, String>,
     /// The bearer token.
     pub token: Option<String>,
+    /// Every header, by its name in lower case.
+    pub headers: BTreeMap<String, String>,
     /// The body.
     pub body: String,
     /// When it came.
@@ -278,17 +280,15 @@ async fn read_call(stream: &mut BufReader<TcpStream>) -> Option<Call> {
     stream.read_line(&mut line).await.ok().filter(|read| *read > 0)?;
     let mut words = line.split_whitespace().map(str::to_owned);
     let (method, target) = (words.next()?, words.next()?);
-    let (mut token, mut length) = (None, 0);
+    let mut headers = BTreeMap::new();
     loop {
         let mut line = String::new();
         stream.read_line(&mut line).await.ok()?;
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        match name.to_ascii_lowercase().as_str() {
-            "authorization" => token = value.trim().strip_prefix("Bearer ").map(str::to_owned),
-            "content-length" => length = value.trim().parse().ok()?,
-            _ => {}
-        }
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
+    let token = headers.get("authorization").and_then(|value| value.strip_prefix("Bearer "));
+    let length = headers.get("content-length").map_or(Ok(0), |value| value.parse()).ok()?;
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
     let (path, query) = target.split_once('?').unwrap_or((&target, ""));
@@ -297,7 +297,8 @@ async fn read_call(stream: &mut BufReader<TcpStream>) -> Option<Call> {
         method,
         path: path.to_owned(),
         query: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
-        token,
+        token: token.map(str::to_owned),
+        headers,
         body: String::from_utf8_lossy(&body).into_owned(),
         at: Instant::now(),
     })
