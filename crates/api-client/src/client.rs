@@ -12,6 +12,7 @@ use chrono::FixedOffset;
 use espelho_model::Clock;
 use reqwest::Url;
 use secrecy::SecretString;
+use serde::Serialize;
 
 use crate::{
     error::Error,
@@ -38,6 +39,18 @@ pub struct Settings {
     pub naive_offset: FixedOffset,
     /// Attempts of a read before its error is given back.
     pub attempts: u32,
+    /// The webhook that each login asks for, if any.
+    pub webhook: Option<WebhookBlock>,
+}
+
+/// The `webhook` block of a login (API document, "Authentication" 10): the first login with it creates the webhook,
+/// later ones confirm it, and another address changes it in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WebhookBlock {
+    /// `url`: a public HTTPS address.
+    pub url: String,
+    /// `events`: names of events; `*` stands for all.
+    pub events: Vec<String>,
 }
 
 /// What the client has done so far.
@@ -89,6 +102,7 @@ impl Client {
             exchange: Arc::clone(&exchange),
             clock: Arc::clone(&clock),
             naive_offset: settings.naive_offset,
+            webhook: settings.webhook,
         };
         let tokens = Arc::new(TokenKeeper::new(
             settings.username,
@@ -142,6 +156,7 @@ fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
 mod tests {
     use super::parse_base;
 
+    // proves: VER-002
     #[test]
     fn only_plain_addresses_are_base_addresses_and_http_only_where_allowed() {
         assert!(parse_base("https://m.example", false).is_ok());

@@ -2,10 +2,12 @@
 //!
 //! A call is built purely ([`ApiRequest`]), waits for the budget ([`limit::Gate`]), takes the store's token
 //! ([`token`]), goes out once, and what came back is classified ([`Error::class`]): that is
-//! what every method of [`Client`] does, and there is no other way to the network.
+//! what every method of [`Client`] does, and there is no other way to the marketplace. Files behind signed addresses
+//! are fetched apart, by [`signed`], which never sees the token.
 //!
 //! Reading order: [`ApiRequest`], [`Client`], [`error`], then [`limit`] and [`token`]; `wire` reads what the
-//! document leaves open in more than one shape, and each file of [`resources`] is one area of the API.
+//! document leaves open in more than one shape, and each file of [`resources`] is one area of the API. [`webhook`]
+//! reads what the marketplace pushes.
 #![deny(missing_docs)]
 
 pub mod client;
@@ -17,11 +19,14 @@ pub mod resources;
 pub mod retry;
 mod retry_after;
 mod send;
+pub mod signed;
 pub mod token;
+pub mod webhook;
 pub mod wire;
 
-pub use client::{Client, Settings, Stats};
-pub use error::{Class, Error};
+pub use client::{Client, Settings, Stats, WebhookBlock};
+pub use error::{Class, Documented, Error};
 pub use request::ApiRequest;
 pub use send::Http;
+pub use signed::{SignedFile, SignedUrl};
 pub use wire::list::{ListPage, ListedRow, PageMeta};

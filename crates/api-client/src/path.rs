@@ -7,12 +7,18 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 
 /// Encodes one path segment, so that no identifier can reach another route.
 ///
-/// A segment made of dots is encoded too, dots included: URL parsers would otherwise walk up the path.
+/// A segment made of dots is encoded too, dots included: URL parsers would otherwise walk up the path. So is an empty
+/// one, as if it were a dot: without it the path would be that of the listing.
 pub(crate) fn segment(text: &str) -> String {
-    if !text.is_empty() && text.bytes().all(|b| b == b'.') {
+    if text.bytes().all(|b| b == b'.') {
         // Even `%2E%2E` is a parent directory to a URL parser, so the percent sign is encoded as well.
-        return "%252E".repeat(text.len());
+        return "%252E".repeat(text.len().max(1));
     }
+    parameter(text)
+}
+
+/// Encodes a query parameter's name or value.
+pub(crate) fn parameter(text: &str) -> String {
     utf8_percent_encode(text, SEGMENT).to_string()
 }
 
@@ -20,12 +26,11 @@ pub(crate) fn segment(text: &str) -> String {
 mod tests {
     use proptest::prelude::*;
 
-    use super::segment;
+    use super::{parameter, segment};
 
     proptest! {
         #[test]
         fn an_identifier_never_leaves_its_segment(id in any::<String>()) {
-            prop_assume!(!id.is_empty());
             let url = reqwest::Url::parse("https://m.example/api/v1/sellers/orders/").unwrap();
             let url = url.join(&format!("./{}/events", segment(&id))).unwrap();
             let segments: Vec<_> = url.path_segments().unwrap().collect();
@@ -41,5 +46,7 @@ mod tests {
         assert_eq!(segment("MP-1234.5_6~7"), "MP-1234.5_6~7");
         assert_eq!(segment("a/b?c#d"), "a%2Fb%3Fc%23d");
         assert_eq!(segment(".."), "%252E%252E");
+        assert_eq!(segment(""), "%252E");
+        assert_eq!(parameter(".."), "..");
     }
 }

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde::Serialize;
 
-use crate::path::segment;
+use crate::path::{parameter, segment};
 
 /// What a request carries.
 #[derive(Clone, PartialEq, Eq)]
@@ -92,9 +92,9 @@ impl ApiRequest {
     pub(crate) fn query<'a>(mut self, parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         for (name, value) in parameters {
             self.path_and_query.push(if self.path_and_query.contains('?') { '&' } else { '?' });
-            self.path_and_query.push_str(&segment(name));
+            self.path_and_query.push_str(&parameter(name));
             self.path_and_query.push('=');
-            self.path_and_query.push_str(&segment(value));
+            self.path_and_query.push_str(&parameter(value));
         }
         self
     }

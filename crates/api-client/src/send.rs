@@ -51,7 +51,7 @@ pub(crate) struct Exchange {
     pub(crate) base: Url,
     pub(crate) counters: Counters,
     clock: Arc<dyn Clock>,
-    http: Http,
+    pub(crate) http: Http,
     /// The base as text without a trailing slash, ready for a path.
     prefix: String,
 }
@@ -66,7 +66,7 @@ struct RateHeaders {
 /// The connections to the marketplace. Stores of one environment share them.
 #[derive(Clone, Debug)]
 pub struct Http {
-    client: reqwest::Client,
+    pub(crate) client: reqwest::Client,
     allow_http: bool,
 }
 
@@ -177,6 +177,7 @@ impl Exchange {
                 Ok(Some(chunk)) if body.len() + chunk.len() > LARGEST_ANSWER => {
                     return Err(Error::TooLarge {
                         request: request.describe(),
+                        read: request.is_read(),
                         limit_mib: LARGEST_ANSWER >> 20,
                     });
                 }
@@ -229,7 +230,7 @@ impl Exchange {
             request: request.describe(),
             read: request.is_read(),
             status: status.as_u16(),
-            refusal,
+            refusal: Box::new(refusal),
             after,
         }
     }
@@ -255,8 +256,10 @@ impl ApiRequest {
     fn accept(&self, answer: Answer) -> Result<Answer, Error> {
         match answer.body.iter().find(|b| !b.is_ascii_whitespace()) {
             Some(b'{' | b'[') => Ok(answer),
-            // What was deleted has nothing more to say.
-            None if answer.status == 204 => Ok(Answer { body: b"{}".to_vec(), ..answer }),
+            // What was deleted, or is only queued, has nothing more to say.
+            None if answer.status == 204 || answer.status == 202 && !self.is_read() => {
+                Ok(Answer { body: b"{}".to_vec(), ..answer })
+            }
             _ => Err(self.unreadable(&answer, "not a JSON object or list")),
         }
     }
@@ -265,14 +268,16 @@ impl ApiRequest {
     pub(crate) fn no_answer(&self, answer: &Answer, cause: BodyError) -> Error {
         match cause {
             BodyError::Broken(error) => self.unreadable(answer, &error.to_string()),
-            BodyError::Shape(problem) => {
-                Error::Unexpected { request: self.describe(), problem: presentable(&problem) }
-            }
+            BodyError::Shape(problem) => Error::Unexpected {
+                request: self.describe(),
+                read: self.is_read(),
+                problem: presentable(&problem),
+            },
             BodyError::Denied => Error::Refused {
                 request: self.describe(),
                 read: self.is_read(),
                 status: answer.status,
-                refusal: Refusal::parse(&answer.body),
+                refusal: Box::new(Refusal::parse(&answer.body)),
                 after: None,
             },
         }

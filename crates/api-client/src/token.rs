@@ -79,11 +79,25 @@ pub trait Vault: Send + Sync {
     fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>>;
     /// Puts a login on record: first that it is being made at `at`, then, replacing that, why it was.
     fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>>;
+    /// Puts the signing secret of the webhook on record, when a login's answer carries it. It may be shown once only,
+    /// so it must be durable when this returns: the token of the same answer is not used before. Does nothing unless
+    /// it is overridden.
+    fn keep_webhook_secret(&self, secret: SecretString) -> BoxFuture<'_, Result<(), BoxedError>> {
+        drop(secret);
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// What a login gives.
+pub(crate) struct Issued {
+    pub(crate) record: TokenRecord,
+    /// The signing secret of the webhook that the login asked for, if the answer carries it.
+    pub(crate) webhook_secret: Option<SecretString>,
 }
 
 /// Makes the call that issues a token.
 pub(crate) trait Login: Send + Sync {
-    fn login(&self) -> BoxFuture<'_, Result<TokenRecord, Error>>;
+    fn login(&self) -> BoxFuture<'_, Result<Issued, Error>>;
 }
 
 /// Gives out the token, and renews it with one login at a time.
@@ -172,7 +186,11 @@ impl TokenKeeper {
     ) -> Result<Arc<TokenRecord>, Error> {
         self.refuse_login_war(reason).await?;
         let error = match self.try_to_log_in(reason).await {
-            Ok(record) => {
+            Ok(Issued { record, webhook_secret }) => {
+                // The secret goes first: a token that is lost costs a login, a secret that is lost is gone.
+                if let Some(secret) = webhook_secret {
+                    self.vault.keep_webhook_secret(secret).await.map_err(unwritten)?;
+                }
                 self.vault.save(record.clone()).await.map_err(unwritten)?;
                 return Ok(self.cache(record));
             }
@@ -192,7 +210,7 @@ impl TokenKeeper {
 
     /// Each attempt is on record before it is made, so that a crash loop cannot burn the login limit; what it came to
     /// is recorded after it.
-    async fn try_to_log_in(&self, reason: LoginReason) -> Result<TokenRecord, Error> {
+    async fn try_to_log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
         let mut attempts = Attempts::new(self.attempts);
         loop {
             self.wait_for_login_budget().await?;
@@ -200,9 +218,9 @@ impl TokenKeeper {
             self.vault.record_login(at, ATTEMPT).await.map_err(unwritten)?;
             tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
             let error = match self.login.login().await {
-                Ok(record) => {
+                Ok(issued) => {
                     self.vault.record_login(at, reason.as_str()).await.map_err(unwritten)?;
-                    return Ok(record);
+                    return Ok(issued);
                 }
                 Err(error) => error,
             };

@@ -1,191 +1,17 @@
 //! The client against servers that answer as no document foresees: a plain TCP socket says what a test tells it.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
-use std::{
-    collections::VecDeque,
-    num::NonZeroU32,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+mod support;
 
-use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
+use chrono::TimeDelta;
 use espelho_api_client::{
-    Class, Client, Error, Http, Settings,
-    error::BoxedError,
-    limit::{BoxFuture, NoLedger, Quota},
-    token::{PastLogin, TokenRecord, Vault},
+    Class, Error,
+    token::{TokenRecord, Vault as _},
 };
-use espelho_model::{Clock, OrderNumber, ProductId, clock::Sleep};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
-};
+use espelho_model::{Clock as _, OrderNumber, ProductId};
+use tokio::net::TcpListener;
 
-/// Real sockets, and a clock whose sleeps are over at once and only noted.
-struct NotingClock {
-    now: Mutex<DateTime<Utc>>,
-    slept: Mutex<Vec<Duration>>,
-}
-
-impl Clock for NotingClock {
-    fn now(&self) -> DateTime<Utc> {
-        // No two readings of a real clock are the same either.
-        let mut now = self.now.lock().unwrap();
-        *now += TimeDelta::microseconds(1);
-        *now
-    }
-
-    fn monotonic(&self) -> Duration {
-        (self.now() - DateTime::<Utc>::UNIX_EPOCH).to_std().unwrap()
-    }
-
-    fn sleep(&self, duration: Duration) -> Sleep {
-        *self.now.lock().unwrap() += TimeDelta::from_std(duration).unwrap();
-        self.slept.lock().unwrap().push(duration);
-        Box::pin(std::future::ready(()))
-    }
-}
-
-#[derive(Default)]
-struct Memory {
-    token: Mutex<Option<TokenRecord>>,
-    logins: Mutex<Vec<PastLogin>>,
-}
-
-impl Vault for Memory {
-    fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
-        Box::pin(async { Ok(self.token.lock().unwrap().clone()) })
-    }
-
-    fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
-        *self.token.lock().unwrap() = Some(record);
-        Box::pin(async { Ok(()) })
-    }
-
-    fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>> {
-        let logins = self.logins.lock().unwrap().iter().filter(|(at, _)| *at >= since).cloned().collect();
-        Box::pin(async { Ok(logins) })
-    }
-
-    fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>> {
-        let mut logins = self.logins.lock().unwrap();
-        logins.retain(|(known, _)| *known != at);
-        logins.push((at, what.to_owned()));
-        Box::pin(async { Ok(()) })
-    }
-}
-
-/// A server that gives the scripted answers to everything but logins, one a request; each login gives a new token.
-#[derive(Clone)]
-struct Script {
-    answers: Arc<Mutex<VecDeque<Vec<u8>>>>,
-    requests: Arc<Mutex<Vec<String>>>,
-    login: Arc<Mutex<Vec<u8>>>,
-    logins: Arc<Mutex<usize>>,
-}
-
-fn http(status: &str, headers: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()).into_bytes()
-}
-
-fn json(body: &str) -> Vec<u8> {
-    http("200 OK", "Content-Type: application/json\r\n", body)
-}
-
-const ORDER: &str =
-    r#"{"success":true,"message_code":"SUCCESS","data":{"order_number":"1","status":"paid"}}"#;
-
-async fn serve(stream: TcpStream, script: Script) {
-    let mut stream = stream;
-    let mut buffer = Vec::new();
-    loop {
-        while !buffer.windows(4).any(|w| w == b"\r\n\r\n") {
-            let mut part = [0; 4096];
-            match stream.read(&mut part).await {
-                Ok(0) | Err(_) => return,
-                Ok(n) => buffer.extend_from_slice(&part[..n]),
-            }
-        }
-        let text = String::from_utf8_lossy(&buffer).into_owned();
-        buffer.clear();
-        let answer = if text.starts_with("POST /api/integration/auth") {
-            let mut logins = script.logins.lock().unwrap();
-            *logins += 1;
-            let login = String::from_utf8(script.login.lock().unwrap().clone()).unwrap();
-            login.replace("TOKN", &format!("{:04}", *logins)).into_bytes()
-        } else {
-            script.requests.lock().unwrap().push(text);
-            let mut answers = script.answers.lock().unwrap();
-            answers.pop_front().unwrap_or_else(|| json(ORDER))
-        };
-        let close = answer.is_empty() || answer.ends_with(b"CUT");
-        let answer = answer.strip_suffix(b"CUT").unwrap_or(&answer);
-        if stream.write_all(answer).await.is_err() || close {
-            return;
-        }
-    }
-}
-
-struct Bench {
-    client: Client,
-    script: Script,
-    clock: Arc<NotingClock>,
-    memory: Arc<Memory>,
-}
-
-async fn bench(answers: Vec<Vec<u8>>) -> Bench {
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let login =
-        json(r#"{"success":true,"data":{"token":"sk_live_TOKN","expires_at":"2026-12-20T12:00:00Z"}}"#);
-    let script = Script {
-        answers: Arc::new(Mutex::new(answers.into())),
-        requests: Arc::default(),
-        login: Arc::new(Mutex::new(login)),
-        logins: Arc::default(),
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!("http://{}", listener.local_addr().unwrap());
-    let served = script.clone();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, served.clone()));
-        }
-    });
-    let now = "2026-11-20T12:00:00Z".parse().unwrap();
-    let clock = Arc::new(NotingClock { now: Mutex::new(now), slept: Mutex::default() });
-    let memory = Arc::new(Memory::default());
-    let client = open(&base_url, &clock, &memory).await;
-    Bench { client, script, clock, memory }
-}
-
-async fn open(base_url: &str, clock: &Arc<NotingClock>, memory: &Arc<Memory>) -> Client {
-    let settings = Settings {
-        base_url: base_url.to_owned(),
-        username: "loja@a1b2c3d4".into(),
-        password: "segredo".into(),
-        quota: Quota::per_minute(NonZeroU32::new(6_000).unwrap()),
-        http: Http::new(true, Duration::from_secs(5)).unwrap(),
-        naive_offset: FixedOffset::east_opt(0).unwrap(),
-        attempts: 4,
-    };
-    Client::open(settings, clock.clone(), memory.clone(), Arc::new(NoLedger)).await.unwrap()
-}
-
-impl Bench {
-    async fn order(&self) -> Result<String, Error> {
-        self.client.order(&OrderNumber::new("1")).await.map(|read| read.value.status.unwrap_or_default())
-    }
-
-    fn sent(&self) -> usize {
-        self.script.requests.lock().unwrap().len()
-    }
-
-    /// The sleeps that are not the limiter's own pacing.
-    fn waits(&self) -> Vec<u64> {
-        let slept = self.clock.slept.lock().unwrap();
-        slept.iter().map(|slept| slept.as_secs_f64().round() as u64).filter(|&seconds| seconds > 0).collect()
-    }
-}
+use support::{ORDER, bench, http, json, open};
 
 #[tokio::test]
 async fn a_read_goes_on_through_faults_that_pass() {
@@ -212,6 +38,7 @@ async fn a_read_gives_up_after_its_attempts_and_says_what_it_saw() {
     assert!(words.contains("200 with text/html") && words.contains("manutenção"), "{words}");
 }
 
+// proves: AUT-038, ERR-004
 #[tokio::test]
 async fn a_refusal_is_not_repeated_and_names_the_missing_scope() {
     let body = r#"{"success":false,"code":403,"message_code":"FORBIDDEN","description":"Acesso negado","data":[],"errors":["store_products_read"],"meta":[]}"#;
@@ -221,6 +48,7 @@ async fn a_refusal_is_not_repeated_and_names_the_missing_scope() {
     assert!(error.to_string().contains("store_products_read"), "{error}");
 }
 
+// proves: ERR-032, ERR-033
 #[tokio::test]
 async fn a_429_is_waited_out_in_both_forms_and_without_any() {
     let too_many = |header: &str| http("429 Too Many Requests", header, "{}");
@@ -243,6 +71,21 @@ async fn a_200_that_denies_its_success_is_a_refusal_with_the_servers_words() {
     assert!(error.to_string().contains("não agora"), "{error}");
 }
 
+// proves: LIM-004, LIM-005
+#[tokio::test]
+async fn what_the_rate_headers_of_an_answer_say_is_heeded_by_the_next_request() {
+    let spent = "Content-Type: application/json\r\nX-RateLimit-Limit: 6000\r\nX-RateLimit-Remaining: 0\r\n";
+    let bench = bench(vec![http("200 OK", spent, ORDER)]).await;
+    let began = bench.clock.now();
+    bench.order().await.unwrap();
+    let answered = bench.clock.now();
+    assert!(answered - began < TimeDelta::seconds(1), "nothing was known before the first answer");
+    bench.order().await.unwrap();
+    let waited = bench.clock.now() - answered;
+    assert!(waited >= TimeDelta::seconds(60), "{waited}");
+}
+
+// proves: AUT-002, AUT-003, AUT-005, AUT-008, AUT-012, ERR-002
 #[tokio::test]
 async fn a_token_is_kept_before_it_is_used_and_used_until_it_is_refused() {
     let refused = http(
@@ -270,6 +113,7 @@ async fn a_token_is_kept_before_it_is_used_and_used_until_it_is_refused() {
     assert_eq!(reasons, ["first", "401"]);
 }
 
+// proves: AUT-006
 #[tokio::test]
 async fn sixteen_requests_with_a_dead_token_log_in_once() {
     let bench = bench(Vec::new()).await;
@@ -319,6 +163,7 @@ async fn a_third_invalidation_within_an_hour_is_named_and_not_fought() {
     assert_eq!(bench.client.stats().logins, 3);
 }
 
+// proves: AUT-004, AUT-009
 #[tokio::test]
 async fn a_token_near_its_end_is_renewed_and_a_failed_renewal_keeps_the_old_one() {
     let bench = bench(Vec::new()).await;
@@ -331,6 +176,7 @@ async fn a_token_near_its_end_is_renewed_and_a_failed_renewal_keeps_the_old_one(
     assert_eq!(bench.client.stats().logins, 2, "a failed renewal is not tried again with every request");
 }
 
+// proves: AUT-019, ERR-003
 #[tokio::test]
 async fn a_wrong_password_is_given_back_at_once_with_the_servers_words() {
     let bench = bench(Vec::new()).await;
@@ -381,6 +227,7 @@ async fn an_answer_without_end_is_cut_off() {
     assert!(matches!(bench.order().await.unwrap_err(), Error::TooLarge { limit_mib: 32, .. }));
 }
 
+// proves: ORD-045
 #[tokio::test]
 async fn another_order_than_the_one_asked_for_is_no_answer() {
     let bench = bench(vec![json(r#"{"success":true,"data":{"order_number":"2"}}"#); 4]).await;

@@ -158,6 +158,7 @@ fn jitter() -> impl Strategy<Value = Vec<Vec<Delays>>> {
     prop::collection::vec(prop::collection::vec(delays, 40..60), 16)
 }
 
+// proves: LIM-001
 #[test]
 fn no_window_of_any_kind_ever_holds_more_than_the_limit_and_the_budget_is_used() {
     let minutes = 6;

@@ -90,6 +90,7 @@ impl Shared {
             },
             naive_offset: config.naive_offset,
             attempts: ATTEMPTS,
+            webhook: None,
         };
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
         client.map_err(|e| Problem::from_api(&e))

@@ -44,4 +44,8 @@ identifier! {
     Sku,
     /// `location_id`: a place that holds stock.
     LocationId,
+    /// `id` of a shipment (a ULID), `shipment_id` in events.
+    ShipmentId,
+    /// `id` of a shipping label.
+    LabelId,
 }

@@ -2,23 +2,28 @@
 //! a reconciliation. Nothing here does I/O; every other crate of the workspace may depend on this one.
 //!
 //! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when,
-//! [`raw`] and [`hash`] keep what was received, [`order`] and [`product`] are the mirrored aggregates,
-//! [`sync`] is how a run speaks about itself.
+//! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
+//! [`shipment`], [`tracking`] and [`product`] are the mirrored aggregates, [`sync`] is how a run speaks about itself.
 #![deny(missing_docs)]
 
 pub mod clock;
+pub mod financial;
+pub mod fiscal;
 pub mod hash;
 pub mod ids;
 pub mod money;
 pub mod order;
 pub mod product;
 pub mod raw;
+pub mod shipment;
 pub mod store_key;
 pub mod sync;
 pub mod time;
+pub mod timeline;
+pub mod tracking;
 
 pub use clock::Clock;
 pub use hash::ContentHash;
-pub use ids::{LineId, LocationId, OrderNumber, ProductId, Sku};
+pub use ids::{LabelId, LineId, LocationId, OrderNumber, ProductId, ShipmentId, Sku};
 pub use raw::RawJson;
 pub use store_key::StoreKey;

@@ -35,6 +35,9 @@ pub const STATUSES: [&str; 19] = [
     "production_finished",
 ];
 
+/// The statuses that no order leaves. `pickup_expired` is not among them: it moves on to `cancelled`.
+pub const TERMINAL_STATUSES: [&str; 4] = ["delivered", "cancelled", "completed", "payment_expired"];
+
 /// The line `stock_status` values of the document.
 pub const STOCK_STATUSES: [&str; 7] = [
     "reserved",

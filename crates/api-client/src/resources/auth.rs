@@ -6,13 +6,15 @@ use chrono::{FixedOffset, TimeDelta};
 use espelho_model::Clock;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     ApiRequest,
+    client::WebhookBlock,
     error::Error,
     limit::BoxFuture,
     send::{Answer, Exchange},
-    token::{Login, TokenRecord},
+    token::{Issued, Login, TokenRecord},
     wire::{
         envelope::{self, BodyError},
         fields::{Field, FieldReader, object},
@@ -29,12 +31,15 @@ pub(crate) struct Credential {
     pub(crate) exchange: Arc<Exchange>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) naive_offset: FixedOffset,
+    pub(crate) webhook: Option<WebhookBlock>,
 }
 
 #[derive(Serialize)]
 struct LoginBody<'a> {
     username: &'a str,
     password: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    webhook: Option<&'a WebhookBlock>,
 }
 
 #[derive(Deserialize)]
@@ -44,20 +49,20 @@ struct TokenWire<'a> {
     expires_at: Field<'a>,
 }
 
-fn login_request(username: &str, password: &SecretString) -> ApiRequest {
-    let body = LoginBody { username, password: password.expose_secret() };
+fn login_request(username: &str, password: &SecretString, webhook: Option<&WebhookBlock>) -> ApiRequest {
+    let body = LoginBody { username, password: password.expose_secret(), webhook };
     ApiRequest::post("/api/integration/auth", &[]).json(&body).public()
 }
 
 impl Login for Credential {
-    fn login(&self) -> BoxFuture<'_, Result<TokenRecord, Error>> {
+    fn login(&self) -> BoxFuture<'_, Result<Issued, Error>> {
         Box::pin(self.log_in())
     }
 }
 
 impl Credential {
-    async fn log_in(&self) -> Result<TokenRecord, Error> {
-        let request = login_request(&self.username, &self.password);
+    async fn log_in(&self) -> Result<Issued, Error> {
+        let request = login_request(&self.username, &self.password, self.webhook.as_ref());
         self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
         let answer = match self.exchange.once(&request, None, None).await {
             Ok(answer) => answer,
@@ -66,14 +71,17 @@ impl Credential {
         self.read(&answer).map_err(|cause| self.named(request.no_answer(&answer, cause)))
     }
 
-    fn read(&self, answer: &Answer) -> Result<TokenRecord, BodyError> {
+    fn read(&self, answer: &Answer) -> Result<Issued, BodyError> {
         let wire: TokenWire<'_> = object(envelope::payload(&answer.body)?.get())?;
         let now = self.clock.now();
         let stated = FieldReader::new(self.naive_offset).time("expires_at", wire.expires_at);
         // How long it lives by the server's own clock; ours may be wrong by years.
         let life = stated.map(|at| at - answer.date.unwrap_or(now)).filter(|life| *life > TimeDelta::zero());
         let life = life.unwrap_or(TOKEN_LIFETIME).min(TOKEN_LIFETIME);
-        Ok(TokenRecord { token: wire.token, expires_at: now + life, obtained_at: now })
+        let record = TokenRecord { token: wire.token, expires_at: now + life, obtained_at: now };
+        // Without the block no webhook was asked for, and anything called a secret is another one.
+        let webhook_secret = self.webhook.as_ref().and_then(|_| webhook_secret(&answer.body));
+        Ok(Issued { record, webhook_secret })
     }
 
     fn named(&self, error: Error) -> Error {
@@ -87,16 +95,91 @@ impl Credential {
     }
 }
 
+/// The signing secret in a login's answer. The document does not name its field, only its form, `whsec_…`: the likely
+/// places are looked at first, then every text of the answer.
+fn webhook_secret(body: &[u8]) -> Option<SecretString> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let places = [
+        "/data/webhook/secret",
+        "/data/webhook_secret",
+        "/data/webhook/signing_secret",
+        "/data/secret",
+        "/webhook/secret",
+    ];
+    let named = places.iter().filter_map(|place| answer.pointer(place)?.as_str()).find(|text| is_whole(text));
+    named.map(str::to_owned).or_else(|| any_secret(&answer)).map(SecretString::from)
+}
+
+/// Whether a secret is shown whole: later logins may show it with its middle hidden.
+fn is_whole(secret: &str) -> bool {
+    !secret.is_empty() && secret.chars().all(|c| c.is_ascii_graphic() && c != '*') && !secret.contains("...")
+}
+
+fn any_secret(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => (text.starts_with("whsec_") && is_whole(text)).then(|| text.clone()),
+        Value::Array(list) => list.iter().find_map(any_secret),
+        Value::Object(fields) => fields.values().find_map(any_secret),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
+    // proves: AUT-001, AUT-008, VER-001
     #[test]
-    fn the_login_carries_the_credential_in_its_body_and_needs_no_token() {
-        let request = login_request("loja@a1b2c3d4", &SecretString::from("s\"e"));
+    fn the_request_of_a_login_carries_the_credential_in_its_body_and_needs_no_token() {
+        let request = login_request("loja@a1b2c3d4", &SecretString::from("s\"e"), None);
         assert_eq!(request.describe(), "POST /api/integration/auth");
-        let body = serde_json::json!({"username": "loja@a1b2c3d4", "password": "s\"e"});
+        let body = json!({"username": "loja@a1b2c3d4", "password": "s\"e"});
         assert_eq!(request.json_body(), Some(body));
         assert!(!request.authenticated);
+        assert!(!format!("{request:?}").contains("loja@"));
+    }
+
+    // proves: AUT-041, AUT-042
+    #[test]
+    fn the_request_of_a_login_carries_the_webhook_that_is_wanted() {
+        let block =
+            WebhookBlock { url: "https://erp.example/webhooks/loja".into(), events: vec!["*".into()] };
+        let request = login_request("l@1", &SecretString::from("s"), Some(&block));
+        let webhook = json!({"url": "https://erp.example/webhooks/loja", "events": ["*"]});
+        let body = json!({"username": "l@1", "password": "s", "webhook": webhook});
+        assert_eq!(request.json_body(), Some(body));
+    }
+
+    // proves: AUT-045, WHK-012
+    #[test]
+    fn the_signing_secret_is_found_wherever_the_answer_has_it() {
+        for answer in [
+            json!({"data": {"token": "t", "webhook": {"id": 1, "secret": "whsec_1"}}}),
+            json!({"data": {"token": "t", "webhook_secret": "whsec_1"}}),
+            json!({"data": {"token": "t", "webhook": {"signing_secret": "whsec_1"}}}),
+            json!({"data": {"token": "t", "secret": "whsec_1"}}),
+            json!({"data": {"token": "t"}, "webhook": {"secret": "whsec_1"}}),
+            json!({"data": {"token": "t", "webhooks": [{"key": {"value": "whsec_1"}}]}}),
+            json!({"data": {"webhook": {"secret": "whsec_****", "plain": "whsec_1"}}}),
+        ] {
+            let secret = webhook_secret(answer.to_string().as_bytes());
+            assert_eq!(secret.map(|s| s.expose_secret().to_owned()).as_deref(), Some("whsec_1"), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_hidden_or_absent_is_none() {
+        for answer in [
+            json!({"data": {"token": "sk_live_1"}}),
+            json!({"data": {"webhook": {"secret": "whsec_ab****yz"}}}),
+            json!({"data": {"webhook": {"secret": "whsec_ab…yz"}}}),
+            json!({"data": {"webhook": {"secret": "whsec_ab...yz"}}}),
+            json!({"data": {"webhook": {"secret": ""}}}),
+            json!({"data": {"webhook": {"secret": null}}}),
+        ] {
+            assert!(webhook_secret(answer.to_string().as_bytes()).is_none(), "{answer}");
+        }
     }
 }

@@ -4,9 +4,11 @@ pub mod auth;
 pub mod orders;
 pub mod products;
 pub mod session;
+pub mod shipments;
+pub mod webhook;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     ApiRequest, Client, Error, ListPage,
@@ -39,6 +41,16 @@ impl Client {
     /// Sends, and reads a payload of a fixed shape.
     pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(&self, request: &ApiRequest) -> Result<T, Error> {
         self.read_with(request, |payload| Ok(object(payload)?)).await
+    }
+
+    /// Sends a write whose answer says no more than that it was taken.
+    pub(crate) async fn command(&self, request: &ApiRequest) -> Result<(), Error> {
+        self.send(request, |body| envelope::payload(body).map(drop)).await
+    }
+
+    /// Sends, and gives the payload as sent, whatever its form.
+    pub(crate) async fn answer(&self, request: &ApiRequest) -> Result<Value, Error> {
+        self.read_with(request, |payload| Ok(serde_json::from_str(payload)?)).await
     }
 
     /// Sends, and reads a listing whose rows `key_of` can name.

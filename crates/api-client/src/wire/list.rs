@@ -86,10 +86,7 @@ pub(crate) fn parse(
     body: &[u8],
     key_of: impl Fn(&RawValue) -> Option<String>,
 ) -> Result<ListPage, BodyError> {
-    let whole: &RawValue = serde_json::from_slice(body)?;
-    let mut levels = Vec::new();
-    let rows = rows_of(whole, &mut levels, 3)?;
-    let meta = levels.into_iter().fold(PageMeta::default(), |meta, level| meta.or(read_meta(level)));
+    let (rows, meta) = split(body)?;
     let mut page = ListPage { rows: Vec::with_capacity(rows.len()), nameless: 0, meta };
     for row in rows {
         match key_of(row) {
@@ -98,6 +95,15 @@ pub(crate) fn parse(
         }
     }
     Ok(page)
+}
+
+/// The rows of a listing and its pagination.
+pub(crate) fn split(body: &[u8]) -> Result<(Vec<&RawValue>, PageMeta), BodyError> {
+    let whole: &RawValue = serde_json::from_slice(body)?;
+    let mut levels = Vec::new();
+    let rows = rows_of(whole, &mut levels, 3)?;
+    let meta = levels.into_iter().fold(PageMeta::default(), |meta, level| meta.or(read_meta(level)));
+    Ok((rows, meta))
 }
 
 /// Walks down `data` to the list, noting every object on the way that may carry pagination, inner first.
@@ -172,6 +178,7 @@ mod tests {
         }
     }
 
+    // proves: ORD-001, ENV-006, ENV-009, ENV-010, ENV-011, ENV-013, ENV-015
     #[test]
     fn every_shape_of_a_listing_reads_to_the_same_page() {
         let check = |json: &str, expected: PageMeta| {

@@ -3,3 +3,4 @@
 pub(crate) mod envelope;
 pub mod fields;
 pub mod list;
+pub(crate) mod within;

@@ -1,151 +1,38 @@
-//! Orders, reading (API document, "Orders").
+//! One order, whole (API document, "Order" and "Orders").
 
-use chrono::{FixedOffset, NaiveDate};
+use chrono::FixedOffset;
 use espelho_model::{
     LineId, OrderNumber, RawJson,
     money::with_cents,
     order::{Order, OrderItem},
 };
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
-use super::Read;
 use crate::{
-    ApiRequest, Client, Error, ListPage,
+    ApiRequest, Client, Error,
+    resources::Read,
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
     },
 };
 
-const LIST: &str = "/api/v1/sellers/orders";
-const DETAIL: &str = "/api/v1/sellers/orders/{id}";
+const ROUTE: &str = "/api/v1/sellers/orders/{id}";
 
-/// What to list, and how. `None` leaves a parameter to the server's default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OrderQuery {
-    /// `status`: any of these.
-    pub statuses: Vec<String>,
-    /// `date_from`: created on this day or later.
-    pub date_from: Option<NaiveDate>,
-    /// `date_to`: created on this day or before.
-    pub date_to: Option<NaiveDate>,
-    /// `sort`: a field, with `-` before it for descending.
-    pub sort: Option<String>,
-    /// `limit`: rows a page, 20 by default.
-    pub limit: Option<u32>,
-    /// The page, from 1. The document does not name the parameter; [`OrderQuery::page_parameter`] does.
-    pub page: u64,
-    /// The name of the page parameter.
-    pub page_parameter: String,
-}
-
-impl OrderQuery {
-    /// The listing request.
-    pub fn request(&self) -> ApiRequest {
-        let statuses = self.statuses.join(",");
-        let day = |date: Option<NaiveDate>| date.map(|d| d.to_string());
-        let (from, to) = (day(self.date_from), day(self.date_to));
-        let limit = self.limit.map(|l| l.to_string());
-        let page = self.page.to_string();
-        let parameters = [
-            ("status", (!statuses.is_empty()).then_some(statuses.as_str())),
-            ("date_from", from.as_deref()),
-            ("date_to", to.as_deref()),
-            ("sort", self.sort.as_deref()),
-            ("limit", limit.as_deref()),
-            (self.page_parameter.as_str(), Some(page.as_str())),
-        ];
-        ApiRequest::get(LIST, &[])
-            .query(parameters.into_iter().filter_map(|(name, value)| Some((name, value?))))
-    }
+/// The request of one order.
+pub fn request(number: &OrderNumber) -> ApiRequest {
+    ApiRequest::get(ROUTE, &[number.as_str()])
 }
 
 impl Client {
-    /// One page of the listing.
-    ///
-    /// # Errors
-    /// As every call; see [`Error`].
-    pub async fn list_orders(&self, query: &OrderQuery) -> Result<ListPage, Error> {
-        self.fetch_list(&query.request(), row_key).await
-    }
-
     /// One order, whole.
     ///
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn order(&self, number: &OrderNumber) -> Result<Read<Order>, Error> {
-        let request = ApiRequest::get(DETAIL, &[number.as_str()]);
-        self.read_with(&request, |payload| parse_order(payload, number, self.naive_offset)).await
+        self.read_with(&request(number), |payload| parse_order(payload, number, self.naive_offset)).await
     }
-
-    /// All order enums, as sent.
-    ///
-    /// # Errors
-    /// As every call; see [`Error`].
-    pub async fn order_enums(&self) -> Result<Value, Error> {
-        self.fetch(&ApiRequest::get("/api/v1/sellers/orders/enums", &[])).await
-    }
-
-    /// The public enum of order statuses by workflow, as sent.
-    ///
-    /// # Errors
-    /// As every call; see [`Error`].
-    pub async fn order_statuses_by_workflow(&self) -> Result<Value, Error> {
-        self.fetch(&ApiRequest::get("/api/global/enums/order/status", &[]).public()).await
-    }
-
-    /// The KPIs of the current day, as sent.
-    ///
-    /// # Errors
-    /// As every call; see [`Error`].
-    pub async fn orders_summary(&self) -> Result<Value, Error> {
-        self.fetch(&ApiRequest::get("/api/v1/sellers/orders/summary", &[])).await
-    }
-
-    /// The transitions that the marketplace offers for an order now.
-    ///
-    /// # Errors
-    /// As every call; see [`Error`].
-    pub async fn possible_statuses(&self, number: &OrderNumber) -> Result<PossibleStatuses, Error> {
-        let route = "/api/v1/sellers/orders/{id}/possible-statuses";
-        self.fetch(&ApiRequest::get(route, &[number.as_str()])).await
-    }
-}
-
-/// `data` of the possible-statuses route.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[expect(missing_docs, reason = "the fields bear the document's names")]
-pub struct PossibleStatuses {
-    pub current_status: String,
-    #[serde(default)]
-    pub workflow_type: Option<String>,
-    #[serde(default)]
-    pub next_actions: Vec<NextAction>,
-}
-
-/// One offered transition.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[expect(missing_docs, reason = "the fields bear the document's names")]
-pub struct NextAction {
-    pub action: String,
-    pub target_status: String,
-    #[serde(default)]
-    pub label: Option<String>,
-    /// A JSON Schema of `data`, or `None` when the transition takes none.
-    #[serde(default)]
-    pub payload_schema: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct RowWire<'a> {
-    #[serde(borrow, default)]
-    order_number: Field<'a>,
-}
-
-fn row_key(row: &RawValue) -> Option<String> {
-    let wire: RowWire<'_> = object(row.get()).ok()?;
-    FieldReader::new(FixedOffset::east_opt(0)?).id("order_number", wire.order_number)
 }
 
 /// The order with every field unread; names of the document.
@@ -343,4 +230,93 @@ fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderI
         is_blocking_stock: read.boolean("items[].is_blocking_stock", wire.is_blocking_stock),
         raw: RawJson::new(row.get()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn order(number: &str, payload: &Value) -> Read<Order> {
+        let utc = FixedOffset::east_opt(0).unwrap();
+        parse_order(&payload.to_string(), &OrderNumber::new(number), utc)
+            .unwrap_or_else(|e| panic!("{payload}: {e:?}"))
+    }
+
+    #[test]
+    fn the_request_of_an_order_names_it() {
+        assert_eq!(request(&OrderNumber::new("MP-1")).describe(), "GET /api/v1/sellers/orders/MP-1");
+    }
+
+    // proves: ORD-044, ORD-073, ORD-079, ORD-085, ORD-086, ORD-088, ORD-089, ORD-090, ORD-093, ORD-094, ORD-101
+    // proves: ORD-104, ORD-105, ORD-106, ENV-004
+    #[test]
+    fn an_order_is_read_whole_with_its_lines() {
+        let line = json!({"id": 5, "product_id": "01P", "sku": "CAN-1", "quantity": 2, "unit_price": 9.955, "net_value": "19.91",
+            "price_scale": 3, "stock_status": "awaiting_restock", "stock_status_label": "Aguardando reposição", "is_blocking_stock": true});
+        let sent = json!({"order_number": "MP-1", "checkout_group_id": "G1", "status": "waiting_payment",
+            "workflow_type": "collective", "items": [line.clone()], "items_count": 2, "lines_count": 1,
+            "totals": {"products": "19.91", "shipping": 5, "discounts": "0.5", "order": 24.41},
+            "payment_expires_at": "2026-11-21T00:00:00-03:00", "release_at": "2026-11-30", "is_collective": true,
+            "picked_up_at": null, "notes": "ligar antes", "created_at": "2026-11-20T12:00:00Z", "updated_at": "2026-11-20T12:00:01Z"});
+        let read = order("MP-1", &sent);
+        assert_eq!(read.unreadable, Vec::<&str>::new());
+        let order = read.value;
+        assert_eq!(
+            (order.checkout_group_id.as_deref(), order.workflow_type.as_deref()),
+            (Some("G1"), Some("collective"))
+        );
+        let totals = [order.total_products, order.total_shipping, order.total_discounts, order.total_order];
+        assert_eq!(totals.map(|total| total.unwrap().to_string()), ["19.91", "5.00", "0.50", "24.41"]);
+        assert_eq!((order.items_count, order.lines_count), (Some(2.into()), Some(1)));
+        assert_eq!(order.payment_expires_at.unwrap().to_rfc3339(), "2026-11-21T03:00:00+00:00");
+        assert_eq!(order.release_at.unwrap().to_rfc3339(), "2026-11-30T00:00:00+00:00");
+        assert_eq!((order.picked_up_at, order.notes.as_deref()), (None, Some("ligar antes")));
+        assert!(order.created_at < order.updated_at);
+        let item = &order.items[0];
+        assert_eq!((item.id.as_str(), item.sku.as_deref(), item.price_scale), ("5", Some("CAN-1"), Some(3)));
+        assert_eq!(item.unit_price.unwrap().to_string(), "9.955", "three decimals stay three");
+        assert_eq!(item.net_value.unwrap().to_string(), "19.91");
+        assert_eq!(item.is_blocking_stock, Some(true));
+        assert_eq!(order.raw.as_str(), sent.to_string());
+    }
+
+    // proves: ORD-107
+    #[test]
+    fn an_order_that_says_nothing_but_its_number_is_an_order() {
+        for sent in
+            [json!({"order_number": 7}), json!({"order": {"order_number": "7", "items": null, "totals": []}})]
+        {
+            let read = order("7", &sent);
+            assert_eq!(read.unreadable, Vec::<&str>::new());
+            assert_eq!(
+                (read.value.status, read.value.items, read.value.total_order),
+                (None, Vec::new(), None)
+            );
+        }
+    }
+
+    // proves: ORD-117, FLO-062
+    #[test]
+    fn the_statuses_of_orders_and_of_lines_are_two_vocabularies() {
+        let sent = |status: &str, line: &str| {
+            let payload =
+                json!({"order_number": "7", "status": status, "items": [{"id": 1, "stock_status": line}]});
+            let unknown = order("7", &payload).value;
+            unknown
+                .unknown_values()
+                .into_iter()
+                .map(|(field, value)| format!("{field}={value}"))
+                .collect::<Vec<_>>()
+        };
+        assert!(sent("awaiting_restock", "awaiting_restock").is_empty());
+        assert_eq!(sent("reserved", "reserved"), ["status=reserved"]);
+        assert_eq!(sent("paid", "paid"), ["stock_status=paid"]);
+        for status in
+            ["production_started", "awaiting_materials", "production_in_progress", "production_finished"]
+        {
+            assert!(sent(status, "in_production").is_empty(), "{status}");
+        }
+    }
 }

@@ -1,0 +1,321 @@
+//! What can go wrong with a call, and what that means for whoever asked.
+
+mod advice;
+mod documented;
+mod refusal;
+mod words;
+
+use std::{error::Error as StdError, time::Duration};
+
+pub use documented::Documented;
+pub use refusal::Refusal;
+pub(crate) use words::presentable;
+
+/// What an error means for the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The same call may succeed later, not before `after` if the server said so.
+    Transient {
+        /// The wait that the server asked for.
+        after: Option<Duration>,
+    },
+    /// The token was not accepted; with a new one the call may succeed.
+    Reauthenticate,
+    /// The same call will fail again.
+    Permanent,
+    /// A write whose effect is not known. It is settled by reading, never by sending again.
+    Ambiguous,
+}
+
+/// A boxed error of a collaborator (the token's vault, the budget's ledger).
+pub type BoxedError = Box<dyn StdError + Send + Sync>;
+
+/// Why a call did not give an answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The base address or an option cannot be used.
+    #[error("the client cannot be set up: {0}")]
+    Setup(String),
+    /// No connection: nothing was sent.
+    #[error("{request}: no connection to {host}")]
+    Unreachable {
+        /// The call.
+        request: String,
+        /// The host that did not answer.
+        host: String,
+        /// The cause.
+        source: reqwest::Error,
+    },
+    /// The call went out and no whole answer came back.
+    #[error("{request}: the answer did not arrive whole")]
+    Interrupted {
+        /// The call.
+        request: String,
+        /// Whether the call was a read.
+        read: bool,
+        /// The cause.
+        source: reqwest::Error,
+    },
+    /// An answer larger than any honest one.
+    #[error("{request}: the answer is larger than {limit_mib} MiB")]
+    TooLarge {
+        /// The call.
+        request: String,
+        /// Whether the call was a read.
+        read: bool,
+        /// The cap.
+        limit_mib: usize,
+    },
+    /// An answer that is not JSON, or ends before its JSON does.
+    #[error(
+        "{request}: answered {status} with {content_type} that cannot be read ({problem}){}",
+        shown(excerpt)
+    )]
+    Unreadable {
+        /// The call.
+        request: String,
+        /// Whether the call was a read.
+        read: bool,
+        /// The HTTP status.
+        status: u16,
+        /// The content type, or "no content type".
+        content_type: String,
+        /// What is wrong with it.
+        problem: String,
+        /// The beginning of the body.
+        excerpt: String,
+    },
+    /// Whole JSON of a shape that the document does not describe.
+    #[error("{request}: the answer is not what was asked for ({problem})")]
+    Unexpected {
+        /// The call.
+        request: String,
+        /// Whether the call was a read.
+        read: bool,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An address that the marketplace gave and that must not be fetched.
+    #[error("{file}: the address of the file {objection}")]
+    AddressRefused {
+        /// The address without its signature.
+        file: String,
+        /// What is wrong with it.
+        objection: &'static str,
+    },
+    /// A signed address is no longer (or was never) good. The file is there; its address must be asked for again.
+    #[error("{file}: the signed address was refused with {status}, it has probably expired")]
+    AddressExpired {
+        /// The address without its signature.
+        file: String,
+        /// The HTTP status.
+        status: u16,
+    },
+    /// The object storage behind a signed address did not give the file.
+    #[error("{file}: the object storage answered {status}")]
+    FileRefused {
+        /// The address without its signature.
+        file: String,
+        /// The HTTP status.
+        status: u16,
+    },
+    /// The marketplace refused the call.
+    #[error("{request}: refused with {status}{}", refusal.in_words())]
+    Refused {
+        /// The call.
+        request: String,
+        /// Whether the call was a read.
+        read: bool,
+        /// The HTTP status.
+        status: u16,
+        /// What the server said.
+        refusal: Box<Refusal>,
+        /// The wait that the server asked for (429 and 503).
+        after: Option<Duration>,
+    },
+    /// The credential was not accepted.
+    #[error("login of {username:?} refused with {status}{}", refusal.in_words())]
+    LoginRefused {
+        /// The username of the credential.
+        username: String,
+        /// The HTTP status.
+        status: u16,
+        /// What the server said.
+        refusal: Box<Refusal>,
+    },
+    /// The login had no answer, or one that cannot be read. The answer itself is not shown: it may hold a token.
+    #[error("login of {username:?} had no usable answer")]
+    LoginFailed {
+        /// The username of the credential.
+        username: String,
+        /// The cause.
+        source: Box<Error>,
+    },
+    /// Our token was replaced again and again: another program logs in with the same credential.
+    #[error("the token of {username:?} was invalidated {times} times within an hour")]
+    ForeignLogin {
+        /// The username of the credential.
+        username: String,
+        /// How often we had to log in again.
+        times: usize,
+    },
+    /// The token could not be read or kept.
+    #[error("the token record could not be {action}")]
+    Vault {
+        /// `read` or `written`.
+        action: &'static str,
+        /// The cause.
+        source: BoxedError,
+    },
+    /// The budget's ledger could not be read or kept.
+    #[error("the record of the request budget could not be {action}")]
+    Ledger {
+        /// `read` or `written`.
+        action: &'static str,
+        /// The cause.
+        source: BoxedError,
+    },
+}
+
+impl Error {
+    /// What the error means for the next step.
+    pub fn class(&self) -> Class {
+        let later = Class::Transient { after: None };
+        let unknown = |read: &bool| if *read { later } else { Class::Ambiguous };
+        match self {
+            Self::Unreachable { .. } => later,
+            Self::LoginFailed { source, .. } => source.class_of_login(),
+            Self::Interrupted { read, .. } => unknown(read),
+            Self::Unreadable { read, status: 200..=299 | 408 | 500.., .. } => unknown(read),
+            Self::Refused { status: 401, .. } => Class::Reauthenticate,
+            Self::Refused { status: 429, after, .. } => Class::Transient { after: *after },
+            Self::Refused { read: true, status: 503, after, .. } => Class::Transient { after: *after },
+            Self::Refused { read, status: 408 | 500.., .. } => unknown(read),
+            // Whole and not understood: a read will be so again, a write has had its effect, or has not.
+            Self::Unexpected { read: false, .. } | Self::TooLarge { read: false, .. } => Class::Ambiguous,
+            Self::FileRefused { status: 408 | 429 | 500.., .. } => later,
+            // A 2xx that says `success: false` is no promise in either direction.
+            Self::Refused { read: false, status: 200..=299, .. } => Class::Ambiguous,
+            _ => Class::Permanent,
+        }
+    }
+
+    /// A login may be repeated: it only replaces the token whose answer was lost. An answer that is not the document's
+    /// will be so again, and each login more ends somebody's token.
+    fn class_of_login(&self) -> Class {
+        match self {
+            Self::Unexpected { .. } | Self::TooLarge { .. } => Class::Permanent,
+            other => match other.class() {
+                Class::Ambiguous => Class::Transient { after: None },
+                class => class,
+            },
+        }
+    }
+
+    /// Which of the document's errors a refusal is (API document, "Errors / Codes"); `None` for what is no refusal.
+    ///
+    /// The words decide ([`Refusal::kind`]), and where the document leaves them open, the route that was called.
+    pub fn kind(&self) -> Option<Documented> {
+        let Self::Refused { request, status, refusal, .. } = self else { return None };
+        let is_download = request.contains("/labels/") && request.ends_with("/download");
+        Some(match refusal.kind(*status) {
+            Documented::MissingAbilities(_) if request.contains(" /api/stores/page") => {
+                Documented::StorePageClosed
+            }
+            Documented::ImageInUse if !request.contains(" /api/media") => Documented::Unknown,
+            Documented::Unknown if is_download && refusal.message_code == "UNPROCESSABLE_ENTITY" => {
+                Documented::LabelNotReady
+            }
+            kind => kind,
+        })
+    }
+
+    /// Whether the marketplace refused to look at the call, being asked too often.
+    pub(crate) fn is_too_many(&self) -> bool {
+        matches!(self, Self::Refused { status: 429, .. })
+    }
+
+    /// Whether the call never left: there was no connection.
+    pub fn was_never_sent(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::LoginFailed { source, .. } => source.was_never_sent(),
+            _ => false,
+        }
+    }
+
+    /// Whether the cause lies with the credential.
+    pub fn is_authentication(&self) -> bool {
+        matches!(
+            self,
+            Self::LoginRefused { .. } | Self::ForeignLogin { .. } | Self::Refused { status: 401, .. }
+        )
+    }
+}
+
+/// The beginning of an answer, where there is one to show.
+fn shown(excerpt: &str) -> String {
+    if excerpt.is_empty() { String::new() } else { format!(": {excerpt:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, read: bool) -> Class {
+        Error::Refused { request: "GET /".into(), read, status, refusal: Box::default(), after: None }.class()
+    }
+
+    #[test]
+    fn every_status_has_the_class_that_its_meaning_gives_it() {
+        for status in 100..=599 {
+            let expected_read = match status {
+                401 => Class::Reauthenticate,
+                408 | 429 | 500.. => Class::Transient { after: None },
+                _ => Class::Permanent,
+            };
+            let expected_write = match status {
+                401 => Class::Reauthenticate,
+                429 => Class::Transient { after: None },
+                200..=299 | 408 | 500.. => Class::Ambiguous,
+                _ => Class::Permanent,
+            };
+            assert_eq!(refused(status, true), expected_read, "read {status}");
+            assert_eq!(refused(status, false), expected_write, "write {status}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_not_understood_leaves_a_write_in_doubt_and_a_read_for_good() {
+        let unexpected = |read| Error::Unexpected { request: String::new(), read, problem: String::new() };
+        let too_large = |read| Error::TooLarge { request: String::new(), read, limit_mib: 32 };
+        assert_eq!([unexpected(true).class(), too_large(true).class()], [Class::Permanent; 2]);
+        assert_eq!([unexpected(false).class(), too_large(false).class()], [Class::Ambiguous; 2]);
+    }
+
+    #[test]
+    fn a_login_whose_answer_is_not_understood_is_not_made_again() {
+        let login = |source| Error::LoginFailed { username: "l@1".into(), source: Box::new(source) }.class();
+        let unexpected = Error::Unexpected { request: String::new(), read: false, problem: String::new() };
+        assert_eq!(login(unexpected), Class::Permanent);
+        let fault = Error::Refused {
+            request: String::new(),
+            read: false,
+            status: 502,
+            refusal: Box::default(),
+            after: None,
+        };
+        assert_eq!(login(fault), Class::Transient { after: None });
+    }
+
+    #[test]
+    fn a_file_that_expired_is_not_asked_for_again_and_a_storage_that_fails_is() {
+        let class = |status| Error::FileRefused { file: String::new(), status }.class();
+        assert_eq!([class(503), class(429)], [Class::Transient { after: None }; 2]);
+        assert_eq!(class(404), Class::Permanent);
+        let expired = Error::AddressExpired { file: "https://s.example/a".into(), status: 403 };
+        assert_eq!(expired.class(), Class::Permanent);
+        assert!(expired.hint().contains("new address"));
+    }
+}

@@ -1,0 +1,184 @@
+//! The error envelope: `{success, code, message_code, description, data, errors, meta}` (API document, "Errors").
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+
+use super::words::presentable;
+
+/// The error envelope of the document, read leniently.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refusal {
+    /// `message_code`, empty when absent.
+    pub message_code: String,
+    /// `description`, in Brazilian Portuguese.
+    pub description: String,
+    /// `errors`, flattened: strings as they are, fields as `field: text`.
+    pub errors: Vec<String>,
+    /// `errors` by field, where it came as an object. A field within a field is named `outer.inner`.
+    pub fields: BTreeMap<String, Vec<String>>,
+    /// `data.reason`: why a listing is not ready. Empty when absent.
+    pub reason: String,
+    /// `data.details`, flattened like `errors`.
+    pub details: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default)]
+    message_code: Value,
+    #[serde(default)]
+    description: Value,
+    /// What many servers call it.
+    #[serde(default)]
+    message: Value,
+    #[serde(borrow, default)]
+    errors: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    data: Option<&'a RawValue>,
+}
+
+impl Refusal {
+    /// Reads the error envelope; anything else gives an empty refusal.
+    pub(crate) fn parse(body: &[u8]) -> Self {
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(body) else { return Self::default() };
+        let errors = value_of(envelope.errors);
+        let data = value_of(envelope.data);
+        let mut fields = BTreeMap::new();
+        if let Value::Object(named) = &errors {
+            collect_fields("", named, &mut fields);
+        }
+        Self {
+            message_code: text(&envelope.message_code),
+            description: text(if envelope.description.is_null() {
+                &envelope.message
+            } else {
+                &envelope.description
+            }),
+            errors: flatten(&errors),
+            fields,
+            reason: data.get("reason").map(text).unwrap_or_default(),
+            details: data.get("details").map(flatten).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the refusal is about this field or parameter.
+    pub fn names(&self, field: &str) -> bool {
+        let about = |text: &String| {
+            text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == field)
+        };
+        self.errors.iter().any(about) || about(&self.description)
+    }
+
+    /// The server's words, ready to follow a status.
+    pub(crate) fn in_words(&self) -> String {
+        let mut words = String::new();
+        let parts = [&self.message_code, &self.description].into_iter().chain(&self.errors);
+        for part in parts.chain([&self.reason]).chain(&self.details) {
+            if !part.is_empty() {
+                words.push_str(if words.is_empty() { ": " } else { "; " });
+                words.push_str(part);
+            }
+        }
+        words
+    }
+}
+
+/// Strings of a list as they are, those of an object as `field: text`, a lone string as itself.
+fn flatten(value: &Value) -> Vec<String> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::Array(list) => list.iter().map(plain).collect(),
+        Value::Object(named) => {
+            let mut fields = BTreeMap::new();
+            collect_fields("", named, &mut fields);
+            let texts = |(field, texts): (String, Vec<String>)| {
+                texts.into_iter().map(move |text| format!("{field}: {text}"))
+            };
+            fields.into_iter().flat_map(texts).collect()
+        }
+        lone => vec![plain(lone)],
+    }
+}
+
+fn collect_fields(within: &str, named: &Map<String, Value>, fields: &mut BTreeMap<String, Vec<String>>) {
+    for (name, value) in named {
+        let name = presentable(name);
+        let name = if within.is_empty() { name } else { format!("{within}.{name}") };
+        match value {
+            Value::Object(inner) => collect_fields(&name, inner, fields),
+            Value::Array(list) => fields.entry(name).or_default().extend(list.iter().map(plain)),
+            other => fields.entry(name).or_default().push(plain(other)),
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    if value.is_null() { String::new() } else { plain(value) }
+}
+
+fn plain(value: &Value) -> String {
+    presentable(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn value_of(json: Option<&RawValue>) -> Value {
+    json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Refusal;
+
+    // proves: ENV-016, ENV-018, ENV-019, ENV-021, ENV-022
+    #[test]
+    fn both_forms_of_errors_are_read_into_words() {
+        let list = Refusal::parse(br#"{"success":false,"code":403,"message_code":"FORBIDDEN","description":"Sem permiss\u00e3o","data":[],"errors":["store_products_read"],"meta":[]}"#);
+        assert_eq!(list.in_words(), ": FORBIDDEN; Sem permissão; store_products_read");
+        let fields = Refusal::parse(br#"{"errors":{"limit":["muito alto","outro"]}}"#);
+        assert_eq!(fields.errors, ["limit: muito alto", "limit: outro"]);
+        assert!(fields.names("limit") && !fields.names("sort"));
+        assert_eq!(Refusal::parse(b"<html>").in_words(), "");
+    }
+
+    #[test]
+    fn a_field_of_another_kind_does_not_hide_the_others() {
+        let refusal = Refusal::parse(
+            br#"{"message_code":422,"message":"um","description":"outro","errors":{"sku":["repetido"]}}"#,
+        );
+        assert_eq!(refusal.in_words(), ": 422; outro; sku: repetido");
+        assert_eq!(Refusal::parse(br#"{"message":"um","message_code":null}"#).in_words(), ": um");
+    }
+
+    #[test]
+    fn errors_by_field_are_kept_by_field_however_deep_they_lie() {
+        let refusal = Refusal::parse(
+            br#"{"errors":{"data":{"reason":["curto"]},"data.materials":"vazio","status":["imposs\u00edvel"]}}"#,
+        );
+        assert_eq!(refusal.fields["data.reason"], ["curto"]);
+        assert_eq!(refusal.fields["data.materials"], ["vazio"]);
+        assert_eq!(refusal.fields["status"], ["impossível"]);
+    }
+
+    #[test]
+    fn reason_and_details_are_read_from_data_in_any_form() {
+        let check = |details: &str, expected: &[&str]| {
+            let body = format!(r#"{{"data":{{"reason":"gtin_invalid","details":{details}}}}}"#);
+            let refusal = Refusal::parse(body.as_bytes());
+            assert_eq!(
+                (refusal.reason.as_str(), refusal.details),
+                ("gtin_invalid", list(expected)),
+                "{details}"
+            );
+        };
+        check(r#"["GTIN com 9 d\u00edgitos"]"#, &["GTIN com 9 dígitos"]);
+        check(r#"{"gtin":["9 d\u00edgitos"]}"#, &["gtin: 9 dígitos"]);
+        check(r#""texto""#, &["texto"]);
+        check("null", &[]);
+        assert_eq!(Refusal::parse(br#"{"data":[]}"#), Refusal::default());
+    }
+
+    fn list(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|&text| text.to_owned()).collect()
+    }
+}

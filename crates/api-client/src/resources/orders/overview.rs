@@ -1,0 +1,60 @@
+//! All orders together: enums, the day's figures and their evolution (API document, "Orders").
+//!
+//! These are shown to people and decide nothing, and the document names few of their fields: they are given as sent.
+
+use serde_json::Value;
+
+use crate::{ApiRequest, Client, Error};
+
+/// The request of the dashboard; the server's default is 30 days.
+pub fn dashboard_request(days: Option<u32>) -> ApiRequest {
+    let days = days.map(|days| days.to_string());
+    let parameters = days.as_deref().map(|days| ("days", days));
+    ApiRequest::get("/api/v1/sellers/orders/dashboard", &[]).query(parameters)
+}
+
+impl Client {
+    /// All order enums, as sent.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn order_enums(&self) -> Result<Value, Error> {
+        self.fetch(&ApiRequest::get("/api/v1/sellers/orders/enums", &[])).await
+    }
+
+    /// The public enum of order statuses by workflow, as sent.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn order_statuses_by_workflow(&self) -> Result<Value, Error> {
+        self.fetch(&ApiRequest::get("/api/global/enums/order/status", &[]).public()).await
+    }
+
+    /// The KPIs of the current day, as sent.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn orders_summary(&self) -> Result<Value, Error> {
+        self.fetch(&ApiRequest::get("/api/v1/sellers/orders/summary", &[])).await
+    }
+
+    /// Daily evolution, totals of the period and their comparison with the one before, as sent.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn orders_dashboard(&self, days: Option<u32>) -> Result<Value, Error> {
+        self.fetch(&dashboard_request(days)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::dashboard_request;
+
+    // proves: ORD-039
+    #[test]
+    fn the_request_of_the_dashboard_leaves_the_days_to_the_server_unless_they_are_given() {
+        assert_eq!(dashboard_request(None).describe(), "GET /api/v1/sellers/orders/dashboard");
+        assert_eq!(dashboard_request(Some(7)).describe(), "GET /api/v1/sellers/orders/dashboard?days=7");
+    }
+}

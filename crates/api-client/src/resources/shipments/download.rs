@@ -1,0 +1,110 @@
+//! Where a label's file is (API document, "Shipments and labels").
+
+use chrono::{Offset as _, Utc};
+use espelho_model::{LabelId, ShipmentId, shipment::LabelFormat};
+use serde::Deserialize;
+
+use crate::{
+    ApiRequest, Client, Error,
+    signed::SignedUrl,
+    wire::{
+        envelope::BodyError,
+        fields::{Field, FieldReader, object},
+    },
+};
+
+/// The request of a label's file.
+pub fn request(shipment: &ShipmentId, label: &LabelId) -> ApiRequest {
+    let route = "/api/seller/logistics/shipments/{id}/labels/{labelId}/download";
+    ApiRequest::get(route, &[shipment.as_str(), label.as_str()])
+}
+
+/// Where a label's file is. Kept nowhere: the address is a secret, and good for 15 minutes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelFile {
+    /// `label_id`.
+    pub label_id: LabelId,
+    /// `format`.
+    pub format: Option<LabelFormat>,
+    /// `url`.
+    pub url: SignedUrl,
+    /// `expires_in`, in seconds.
+    pub expires_in_seconds: Option<i64>,
+}
+
+impl Client {
+    /// Where a label's file is. While it is being made, the error is
+    /// [`LabelNotReady`](crate::error::Documented::LabelNotReady).
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn label_file(&self, shipment: &ShipmentId, label: &LabelId) -> Result<LabelFile, Error> {
+        self.read_with(&request(shipment, label), |payload| parse(payload, label)).await
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct FileWire<'a> {
+    #[serde(borrow)]
+    label_id: Field<'a>,
+    #[serde(borrow)]
+    format: Field<'a>,
+    #[serde(borrow)]
+    url: Field<'a>,
+    #[serde(borrow)]
+    expires_in: Field<'a>,
+}
+
+fn parse(payload: &str, asked: &LabelId) -> Result<LabelFile, BodyError> {
+    let mut read = FieldReader::new(Utc.fix());
+    let wire: FileWire<'_> = object(payload)?;
+    let label_id = read.id("label_id", wire.label_id).map_or_else(|| asked.clone(), LabelId::new);
+    if label_id != *asked {
+        return Err(BodyError::shape(format!("asked for label {asked}, was given {label_id}")));
+    }
+    // The address itself is never repeated in an error: it is a secret.
+    let url = read.text("url", wire.url).and_then(|url| SignedUrl::parse(&url));
+    Ok(LabelFile {
+        label_id,
+        format: read.text("format", wire.format).map(|format| LabelFormat::new(&format)),
+        url: url.ok_or_else(|| BodyError::shape("a label's file without an address"))?,
+        expires_in_seconds: read.integer("expires_in", wire.expires_in),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_of_a_file_names_the_shipment_and_the_label() {
+        let request = request(&ShipmentId::new("01S"), &LabelId::new("01L"));
+        assert_eq!(request.describe(), "GET /api/seller/logistics/shipments/01S/labels/01L/download");
+    }
+
+    // proves: SHP-031, SHP-033
+    #[test]
+    fn a_file_is_read_with_its_format_address_and_life() {
+        let label = LabelId::new("77");
+        let payload = r#"{"label_id":77,"format":"zebra_pdf","url":"https://s.example/l.pdf?sig=abc","expires_in":900}"#;
+        let file = parse(payload, &label).unwrap();
+        assert_eq!((file.format, file.expires_in_seconds), (Some(LabelFormat::ZebraPdf), Some(900)));
+        assert_eq!(file.url, SignedUrl::parse("https://s.example/l.pdf?sig=abc").unwrap());
+        let bare = parse(r#"{"url":"https://s.example/l.pdf?sig=abc"}"#, &label).unwrap();
+        assert_eq!((bare.label_id, bare.expires_in_seconds), (label, None));
+    }
+
+    #[test]
+    fn the_file_of_another_label_or_without_an_address_is_no_answer_and_no_error_shows_the_address() {
+        for payload in [
+            r#"{"label_id":"78","url":"https://s.example/l.pdf?sig=abc"}"#,
+            r#"{"label_id":"77","url":"/l.pdf?sig=abc"}"#,
+            r#"{"label_id":"77","url":{"href":"https://s.example/l.pdf?sig=abc"}}"#,
+            r#"{"label_id":"77"}"#,
+        ] {
+            let error = format!("{:?}", parse(payload, &LabelId::new("77")).unwrap_err());
+            assert!(!error.contains("sig"), "{error}");
+        }
+    }
+}

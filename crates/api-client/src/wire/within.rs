@@ -1,0 +1,99 @@
+//! Lists inside an answer whose place or keys the document leaves open.
+
+use std::collections::{BTreeMap, HashSet};
+
+use serde_json::value::RawValue;
+
+use super::{
+    envelope::BodyError,
+    fields::{Field, object},
+};
+
+/// How deep a list may lie below a payload: `data.events.data[]`.
+const DEEPEST: usize = 3;
+
+/// The rows of a payload that is a list, or an object that has one under the first of `names` that it bears; `data`
+/// always counts as such a name, because a listing may be paginated.
+pub(crate) fn rows<'a>(json: &'a str, names: &[&str]) -> Result<Vec<&'a RawValue>, BodyError> {
+    find(json, names, DEEPEST)?.ok_or_else(|| {
+        let name = names.first().unwrap_or(&"data");
+        BodyError::shape(format!("no list of {name} in the answer"))
+    })
+}
+
+fn find<'a>(json: &'a str, names: &[&str], depth: usize) -> Result<Option<Vec<&'a RawValue>>, BodyError> {
+    if json.trim_start().starts_with('[') {
+        return Ok(Some(serde_json::from_str(json)?));
+    }
+    let members: BTreeMap<String, Field<'a>> = object(json)?;
+    let inner = names.iter().chain([&"data"]).find_map(|&name| members.get(name).copied().flatten());
+    match inner {
+        Some(inner) if depth > 0 && inner.get().starts_with(['[', '{']) => {
+            find(inner.get(), names, depth - 1)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// The first of `names` that an object bears, not counting those that are null.
+pub(crate) fn member<'a>(json: &'a str, names: &[&str]) -> Field<'a> {
+    let members: BTreeMap<String, Field<'a>> = object(json).ok()?;
+    names.iter().find_map(|&name| members.get(name).copied().flatten())
+}
+
+/// Gives the rows of one list keys that differ, because a table takes each key once.
+#[derive(Debug, Default)]
+pub(crate) struct Keys {
+    taken: HashSet<String>,
+}
+
+impl Keys {
+    /// The row's own key; where it has none, its place (`#1`), which is all that tells it from its neighbours; where
+    /// it is taken, the key with a number behind it.
+    pub(crate) fn give(&mut self, own: Option<String>) -> String {
+        let wanted = own.unwrap_or_else(|| format!("#{}", self.taken.len() + 1));
+        let numbered = (2..).map(|nth: usize| format!("{wanted}-{nth}"));
+        let key = std::iter::once(wanted.clone()).chain(numbered).find(|key| !self.taken.contains(key));
+        let key = key.unwrap_or(wanted);
+        self.taken.insert(key.clone());
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_found_bare_under_its_name_and_inside_a_pagination() {
+        for json in [
+            r#"[{"id":1}]"#,
+            r#"{"events":[{"id":1}]}"#,
+            r#"{"events":{"data":[{"id":1}],"meta":{}}}"#,
+            r#"{"data":[{"id":1}],"meta":{}}"#,
+            r#"{"timeline":null,"events":[{"id":1}]}"#,
+        ] {
+            let found = rows(json, &["timeline", "events"]).unwrap_or_else(|e| panic!("{json}: {e:?}"));
+            assert_eq!(found.iter().map(|row| row.get()).collect::<Vec<_>>(), [r#"{"id":1}"#], "{json}");
+        }
+        for json in [r#"{"others":[]}"#, r#"{"events":3}"#, "{}", "3"] {
+            assert!(rows(json, &["events"]).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn keys_of_one_list_always_differ() {
+        let mut keys = Keys::default();
+        let given: Vec<_> = [Some("a"), None, Some("a"), Some("#2"), Some("a")]
+            .map(|own| keys.give(own.map(str::to_owned)))
+            .into();
+        assert_eq!(given, ["a", "#2", "a-2", "#2-2", "a-3"]);
+    }
+
+    #[test]
+    fn a_member_that_is_null_is_no_member() {
+        let json = r#"{"splits":null,"revenue_splits":[1]}"#;
+        assert_eq!(member(json, &["splits", "revenue_splits"]).map(RawValue::get), Some("[1]"));
+        assert!(member("[]", &["splits"]).is_none());
+    }
+}

@@ -1,0 +1,152 @@
+//! Logins: what they carry, and what becomes of what they answer.
+#![expect(clippy::unwrap_used, reason = "these are tests")]
+
+mod support;
+
+use chrono::TimeDelta;
+use espelho_api_client::{Error, WebhookBlock};
+use espelho_model::Clock as _;
+
+use support::{Bench, answer, bench, bench_with, body, http, json};
+
+const WITH_SECRET: &str = r#"{"success":true,"data":{"token":"sk_live_TOKN","expires_at":"2026-12-20T12:00:00Z","webhook":{"id":"8a5b","secret":"whsec_abc"}}}"#;
+
+async fn bench_with_webhook(login: &str) -> Bench {
+    let block = WebhookBlock { url: "https://erp.example/webhooks/loja".into(), events: vec!["*".into()] };
+    let bench = bench_with(Vec::new(), Some(block)).await;
+    *bench.script.login.lock().unwrap() = json(login);
+    bench
+}
+
+fn kept(bench: &Bench) -> Vec<String> {
+    bench.memory.kept.lock().unwrap().clone()
+}
+
+// proves: AUT-041, AUT-042, AUT-045, WHK-012
+#[tokio::test]
+async fn the_secret_of_the_webhook_is_kept_before_the_token() {
+    let bench = bench_with_webhook(WITH_SECRET).await;
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(kept(&bench), ["whsec_abc", "sk_live_0001"]);
+    let logins = bench.script.logins.lock().unwrap().clone();
+    assert_eq!(
+        body(&logins[0]),
+        r#"{"username":"loja@a1b2c3d4","password":"segredo","webhook":{"url":"https://erp.example/webhooks/loja","events":["*"]}}"#
+    );
+}
+
+// proves: AUT-045
+#[tokio::test]
+async fn the_block_goes_with_each_login_and_a_later_answer_without_a_secret_leaves_the_one_that_is_kept() {
+    let bench = bench_with_webhook(WITH_SECRET).await;
+    bench.order().await.unwrap();
+    let confirmed =
+        r#"{"success":true,"data":{"token":"sk_live_TOKN","webhook":{"id":"8a5b","secret":null}}}"#;
+    *bench.script.login.lock().unwrap() = json(confirmed);
+    bench.script.answers.lock().unwrap().push_back(answer("401 Unauthorized", "{}"));
+    bench.order().await.unwrap();
+    assert_eq!(kept(&bench), ["whsec_abc", "sk_live_0001", "sk_live_0002"]);
+    let logins = bench.script.logins.lock().unwrap().clone();
+    assert!(logins.iter().all(|login| body(login).contains(r#""webhook":{"url""#)), "{logins:?}");
+}
+
+#[tokio::test]
+async fn a_token_whose_secret_could_not_be_kept_is_not_used() {
+    let bench = bench_with_webhook(WITH_SECRET).await;
+    *bench.memory.loses_secrets.lock().unwrap() = true;
+    let error = bench.order().await.unwrap_err();
+    assert!(matches!(error, Error::Vault { action: "written", .. }), "{error}");
+    assert_eq!((kept(&bench), bench.sent()), (Vec::new(), 0));
+}
+
+// proves: AUT-001
+#[tokio::test]
+async fn without_a_block_none_is_sent_and_no_secret_is_looked_for() {
+    let bench = bench(Vec::new()).await;
+    *bench.script.login.lock().unwrap() = json(WITH_SECRET);
+    bench.order().await.unwrap();
+    assert_eq!(kept(&bench), ["sk_live_0001"]);
+    let logins = bench.script.logins.lock().unwrap().clone();
+    assert_eq!(body(&logins[0]), r#"{"username":"loja@a1b2c3d4","password":"segredo"}"#);
+    assert_eq!(support::header(&logins[0], "authorization"), None);
+}
+
+// proves: AUT-022, AUT-023, ERR-031
+#[tokio::test]
+async fn a_login_with_an_empty_field_is_refused_and_the_field_named() {
+    let bench = bench(Vec::new()).await;
+    let refusal = r#"{"success":false,"code":422,"message_code":"VALIDATION_ERROR","description":"Dados inválidos","data":[],"errors":{"username":["obrigatório"],"password":["obrigatório"]},"meta":[]}"#;
+    *bench.script.login.lock().unwrap() = answer("422 Unprocessable Entity", refusal);
+    let error = bench.order().await.unwrap_err();
+    let Error::LoginRefused { status: 422, refusal, .. } = &error else { panic!("{error:?}") };
+    assert!(refusal.names("username") && refusal.names("password"));
+    assert_eq!(bench.client.stats().logins, 1);
+}
+
+// proves: AUT-026
+#[tokio::test]
+async fn a_login_that_comes_too_often_waits_as_long_as_it_is_told() {
+    let bench = bench(Vec::new()).await;
+    let too_many =
+        http("429 Too Many Requests", "Retry-After: 41\r\n", r#"{"message_code":"TOO_MANY_REQUESTS"}"#);
+    bench.script.login_faults.lock().unwrap().push_back(too_many);
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!((bench.waits(), bench.client.stats().logins), (vec![41], 2));
+}
+
+#[tokio::test]
+async fn a_login_whose_answer_has_no_token_is_not_made_again() {
+    let bench = bench(Vec::new()).await;
+    *bench.script.login.lock().unwrap() = json(r#"{"success":true,"data":{"jeton":"sk_live_x"}}"#);
+    let error = bench.order().await.unwrap_err();
+    assert_eq!((error.code().as_str(), bench.client.stats().logins), ("login_failed", 1));
+    assert!(!format!("{error:?}").contains("sk_live_x"), "{error:?}");
+}
+
+// proves: AUT-007, AUT-008, AUT-017
+#[tokio::test]
+async fn a_token_past_its_end_is_not_tried_but_replaced() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    *bench.clock.now.lock().unwrap() += TimeDelta::days(31);
+    bench.order().await.unwrap();
+    let requests = bench.script.requests.lock().unwrap().clone();
+    let bearers: Vec<_> = requests.iter().map(|request| support::header(request, "authorization")).collect();
+    assert_eq!(bearers, [Some("Bearer sk_live_0001"), Some("Bearer sk_live_0002")]);
+    let record = bench.memory.token.lock().unwrap().clone().unwrap();
+    assert_eq!(record.expires_at - record.obtained_at, TimeDelta::days(30));
+}
+
+// proves: AUT-004
+#[tokio::test]
+async fn a_token_is_good_until_the_instant_that_its_login_says() {
+    let bench = bench(Vec::new()).await;
+    *bench.script.login.lock().unwrap() = http(
+        "200 OK",
+        "Content-Type: application/json\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\n",
+        r#"{"success":true,"data":{"token":"sk_live_TOKN","expires_at":"2026-12-20T12:00:00Z"}}"#,
+    );
+    let before = bench.clock.now();
+    bench.order().await.unwrap();
+    let record = bench.memory.token.lock().unwrap().clone().unwrap();
+    let life = record.expires_at - before;
+    assert!((30 * 86_400..=30 * 86_400 + 5).contains(&life.num_seconds()), "{life}");
+}
+
+// proves: AUT-052
+#[tokio::test]
+async fn a_test_delivery_is_asked_for_without_a_body_and_taken_in_every_form_of_yes() {
+    let yes = [
+        json(r#"{"success":true,"data":[]}"#),
+        answer("202 Accepted", r#"{"success":true,"message_code":"SUCCESS","data":{"queued":true}}"#),
+        http("202 Accepted", "", ""),
+        http("204 No Content", "", ""),
+    ];
+    let bench = bench(yes.to_vec()).await;
+    for _ in &yes {
+        bench.client.test_webhook().await.unwrap();
+    }
+    let sent = bench.script.requests.lock().unwrap()[0].clone();
+    assert!(sent.starts_with("POST /api/integration/webhook/test HTTP/1.1"), "{sent}");
+    assert_eq!((body(&sent), support::header(&sent, "content-type")), ("", None));
+}
