@@ -5,6 +5,8 @@
 //! what every method of [`Client`] does, and there is no other way to the marketplace. Files behind signed addresses
 //! are fetched apart, by [`signed`], which never sees the token.
 //!
+//! What the document forbids cannot be built ([`Invalid`] says why), so that a request that exists may be sent.
+//!
 //! Reading order: [`ApiRequest`], [`Client`], [`error`], then [`limit`] and [`token`]; `wire` reads what the
 //! document leaves open in more than one shape, and each file of [`resources`] is one area of the API. [`webhook`]
 //! reads what the marketplace pushes.
@@ -12,6 +14,7 @@
 
 pub mod client;
 pub mod error;
+pub mod invalid;
 pub mod limit;
 mod path;
 mod request;
@@ -20,13 +23,19 @@ pub mod retry;
 mod retry_after;
 mod send;
 pub mod signed;
+pub mod text;
 pub mod token;
 pub mod webhook;
 pub mod wire;
 
 pub use client::{Client, Settings, Stats, WebhookBlock};
 pub use error::{Class, Documented, Error};
+pub use invalid::Invalid;
 pub use request::ApiRequest;
 pub use send::Http;
 pub use signed::{SignedFile, SignedUrl};
-pub use wire::list::{ListPage, ListedRow, PageMeta};
+pub use text::Text;
+pub use wire::{
+    list::{ListPage, ListedRow, PageMeta},
+    rows::{Echo, RowPage},
+};

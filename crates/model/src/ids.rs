@@ -48,4 +48,97 @@ identifier! {
     ShipmentId,
     /// `id` of a shipping label.
     LabelId,
+    /// `item_id`: a listing, `<PREFIX>-<13 digits>`; campaigns call it `publication_id`.
+    ItemId,
+    /// `id` of a media image (a ULID): `image_id` in bodies, `{file_hash}` in routes.
+    MediaId,
+    /// `id` of a price list.
+    PriceListId,
+    /// `id` of a store.
+    StoreId,
+    /// `id` of a department, the `departament_id` of the category search.
+    DepartmentId,
+}
+
+impl ItemId {
+    /// Whether the text has the documented shape, `<PREFIX>-<13 digits>`. What is read is kept either way; what is
+    /// sent must have it.
+    pub fn is_well_formed(&self) -> bool {
+        let Some((prefix, number)) = self.0.rsplit_once('-') else { return false };
+        let is_prefix = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
+        !prefix.is_empty()
+            && prefix.bytes().all(is_prefix)
+            && number.len() == 13
+            && number.bytes().all(|b| b.is_ascii_digit())
+    }
+}
+
+/// Declares an identifier that routes and bodies take as a whole number only.
+macro_rules! numeric_identifier {
+    ($($(#[$doc:meta])+ $name:ident),+ $(,)?) => {$(
+        $(#[$doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(i64);
+
+        impl $name {
+            /// Wraps the number.
+            pub fn new(number: i64) -> Self {
+                Self(number)
+            }
+
+            /// Reads the number from text; `None` for anything else, so that no name or `uid` passes for one.
+            pub fn parse(text: &str) -> Option<Self> {
+                let number: i64 = text.parse().ok()?;
+                (number.to_string() == text).then_some(Self(number))
+            }
+
+            /// The number.
+            pub fn as_i64(self) -> i64 {
+                self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )+};
+}
+
+numeric_identifier! {
+    /// `id` of a campaign, the `{id}` of every campaign route. The public `uid` is not accepted there.
+    CampaignId,
+    /// `id` of a category, the `category_id` of a listing.
+    CategoryId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_is_named_by_a_prefix_and_thirteen_digits() {
+        let check = |text: &str, expected: bool| {
+            assert_eq!(ItemId::new(text).is_well_formed(), expected, "{text}");
+        };
+        check("MPB-0000000000001", true);
+        check("a-1234567890123", true);
+        check("MPB-000000000001", false);
+        check("MPB-00000000000011", false);
+        check("-1234567890123", false);
+        check("1234567890123", false);
+        check("MPB-12345678901٣", false);
+        check("M B-1234567890123", false);
+        check("", false);
+    }
+
+    #[test]
+    fn a_campaign_is_named_by_its_number_and_never_by_its_uid() {
+        assert_eq!(CampaignId::parse("42"), Some(CampaignId::new(42)));
+        for other in ["01J9Z3K5T7V9X1B3D5F7H9K1M3", "042", "+42", "4.2", "", "42 "] {
+            assert_eq!(CampaignId::parse(other), None, "{other}");
+        }
+        assert_eq!(CampaignId::new(42).to_string(), "42");
+    }
 }

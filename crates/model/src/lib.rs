@@ -3,20 +3,26 @@
 //!
 //! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when,
 //! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
-//! [`shipment`], [`tracking`] and [`product`] are the mirrored aggregates, [`sync`] is how a run speaks about itself.
+//! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`] and [`store_profile`]
+//! are the mirrored aggregates, [`sync`] is how a run speaks about itself.
 #![deny(missing_docs)]
 
+pub mod campaign;
 pub mod clock;
 pub mod financial;
 pub mod fiscal;
 pub mod hash;
 pub mod ids;
+pub mod listing;
+pub mod media;
 pub mod money;
 pub mod order;
+pub mod price_list;
 pub mod product;
 pub mod raw;
 pub mod shipment;
 pub mod store_key;
+pub mod store_profile;
 pub mod sync;
 pub mod time;
 pub mod timeline;
@@ -24,6 +30,9 @@ pub mod tracking;
 
 pub use clock::Clock;
 pub use hash::ContentHash;
-pub use ids::{LabelId, LineId, LocationId, OrderNumber, ProductId, ShipmentId, Sku};
+pub use ids::{
+    CampaignId, CategoryId, DepartmentId, ItemId, LabelId, LineId, LocationId, MediaId, OrderNumber,
+    PriceListId, ProductId, ShipmentId, Sku, StoreId,
+};
 pub use raw::RawJson;
 pub use store_key::StoreKey;

@@ -1,10 +1,18 @@
 //! The areas of the API, one file each: requests built purely, answers read tolerantly.
 
+pub mod answer;
 pub mod auth;
+pub mod campaigns;
+pub mod categories;
+pub mod listings;
+pub mod media;
 pub mod orders;
+pub mod paging;
+pub mod price_lists;
 pub mod products;
 pub mod session;
 pub mod shipments;
+pub mod store_page;
 pub mod webhook;
 
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Scalars in whatever form they come: numbers as numbers or strings, booleans as words or digits.
 
-use chrono::{DateTime, FixedOffset, Utc};
+use chrono::{DateTime, FixedOffset, NaiveDate, Utc};
 use espelho_model::{money::parse_decimal, raw::storable, time::parse_timestamp};
 use rust_decimal::Decimal;
 use serde::{
@@ -8,6 +8,8 @@ use serde::{
     de::{Error as _, Unexpected},
 };
 use serde_json::value::RawValue;
+
+use super::shape::shape;
 
 /// No identifier of the document comes near it (a SKU has 50 characters), and every index takes it.
 const LONGEST_ID: usize = 255;
@@ -33,6 +35,8 @@ pub struct FieldReader {
     unreadable: Vec<&'static str>,
 }
 
+shape! { LabelledWire { value, label } }
+
 impl FieldReader {
     /// A reader that takes timestamps without an offset to be in `naive`.
     pub fn new(naive: FixedOffset) -> Self {
@@ -42,6 +46,11 @@ impl FieldReader {
     /// The fields that were there and could not be read.
     pub fn into_unreadable(self) -> Vec<&'static str> {
         self.unreadable
+    }
+
+    /// Names a field that the caller could not make sense of.
+    pub(crate) fn give_up(&mut self, name: &'static str) {
+        self.unreadable.push(name);
     }
 
     /// Text; a number or boolean gives its own digits or word (ids come in both forms).
@@ -89,6 +98,24 @@ impl FieldReader {
     pub fn time(&mut self, name: &'static str, field: Field<'_>) -> Option<DateTime<Utc>> {
         let naive = self.naive;
         self.read_number(name, field, |text| parse_timestamp(text, naive))
+    }
+
+    /// A day; a time behind it is left off.
+    pub(crate) fn date(&mut self, name: &'static str, field: Field<'_>) -> Option<NaiveDate> {
+        self.read_number(name, field, |text| text.get(..10)?.parse().ok())
+    }
+
+    /// A word and its label: `{value, label}`, which is how the API writes some enums, or the bare word.
+    pub(crate) fn labelled(
+        &mut self,
+        name: &'static str,
+        field: Field<'_>,
+    ) -> (Option<String>, Option<String>) {
+        if !field.is_some_and(|raw| raw.get().starts_with('{')) {
+            return (self.text(name, field), None);
+        }
+        let wire: LabelledWire<'_> = self.nested(name, field).unwrap_or_default();
+        (self.text(name, wire.value), self.text(name, wire.label))
     }
 
     /// A nested object; a value of another kind is unreadable, but for an empty list, which is how some servers write
@@ -193,6 +220,29 @@ mod tests {
         assert_eq!(reader.nested::<Pair>("empty", Some(&raw("[]"))), None);
         assert_eq!(reader.nested("good", Some(&raw(r#"{"a":1}"#))), Some(Pair { a: 1, b: 0 }));
         assert_eq!(reader.into_unreadable(), ["pair"]);
+    }
+
+    #[test]
+    fn an_enum_is_read_with_or_without_its_label() {
+        let mut reader = reader();
+        let mut read = |json: &str| reader.labelled("status", Some(&raw(json)));
+        let both = (Some("active".to_owned()), Some("Ativo".to_owned()));
+        assert_eq!(read(r#"{"value":"active","label":"Ativo"}"#), both);
+        assert_eq!(read("\"active\""), (Some("active".into()), None));
+        assert_eq!(read("[1]"), (None, None));
+        assert_eq!(reader.labelled("absent", None), (None, None));
+        assert_eq!(reader.into_unreadable(), ["status"]);
+    }
+
+    #[test]
+    fn a_day_is_read_with_or_without_a_time() {
+        let mut reader = reader();
+        let day = NaiveDate::from_ymd_opt(1998, 3, 7);
+        assert_eq!(reader.date("d", Some(&raw("\"1998-03-07\""))), day);
+        assert_eq!(reader.date("d", Some(&raw("\"1998-03-07T00:00:00Z\""))), day);
+        assert_eq!(reader.date("empty", Some(&raw("\"\""))), None);
+        assert_eq!(reader.date("d", Some(&raw("\"07/03/1998\""))), None);
+        assert_eq!(reader.into_unreadable(), ["d"]);
     }
 
     #[test]

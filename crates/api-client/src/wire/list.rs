@@ -99,11 +99,21 @@ pub(crate) fn parse(
 
 /// The rows of a listing and its pagination.
 pub(crate) fn split(body: &[u8]) -> Result<(Vec<&RawValue>, PageMeta), BodyError> {
+    let (rows, levels) = around(body)?;
+    Ok((rows, read_metas(&levels)))
+}
+
+/// The rows of a listing, and the objects around them that may say something of it, inner first.
+pub(super) fn around(body: &[u8]) -> Result<(Vec<&RawValue>, Vec<&RawValue>), BodyError> {
     let whole: &RawValue = serde_json::from_slice(body)?;
     let mut levels = Vec::new();
     let rows = rows_of(whole, &mut levels, 3)?;
-    let meta = levels.into_iter().fold(PageMeta::default(), |meta, level| meta.or(read_meta(level)));
-    Ok((rows, meta))
+    Ok((rows, levels))
+}
+
+/// What those objects say about pagination, the first of them before the others.
+pub(super) fn read_metas(levels: &[&RawValue]) -> PageMeta {
+    levels.iter().fold(PageMeta::default(), |meta, level| meta.or(read_meta(level)))
 }
 
 /// Walks down `data` to the list, noting every object on the way that may carry pagination, inner first.

@@ -1,6 +1,10 @@
-//! Reading what the marketplace sends: strict about being JSON, tolerant about its shape.
+//! Reading what the marketplace sends: strict about being JSON, tolerant about its shape. And the exact form of
+//! what it is sent.
 
 pub(crate) mod envelope;
 pub mod fields;
 pub mod list;
+pub(crate) mod outward;
+pub mod rows;
+pub(crate) mod shape;
 pub(crate) mod within;

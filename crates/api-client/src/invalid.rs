@@ -1,0 +1,52 @@
+//! Why a request cannot be built.
+
+/// What the document says of a value that it must not be. Constructors give it back, so that nothing is sent that the
+/// marketplace would refuse, or worse, obey.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Invalid {
+    /// A value that must be there is not, or is blank.
+    #[error("{field} is missing")]
+    Missing {
+        /// The field, as the document names it.
+        field: &'static str,
+    },
+    /// A text with more characters than the marketplace takes.
+    #[error("{field} has {length} characters, and {limit} are the most")]
+    TooLong {
+        /// The field, as the document names it.
+        field: &'static str,
+        /// Its length in characters.
+        length: usize,
+        /// The most that is taken.
+        limit: usize,
+    },
+    /// A value outside what the document allows.
+    #[error("{field} is {value}; it must be {rule}")]
+    Value {
+        /// The field, as the document names it.
+        field: &'static str,
+        /// What it is.
+        value: String,
+        /// What it must be.
+        rule: &'static str,
+    },
+    /// An update that would change nothing.
+    #[error("the update has no field to change")]
+    NothingToChange,
+    /// Price tiers that cannot stand together.
+    #[error("tier {min_quantity}: {rule}")]
+    Tier {
+        /// The tier.
+        min_quantity: u32,
+        /// The rule that it breaks.
+        rule: &'static str,
+    },
+}
+
+impl Invalid {
+    /// A value outside what the document allows.
+    pub(crate) fn value(field: &'static str, value: impl std::fmt::Display, rule: &'static str) -> Self {
+        Self::Value { field, value: value.to_string(), rule }
+    }
+}

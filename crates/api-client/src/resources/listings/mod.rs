@@ -1,0 +1,62 @@
+//! Listings (API document, "Listings (items) and categories"): simulate, create as draft, publish for review. No route
+//! reads a listing; what the marketplace thinks of it comes by event and in campaigns.
+
+mod draft;
+mod read;
+
+use espelho_model::{ItemId, RawJson, listing::Listing};
+
+pub use self::draft::{
+    Description, DraftAttribute, DraftVariation, Gtin, ListingDraft, ListingTitle, SheetItem, TechnicalSheet,
+    VariationAttribute,
+};
+use self::read::read_listing;
+use super::answer::Written;
+use crate::{ApiRequest, Client, Error};
+
+const PUBLISH: &str = "/api/items/{id}/publish";
+
+/// Sends a draft to review.
+pub fn publish_request(listing: &ItemId) -> ApiRequest {
+    ApiRequest::put(PUBLISH, &[listing.as_str()])
+}
+
+impl Client {
+    /// Asks whether a draft would do. An answer means that it would. Nothing is created, but it is sent as a write and
+    /// so only once.
+    ///
+    /// # Errors
+    /// As every call; a draft that would not do is a refusal with 422.
+    pub async fn simulate_listing(&self, draft: &ListingDraft) -> Result<RawJson, Error> {
+        self.fetch_raw(&draft.simulate_request()).await
+    }
+
+    /// Creates a listing, as a draft.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn create_listing(&self, draft: &ListingDraft) -> Result<Written<Listing>, Error> {
+        self.write_as(&draft.create_request(), read_listing).await
+    }
+
+    /// Sends a draft to review.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn publish_listing(&self, listing: &ItemId) -> Result<Written<Listing>, Error> {
+        self.write_as(&publish_request(listing), read_listing).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::outward::sent;
+
+    // proves: LST-043
+    #[test]
+    fn a_listing_is_published_by_its_id_without_a_body() {
+        let request = publish_request(&ItemId::new("MPB-0000000000001"));
+        assert_eq!(sent(&request), "PUT /api/items/MPB-0000000000001/publish");
+    }
+}

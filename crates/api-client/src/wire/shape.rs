@@ -1,0 +1,20 @@
+//! Objects as they may come: every field optional and unread.
+
+/// Declares an object of the document by the names of its fields. Reading one never fails for a field; what each
+/// holds is found out by a [`FieldReader`](super::fields::FieldReader).
+macro_rules! shape {
+    ($(#[$doc:meta])* $name:ident { $($(#[$rename:meta])? $field:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Default, serde::Deserialize)]
+        #[serde(default)]
+        struct $name<'a> {
+            $(
+                $(#[$rename])?
+                #[serde(borrow)]
+                $field: $crate::wire::fields::Field<'a>,
+            )+
+        }
+    };
+}
+
+pub(crate) use shape;
