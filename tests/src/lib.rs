@@ -3,9 +3,11 @@
 //!
 //! Reading order: [`installation`] (a configuration folder and the binary run with it), [`mirror`] (its database,
 //! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace made by hand from the API document,
-//! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client).
+//! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client),
+//! [`ledger`] (what the API document says, and which test proves it).
 
 pub mod installation;
+pub mod ledger;
 pub mod marketplace;
 pub mod mirror;
 pub mod random;

@@ -1,0 +1,77 @@
+//! `docs/CONFORMANCE.md`, made of the ledger.
+
+use std::fmt::Write as _;
+
+use super::{Area, Ledger, Side, Statement};
+
+/// What stands above the tables.
+const INTRO: &str = "\
+# Conformance
+
+What the API document says, statement by statement, and the tests that prove it: for the sandbox, that it behaves as
+stated; for the client, that it asks, reads and understands as stated. The end-to-end tests prove both sides.
+
+This page is made of `tests/conformance/*.toml` and of the `proves:` comments above the tests. `tests/run conformance`
+holds the three against each other; `ESPELHO_BLESS=1 tests/run conformance` writes this page anew.
+
+A number such as 12 of 14 counts the statements with a proof among those that need one.
+";
+
+impl Ledger {
+    /// The whole page.
+    pub fn page(&self) -> String {
+        let mut page = INTRO.to_owned();
+        page.push_str("\n| area | statements | sandbox | client |\n|---|---|---|---|\n");
+        for area in &self.areas {
+            page.push_str(&self.totals(&format!("[{0}](#{1})", area.heading, slug(area)), &area.statements));
+        }
+        let all: Vec<Statement> = self.statements().cloned().collect();
+        page.push_str(&self.totals("all", &all));
+        for area in &self.areas {
+            page.push_str(&self.table(area));
+        }
+        page
+    }
+
+    fn totals(&self, name: &str, statements: &[Statement]) -> String {
+        let [sandbox, client] = Side::ALL.map(|side| {
+            let needed: Vec<_> = statements.iter().filter(|s| s.sides.contains(&side)).collect();
+            let proved = needed.iter().filter(|s| self.proofs(&s.id, side).next().is_some()).count();
+            format!("{proved} of {}", needed.len())
+        });
+        format!("| {name} | {} | {sandbox} | {client} |\n", statements.len())
+    }
+
+    fn table(&self, area: &Area) -> String {
+        let mut table = format!("\n## {}\n\nIn the document: {}.\n\n", area.heading, area.section);
+        table.push_str("| id | statement | sandbox | client |\n|---|---|---|---|\n");
+        for statement in &area.statements {
+            let says = cell(&statement.says);
+            let [sandbox, client] = Side::ALL.map(|side| self.proof(statement, side));
+            // Writing to a String cannot fail.
+            let _ = writeln!(table, "| {} | {says} | {sandbox} | {client} |", statement.id);
+        }
+        table
+    }
+
+    /// One side's cell: its tests, or why there are none.
+    fn proof(&self, statement: &Statement, side: Side) -> String {
+        let tests: Vec<String> = self.proofs(&statement.id, side).map(|test| cell(&test)).collect();
+        match (&statement.assumption, &statement.because) {
+            _ if !tests.is_empty() => tests.join("<br>"),
+            (Some(slug), _) => format!("[assumed](ASSUMPTIONS.md#{slug})"),
+            (None, Some(because)) => cell(because),
+            (None, None) if statement.sides.contains(&side) => "**none**".to_owned(),
+            (None, None) => "–".to_owned(),
+        }
+    }
+}
+
+/// Text that does not end its cell of the table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn slug(area: &Area) -> String {
+    super::anchor(&format!("# {}", area.heading)).unwrap_or_default()
+}

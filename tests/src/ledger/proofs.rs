@@ -1,0 +1,113 @@
+//! The claims in the sources: which test says that it proves which statements.
+
+use std::collections::BTreeSet;
+
+use super::Side;
+
+/// How a line begins that claims something.
+const TAG: &str = "// proves:";
+
+/// One line of a source that claims to prove statements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// The source, below the root.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// The statements.
+    pub ids: Vec<String>,
+    /// What the line stands above.
+    pub below: Below,
+}
+
+/// What a claim stands above.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Below {
+    /// A test that runs.
+    Test(String),
+    /// A test that does not.
+    Ignored(String),
+    /// A function that is no test.
+    Other(String),
+    /// No function at all.
+    Nothing,
+}
+
+impl Claim {
+    /// Whether the claim is for this statement and this side. The end-to-end tests have both sides in them.
+    pub(super) fn proves(&self, id: &str, side: Side) -> bool {
+        let folder = match side {
+            Side::Sandbox => "crates/sandbox/",
+            Side::Client => "crates/api-client/",
+        };
+        let of_side = self.file.starts_with(folder) || self.file.starts_with("tests/");
+        of_side && self.ids.iter().any(|claimed| claimed == id)
+    }
+}
+
+/// The claims of one source.
+pub fn claims(file: &str, text: &str) -> Vec<Claim> {
+    let lines: Vec<&str> = text.lines().collect();
+    let listed = listed(text);
+    let claim = |(at, line): (usize, &&str)| {
+        let ids = line.trim().strip_prefix(TAG)?.split(',').map(|id| id.trim().to_owned());
+        Some(Claim {
+            file: file.to_owned(),
+            line: at + 1,
+            ids: ids.filter(|id| !id.is_empty()).collect(),
+            below: below(&lines[at + 1..], &listed),
+        })
+    };
+    lines.iter().enumerate().filter_map(claim).collect()
+}
+
+/// What stands below a claim: other comments, attributes (which may take several lines), and the function.
+fn below(lines: &[&str], listed: &BTreeSet<&str>) -> Below {
+    let mut attributes = String::new();
+    let mut open = 0;
+    for line in lines.iter().map(|line| line.trim()) {
+        if open > 0 || line.starts_with("#[") {
+            attributes.push_str(line);
+            open += line.matches('[').count();
+            open = open.saturating_sub(line.matches(']').count());
+        } else if let Some(name) = function(line) {
+            return kind(&attributes, name, listed);
+        } else if !line.starts_with("//") {
+            break;
+        }
+    }
+    Below::Nothing
+}
+
+fn kind(attributes: &str, name: &str, listed: &BTreeSet<&str>) -> Below {
+    let test =
+        attributes.contains("#[test]") || attributes.contains("#[tokio::test") || listed.contains(name);
+    let ignored = attributes.contains("#[ignore")
+        || attributes.split("#[cfg_attr(").skip(1).any(|rest| rest.contains("ignore"));
+    match (test, ignored) {
+        (true, false) => Below::Test(name.to_owned()),
+        (true, true) => Below::Ignored(name.to_owned()),
+        (false, _) => Below::Other(name.to_owned()),
+    }
+}
+
+/// The name of the function that a line begins.
+fn function(line: &str) -> Option<&str> {
+    let (before, rest) = line.split_once("fn ")?;
+    let words = ["pub", "pub(crate)", "pub(super)", "async", "const"];
+    if !before.split_whitespace().all(|word| words.contains(&word)) {
+        return None;
+    }
+    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
+    Some(&rest[..end])
+}
+
+/// The functions that `on_both_databases!` makes tests of: they bear no attribute themselves.
+fn listed(text: &str) -> BTreeSet<&str> {
+    let lists = text.split("on_both_databases!").skip(1);
+    let names = lists.flat_map(|list| {
+        let list = list.trim_start().trim_start_matches(['{', '(', '[']);
+        list.split(['}', ')', ']']).next().unwrap_or_default().split(',')
+    });
+    names.map(str::trim).filter(|name| !name.is_empty()).collect()
+}
