@@ -26,8 +26,8 @@ const LAYERS: [(&str, &[&str]); 6] = [
 /// Packages that belong to some crates alone. Tests may use all of them.
 const OWNERS: [(&str, &[&str]); 14] = [
     ("sqlx", &["espelho-store"]),
-    // The daemon uses reqwest's `Url` to check addresses, and sends nothing.
-    ("reqwest", &["espelho-api-client", "espelho-daemon"]),
+    // The daemon uses reqwest's `Url` to check addresses, and sends nothing; the sandbox sends webhooks.
+    ("reqwest", &["espelho-api-client", "espelho-daemon", "espelho-sandbox"]),
     ("governor", &["espelho-api-client"]),
     ("backoff", &["espelho-api-client"]),
     ("anyhow", &["espelho-daemon"]),
@@ -47,7 +47,7 @@ const BANNED: [(&str, &[&str]); 11] = [
     ("Utc::now", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
     ("Local::now", &[]),
     ("SystemTime::now", &[]),
-    ("Instant::now", &["model/src/clock.rs"]),
+    ("Instant::now", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
     ("time::sleep", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
     ("thread::sleep", &[]),
     ("reqwest::get", &[]),
@@ -102,8 +102,8 @@ fn sqlx_is_for_the_store_and_the_tests_even_in_development() {
 fn the_daemon_sends_nothing_by_itself() {
     for (path, text) in sources() {
         let mentions: Vec<&str> = text.lines().filter(|line| line.contains("reqwest::")).collect();
-        let allowed =
-            path.starts_with("api-client/") || mentions.iter().all(|line| line.contains("reqwest::Url"));
+        let may_send = path.starts_with("api-client/") || path == "sandbox/src/webhooks/sender.rs";
+        let allowed = may_send || mentions.iter().all(|line| line.contains("reqwest::Url"));
         assert!(allowed, "{path}: {mentions:?}");
     }
 }

@@ -20,6 +20,21 @@ impl Answer {
         Self { status, content_type: JSON, headers: Vec::new(), body }
     }
 
+    /// The success envelope around a value. Amounts belong into [`Answer::success`], which writes them exactly.
+    pub(crate) fn value(data: &serde_json::Value) -> Self {
+        Self::success(false, |json| json.value_of(data))
+    }
+
+    /// The same answer with another status.
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    /// 204, which has no body.
+    pub(crate) fn no_content() -> Self {
+        Self::json(204, Vec::new())
+    }
+
     /// The success envelope around what `data` writes.
     pub(crate) fn success(numbers_as_strings: bool, data: impl FnOnce(&mut Json)) -> Self {
         let mut json = Json::new(numbers_as_strings);
@@ -40,25 +55,42 @@ pub(crate) enum Refusal {
     Token,
     /// 401: a login that failed, without saying why.
     Login,
+    /// 400, for a reason that the document gives.
+    BadRequest(String),
     /// 403, with the missing abilities.
     Abilities(Vec<&'static str>),
+    /// 403: the store does not have the feature.
+    Feature(&'static str),
     /// 404: absent, or of another store.
     NotFound,
     /// 404: there is no such route.
     NoRoute,
     /// 405, with the methods that the path has.
-    Method(&'static str),
+    Method(String),
+    /// 409, for a reason that the document gives.
+    Conflict(String),
     /// 413: a body beyond anything the document describes.
     TooLarge,
     /// 422, by field.
     Invalid(FieldErrors),
+    /// 422 with a code of its own.
+    Rule(&'static str, String),
+    /// 422 of a listing that is not ready: `data.reason` and `data.details`.
+    Business { reason: &'static str, details: Vec<String> },
     /// 429, with the seconds to wait.
     TooMany(u32),
 }
 
 impl Refusal {
-    fn parts(&self) -> (u16, &'static str, &'static str) {
+    fn parts(&self) -> (u16, &'static str, &str) {
         match self {
+            Self::BadRequest(description) => (400, "BAD_REQUEST", description),
+            Self::Feature(_) => (403, "FORBIDDEN", "O recurso não está habilitado para esta loja."),
+            Self::Conflict(description) => (409, "CONFLICT", description),
+            Self::Rule(code, description) => (422, code, description),
+            Self::Business { .. } => {
+                (422, "UNPROCESSABLE_ENTITY", "O anúncio não está pronto para ser criado.")
+            }
             Self::Token => (401, "UNAUTHORIZED", "Token de acesso ausente, inválido, revogado ou expirado."),
             Self::Login => (401, "UNAUTHORIZED", "Credenciais inválidas."),
             Self::Abilities(_) => {
@@ -87,7 +119,8 @@ impl From<Refusal> for Answer {
         json.key("code").id(u64::from(status));
         json.key("message_code").raw_text(code);
         json.key("description").text(description);
-        json.key("data").raw("[]");
+        json.key("data");
+        write_data(&mut json, &refusal);
         json.key("errors");
         write_errors(&mut json, &refusal);
         json.key("meta").raw("[]");
@@ -98,12 +131,24 @@ impl From<Refusal> for Answer {
                 answer.headers.push((hyper::header::RETRY_AFTER, HeaderValue::from(seconds)));
             }
             Refusal::Method(allow) => {
-                answer.headers.push((hyper::header::ALLOW, HeaderValue::from_static(allow)));
+                answer.headers.push((
+                    hyper::header::ALLOW,
+                    HeaderValue::try_from(allow).unwrap_or(HeaderValue::from_static("GET")),
+                ));
             }
             _ => {}
         }
         answer
     }
+}
+
+/// An empty list, as the document has it, but for the listing checks, which say why.
+fn write_data(json: &mut Json, refusal: &Refusal) {
+    let Refusal::Business { reason, details } = refusal else {
+        json.raw("[]");
+        return;
+    };
+    json.value_of(&serde_json::json!({"reason": reason, "details": details}));
 }
 
 fn write_errors(json: &mut Json, refusal: &Refusal) {
@@ -115,6 +160,11 @@ fn write_errors(json: &mut Json, refusal: &Refusal) {
             }
             json.close_array();
         }
+        Refusal::Feature(name) => {
+            json.open_array();
+            json.text(name);
+            json.close_array();
+        }
         Refusal::Invalid(errors) => write_field_errors(json, errors),
         _ => json.raw("[]"),
     }
@@ -122,12 +172,13 @@ fn write_errors(json: &mut Json, refusal: &Refusal) {
 
 /// `{"field": ["message", …], …}`: the messages of one field stand together.
 fn write_field_errors(json: &mut Json, errors: &FieldErrors) {
+    let errors = errors.as_slice();
     json.open_object();
     for (at, (field, _)) in errors.iter().enumerate() {
         if errors[..at].iter().any(|(earlier, _)| earlier == field) {
             continue;
         }
-        json.key(field).open_array();
+        json.foreign_key(field).open_array();
         for (_, message) in errors.iter().filter(|(other, _)| other == field) {
             json.text(message);
         }

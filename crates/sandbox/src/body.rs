@@ -8,8 +8,9 @@ use std::{
 
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 
-/// The most that a request body may hold; the largest one here is a login.
-const MAX_REQUEST: usize = 64 * 1024;
+/// The most that a request body may hold: the largest upload of the document is 5 MB, and one that is somewhat too large must
+/// still be read, to be told so.
+const MAX_REQUEST: usize = 12 << 20;
 
 /// The body of a response.
 pub(crate) enum Outgoing {

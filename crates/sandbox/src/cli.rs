@@ -10,51 +10,100 @@ use crate::{Error, ListShape, Olist, OlistSplit, Options, Sandbox, StoreAccess, 
 /// The most stores that are spelled out for people.
 const SHOWN: usize = 5;
 
+/// What `--help` says below the options.
+const GUIDE: &str = "\
+Examples:
+  espelho sandbox                              one store, 200 orders, 60 products, until Ctrl-C
+  espelho sandbox --control                    the same, and everything about it can be changed while it runs
+  espelho sandbox --stores 3 --orders 5000     three stores of 5,000 orders each
+  espelho sandbox --olist DIR                  99,441 real orders
+  espelho sandbox --rate off --json            no request limit; the credentials as JSON on stdout
+
+Where to look:
+  http://127.0.0.1:8799/                a page with the credentials, first commands and every lever
+  http://127.0.0.1:8799/openapi.json    the description of every route, for tools
+  http://127.0.0.1:8799/_sandbox/       the list of levers, with --control
+
+Logging in:
+  curl -s http://127.0.0.1:8799/api/integration/auth -H 'Content-Type: application/json' \\
+       -d '{\"username\":\"loja-1@…\",\"password\":\"…\"}'
+  Every other route takes the token as `Authorization: Bearer sk_live_…`. Each login ends the previous token.
+
+Levers (with --control, no token needed):
+  curl -X POST …/_sandbox/orders/loja-1                                     a buyer places and pays an order
+  curl -X POST …/_sandbox/clock -d '{\"seconds\":3600}'                       an hour passes
+  curl -X POST …/_sandbox/faults -d '{\"kind\":\"html\",\"code\":503,\"times\":3}'  three answers of a proxy
+  curl …/_sandbox/journal                                                   what was asked of the API, and answered
+  curl …/_sandbox/deliveries/loja-1                                         what was delivered to webhooks";
+
+const SERVING: &str = "Serving";
+const CONTENT: &str = "What there is";
+const LIMIT: &str = "Request limit";
+const BEHAVIOUR: &str = "Where the API document leaves a choice";
+
 /// The marketplace in a box: serves the Seller Integration API with generated or real data.
+///
+/// It is strict: what the API document refuses, it refuses, with the documented codes. Nothing is kept: the same seed and
+/// counts give the same stores, credentials, products and orders at every start.
 #[derive(Clone, Debug, clap::Args)]
+#[command(after_long_help = GUIDE)]
 pub struct Args {
     /// Address and port to serve on; port 0 takes a free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8799")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8799", help_heading = SERVING)]
     pub listen: SocketAddr,
+    /// Address and port of the object storage; a free port beside the API where it is not given.
+    #[arg(long, value_name = "ADDR", help_heading = SERVING)]
+    pub storage_listen: Option<SocketAddr>,
+    /// Serves /_sandbox/ too: statistics, the journal, faults and changes, without a token.
+    ///
+    /// Whoever reaches the address can then change everything; the page at `/` lists the levers with commands to copy.
+    #[arg(long, help_heading = SERVING)]
+    pub control: bool,
+    /// Opens the store page routes, which are in BETA and otherwise answer 403.
+    #[arg(long, help_heading = BEHAVIOUR)]
+    pub open_store_page: bool,
+    /// Prints one JSON object with the address and every credential on stdout.
+    #[arg(long, help_heading = SERVING)]
+    pub json: bool,
     /// Serves the Olist data set: the folder with its seven .csv.gz files.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = CONTENT)]
     pub olist: Option<PathBuf>,
     /// Whose the Olist orders are: all of one store, or each of its seller.
-    #[arg(long, value_enum, default_value_t, requires = "olist")]
+    #[arg(long, value_enum, default_value_t, requires = "olist", help_heading = CONTENT)]
     pub olist_split: OlistSplit,
     /// Stores to generate.
-    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "olist")]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "olist", help_heading = CONTENT)]
     pub stores: usize,
     /// Orders to generate for each store.
-    #[arg(long, value_name = "N", default_value_t = 200, conflicts_with = "olist")]
+    #[arg(long, value_name = "N", default_value_t = 200, conflicts_with = "olist", help_heading = CONTENT)]
     pub orders: usize,
     /// Products to generate for each store.
-    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "olist")]
+    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "olist", help_heading = CONTENT)]
     pub products: usize,
     /// The same seed and counts give the same stores, credentials and orders.
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, help_heading = CONTENT)]
     pub seed: u64,
     /// Requests a minute that each token may make, or `off`.
-    #[arg(long, value_name = "N|off", default_value = "300", value_parser = rate)]
+    #[arg(long, value_name = "N|off", default_value = "300", value_parser = rate, help_heading = LIMIT)]
     pub rate: Rate,
     /// How the minute of the limit is counted.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = LIMIT)]
     pub rate_window: Window,
     /// The shape of `meta` in listings, which the API document leaves open.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, help_heading = BEHAVIOUR)]
     pub list_shape: ListShape,
     /// Writes decimals and counts as JSON strings.
-    #[arg(long)]
+    #[arg(long, help_heading = BEHAVIOUR)]
     pub numbers_as_strings: bool,
     /// Answers page 1 whatever page is asked for.
-    #[arg(long)]
+    #[arg(long, help_heading = BEHAVIOUR)]
     pub ignore_page: bool,
-    /// Serves /_sandbox/ too: statistics, faults and changes, without a token.
-    #[arg(long)]
-    pub control: bool,
-    /// Prints one JSON object with the address and every credential on stdout.
-    #[arg(long)]
-    pub json: bool,
+    /// Asks for the read and write abilities on the product routes too, for which the document names none.
+    #[arg(long, help_heading = BEHAVIOUR)]
+    pub strict_scopes: bool,
+    /// Refuses webhooks that are not public HTTPS, as the marketplace does; without it, local receivers are welcome.
+    #[arg(long, help_heading = BEHAVIOUR)]
+    pub public_webhooks: bool,
 }
 
 /// The value of `--rate`: requests a minute, or none.
@@ -85,6 +134,10 @@ impl From<&Args> for Options {
             numbers_as_strings: args.numbers_as_strings,
             ignore_page: args.ignore_page,
             control: args.control,
+            store_page: args.open_store_page,
+            storage: args.storage_listen,
+            strict_scopes: args.strict_scopes,
+            local_webhooks: !args.public_webhooks,
             ..Self::default()
         }
     }
@@ -116,7 +169,11 @@ pub async fn run(args: Args) -> Result<(), Error> {
 /// Tells people where the sandbox is and how to log in.
 fn greet(sandbox: &Sandbox, stores: &[StoreAccess]) {
     let base = sandbox.base_url();
-    eprintln!("sandbox on {base}");
+    eprintln!("sandbox on {base}, its object storage on {}", sandbox.storage_origin());
+    match sandbox.control().is_served() {
+        true => eprintln!("page with credentials, commands and levers: {base}/"),
+        false => eprintln!("page with credentials and commands: {base}/ (levers with --control)"),
+    }
     for StoreAccess { key, username, password, .. } in stores.iter().take(SHOWN) {
         eprintln!("  {key}: username {username}  password {password}");
     }

@@ -1,22 +1,27 @@
 //! The one place that reads the system clock and sleeps.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicI64, Ordering::SeqCst},
+    time::{Duration, Instant},
+};
 
 use chrono::{DateTime, Utc};
 
 use crate::options::Now;
 
-/// The sandbox's idea of now: the system's, or the test's.
-#[derive(Clone)]
-pub(crate) struct Clock(Option<Now>);
+/// The sandbox's idea of now: the system's, or the test's, and how far it was moved.
+pub(crate) struct Clock {
+    now: Option<Now>,
+    moved_millis: AtomicI64,
+}
 
 impl Clock {
     pub(crate) fn new(now: Option<Now>) -> Self {
-        Self(now)
+        Self { now, moved_millis: AtomicI64::new(0) }
     }
 
     fn now(&self) -> DateTime<Utc> {
-        match &self.0 {
+        match &self.now {
             Some(now) => now(),
             None => system_now(),
         }
@@ -24,18 +29,29 @@ impl Clock {
 
     /// Milliseconds since 1970, which the request limits count in.
     pub(crate) fn millis(&self) -> i64 {
-        self.now().timestamp_millis()
+        self.now().timestamp_millis() + self.moved_millis.load(SeqCst)
     }
 
     /// Seconds since 1970, which the data is dated in.
     pub(crate) fn seconds(&self) -> i64 {
-        self.now().timestamp()
+        self.millis().div_euclid(1000)
+    }
+
+    /// Moves the clock forward; time never goes back.
+    pub(crate) fn forward(&self, seconds: u32) {
+        self.moved_millis.fetch_add(i64::from(seconds) * 1000, SeqCst);
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this file owns the system clock of the sandbox")]
 fn system_now() -> DateTime<Utc> {
     Utc::now()
+}
+
+/// Begins to measure how long something takes in real time.
+#[expect(clippy::disallowed_methods, reason = "this file owns the system clock of the sandbox")]
+pub(crate) fn stopwatch() -> Instant {
+    Instant::now()
 }
 
 /// Waits in real time: a stalled answer is stalled for the client's clock, not for ours.

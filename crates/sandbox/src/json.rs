@@ -63,6 +63,14 @@ impl Json {
         self
     }
 
+    /// A key that came from outside.
+    pub(crate) fn foreign_key(&mut self, key: &str) -> &mut Self {
+        self.text(key);
+        self.buf.push(b':');
+        self.comma = false;
+        self
+    }
+
     pub(crate) fn null(&mut self) {
         self.raw("null");
     }
@@ -104,6 +112,11 @@ impl Json {
         }
     }
 
+    /// A value that was built as one. Field names that came from outside go through here only.
+    pub(crate) fn value_of(&mut self, value: &serde_json::Value) {
+        self.raw(&value.to_string());
+    }
+
     pub(crate) fn optional_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.text(text),
@@ -142,6 +155,11 @@ impl Json {
             self.buf.push(digit(fraction));
         }
         self.quote();
+    }
+
+    /// A price has three decimals only where it needs them.
+    pub(crate) fn price(&mut self, price: Milli) {
+        self.decimal(price, if price.0 % 10 == 0 { 2 } else { 3 });
     }
 
     /// A quantity: whole when it is whole, else with three decimals.

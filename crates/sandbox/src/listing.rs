@@ -81,7 +81,7 @@ impl Frame<'_> {
         }
         json.open_object();
         for (name, value) in self.filters {
-            json.key(name).text(value);
+            json.foreign_key(name).text(value);
         }
         json.close_object();
     }

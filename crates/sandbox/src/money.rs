@@ -32,6 +32,20 @@ impl Milli {
         i64::try_from(scaled.mantissa() / 10_i128.pow(scaled.scale())).ok().map(Self)
     }
 
+    /// The amount as a decimal without idle zeroes.
+    pub(crate) fn decimal(self) -> Decimal {
+        Decimal::new(self.0, 3).normalize()
+    }
+
+    /// The amount as a JSON number of an event. The nearest float is written by its shortest text, which is the amount
+    /// itself up to 15 digits: more than any amount has.
+    pub(crate) fn number(self) -> serde_json::Value {
+        if self.0 % 1000 == 0 {
+            return (self.0 / 1000).into();
+        }
+        serde_json::Value::from(self.0 as f64 / 1000.0)
+    }
+
     /// Reads plain decimal text such as `58.9`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::from_decimal(text.parse().ok()?)
@@ -66,6 +80,14 @@ mod tests {
     fn a_part_of_a_cent_rounds_up_and_whole_cents_stay() {
         assert_eq!(Milli(12_341).ceil_cents(), Milli(12_350));
         assert_eq!(Milli(12_340).ceil_cents(), Milli(12_340));
+    }
+
+    #[test]
+    fn the_number_of_an_event_is_the_amount() {
+        let written = |amount: i64| Milli(amount).number().to_string();
+        assert_eq!((written(19_995), written(7_000)), ("19.995".into(), "7".into()));
+        assert_eq!((written(-5), written(999_999_999_999)), ("-0.005".into(), "999999999.999".into()));
+        assert_eq!(Milli(58_900).decimal().to_string(), "58.9");
     }
 
     #[test]

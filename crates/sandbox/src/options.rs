@@ -1,6 +1,6 @@
 //! What can be chosen about a sandbox.
 
-use std::{fmt, path::PathBuf, sync::Arc};
+use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 
@@ -21,6 +21,8 @@ pub struct Options {
     /// How many products each generated store has.
     pub products: usize,
     /// The seed: the same seed and counts give byte-identical bodies, whatever the clock says.
+    ///
+    /// The addresses of images begin with the origin of the object storage, which [`Options::storage`] can fix.
     pub seed: u64,
     /// Requests a minute and token; `None` switches the limit and its headers off.
     pub rate: Option<u32>,
@@ -42,8 +44,14 @@ pub struct Options {
     ///
     /// The document names scopes only for the campaign and price-list routes, so this is off by default.
     pub strict_scopes: bool,
+    /// Opens the store page routes, which are in BETA and otherwise answer 403 to integration tokens.
+    pub store_page: bool,
     /// Accepts `http://` and loopback addresses for webhooks, as a test needs; the document asks for public HTTPS.
     pub local_webhooks: bool,
+    /// Where the object storage is served, an origin of its own; `None` takes a free port of the address of the API.
+    pub storage: Option<SocketAddr>,
+    /// How long a receiver of webhooks may take to answer, in real time: 30 s as documented.
+    pub webhook_timeout: Duration,
     /// The time source; `None` is the system clock.
     pub now: Option<Now>,
 }
@@ -64,7 +72,10 @@ impl Default for Options {
             ignore_sort: false,
             control: false,
             strict_scopes: false,
+            store_page: false,
             local_webhooks: true,
+            storage: None,
+            webhook_timeout: Duration::from_secs(30),
             now: None,
         }
     }

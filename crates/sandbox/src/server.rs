@@ -10,8 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    clock, control::Control, error::Error, options::Options, service, stats::Stats, store::StoreAccess,
-    world::World,
+    clock, control::Control, error::Error, options::Options, service, stats::Stats, storage,
+    store::StoreAccess, webhooks::sender, world::World,
 };
 
 /// Builds the world and serves it on the listener, in tasks of the current runtime.
@@ -28,8 +28,25 @@ pub async fn start(listener: TcpListener, options: Options) -> Result<Sandbox, E
         .await
         .map_err(|_| Error::Options("the world could not be built"))??;
     let world = Arc::new(world);
-    let serving = tokio::spawn(accept(listener, Arc::clone(&world)));
-    Ok(Sandbox { address, world, serving })
+    let _ = world.address.set(address);
+    let storing = open_storage(&world, address).await?;
+    let serving = tokio::spawn(accept(listener, Arc::clone(&world), Origin::Api));
+    let living = tokio::spawn(live(Arc::clone(&world)));
+    let sending = tokio::spawn(sender::run(Arc::clone(&world)));
+    Ok(Sandbox { address, world, serving, storing, living, sending })
+}
+
+/// Serves the object storage beside the API, and lets everybody who writes addresses know where.
+async fn open_storage(world: &Arc<World>, api: SocketAddr) -> Result<JoinHandle<()>, Error> {
+    let wanted = world.options.storage.unwrap_or_else(|| SocketAddr::new(api.ip(), 0));
+    let failed = |source| Error::Listen { address: wanted.to_string(), source };
+    let listener = TcpListener::bind(wanted).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    world.storage.serve_at(format!("http://{address}"));
+    for store in &world.stores {
+        store.catalogue_mut().serve_images_at(world.storage.shared_origin());
+    }
+    Ok(tokio::spawn(accept(listener, Arc::clone(world), Origin::Storage)))
 }
 
 /// A running sandbox. It ends when it is dropped.
@@ -37,12 +54,22 @@ pub struct Sandbox {
     address: SocketAddr,
     world: Arc<World>,
     serving: JoinHandle<()>,
+    storing: JoinHandle<()>,
+    /// What the marketplace does by itself.
+    living: JoinHandle<()>,
+    /// What it delivers to webhooks.
+    sending: JoinHandle<()>,
 }
 
 impl Sandbox {
     /// The address that clients prefix every route with, without a slash at its end.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// The origin of the object storage, which serves images and labels; without a slash at its end.
+    pub fn storage_origin(&self) -> String {
+        self.world.storage.origin().to_owned()
     }
 
     /// Every store, with its credential as it is now.
@@ -65,11 +92,16 @@ impl Sandbox {
         Control::new(Arc::clone(&self.world))
     }
 
-    /// Closes the listener and every connection, at once.
+    /// Closes the listeners and every connection, at once.
     pub async fn stop(mut self) {
+        self.living.abort();
+        self.sending.abort();
         self.serving.abort();
-        // It was aborted: the only thing to learn is that it has ended.
+        self.storing.abort();
+        // They were aborted: the only thing to learn is that they have ended.
         let _ = (&mut self.serving).await;
+        let _ = (&mut self.storing).await;
+        let _ = (&mut self.sending).await;
     }
 
     /// Serves until the process ends.
@@ -87,18 +119,39 @@ impl fmt::Debug for Sandbox {
 impl Drop for Sandbox {
     fn drop(&mut self) {
         self.serving.abort();
+        self.storing.abort();
+        self.living.abort();
+        self.sending.abort();
+    }
+}
+
+/// What a listener serves.
+#[derive(Clone, Copy)]
+enum Origin {
+    Api,
+    Storage,
+}
+
+/// How often the sandbox looks whether something is due, whoever moves its clock.
+const HEARTBEAT: Duration = Duration::from_millis(25);
+
+/// Does what is due until the task is aborted.
+async fn live(world: Arc<World>) {
+    loop {
+        world.settle();
+        clock::stall(HEARTBEAT).await;
     }
 }
 
 /// Accepts connections until the task is aborted, which drops the connections with it.
-async fn accept(listener: TcpListener, world: Arc<World>) {
+async fn accept(listener: TcpListener, world: Arc<World>, origin: Origin) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 match accepted {
                     Ok((stream, peer)) => {
-                        connections.spawn(connection(stream, peer, Arc::clone(&world)));
+                        connections.spawn(connection(stream, peer, Arc::clone(&world), origin));
                     }
                     // Out of descriptors, say: without a pause this loop would burn the processor until some are free.
                     Err(_) => clock::stall(Duration::from_millis(20)).await,
@@ -110,8 +163,16 @@ async fn accept(listener: TcpListener, world: Arc<World>) {
 }
 
 /// Serves one connection to its end, however it ends: clients and faults both break connections.
-async fn connection(stream: TcpStream, peer: SocketAddr, world: Arc<World>) {
+async fn connection(stream: TcpStream, peer: SocketAddr, world: Arc<World>, origin: Origin) {
     let _ = stream.set_nodelay(true);
-    let serve = service_fn(move |request| service::serve(Arc::clone(&world), peer.ip(), request));
+    let serve = service_fn(move |request| {
+        let world = Arc::clone(&world);
+        async move {
+            match origin {
+                Origin::Api => service::serve(world, peer.ip(), request).await,
+                Origin::Storage => storage::serve(world, request).await,
+            }
+        }
+    });
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), serve).await;
 }

@@ -1,6 +1,7 @@
 //! One request: route → token → limit → ability → fault → work → answer.
 
 use std::{
+    borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
     net::IpAddr,
     sync::Arc,
@@ -8,21 +9,22 @@ use std::{
 
 use hyper::{
     Request, Response, StatusCode,
-    body::Incoming,
+    body::{Body as _, Incoming},
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue},
 };
 
 use crate::{
     answer::{Answer, Refusal},
-    auth,
+    auth::Token,
     body::{self, Outgoing, Unread},
-    clock, control_http,
-    faults::Fault,
+    call::Call,
+    clock,
+    control::levers,
+    faults::strike::strike,
+    journal::Note,
     limit::Verdict,
-    orders, products,
-    route::{Access, Route},
-    session,
-    store::Store,
+    page,
+    route::{self, Access, Found, Repeats, Route},
     world::World,
 };
 
@@ -40,51 +42,77 @@ pub(crate) async fn serve(
     peer: IpAddr,
     request: Request<Incoming>,
 ) -> Result<Response<Outgoing>, Dropped> {
-    if world.options.control && request.uri().path().starts_with(control_http::PREFIX) {
-        return Ok(respond(control_http::answer(&world, request).await, false));
+    world.settle();
+    if world.options.control && request.uri().path().starts_with(levers::PREFIX) {
+        return pulled(&world, peer, request).await;
     }
-    let found = Route::of_path(request.uri().path()).map(|(route, _)| route);
-    let route = found.filter(|route| request.method().as_str() == route.method());
-    world.counters.request(route);
-    let outcome = match (route, found) {
-        (Some(route), _) => routed(&world, peer, route, request).await,
-        (None, wrong) => unrouted(&world, &request, wrong).await,
+    if let Some(answer) = page::of(&world, request.method(), request.uri().path()) {
+        return Ok(respond(answer, false));
+    }
+    let (note, watch) = (Note::of(&request), clock::stopwatch());
+    let path = request.uri().path().to_owned();
+    let found = route::find(request.method().as_str(), &path);
+    let number = if let Found::Route(number, _) = &found { Some(*number) } else { None };
+    world.counters.request(number);
+    let outcome = match found {
+        Found::Route(number, ids) => {
+            let ids = ids.into_iter().map(Cow::into_owned).collect();
+            routed(&world, peer, &route::all()[number], ids, &note, request).await
+        }
+        Found::OtherMethods(methods) => unrouted(&world, &path, Refusal::Method(methods)).await,
+        Found::Nothing => unrouted(&world, &path, Refusal::NoRoute).await,
     };
     let status = outcome.as_ref().map_or(0, |response| response.status().as_u16());
     world.counters.answered(status);
+    world.journal.add(note, world.clock.millis(), status, watch.elapsed());
     outcome
 }
 
-/// A path or method that nothing serves; a fault rule may stand in for it.
-async fn unrouted(
-    world: &World,
-    request: &Request<Incoming>,
-    wrong_method: Option<Route>,
+/// A control request: no token, no limit, no fault.
+async fn pulled(
+    world: &Arc<World>,
+    peer: IpAddr,
+    request: Request<Incoming>,
 ) -> Result<Response<Outgoing>, Dropped> {
-    let refusal = match wrong_method {
-        Some(route) => Refusal::Method(route.method()),
-        None => Refusal::NoRoute,
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let caller = Caller { peer, token: None, ids: Vec::new() };
+    let answer = match call(world, caller, None, request).await? {
+        Ok(call) => levers::answer(method.as_str(), &path, call),
+        Err(refusal) => refusal.into(),
     };
-    let fault = world.faults.take(request.uri().path(), "");
-    spoil(fault, async { Ok(Answer::from(refusal)) }).await
+    world.settle();
+    Ok(respond(answer, false))
+}
+
+/// A path or method that nothing serves; a fault rule may stand in for it.
+async fn unrouted(world: &Arc<World>, path: &str, refusal: Refusal) -> Result<Response<Outgoing>, Dropped> {
+    let fault = world.faults.of(path, String::new);
+    strike(world, None, fault, async { Ok(Answer::from(refusal)) }).await
 }
 
 async fn routed(
-    world: &World,
+    world: &Arc<World>,
     peer: IpAddr,
-    route: Route,
+    route: &'static Route,
+    ids: Vec<String>,
+    note: &Note,
     request: Request<Incoming>,
 ) -> Result<Response<Outgoing>, Dropped> {
     let gate = match pass(world, route, &request) {
         Ok(gate) => gate,
         Err(refused) => return Ok(respond(*refused, false)),
     };
-    let fault = world.faults.take(request.uri().path(), route.template());
-    let limits = gate.limits;
+    let fault = world.faults.of(request.uri().path(), || route.template());
+    let Gate { token, limits } = gate;
+    if let Some(token) = &token {
+        note.of_store(token.store);
+    }
     let work = async {
-        let result = match (route, gate.store) {
-            (Route::Login, _) => log_in(world, peer, request).await?,
-            (_, store) => answer(world, route, store, &request),
+        note_repeat(world, route, token.as_deref(), &request);
+        let caller = Caller { peer, token: token.clone(), ids };
+        let result = match call(world, caller, Some(note), request).await? {
+            Ok(call) => perform(route, call).await,
+            Err(refusal) => Err(refusal),
         };
         let mut answer = result.unwrap_or_else(Answer::from);
         if answer.status == 429 {
@@ -93,24 +121,23 @@ async fn routed(
         answer.headers.extend(limits.into_iter().flatten());
         Ok(answer)
     };
-    spoil(fault, work).await
+    strike(world, token.as_deref(), fault, work).await
 }
 
 type Headers = [(HeaderName, HeaderValue); 2];
 
 /// What the checks before the work found.
-struct Gate<'a> {
-    store: Option<&'a Store>,
+struct Gate {
+    token: Option<Arc<Token>>,
     limits: Option<Headers>,
 }
 
 /// Token, limit, ability, in this order: a refused token is not counted, a refused ability is.
-fn pass<'a>(world: &'a World, route: Route, request: &Request<Incoming>) -> Result<Gate<'a>, Box<Answer>> {
+fn pass(world: &World, route: &Route, request: &Request<Incoming>) -> Result<Gate, Box<Answer>> {
     let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let access = route.access();
-    let Some((token, store)) = (route != Route::Login).then(|| world.authenticate(header)).flatten() else {
-        return match access {
-            Access::Public => Ok(Gate { store: None, limits: None }),
+    let Some(token) = (!route.is_login()).then(|| world.authenticate(header)).flatten() else {
+        return match route.access {
+            Access::Public => Ok(Gate { token: None, limits: None }),
             _ => Err(Box::new(Refusal::Token.into())),
         };
     };
@@ -132,117 +159,66 @@ fn pass<'a>(world: &'a World, route: Route, request: &Request<Incoming>) -> Resu
         return Err(refuse(Refusal::TooMany(retry_after)));
     }
     world.counters.in_last_minute(in_last_minute);
-    world.authorize(store, access).map_err(refuse)?;
-    Ok(Gate { store: Some(store), limits })
+    world.authorize(&token, route.access).map_err(refuse)?;
+    Ok(Gate { token: Some(token), limits })
 }
 
-async fn log_in(
-    world: &World,
+/// Who calls, and which identifiers the path names.
+struct Caller {
     peer: IpAddr,
-    request: Request<Incoming>,
-) -> Result<Result<Answer, Refusal>, Dropped> {
-    match body::read(request.into_body()).await {
-        Ok(body) => Ok(auth::login(world, peer, &body)),
-        Err(Unread::TooLarge) => Ok(Err(Refusal::TooLarge)),
-        Err(Unread::Broken) => Err(Dropped),
-    }
+    token: Option<Arc<Token>>,
+    ids: Vec<String>,
 }
 
-/// The work of a route that reads.
-fn answer(
-    world: &World,
-    route: Route,
-    store: Option<&Store>,
-    request: &Request<Incoming>,
-) -> Result<Answer, Refusal> {
-    match route {
-        Route::StatusEnum => return Ok(orders::routes::status_enum()),
-        Route::UnitEnum => return Ok(products::routes::unit_enum()),
-        Route::OrderEnums => return Ok(orders::routes::all_enums()),
-        _ => {}
-    }
-    let store = store.ok_or(Refusal::Token)?;
-    let options = &world.options;
-    let query = request.uri().query().unwrap_or_default();
-    let id = Route::of_path(request.uri().path()).and_then(|(_, id)| id).unwrap_or_default();
-    let answer = match route {
-        Route::Session => session::show(store),
-        Route::Orders => orders::routes::list(store, options, world.clock.seconds(), query)?,
-        Route::OrderSummary => orders::routes::day_summary(store, options, world.clock.seconds()),
-        Route::OrderDetail => orders::routes::show(store, options, &id)?,
-        Route::PossibleStatuses => orders::routes::possible_statuses(store, &id)?,
-        Route::Products => products::routes::list(store, options, query)?,
-        Route::ProductDetail => products::routes::show(store, options, &id)?,
-        Route::ProductPrices => products::routes::prices(store, options, &id)?,
-        Route::ProductStock => products::routes::stock(store, options, &id)?,
-        Route::Login | Route::OrderEnums | Route::StatusEnum | Route::UnitEnum => {
-            return Err(Refusal::NoRoute);
-        }
+/// Reads the body, and puts together what the work needs.
+async fn call(
+    world: &Arc<World>,
+    Caller { peer, token, ids }: Caller,
+    note: Option<&Note>,
+    request: Request<Incoming>,
+) -> Result<Result<Call, Refusal>, Dropped> {
+    let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    let query = request.uri().query().unwrap_or_default().to_owned();
+    let body = match request.body().is_end_stream() {
+        true => Vec::new(),
+        false => match body::read(request.into_body()).await {
+            Ok(body) => body,
+            Err(Unread::TooLarge) => return Ok(Err(Refusal::TooLarge)),
+            Err(Unread::Broken) => return Err(Dropped),
+        },
     };
-    note_repeat(world, route, store, request);
-    Ok(answer)
+    if let Some(note) = note {
+        note.of_body(world, &body);
+    }
+    let caller = token.as_ref().map(|token| token.store);
+    Ok(Ok(Call { world: Arc::clone(world), peer, caller, token, ids, query, content_type, body }))
+}
+
+async fn perform(route: &'static Route, call: Call) -> Result<Answer, Refusal> {
+    if !route.is_slow {
+        return (route.work)(&call);
+    }
+    // The work does not panic and the runtime lives as long as its tasks, so that it always ends with its own answer.
+    let done = tokio::task::spawn_blocking(move || (route.work)(&call)).await;
+    done.unwrap_or(Err(Refusal::TooLarge))
 }
 
 /// Counts a fetch that the store has made before.
-fn note_repeat(world: &World, route: Route, store: &Store, request: &Request<Incoming>) {
-    if !matches!(route, Route::Orders | Route::OrderDetail | Route::Products | Route::ProductDetail) {
-        return;
-    }
+fn note_repeat(world: &World, route: &Route, token: Option<&Token>, request: &Request<Incoming>) {
     let mut hasher = DefaultHasher::new();
-    match route {
-        Route::Orders | Route::Products => request.uri().path_and_query().hash(&mut hasher),
-        _ => request.uri().path().hash(&mut hasher),
+    match route.repeats {
+        Repeats::Uncounted => return,
+        Repeats::ListPage => request.uri().path_and_query().hash(&mut hasher),
+        Repeats::Detail => request.uri().path().hash(&mut hasher),
     }
+    let Some(store) = token.and_then(|token| world.stores.get(token.store)) else { return };
     if !store.first_fetch(hasher.finish()) {
-        world.counters.repeated(route);
+        world.counters.repeated(route.repeats);
     }
 }
 
-/// Does the work, or what a fault does in its place.
-async fn spoil(
-    fault: Option<Fault>,
-    work: impl Future<Output = Result<Answer, Dropped>>,
-) -> Result<Response<Outgoing>, Dropped> {
-    match fault {
-        None => Ok(respond(work.await?, false)),
-        Some(Fault::Stall(duration)) => {
-            clock::stall(duration).await;
-            Ok(respond(work.await?, false))
-        }
-        Some(Fault::TruncateBody) => Ok(respond(work.await?, true)),
-        Some(Fault::ResetAfter) => {
-            work.await?;
-            Err(Dropped)
-        }
-        Some(Fault::ResetBefore) => Err(Dropped),
-        Some(Fault::RawJson(json)) => Ok(respond(Answer::json(200, json.into_bytes()), false)),
-        Some(Fault::Html200) => Ok(respond(html(), false)),
-        Some(Fault::Status { code, body, content_type, headers }) => {
-            Ok(respond(injected(code, body, &content_type, headers), false))
-        }
-    }
-}
-
-fn html() -> Answer {
-    let page = "<!DOCTYPE html><html><head><title>Manutenção</title></head><body>Voltamos já.</body></html>";
-    injected(200, page.into(), "text/html; charset=utf-8", Vec::new())
-}
-
-/// An answer that a rule spells out; headers that are no headers are left out.
-fn injected(code: u16, body: Vec<u8>, content_type: &str, headers: Vec<(String, String)>) -> Answer {
-    let mut answer = Answer::json(code, body);
-    if let Ok(value) = HeaderValue::from_str(content_type) {
-        answer.content_type = value;
-    }
-    for (name, value) in headers {
-        if let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), HeaderValue::from_str(&value)) {
-            answer.headers.push((name, value));
-        }
-    }
-    answer
-}
-
-fn respond(answer: Answer, cut: bool) -> Response<Outgoing> {
+pub(crate) fn respond(answer: Answer, cut: bool) -> Response<Outgoing> {
     let Answer { status, content_type, headers, body } = answer;
     let mut response = Response::new(if cut { Outgoing::cut(body) } else { Outgoing::whole(body) });
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,26 +1,50 @@
 //! GET `/api/stores/auth/session`.
 
-use crate::{answer::Answer, store::Store};
+use crate::{
+    answer::{Answer, Refusal},
+    call::Call,
+    json::Json,
+    route::Route,
+    store::Store,
+};
+
+/// The routes of this area.
+pub(crate) const ROUTES: &[Route] = &[Route::get("/api/stores/auth/session", show)];
 
 /// Who the token speaks for.
-pub(crate) fn show(store: &Store) -> Answer {
-    Answer::success(false, |json| {
+fn show(call: &Call) -> Result<Answer, Refusal> {
+    let store = call.store()?;
+    Ok(Answer::success(false, |json| {
         json.open_object();
         json.key("id").id(store.id);
         json.key("name").text(&store.name);
-        json.key("code").raw_text(&format!("LJ{:05}", store.id));
+        json.key("code").raw_text(&code(store));
         json.key("status").raw_text("active");
         json.key("type").raw_text("seller");
         json.key("limits").raw(r#"{"products":100000,"users":20}"#);
-        json.key("features").raw(r#"["sales_force","pickup","production"]"#);
-        json.key("company").open_object();
-        json.key("tax_id").raw_text(&tax_id(store.id));
-        json.key("legal_name").text(&format!("{} Comércio Ltda.", store.name));
-        json.key("tax_regime").raw_text("simples_nacional");
-        json.close_object();
+        json.key("features").open_array();
+        for feature in store.features().iter() {
+            json.text(feature);
+        }
+        json.close_array();
+        write_company(json.key("company"), store);
         json.key("auth_type").raw_text("integration_token");
         json.close_object();
-    })
+    }))
+}
+
+/// The code of a store in the portal.
+pub(crate) fn code(store: &Store) -> String {
+    format!("LJ{:05}", store.id)
+}
+
+/// The company behind a store.
+pub(crate) fn write_company(json: &mut Json, store: &Store) {
+    json.open_object();
+    json.key("tax_id").raw_text(&tax_id(store.id));
+    json.key("legal_name").text(&format!("{} Comércio Ltda.", store.name));
+    json.key("tax_regime").raw_text("simples_nacional");
+    json.close_object();
 }
 
 /// A CNPJ with valid check digits, so that an ERP that checks them accepts it.

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::route::Route;
+use crate::route::{self, Repeats, Route};
 
 /// What the sandbox saw since it started, or since the last reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ const STATUSES: usize = 600;
 
 /// The counters behind [`Stats`].
 pub(crate) struct Counters {
-    routes: [AtomicU64; Route::ALL.len()],
+    routes: Vec<AtomicU64>,
     unmatched: AtomicU64,
     statuses: Vec<AtomicU64>,
     logins: AtomicU64,
@@ -47,9 +47,9 @@ pub(crate) struct Counters {
 impl Default for Counters {
     fn default() -> Self {
         Self {
-            routes: Default::default(),
+            routes: zeros(route::all().len()),
             unmatched: AtomicU64::new(0),
-            statuses: (0..STATUSES).map(|_| AtomicU64::new(0)).collect(),
+            statuses: zeros(STATUSES),
             logins: AtomicU64::new(0),
             rate_limited: AtomicU64::new(0),
             max_in_60s: AtomicU32::new(0),
@@ -59,13 +59,14 @@ impl Default for Counters {
     }
 }
 
+fn zeros(count: usize) -> Vec<AtomicU64> {
+    (0..count).map(|_| AtomicU64::new(0)).collect()
+}
+
 impl Counters {
-    pub(crate) fn request(&self, route: Option<Route>) {
-        match route {
-            Some(route) => &self.routes[route as usize],
-            None => &self.unmatched,
-        }
-        .fetch_add(1, Relaxed);
+    /// Counts a request by the number of its route.
+    pub(crate) fn request(&self, route: Option<usize>) {
+        route.and_then(|number| self.routes.get(number)).unwrap_or(&self.unmatched).fetch_add(1, Relaxed);
     }
 
     /// Counts an answer; status 0 is a connection closed without one.
@@ -87,10 +88,11 @@ impl Counters {
         self.max_in_60s.fetch_max(count, Relaxed);
     }
 
-    pub(crate) fn repeated(&self, route: Route) {
-        match route {
-            Route::Orders | Route::Products => &self.repeated_lists,
-            _ => &self.repeated_details,
+    pub(crate) fn repeated(&self, repeats: Repeats) {
+        match repeats {
+            Repeats::ListPage => &self.repeated_lists,
+            Repeats::Detail => &self.repeated_details,
+            Repeats::Uncounted => return,
         }
         .fetch_add(1, Relaxed);
     }
@@ -105,13 +107,13 @@ impl Counters {
     }
 
     pub(crate) fn snapshot(&self) -> Stats {
-        let unmatched = ("unmatched", self.unmatched.load(Relaxed));
-        let by_route: BTreeMap<String, u64> = Route::ALL
+        let unmatched = ("unmatched".to_owned(), self.unmatched.load(Relaxed));
+        let by_route: BTreeMap<String, u64> = route::all()
             .iter()
-            .map(|route| (route.template(), self.routes[*route as usize].load(Relaxed)))
+            .zip(&self.routes)
+            .map(|(route, count)| (Route::template(route), count.load(Relaxed)))
             .chain([unmatched])
             .filter(|(_, count)| *count > 0)
-            .map(|(name, count)| (name.to_owned(), count))
             .collect();
         let statuses = self.statuses.iter().map(|counter| counter.load(Relaxed));
         Stats {

@@ -1,13 +1,25 @@
 //! One store: its identity, its credential, its orders and its products.
 
 use std::{
-    collections::HashSet,
+    collections::{HashSet, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicU64,
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst},
     },
 };
 
-use crate::{auth::Credential, orders::book::Book, products::Catalogue};
+use serde_json::Value;
+
+use crate::{
+    auth::{Credential, Credentials, First},
+    labels::Labels,
+    listings::Listings,
+    media::Media,
+    orders::book::Book,
+    products::Catalogue,
+    shipments::Shipments,
+    store_page::StorePage,
+};
 
 /// How to reach a store through the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +62,28 @@ pub(crate) struct Store {
     pub(crate) state: String,
     /// Buyers, shared by all stores: a person may buy from several.
     pub(crate) people: Arc<Vec<Person>>,
-    pub(crate) credential: Mutex<Credential>,
+    credentials: Mutex<Credentials>,
+    /// What the platform switched on for the store, such as `sales_force`.
+    features: Mutex<Vec<String>>,
     /// How many orders were generated on demand.
     pub(crate) born: AtomicU64,
     /// Hashes of what was fetched, to tell repeats.
     fetched: Mutex<HashSet<u64>>,
     orders: RwLock<Book>,
     catalogue: RwLock<Catalogue>,
+    shipments: Mutex<Shipments>,
+    /// What orders and shipments told of late.
+    told: Mutex<VecDeque<(&'static str, Value)>>,
+    /// Identifier of the store that this one is a sub-store of; 0 stands for none.
+    parent: AtomicU64,
+    /// Whether the platform has paid orders prepared by themselves.
+    pub(crate) auto_preparation: AtomicBool,
+    media: Mutex<Media>,
+    labels: Mutex<Labels>,
+    page: Mutex<StorePage>,
+    listings: Mutex<Listings>,
+    /// Whether the store, as a sub-store, takes its products from its parent.
+    mirror_mode: AtomicBool,
 }
 
 /// Who a store is.
@@ -68,6 +95,11 @@ pub(crate) struct Identity {
     pub(crate) city: String,
     pub(crate) state: String,
 }
+
+/// How many events a store keeps for [`crate::Control::told`].
+const TOLD: usize = 1000;
+/// The features of a new store.
+const FEATURES: [&str; 3] = ["sales_force", "pickup", "production"];
 
 /// Digits of a listing code that name the product; the rest names the store.
 const PRODUCTS_PER_STORE: u64 = 1_000_000;
@@ -89,11 +121,21 @@ impl Store {
             city,
             state,
             people,
-            credential: Mutex::new(credential),
+            credentials: Mutex::new(Credentials::new(credential)),
+            features: Mutex::new(FEATURES.map(String::from).to_vec()),
             born: AtomicU64::new(0),
             fetched: Mutex::default(),
             orders: RwLock::new(book),
+            media: Mutex::new(Media::of(&catalogue)),
             catalogue: RwLock::new(catalogue),
+            shipments: Mutex::default(),
+            told: Mutex::default(),
+            parent: AtomicU64::new(0),
+            auto_preparation: AtomicBool::new(false),
+            labels: Mutex::default(),
+            page: Mutex::default(),
+            listings: Mutex::default(),
+            mirror_mode: AtomicBool::new(false),
         }
     }
 
@@ -115,8 +157,53 @@ impl Store {
         self.catalogue.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn credential(&self) -> MutexGuard<'_, Credential> {
-        self.credential.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The shipments. Locked after orders and products.
+    pub(crate) fn shipments(&self) -> MutexGuard<'_, Shipments> {
+        self.shipments.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The images.
+    pub(crate) fn media(&self) -> MutexGuard<'_, Media> {
+        self.media.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The labels of the shipments.
+    pub(crate) fn labels(&self) -> MutexGuard<'_, Labels> {
+        self.labels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The public page.
+    pub(crate) fn page(&self) -> MutexGuard<'_, StorePage> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The listings that the store created. Locked after orders, products and shipments.
+    pub(crate) fn listings(&self) -> MutexGuard<'_, Listings> {
+        self.listings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the store is a sub-store in mirror mode.
+    pub(crate) fn mirrors_parent(&self) -> bool {
+        self.mirror_mode.load(SeqCst)
+    }
+
+    pub(crate) fn mirror(&self, active: bool) {
+        self.mirror_mode.store(active, SeqCst);
+    }
+
+    /// The credential that the store was made with.
+    pub(crate) fn credential(&self) -> First<'_> {
+        First(self.credentials())
+    }
+
+    /// Every credential, which are locked together.
+    pub(crate) fn credentials(&self) -> MutexGuard<'_, Credentials> {
+        self.credentials.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The features that are switched on.
+    pub(crate) fn features(&self) -> MutexGuard<'_, Vec<String>> {
+        self.features.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes a fetch; whether it is the first of its kind.
@@ -141,8 +228,35 @@ impl Store {
         (number / PRODUCTS_PER_STORE == self.id).then_some(product)
     }
 
+    /// Keeps what was told, the newest [`TOLD`] of it.
+    pub(crate) fn note_told(&self, told: &[(&'static str, Value)]) {
+        let mut kept = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(told.iter().cloned());
+        let surplus = kept.len().saturating_sub(TOLD);
+        kept.drain(..surplus);
+    }
+
+    /// What orders and shipments told of late, oldest first.
+    pub(crate) fn told(&self) -> Vec<(&'static str, Value)> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+
+    /// The store that this one is a sub-store of.
+    pub(crate) fn parent(&self) -> Option<u64> {
+        Some(self.parent.load(Relaxed)).filter(|parent| *parent != 0)
+    }
+
+    /// Makes this store a sub-store, or independent.
+    pub(crate) fn set_parent(&self, parent: Option<u64>) {
+        self.parent.store(parent.unwrap_or(0), Relaxed);
+    }
+
     pub(crate) fn access(&self) -> StoreAccess {
-        let credential = self.credential();
+        self.access_by(&self.credential())
+    }
+
+    /// How to reach the store by one of its credentials.
+    pub(crate) fn access_by(&self, credential: &Credential) -> StoreAccess {
         StoreAccess {
             key: self.key.clone(),
             name: self.name.clone(),

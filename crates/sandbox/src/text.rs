@@ -34,6 +34,12 @@ pub(crate) fn day_start(text: &str) -> Option<i64> {
     Some(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp() - OFFSET)
 }
 
+/// Whether a text is a calendar day `2026-01-31`, written in exactly this way.
+pub(crate) fn is_date(text: &str) -> bool {
+    let written = |date: NaiveDate| date.format("%Y-%m-%d").to_string();
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok_and(|date| written(date) == text)
+}
+
 /// The first second of Brasília's day that holds the instant.
 pub(crate) fn day_of(seconds: i64) -> i64 {
     (seconds + OFFSET).div_euclid(DAY) * DAY - OFFSET

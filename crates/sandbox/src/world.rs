@@ -1,19 +1,29 @@
 //! Everything that a running sandbox holds.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+};
 
 use crate::{
+    agenda::Agenda,
     answer::Refusal,
-    auth::{Attempts, State, Token, Tokens},
+    auth::{Attempts, Credential, State, Token, Tokens},
+    campaigns::Campaigns,
     clock::Clock,
     error::Error,
     faults::Faults,
+    journal::Journal,
     olist,
     options::Options,
+    price_lists::PriceLists,
     route::Access,
     seed,
     stats::Counters,
+    storage::Storage,
     store::Store,
+    webhooks::Webhooks,
 };
 
 /// The marketplace.
@@ -25,8 +35,17 @@ pub(crate) struct World {
     pub(crate) attempts: Attempts,
     pub(crate) faults: Faults,
     pub(crate) counters: Counters,
+    pub(crate) agenda: Agenda,
+    pub(crate) storage: Storage,
+    pub(crate) webhooks: Webhooks,
+    pub(crate) campaigns: Campaigns,
+    pub(crate) price_lists: PriceLists,
+    pub(crate) journal: Journal,
+    /// Where the API is, once the listener is bound.
+    pub(crate) address: OnceLock<SocketAddr>,
     by_key: HashMap<String, usize>,
-    by_username: HashMap<String, usize>,
+    /// Position of the store, and of the credential in it.
+    by_username: RwLock<HashMap<String, (usize, usize)>>,
 }
 
 impl World {
@@ -38,15 +57,24 @@ impl World {
         };
         let by_key = stores.iter().enumerate().map(|(at, store)| (store.key.clone(), at)).collect();
         let username = |store: &Store| store.credential().username.clone();
-        let by_username = stores.iter().enumerate().map(|(at, store)| (username(store), at)).collect();
+        let by_username: HashMap<_, _> =
+            stores.iter().enumerate().map(|(at, store)| (username(store), (at, 0))).collect();
+        let clock = Clock::new(options.now.clone());
         Ok(Self {
-            clock: Clock::new(options.now.clone()),
+            campaigns: Campaigns::seeded(options.seed, clock.seconds()),
+            price_lists: PriceLists::default(),
+            journal: Journal::default(),
+            address: OnceLock::new(),
+            clock,
             tokens: Tokens::new(options.seed),
             attempts: Attempts::default(),
-            faults: Faults::default(),
+            faults: Faults::seeded(options.seed),
             counters: Counters::default(),
+            agenda: Agenda::default(),
+            storage: Storage::new(options.seed),
+            webhooks: Webhooks::new(options.seed),
             by_key,
-            by_username,
+            by_username: RwLock::new(by_username),
             stores,
             options,
         })
@@ -56,25 +84,45 @@ impl World {
         self.by_key.get(key).map(|at| &self.stores[*at])
     }
 
-    pub(crate) fn store_of_username(&self, username: &str) -> Option<(usize, &Store)> {
-        self.by_username.get(username).map(|at| (*at, &self.stores[*at]))
+    /// Position of a store, by its name in the control.
+    pub(crate) fn position(&self, key: &str) -> Option<usize> {
+        self.by_key.get(key).copied()
+    }
+
+    /// Positions of the store and of the credential that a username is of.
+    pub(crate) fn credential_of_username(&self, username: &str) -> Option<(usize, usize)> {
+        self.by_username.read().unwrap_or_else(PoisonError::into_inner).get(username).copied()
+    }
+
+    /// Makes a username known.
+    pub(crate) fn know_username(&self, username: String, store: usize, credential: usize) {
+        let mut names = self.by_username.write().unwrap_or_else(PoisonError::into_inner);
+        names.insert(username, (store, credential));
     }
 
     /// The token of a request: well-formed, known, not expired, its credential not switched off.
-    pub(crate) fn authenticate(&self, header: Option<&str>) -> Option<(Arc<Token>, &Store)> {
+    pub(crate) fn authenticate(&self, header: Option<&str>) -> Option<Arc<Token>> {
         let token = self.tokens.of_header(header?)?;
         let store = &self.stores[token.store];
         let is_live = self.clock.seconds() < token.expires_at;
-        (is_live && store.credential().state != State::Inactive).then_some((token, store))
+        let is_off = |credential: &Credential| credential.state == State::Inactive;
+        (is_live && !store.credentials().get(token.credential).is_none_or(is_off)).then_some(token)
     }
 
-    /// Refuses a token that lacks the ability of a route, where scopes are strict.
-    pub(crate) fn authorize(&self, store: &Store, access: Access) -> Result<(), Refusal> {
-        let Access::Ability(ability) = access else { return Ok(()) };
-        let lacks = || !store.credential().abilities.iter().any(|held| held == ability);
-        if self.options.strict_scopes && lacks() {
-            return Err(Refusal::Abilities(vec![ability]));
-        }
-        Ok(())
+    /// Refuses a token that lacks the ability of a route.
+    pub(crate) fn authorize(&self, token: &Token, access: Access) -> Result<(), Refusal> {
+        let ability = match access {
+            Access::Ability(ability) => ability,
+            Access::StrictAbility(ability) if self.options.strict_scopes => ability,
+            Access::Beta if !self.options.store_page => return Err(Refusal::Abilities(vec!["store_page"])),
+            Access::Public | Access::Token | Access::StrictAbility(_) | Access::Beta => return Ok(()),
+        };
+        if self.may(token, ability) { Ok(()) } else { Err(Refusal::Abilities(vec![ability])) }
+    }
+
+    /// Whether the credential of a token has an ability.
+    pub(crate) fn may(&self, token: &Token, ability: &str) -> bool {
+        let credentials = self.stores[token.store].credentials();
+        credentials.get(token.credential).is_some_and(|credential| credential.may(ability))
     }
 }

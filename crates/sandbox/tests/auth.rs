@@ -17,6 +17,7 @@ fn body(bench: &Bench) -> Value {
     json!({"username": access.username, "password": access.password})
 }
 
+// proves: AUT-001, AUT-002, AUT-003, AUT-004, AUT-031, AUT-032
 #[tokio::test]
 async fn a_credential_and_its_token_have_the_documented_shapes() {
     let bench = Bench::start(unlimited()).await;
@@ -30,6 +31,7 @@ async fn a_credential_and_its_token_have_the_documented_shapes() {
     assert!(data.get("webhook").is_none());
 }
 
+// proves: AUT-005, AUT-006
 #[tokio::test]
 async fn a_login_ends_the_previous_token_at_once() {
     let bench = Bench::start(unlimited()).await;
@@ -40,6 +42,7 @@ async fn a_login_ends_the_previous_token_at_once() {
     assert_eq!(bench.sandbox.stats().logins, 2);
 }
 
+// proves: AUT-019, AUT-024
 #[tokio::test]
 async fn a_failed_login_leaves_the_token_alone() {
     let bench = Bench::start(unlimited()).await;
@@ -48,6 +51,7 @@ async fn a_failed_login_leaves_the_token_alone() {
     assert_eq!(bench.get(SESSION).await.status, 200);
 }
 
+// proves: AUT-022, AUT-023, ERR-031, ENV-022
 #[tokio::test]
 async fn a_login_without_username_or_password_names_the_fields() {
     let bench = Bench::start(unlimited()).await;
@@ -68,6 +72,7 @@ async fn a_login_without_username_or_password_names_the_fields() {
     assert_eq!(broken.refused(422, "VALIDATION_ERROR").as_object().unwrap().len(), 2);
 }
 
+// proves: AUT-018, AUT-019, AUT-020, AUT-021, ERR-003
 #[tokio::test]
 async fn unknown_wrong_and_inactive_credentials_are_refused_alike() {
     let bench = Bench::start(unlimited()).await;
@@ -84,6 +89,7 @@ async fn unknown_wrong_and_inactive_credentials_are_refused_alike() {
     assert_eq!(bench.sandbox.stats().logins, 1);
 }
 
+// proves: AUT-025, AUT-026, AUT-027, ERR-032, ERR-033
 #[tokio::test]
 async fn the_sixth_login_of_a_minute_waits() {
     let bench = Bench::start(unlimited()).await;
@@ -104,6 +110,7 @@ async fn the_sixth_login_of_a_minute_waits() {
     assert_eq!(bench.sandbox.stats().rate_limited, 2);
 }
 
+// proves: AUT-025
 #[tokio::test]
 async fn failed_attempts_count_against_the_login_limit() {
     let bench = Bench::start(unlimited()).await;
@@ -114,6 +121,7 @@ async fn failed_attempts_count_against_the_login_limit() {
     bench.auth(&wrong).await.refused(429, "TOO_MANY_REQUESTS");
 }
 
+// proves: AUT-012, AUT-013, AUT-014, AUT-015, ERR-002
 #[tokio::test]
 async fn a_request_without_a_usable_token_is_unauthorized() {
     let bench = Bench::start(unlimited()).await;
@@ -138,6 +146,7 @@ async fn a_request_without_a_usable_token_is_unauthorized() {
     bench.plain(Method::GET, SESSION, "").await.refused(401, "UNAUTHORIZED");
 }
 
+// proves: AUT-004, AUT-008, AUT-017
 #[tokio::test]
 async fn a_token_ends_after_thirty_days() {
     let bench = Bench::start(unlimited()).await;
@@ -147,6 +156,7 @@ async fn a_token_ends_after_thirty_days() {
     bench.get(SESSION).await.refused(401, "UNAUTHORIZED");
 }
 
+// proves: AUT-028
 #[tokio::test]
 async fn a_new_password_leaves_the_token_alive() {
     let bench = Bench::start(unlimited()).await;
@@ -158,6 +168,7 @@ async fn a_new_password_leaves_the_token_alive() {
     bench.login().await;
 }
 
+// proves: AUT-029, AUT-030
 #[tokio::test]
 async fn a_revoked_credential_cannot_log_in_while_its_token_lives_on() {
     let bench = Bench::start(unlimited()).await;
@@ -169,6 +180,7 @@ async fn a_revoked_credential_cannot_log_in_while_its_token_lives_on() {
     bench.get(SESSION).await.refused(401, "UNAUTHORIZED");
 }
 
+// proves: AUT-016, AUT-020
 #[tokio::test]
 async fn an_inactive_credential_takes_its_token_with_it() {
     let bench = Bench::start(unlimited()).await;
@@ -204,6 +216,7 @@ async fn a_missing_ability_is_named_on_product_routes_when_scopes_are_strict() {
     }
 }
 
+// proves: AUT-049, AUT-050, AUT-051
 #[tokio::test]
 async fn the_session_tells_the_store() {
     let bench = Bench::start(unlimited()).await;
@@ -217,6 +230,7 @@ async fn the_session_tells_the_store() {
     assert_eq!(session["auth_type"], json!("integration_token"));
 }
 
+// proves: AUT-045, AUT-047, WHK-013
 #[tokio::test]
 async fn a_webhook_keeps_the_secret_that_is_shown_once() {
     let bench = Bench::start(unlimited()).await;
@@ -233,6 +247,7 @@ async fn a_webhook_keeps_the_secret_that_is_shown_once() {
     assert!(second.get("secret").is_none());
 }
 
+// proves: AUT-043, AUT-044
 #[tokio::test]
 async fn a_webhook_must_have_an_acceptable_address_and_known_events() {
     let bench = Bench::start(Options { local_webhooks: false, ..unlimited() }).await;

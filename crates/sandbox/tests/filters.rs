@@ -35,6 +35,7 @@ fn numbers(rows: &[Value]) -> Vec<String> {
     rows.iter().map(|row| row["order_number"].as_str().unwrap().to_owned()).collect()
 }
 
+// proves: ORD-006, ORD-010, ORD-011, ORD-012, ORD-019
 #[tokio::test]
 async fn status_channel_type_and_workflow_keep_their_values() {
     let bench = Bench::start(unlimited()).await;
@@ -56,6 +57,7 @@ async fn an_empty_value_is_as_good_as_none() {
     check(&bench, "status=&search=&date_from=&late=", |_| true).await;
 }
 
+// proves: ORD-007, ORD-008
 #[tokio::test]
 async fn search_looks_at_number_and_customer_without_case_or_accents() {
     let bench = Bench::start(unlimited()).await;
@@ -69,6 +71,7 @@ async fn search_looks_at_number_and_customer_without_case_or_accents() {
     assert!(bench.orders("search=zzzz").await.is_empty());
 }
 
+// proves: ORD-009
 #[tokio::test]
 async fn customer_id_keeps_one_buyer() {
     let bench = Bench::start(unlimited()).await;
@@ -78,6 +81,7 @@ async fn customer_id_keeps_one_buyer() {
     assert!(bench.orders("customer_id=abc").await.is_empty());
 }
 
+// proves: ORD-013, ORD-014, ORD-015, ORD-117
 #[tokio::test]
 async fn item_filters_look_at_the_lines() {
     let bench = Bench::start(unlimited()).await;
@@ -100,6 +104,7 @@ async fn item_filters_look_at_the_lines() {
     assert!(bench.orders("item_id=nothing").await.is_empty());
 }
 
+// proves: ORD-016, ORD-017, ORD-019
 #[tokio::test]
 async fn dates_are_days_of_brasilia_with_both_ends_included() {
     let bench = Bench::start(unlimited()).await;
@@ -119,6 +124,7 @@ async fn dates_are_days_of_brasilia_with_both_ends_included() {
     assert!(bench.orders(&format!("date_from={to}&date_to=2020-01-01")).await.is_empty());
 }
 
+// proves: ORD-018
 #[tokio::test]
 async fn late_orders_are_those_with_a_missed_deadline() {
     let bench = Bench::start(unlimited()).await;

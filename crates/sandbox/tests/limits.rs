@@ -21,6 +21,7 @@ async fn ask(bench: &Bench) -> (u16, Option<i64>, Option<i64>) {
     (reply.status, reply.header("x-ratelimit-remaining"), reply.header("retry-after"))
 }
 
+// proves: LIM-001, LIM-002, LIM-004, LIM-005
 #[tokio::test]
 async fn every_integration_response_carries_the_limit_and_what_is_left() {
     let bench = Bench::start(Options::default()).await;
@@ -42,6 +43,7 @@ async fn a_switched_off_limit_sends_no_headers_and_refuses_nothing() {
     assert_eq!(bench.sandbox.stats().max_in_60s, 400);
 }
 
+// proves: ERR-033, LIM-005
 #[tokio::test]
 async fn a_fixed_window_begins_again_with_the_minute_of_the_clock() {
     let bench = Bench::start(limited(2, Window::Fixed)).await;
@@ -79,6 +81,7 @@ async fn a_first_hit_window_lasts_a_minute_from_its_first_request() {
     assert_eq!(ask(&bench).await, (200, Some(1), None));
 }
 
+// proves: ERR-032, ENV-016, ENV-017, ENV-018, ENV-019, ENV-020, ENV-023
 #[tokio::test]
 async fn a_refused_request_says_so_in_the_error_envelope_and_is_not_counted() {
     let bench = Bench::start(limited(1, Window::Sliding)).await;
@@ -92,6 +95,7 @@ async fn a_refused_request_says_so_in_the_error_envelope_and_is_not_counted() {
     assert_eq!((stats.by_status[&200], stats.by_status[&429]), (2, 5));
 }
 
+// proves: LIM-003
 #[tokio::test]
 async fn each_token_has_a_limit_of_its_own() {
     let bench = Bench::start(Options { stores: 2, ..limited(1, Window::Fixed) }).await;
@@ -110,4 +114,25 @@ async fn a_public_route_is_counted_only_with_a_token() {
         assert_eq!((reply.status, reply.header("x-ratelimit-limit")), (200, None));
     }
     assert_eq!(bench.get(path).await.header("x-ratelimit-remaining"), Some(1));
+}
+
+// proves: LIM-001, LIM-002
+#[tokio::test]
+async fn three_hundred_requests_of_any_routes_are_served_in_a_minute_and_no_more() {
+    let bench = Bench::start(Options { window: Window::Sliding, ..Options::default() }).await;
+    let paths =
+        [ENUMS, "/api/stores/auth/session", "/api/seller/discounts/campaigns/summary", "/api/products"];
+    for path in paths.iter().cycle().take(300) {
+        assert_eq!(bench.get(path).await.status, 200, "{path}");
+    }
+    for path in paths {
+        let refused = bench.get(path).await;
+        refused.refused(429, "TOO_MANY_REQUESTS");
+        assert_eq!(
+            (refused.header("retry-after"), refused.header("x-ratelimit-limit")),
+            (Some(60), Some(300))
+        );
+    }
+    bench.hands.forward(60);
+    assert_eq!(bench.get(ENUMS).await.header("x-ratelimit-remaining"), Some(299));
 }

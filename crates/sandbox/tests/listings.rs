@@ -10,6 +10,7 @@ use support::{Bench, unlimited};
 
 const ORDERS: &str = "/api/v1/sellers/orders";
 
+// proves: ORD-001, ORD-002, ORD-003
 #[tokio::test]
 async fn orders_come_newest_first_in_twenties_and_products_in_fifteens() {
     let bench = Bench::start(unlimited()).await;
@@ -22,6 +23,7 @@ async fn orders_come_newest_first_in_twenties_and_products_in_fifteens() {
     assert_eq!(products["meta"], json!({"page": 1, "limit": 15, "last_page": 4, "total": 60}));
 }
 
+// proves: ORD-004, ORD-005
 #[tokio::test]
 async fn every_sort_order_holds_over_all_pages() {
     let bench = Bench::start(unlimited()).await;

@@ -45,6 +45,7 @@ const TABLE: &[(&str, &str, &[Offer])] = &[
     ("production", "production_finished", &[("mark-preparing", "preparing")]),
 ];
 
+// proves: ORD-048, ORD-049, ORD-050, FLO-013, FLO-028, FLO-030, FLO-042
 #[tokio::test]
 async fn each_workflow_offers_what_its_table_says() {
     let bench = Bench::start(unlimited()).await;
@@ -70,6 +71,7 @@ async fn possible(bench: &Bench, workflow: &str, status: &str) -> Value {
     bench.get(&format!("/api/v1/sellers/orders/{number}/possible-statuses")).await.data()
 }
 
+// proves: ORD-052, ORD-053, FLO-001
 #[tokio::test]
 async fn a_payload_schema_says_what_a_transition_takes() {
     let bench = Bench::start(unlimited()).await;
@@ -91,6 +93,7 @@ async fn a_payload_schema_says_what_a_transition_takes() {
     assert_eq!(schema(&ready, "pickup_expired")["required"], json!(["reason"]));
 }
 
+// proves: ORD-051
 #[tokio::test]
 async fn a_label_is_that_of_the_target_status() {
     let bench = Bench::start(unlimited()).await;

@@ -15,6 +15,7 @@ async fn all(bench: &Bench) -> Vec<Value> {
     bench.get("/api/products?per_page=100").await.data().as_array().unwrap().clone()
 }
 
+// proves: PRD-003, PRD-004, PRD-017, PRD-018, PRD-019, PRC-001, PRC-005, STK-007, STK-008, STK-012
 #[tokio::test]
 async fn the_parts_of_a_product_agree_on_every_route() {
     let bench = Bench::start(unlimited()).await;
@@ -27,12 +28,37 @@ async fn the_parts_of_a_product_agree_on_every_route() {
         assert_eq!(detail["stock"], stock["stocks"]);
         assert_eq!(stock["total"], row["quantity"]);
         check_prices(&row, &detail["prices"]);
+        check_quantities(&row, stock["stocks"].as_array().unwrap());
+        check_thumbnail(&row["thumbnail"]);
         for entry in stock["stocks"].as_array().unwrap() {
             assert_eq!(entry["product_sku"], row["sku"]);
             let locations = stock["locations"].as_array().unwrap();
             assert!(locations.iter().any(|location| location["location_id"] == entry["location_stock"]));
         }
     }
+}
+
+/// A product has what its locations have in all, and available is what is not reserved.
+fn check_quantities(product: &Value, stocks: &[Value]) {
+    let thousandths = |value: &Value| (value.as_f64().unwrap() * 1000.0).round() as i64;
+    for name in ["quantity", "reserved_quantity", "available_quantity"] {
+        let sum: i64 = stocks.iter().map(|entry| thousandths(&entry[name])).sum();
+        assert_eq!(thousandths(&product[name]), sum);
+    }
+    for entry in stocks.iter().chain([product]) {
+        let free = thousandths(&entry["quantity"]) - thousandths(&entry["reserved_quantity"]);
+        assert_eq!(thousandths(&entry["available_quantity"]), free);
+    }
+}
+
+fn check_thumbnail(thumbnail: &Value) {
+    if thumbnail.is_null() {
+        return;
+    }
+    assert_eq!(thumbnail["id"].as_str().unwrap().len(), 26);
+    let resources = thumbnail["resources"].as_array().unwrap();
+    assert!(!resources.is_empty());
+    assert!(resources.iter().all(|one| ["name", "size", "url"].iter().all(|name| one[*name].is_string())));
 }
 
 /// Tiers ascend; the base tier is the price and has no measures, the first tier after it has them all.
@@ -72,6 +98,7 @@ async fn the_default_world_has_prices_missing_wholesale_and_fine_ones() {
     assert!(priceless && fine);
 }
 
+// proves: PRD-001, PRD-012
 #[tokio::test]
 async fn units_are_public() {
     let bench = Bench::start(unlimited()).await;
@@ -81,6 +108,7 @@ async fn units_are_public() {
     assert_eq!(values, ["un", "pc", "cx", "pct", "kg", "lt", "mt", "m2", "m3"]);
 }
 
+// proves: PRD-005
 #[tokio::test]
 async fn a_product_that_does_not_exist_is_not_found() {
     let bench = Bench::start(unlimited()).await;

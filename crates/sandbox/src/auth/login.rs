@@ -1,25 +1,20 @@
 //! POST `/api/integration/auth`.
 
-use std::net::IpAddr;
-
 use serde_json::Value;
 
-use super::{
-    State,
-    webhook::{self, Webhook},
-};
+use super::State;
 use crate::{
     answer::{Answer, Refusal},
+    call::Call,
     query::FieldErrors,
-    seed::random::Random,
-    store::Store,
+    webhooks::login as webhook,
     world::World,
 };
 
 /// Checks a credential and issues a token, which ends the previous one.
-pub(crate) fn login(world: &World, peer: IpAddr, body: &[u8]) -> Result<Answer, Refusal> {
-    // A body that is not JSON has no fields, which is what the errors then say.
-    let body: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+pub(crate) fn login(call: &Call) -> Result<Answer, Refusal> {
+    let world = &call.world;
+    let body = Value::Object(call.fields());
     let mut errors = FieldErrors::new();
     let username = field(&body, "username", &mut errors);
     let password = field(&body, "password", &mut errors);
@@ -27,52 +22,48 @@ pub(crate) fn login(world: &World, peer: IpAddr, body: &[u8]) -> Result<Answer, 
     if !errors.is_empty() {
         return Err(Refusal::Invalid(errors));
     }
-    if let Err(seconds) = world.attempts.admit(peer, username, world.clock.millis()) {
+    if let Err(seconds) = world.attempts.admit(call.peer, username, world.clock.millis()) {
         return Err(Refusal::TooMany(seconds));
     }
-    let (position, store) = world.store_of_username(username).ok_or(Refusal::Login)?;
-    issue(world, position, store, password, webhook)
+    let found = world.credential_of_username(username).ok_or(Refusal::Login)?;
+    issue(world, found, password, webhook)
 }
 
 fn field<'a>(body: &'a Value, name: &'static str, errors: &mut FieldErrors) -> &'a str {
     match body.get(name) {
         Some(Value::String(text)) if !text.is_empty() => return text,
         None | Some(Value::Null | Value::String(_)) => {
-            errors.push((name, format!("O campo {name} é obrigatório.")));
+            errors.add(name, format!("O campo {name} é obrigatório."));
         }
-        Some(_) => errors.push((name, format!("O campo {name} deve ser um texto."))),
+        Some(_) => errors.add(name, format!("O campo {name} deve ser um texto.")),
     }
     ""
 }
 
 fn issue(
     world: &World,
-    position: usize,
-    store: &Store,
+    (position, at): (usize, usize),
     password: &str,
     wanted: Option<webhook::Wanted>,
 ) -> Result<Answer, Refusal> {
     let now = world.clock.seconds();
-    let mut credential = store.credential();
+    let store = world.stores.get(position).ok_or(Refusal::Login)?;
+    let mut credentials = store.credentials();
+    let credential = credentials.get_mut(at).ok_or(Refusal::Login)?;
     if credential.state != State::Active || credential.password != password {
         return Err(Refusal::Login);
     }
-    let token = world.tokens.issue(position, now, credential.token.as_deref());
+    let token = world.tokens.issue((position, at), now, credential.token.as_deref());
     credential.token = Some(token.clone());
-    let mut random = Random::of(&[world.options.seed, store.id, now.unsigned_abs(), 0x5EC2E7]);
-    let mut created = false;
-    let confirmed = wanted.is_some();
-    if let Some(wanted) = wanted {
-        created = Webhook::upsert(&mut credential.webhook, wanted, &mut random);
-    }
+    let webhook = wanted.map(|wanted| world.webhooks.managed(position, at, wanted, world.options.seed, now));
+    drop(credentials);
     world.counters.login();
     Ok(Answer::success(false, |json| {
         json.open_object();
         json.key("token").raw_text(&token.text);
         json.key("expires_at").time(token.expires_at);
-        if let Some(webhook) = credential.webhook.as_ref().filter(|_| confirmed) {
-            json.key("webhook");
-            webhook.write(json, created);
+        if let Some((webhook, created)) = webhook {
+            json.key("webhook").value_of(&webhook.shown(created));
         }
         json.close_object();
     }))

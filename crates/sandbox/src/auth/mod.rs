@@ -1,20 +1,28 @@
 //! Credentials, tokens and the login ("Authentication" of the document).
 
 mod attempts;
+pub(crate) mod control;
+mod credentials;
 mod login;
 mod token;
-mod webhook;
 
 use std::sync::Arc;
 
-use self::webhook::Webhook;
 pub(crate) use self::{
     attempts::Attempts,
+    credentials::{Credentials, First},
     login::login,
     token::{Token, Tokens},
 };
+use crate::route::{Access, Route};
 
-/// The credential of a store.
+/// The token issue.
+pub(crate) const LOGIN: &str = "/api/integration/auth";
+
+/// The routes of this area.
+pub(crate) const ROUTES: &[Route] = &[Route::post(LOGIN, login).access(Access::Public)];
+
+/// A credential of a store.
 pub(crate) struct Credential {
     pub(crate) username: String,
     pub(crate) password: String,
@@ -23,8 +31,6 @@ pub(crate) struct Credential {
     pub(crate) abilities: Vec<String>,
     /// The one token that is active.
     pub(crate) token: Option<Arc<Token>>,
-    /// The webhook that the login call created.
-    webhook: Option<Webhook>,
 }
 
 /// What became of a credential.
@@ -42,12 +48,11 @@ impl Credential {
     /// An active credential with every ability that an integration token can have.
     pub(crate) fn new(username: String, password: String) -> Self {
         let abilities = ["store_products_read", "store_products_write"].map(String::from).to_vec();
-        Self { username, password, state: State::Active, abilities, token: None, webhook: None }
+        Self { username, password, state: State::Active, abilities, token: None }
     }
 
-    /// Deletes the credential, and its webhook with it.
-    pub(crate) fn revoke(&mut self) {
-        self.state = State::Revoked;
-        self.webhook = None;
+    /// Whether its tokens may do this.
+    pub(crate) fn may(&self, ability: &str) -> bool {
+        self.abilities.iter().any(|held| held == ability)
     }
 }

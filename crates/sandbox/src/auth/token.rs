@@ -21,6 +21,8 @@ pub(crate) struct Token {
     pub(crate) text: Box<str>,
     /// Position of its store.
     pub(crate) store: usize,
+    /// Position of its credential among the store's.
+    pub(crate) credential: usize,
     /// Seconds since 1970.
     pub(crate) expires_at: i64,
     meter: Mutex<Meter>,
@@ -47,13 +49,19 @@ impl Tokens {
         Self { seed, issued: AtomicU64::new(0), live: RwLock::default() }
     }
 
-    /// Issues a token that lives 30 days; `previous` is worth nothing from now on.
-    pub(crate) fn issue(&self, store: usize, now: i64, previous: Option<&Token>) -> Arc<Token> {
+    /// Issues a token that lives 30 days to a credential (positions of store and credential); `previous` is worth nothing
+    /// from now on.
+    pub(crate) fn issue(
+        &self,
+        (store, credential): (usize, usize),
+        now: i64,
+        previous: Option<&Token>,
+    ) -> Arc<Token> {
         let number = self.issued.fetch_add(1, Relaxed);
         let mut random = Random::of(&[self.seed, store as u64, number, 0x70CE]);
         let text: Box<str> = format!("{PREFIX}{}", random.word(40)).into();
-        let token = Token { text: text.clone(), store, expires_at: now + LIFETIME, meter: Mutex::default() };
-        let token = Arc::new(token);
+        let (expires_at, meter) = (now + LIFETIME, Mutex::default());
+        let token = Arc::new(Token { text: text.clone(), store, credential, expires_at, meter });
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(previous) = previous {
             live.remove(&previous.text);

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::table::{self, Record};
 use crate::{
     error::Error,
+    media::drawing,
     money::Milli,
     products::{Dimensions, Product, Tier, Unit},
     seed::{random::Random, stock_of},
@@ -51,8 +52,9 @@ impl Goods {
     pub(super) fn product(&self, price: Option<Milli>) -> Product {
         let mut random = Random::of_text(&self.id);
         let tier = |value| Tier { min_quantity: 1, value, discount_percent: None, package: None };
+        let id = random.ulid();
         Product {
-            id: random.ulid(),
+            id,
             sku: self.id.chars().take(SKU).collect::<String>().into(),
             name: self.name().into(),
             unit: Unit::Un,
@@ -61,9 +63,10 @@ impl Goods {
             allow_sale_without_stock: false,
             auto_wholesale_pricing: false,
             dimensions: self.dimensions,
+            is_wholesale: false,
             tiers: price.map(tier).into_iter().collect(),
             stock: stock_of(&mut random, Unit::Un, 1),
-            has_thumbnail: self.has_photos,
+            gallery: self.has_photos.then(|| drawing::image_of(id)).into_iter().collect(),
         }
     }
 

@@ -145,6 +145,7 @@ impl Purchase {
             picked_up_at: None,
             notes: None,
             raw: None,
+            life: None,
         }
     }
 

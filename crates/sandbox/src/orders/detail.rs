@@ -1,26 +1,18 @@
 //! The full order ("Order (GET order detail)" of the document).
 
 use super::{
-    Line, Order, row,
+    Order, row,
     vocabulary::{Channel, Delivery, Workflow},
 };
 use crate::{json::Json, products::Catalogue, store::Store};
 
-/// Carriers and the days they promise.
-const CARRIERS: [(&str, &str, u64); 5] = [
-    ("Correios", "Correios PAC", 9),
-    ("Correios", "Correios SEDEX", 4),
-    ("Jadlog", "Jadlog .Package", 7),
-    ("Loggi", "Loggi Expresso", 3),
-    ("Transportadora própria", "Entrega da loja", 5),
-];
-
 pub(crate) fn write(json: &mut Json, order: &Order, store: &Store, catalogue: &Catalogue) {
     json.open_object();
     row::head(json, order);
-    json.key("checkout_group_id").ulid(ulid_of(order.serial, order.created_at));
+    json.key("checkout_group_id").ulid(order.checkout());
     json.key("is_production_order").bool(order.workflow == Workflow::Production);
     people(json, order, store);
+    json.key("customer_data_released").bool(true);
     row::collective(json, order);
     row::amounts(json, order);
     items(json, order, store, catalogue);
@@ -38,12 +30,6 @@ pub(crate) fn write(json: &mut Json, order: &Order, store: &Store, catalogue: &C
     json.close_object();
 }
 
-/// A ULID-shaped identifier drawn from a hash, dated like its order.
-fn ulid_of(hash: u64, seconds: i64) -> u128 {
-    let millis = u128::from((seconds.unsigned_abs() * 1000) & 0xFFFF_FFFF_FFFF);
-    millis << 80 | u128::from(hash) << 16 | u128::from(hash & 0xFFFF)
-}
-
 /// Who sells, who buys: objects, and the loose identifiers beside them.
 fn people(json: &mut Json, order: &Order, store: &Store) {
     named(json.key("store"), store.id, &store.name);
@@ -52,7 +38,7 @@ fn people(json: &mut Json, order: &Order, store: &Store) {
     json.key("sold_by").open_object();
     json.key("id").id(store.id);
     json.key("name").text(&store.name);
-    json.key("is_substore").bool(false);
+    json.key("is_substore").bool(store.parent().is_some());
     json.close_object();
     json.key("sold_by_id").id(store.id);
     customer(json, order, store);
@@ -62,8 +48,9 @@ fn people(json: &mut Json, order: &Order, store: &Store) {
     }
     match order.channel {
         Channel::StoreSeller => {
-            named(json.key("sales_agent"), 1 + order.serial % 7, AGENTS[(order.serial % 4) as usize]);
-            json.key("sales_agent_id").id(1 + order.serial % 7);
+            let (id, name) = agent(order);
+            named(json.key("sales_agent"), id, name);
+            json.key("sales_agent_id").id(id);
         }
         // What does not apply is null or absent; the sandbox answers both.
         Channel::Direct => json.key("sales_agent").null(),
@@ -87,6 +74,11 @@ fn customer(json: &mut Json, order: &Order, store: &Store) {
 
 const AGENTS: [&str; 4] = ["Conceição Araújo", "Antônio Sant'Anna", "Márcia Guimarães", "Joãozinho d'Ávila"];
 
+/// Identifier and name of the sales agent of an order that has one.
+pub(super) fn agent(order: &Order) -> (u64, &'static str) {
+    (1 + order.serial % 7, AGENTS[(order.serial % 4) as usize])
+}
+
 fn named(json: &mut Json, id: u64, name: &str) {
     json.open_object();
     json.key("id").id(id);
@@ -96,17 +88,17 @@ fn named(json: &mut Json, id: u64, name: &str) {
 
 fn items(json: &mut Json, order: &Order, store: &Store, catalogue: &Catalogue) {
     json.key("items").open_array();
-    for (at, line) in (0..).zip(&order.lines) {
-        item(json, order.serial, at, line, store, catalogue);
+    for at in 0..order.lines.len() {
+        item(json, order, at, store, catalogue);
     }
     json.close_array();
 }
 
-fn item(json: &mut Json, serial: u64, at: u64, line: &Line, store: &Store, catalogue: &Catalogue) {
+fn item(json: &mut Json, order: &Order, at: usize, store: &Store, catalogue: &Catalogue) {
+    let line = &order.lines[at];
     let product = catalogue.slot(line.product);
     json.open_object();
-    // 44 bits of the hash and the position: unique, and exact in every JSON reader.
-    json.key("id").id((serial >> 20) * 64 + at);
+    json.key("id").id(order.line_id(at));
     json.key("product_id").ulid(product.id);
     json.key("item_id").raw_text(&store.listing_code(line.product));
     json.key("sku").text(&product.sku);
@@ -121,7 +113,7 @@ fn item(json: &mut Json, serial: u64, at: u64, line: &Line, store: &Store, catal
     json.close_object();
 }
 
-fn benefits(json: &mut Json, order: &Order) {
+pub(super) fn benefits(json: &mut Json, order: &Order) {
     json.key("applied_benefits").open_array();
     if order.discounts.0 > 0 {
         json.open_object();
@@ -134,16 +126,15 @@ fn benefits(json: &mut Json, order: &Order) {
     json.close_array();
 }
 
+/// The documents in brief. Without `replaced_at`, so that a replaced note looks as current as the other.
 fn invoices(json: &mut Json, order: &Order) {
     json.key("invoices").open_array();
-    if order.is_invoiced() {
-        let number = order.serial % 900_000 + 1000;
-        let declared = order.serial.is_multiple_of(11);
+    for document in order.documents() {
         json.open_object();
-        json.key("type").raw_text(if declared { "content_declaration" } else { "nfe" });
+        json.key("type").raw_text(document.kind.wire());
         json.key("status").raw_text("issued");
-        json.key("invoice_number").raw_text(&number.to_string());
-        json.key("pdf_url").raw_text(&format!("https://arquivos.marketplace.example/notas/{number}.pdf"));
+        json.key("invoice_number").raw_text(&document.number.to_string());
+        json.key("pdf_url").raw_text(&document.pdf_url());
         json.close_object();
     }
     json.close_array();
@@ -155,11 +146,11 @@ fn shipping(json: &mut Json, order: &Order) {
         json.null();
         return;
     }
-    let (carrier, display, days) = CARRIERS[(order.serial % CARRIERS.len() as u64) as usize];
+    let carriage = order.carriage();
     json.open_object();
-    json.key("carrier_name").text(carrier);
-    json.key("display_name").text(display);
-    json.key("deadline").time(order.created_at + 86_400 * (days + order.serial % 20) as i64);
+    json.key("carrier_name").optional_text(carriage.carrier.map(|(_, name)| name));
+    json.key("display_name").text(carriage.display);
+    json.key("deadline").time(order.promised_at());
     json.key("nfe_requirements").raw(if order.serial & 4 == 0 { r#"["nfe"]"# } else { "null" });
     json.close_object();
 }

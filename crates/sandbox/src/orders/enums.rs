@@ -1,12 +1,16 @@
 //! The published vocabularies.
 
 use super::{
+    life::{Author, DocumentKind, EntryKind},
     transitions,
     vocabulary::{
         Channel, Delivery, OrderType, PaymentMethod, PaymentStatus, Status, StockStatus, Word, Workflow,
     },
 };
-use crate::json::Json;
+use crate::{
+    json::Json,
+    shipments::{ShipmentStatus, ShipmentType},
+};
 
 /// Every order enum under its key.
 pub(crate) fn write(json: &mut Json) {
@@ -19,6 +23,11 @@ pub(crate) fn write(json: &mut Json) {
     list(json.key("payment_methods"), PaymentMethod::ALL);
     list(json.key("payment_statuses"), PaymentStatus::ALL);
     list(json.key("item_stock_statuses"), StockStatus::ALL);
+    list(json.key("shipment_types"), ShipmentType::ALL);
+    list(json.key("shipment_statuses"), ShipmentStatus::ALL);
+    list(json.key("event_types"), EntryKind::ALL);
+    list(json.key("author_types"), Author::ALL);
+    list(json.key("invoice_types"), DocumentKind::ALL);
     json.close_object();
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn parse(query: &str, listing_code: impl Fn(&str) -> Option<u32>) -> 
             }
             "sort" => match Sort::parse(&value) {
                 Some(sort) => listing.sort = sort,
-                None => errors.push(("sort", invalid("sort"))),
+                None => errors.add("sort", invalid("sort")),
             },
             "search" => {
                 listing.filter.search = Some(text::fold(&value));
@@ -158,7 +158,7 @@ fn found(needle: &str, order: &Order, people: &[Person]) -> bool {
 
 fn required<T>(name: &'static str, value: Option<T>, errors: &mut FieldErrors) -> Option<T> {
     if value.is_none() {
-        errors.push((name, invalid(name)));
+        errors.add(name, invalid(name));
     }
     value
 }
@@ -166,7 +166,7 @@ fn required<T>(name: &'static str, value: Option<T>, errors: &mut FieldErrors) -
 fn date(name: &'static str, value: &str, errors: &mut FieldErrors) -> Option<i64> {
     let day = text::day_start(value);
     if day.is_none() {
-        errors.push((name, format!("O campo {name} não é uma data válida (AAAA-MM-DD).")));
+        errors.add(name, format!("O campo {name} não é uma data válida (AAAA-MM-DD)."));
     }
     day
 }

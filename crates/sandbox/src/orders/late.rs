@@ -12,7 +12,7 @@ const DAY: i64 = 86_400;
 pub(crate) enum Deadline {
     /// The fiscal document of an order in preparation: one day.
     Nfe,
-    /// Dispatch, or the buyer's visit, of an order that is ready: two days.
+    /// Getting ready, dispatch, or the buyer's visit: two days each.
     Picking,
     /// The production: seven days.
     Production,
@@ -29,6 +29,26 @@ pub(crate) enum Late {
     None,
     /// This one missed.
     Only(Deadline),
+}
+
+impl Deadline {
+    pub(crate) fn wire(self) -> &'static str {
+        match self {
+            Self::Nfe => "nfe",
+            Self::Picking => "picking",
+            Self::Production => "production",
+            Self::Boleto => "boleto",
+        }
+    }
+
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Nfe => "Emissão da NF-e",
+            Self::Picking => "Separação e despacho",
+            Self::Production => "Produção",
+            Self::Boleto => "Pagamento do boleto",
+        }
+    }
 }
 
 impl Late {
@@ -53,18 +73,32 @@ impl Late {
     }
 }
 
-/// The deadline that an order has missed at an instant.
+/// The deadline that an order has missed at an instant; of several the one that passed first.
 pub(crate) fn missed(order: &Order, now: i64) -> Option<Deadline> {
-    let (deadline, at) = match order.status {
-        Status::Preparing if !order.is_invoiced() => (Deadline::Nfe, order.updated_at + DAY),
-        Status::ReadyToShip | Status::ReadyForPickup => (Deadline::Picking, order.updated_at + 2 * DAY),
+    first_missed(order, now).map(|(deadline, _)| deadline)
+}
+
+/// The deadline that passed first, and when it did.
+pub(crate) fn first_missed(order: &Order, now: i64) -> Option<(Deadline, i64)> {
+    let missed = deadlines(order).into_iter().flatten().filter(|(_, at)| *at < now);
+    missed.min_by_key(|(deadline, at)| (*at, *deadline as u8))
+}
+
+/// The deadlines of an order in its status: two at most.
+fn deadlines(order: &Order) -> [Option<(Deadline, i64)>; 2] {
+    let since = order.updated_at;
+    match order.status {
+        Status::Preparing => [
+            (!order.is_invoiced()).then_some((Deadline::Nfe, since + DAY)),
+            Some((Deadline::Picking, since + 2 * DAY)),
+        ],
+        Status::ReadyToShip | Status::ReadyForPickup => [Some((Deadline::Picking, since + 2 * DAY)), None],
         Status::ProductionStarted | Status::AwaitingMaterials | Status::ProductionInProgress => {
-            (Deadline::Production, order.updated_at + 7 * DAY)
+            [Some((Deadline::Production, since + 7 * DAY)), None]
         }
         Status::WaitingPayment if order.payment == PaymentMethod::Boleto => {
-            (Deadline::Boleto, order.payment_expires_at()?)
+            [order.payment_expires_at().map(|at| (Deadline::Boleto, at)), None]
         }
-        _ => return None,
-    };
-    (at < now).then_some(deadline)
+        _ => [None, None],
+    }
 }

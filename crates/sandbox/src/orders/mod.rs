@@ -1,20 +1,46 @@
 //! Orders: what is kept of them, and how they are listed, filtered and written.
 
+mod announce;
 pub(crate) mod book;
+mod bulk;
+mod carriage;
+mod control;
+mod dashboard;
 mod detail;
+mod engine;
 mod enums;
 mod filter;
+mod financial;
+mod fiscal;
+mod follow;
+mod history;
 mod late;
+pub(crate) mod levers;
+mod life;
+mod payload;
+mod place;
+mod reach;
 pub(crate) mod routes;
 mod row;
+mod rules;
+mod shelf;
+mod stalled;
+mod stock;
 mod summary;
+mod timeline;
+mod tracking;
 mod transitions;
 pub(crate) mod vocabulary;
+mod write;
 
+pub use self::place::NewOrder;
 use self::vocabulary::{
     Channel, Delivery, OrderType, PaymentMethod, PaymentStatus, Status, StockStatus, Workflow,
 };
-pub(crate) use self::{enums::list as write_words, transitions::statuses};
+pub(crate) use self::{
+    announce::Told, carriage::named as carrier_named, enums::list as write_words, follow::carried,
+    life::Life, reach::readable, transitions::statuses,
+};
 use crate::money::Milli;
 
 /// How long an unpaid order waits for its payment.
@@ -44,6 +70,8 @@ pub(crate) struct Order {
     pub(crate) notes: Option<Box<str>>,
     /// Bodies served verbatim in place of ours.
     pub(crate) raw: Option<Box<Raw>>,
+    /// What happened to it since the sandbox started.
+    pub(crate) life: Option<Box<Life>>,
 }
 
 /// One line of an order.
@@ -96,24 +124,18 @@ impl Order {
         match self.status {
             Status::WaitingPayment => PaymentStatus::Pending,
             Status::PaymentExpired => PaymentStatus::Expired,
-            Status::Cancelled => PaymentStatus::Refunded,
-            _ => PaymentStatus::Approved,
+            status => match &self.life {
+                Some(life) if life.is_refunded => PaymentStatus::Refunded,
+                Some(life) if !life.was_paid => PaymentStatus::Expired,
+                None if status == Status::Cancelled => PaymentStatus::Refunded,
+                _ => PaymentStatus::Approved,
+            },
         }
     }
 
     /// Only an order that waits for its payment has this deadline.
     pub(crate) fn payment_expires_at(&self) -> Option<i64> {
         (self.status == Status::WaitingPayment).then_some(self.created_at + PAYMENT_DAYS * 86_400)
-    }
-
-    /// Whether a fiscal document has been issued: from dispatch readiness on it must have been.
-    pub(crate) fn is_invoiced(&self) -> bool {
-        use Status::{Completed, Delivered, PickedUp, ReadyForPickup, ReadyToShip, Shipped};
-        match self.status {
-            ReadyToShip | Shipped | Delivered | Completed | ReadyForPickup | PickedUp => true,
-            Status::Preparing => self.serial & 1 == 0,
-            _ => false,
-        }
     }
 
     /// Moves to a status and lets the lines' stock follow ("Order line stock status" of the document).
@@ -123,26 +145,13 @@ impl Order {
         if status == Status::PickedUp {
             self.picked_up_at = Some(now);
         }
-        for line in &mut self.lines {
-            line.stock = following(line.stock, status);
+        for at in 0..self.lines.len() {
+            self.lines[at].stock = stock::following(&self.lines[at], self.workflow, status, at == 0);
         }
     }
 
     /// Notes a change. Never the same second twice, so that a change always shows in `updated_at`.
     pub(crate) fn touch(&mut self, now: i64) {
         self.updated_at = now.max(self.updated_at + 1);
-    }
-}
-
-/// The stock state of a line after its order entered a status.
-fn following(stock: StockStatus, status: Status) -> StockStatus {
-    use StockStatus::{AwaitingRestock, Committed, NotApplicable, Released, Reserved, SoldReserved};
-    match (stock, status) {
-        (NotApplicable, _) => NotApplicable,
-        (_, Status::Shipped | Status::Delivered | Status::Completed | Status::PickedUp) => Committed,
-        (_, Status::Cancelled | Status::PaymentExpired) => Released,
-        (Reserved, Status::Paid) => SoldReserved,
-        (AwaitingRestock, Status::Paid | Status::Preparing) => SoldReserved,
-        (other, _) => other,
     }
 }

@@ -2,21 +2,42 @@
 
 use super::{
     book::{Book, Column, Sort},
-    detail, enums,
+    bulk, dashboard, detail, enums,
     filter::{self, Filter, Listing},
-    row, summary, transitions,
+    financial, fiscal, reach, row, stalled, summary, timeline, tracking, transitions, write,
 };
 use crate::{
     answer::{Answer, Refusal},
+    call::Call,
     listing::Frame,
-    options::Options,
+    route::{Access, Repeats, Route},
     store::Store,
 };
 
+/// The routes of this area.
+pub(crate) const ROUTES: &[Route] = &[
+    Route::get("/api/v1/sellers/orders", list).counted(Repeats::ListPage),
+    Route::get("/api/v1/sellers/orders/enums", all_enums),
+    Route::get("/api/v1/sellers/orders/summary", day_summary),
+    Route::get("/api/v1/sellers/orders/stalled", stalled::list),
+    Route::get("/api/v1/sellers/orders/dashboard", dashboard::show),
+    Route::post("/api/v1/sellers/orders/bulk/transition", bulk::transition),
+    Route::get("/api/v1/sellers/orders/{id}", show).counted(Repeats::Detail),
+    Route::get("/api/v1/sellers/orders/{id}/possible-statuses", possible_statuses),
+    Route::post("/api/v1/sellers/orders/{id}/status", write::status),
+    Route::get("/api/v1/sellers/orders/{id}/tracking", tracking::show),
+    Route::get("/api/v1/sellers/orders/{id}/events", timeline::show),
+    Route::get("/api/v1/sellers/orders/{id}/financial", financial::show),
+    Route::put("/api/v1/sellers/orders/{id}/notes", write::notes),
+    Route::get("/api/v1/sellers/orders/{id}/fiscal", fiscal::show),
+    Route::get("/api/global/enums/order/status", status_enum).access(Access::Public),
+];
+
 /// GET the listing.
-pub(crate) fn list(store: &Store, options: &Options, now: i64, query: &str) -> Result<Answer, Refusal> {
+fn list(call: &Call) -> Result<Answer, Refusal> {
+    let (store, options, now) = (call.store()?, call.options(), call.now());
     let mut listing =
-        filter::parse(query, |code| store.product_of_listing(code)).map_err(Refusal::Invalid)?;
+        filter::parse(&call.query, |code| store.product_of_listing(code)).map_err(Refusal::Invalid)?;
     if options.ignore_page {
         listing.page.number = 1;
     }
@@ -80,9 +101,15 @@ fn within_dates<'a>(book: &'a Book, filter: &Filter, sort: Sort) -> &'a [u32] {
 }
 
 /// GET one order.
-pub(crate) fn show(store: &Store, options: &Options, number: &str) -> Result<Answer, Refusal> {
+fn show(call: &Call) -> Result<Answer, Refusal> {
+    show_own(call, reach::readable(call)?)
+}
+
+/// The order of a call, which is one of this store.
+pub(super) fn show_own(call: &Call, store: &Store) -> Result<Answer, Refusal> {
+    let options = call.options();
     let book = store.orders();
-    let order = book.get(number).ok_or(Refusal::NotFound)?;
+    let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
     let catalogue = store.catalogue();
     Ok(Answer::success(options.numbers_as_strings, |json| match &order.raw {
         Some(raw) => json.raw(&raw.detail),
@@ -91,9 +118,9 @@ pub(crate) fn show(store: &Store, options: &Options, number: &str) -> Result<Ans
 }
 
 /// GET what can be done with one order.
-pub(crate) fn possible_statuses(store: &Store, number: &str) -> Result<Answer, Refusal> {
-    let book = store.orders();
-    let order = book.get(number).ok_or(Refusal::NotFound)?;
+fn possible_statuses(call: &Call) -> Result<Answer, Refusal> {
+    let book = reach::readable(call)?.orders();
+    let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
     Ok(Answer::success(false, |json| {
         json.open_object();
         json.key("current_status").raw_text(order.status.wire());
@@ -108,17 +135,17 @@ pub(crate) fn possible_statuses(store: &Store, number: &str) -> Result<Answer, R
 }
 
 /// GET the enums of orders.
-pub(crate) fn all_enums() -> Answer {
-    Answer::success(false, enums::write)
+fn all_enums(_: &Call) -> Result<Answer, Refusal> {
+    Ok(Answer::success(false, enums::write))
 }
 
 /// GET the statuses by workflow.
-pub(crate) fn status_enum() -> Answer {
-    Answer::success(false, enums::write_statuses_by_workflow)
+fn status_enum(_: &Call) -> Result<Answer, Refusal> {
+    Ok(Answer::success(false, enums::write_statuses_by_workflow))
 }
 
 /// GET the numbers of the day.
-pub(crate) fn day_summary(store: &Store, options: &Options, now: i64) -> Answer {
-    let summary = summary::of(store.orders().iter(), now);
-    Answer::success(options.numbers_as_strings, |json| summary.write(json))
+fn day_summary(call: &Call) -> Result<Answer, Refusal> {
+    let summary = summary::of(call.store()?.orders().iter(), call.now());
+    Ok(Answer::success(call.options().numbers_as_strings, |json| summary.write(json)))
 }

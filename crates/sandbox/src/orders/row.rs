@@ -75,7 +75,7 @@ pub(crate) fn preview(json: &mut Json, order: &Order, catalogue: &Catalogue) {
         json.key("name").text(&product.name);
         json.key("quantity").count(u64::from(*quantity));
         json.key("thumbnail");
-        product.write_thumbnail_url(json);
+        product.write_thumbnail_url(json, catalogue);
         json.close_object();
     }
     json.close_array();

@@ -1,60 +1,77 @@
 //! Which actions an order offers next: the tables of "States and transitions", one function for each workflow.
 
-use super::vocabulary::{Status, Workflow};
+use super::{
+    payload::Payload,
+    vocabulary::{Status, Workflow},
+};
 use crate::json::Json;
 
 /// One entry of `next_actions`.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Action {
-    slug: &'static str,
-    target: &'static str,
+    pub(crate) slug: &'static str,
+    pub(crate) target: &'static str,
     label: &'static str,
-    /// JSON Schema of `data`, or `None` where the transition takes no data.
-    schema: Option<&'static str>,
+    /// What `data` holds.
+    pub(crate) takes: Payload,
+    /// The status that the order enters; `None` where the action is listed and always refused.
+    pub(crate) enters: Option<Status>,
 }
 
-const REASON: &str = concat!(
-    r#"{"type":"object","properties":{"reason":{"type":"string","minLength":10,"maxLength":500}},"#,
-    r#""required":["reason"]}"#
-);
-const TRACKING: &str =
-    r#"{"type":"object","properties":{"tracking_code":{"type":"string","maxLength":100}},"required":[]}"#;
-const CONFIRMATION: &str = concat!(
-    r#"{"type":"object","properties":{"confirmation_code":{"type":"string","maxLength":50}},"#,
-    r#""required":["confirmation_code"]}"#
-);
-const ESTIMATE: &str =
-    r#"{"type":"object","properties":{"estimated_days":{"type":"integer","minimum":1}},"required":[]}"#;
-const MATERIALS: &str = concat!(
-    r#"{"type":"object","properties":{"materials":{"type":"array","items":{"type":"string"}}},"#,
-    r#""required":[]}"#
-);
-
-const fn to(slug: &'static str, target: &'static str, label: &'static str) -> Action {
-    Action { slug, target, label, schema: None }
+const fn to(slug: &'static str, target: &'static str, label: &'static str, enters: Status) -> Action {
+    Action { slug, target, label, takes: Payload::Nothing, enters: Some(enters) }
 }
 
-const fn with(schema: &'static str, slug: &'static str, target: &'static str, label: &'static str) -> Action {
-    Action { slug, target, label, schema: Some(schema) }
+const fn with(takes: Payload, action: Action) -> Action {
+    Action { takes, ..action }
 }
 
-const PREPARING: Action = to("mark-preparing", "preparing", "Em preparação");
-const READY_TO_SHIP: Action = to("mark-ready-to-ship", "ready_to_ship", "Pronto para envio");
-const SHIPPED: Action = with(TRACKING, "mark-shipped", "shipped", "Enviado");
-const DELIVERED: Action = to("mark-delivered", "delivered", "Entregue");
-const CANCELLED: Action = with(REASON, "cancel", "cancelled", "Cancelado");
-const READY_FOR_PICKUP: Action = to("mark-ready-for-pickup", "ready_for_pickup", "Pronto para retirada");
-const PICKED_UP: Action = with(CONFIRMATION, "mark-picked-up", "picked_up", "Retirado");
-const PICKUP_EXPIRED: Action = with(REASON, "mark-pickup-expired", "pickup_expired", "Retirada expirada");
+const PREPARING: Action = to("mark-preparing", "preparing", "Em preparação", Status::Preparing);
+const READY_TO_SHIP: Action =
+    to("mark-ready-to-ship", "ready_to_ship", "Pronto para envio", Status::ReadyToShip);
+const SHIPPED: Action = with(Payload::Tracking, to("mark-shipped", "shipped", "Enviado", Status::Shipped));
+const DELIVERED: Action = to("mark-delivered", "delivered", "Entregue", Status::Delivered);
+const CANCELLED: Action = with(Payload::Reason, to("cancel", "cancelled", "Cancelado", Status::Cancelled));
+const READY_FOR_PICKUP: Action =
+    to("mark-ready-for-pickup", "ready_for_pickup", "Pronto para retirada", Status::ReadyForPickup);
+const PICKED_UP: Action =
+    with(Payload::Confirmation, to("mark-picked-up", "picked_up", "Retirado", Status::PickedUp));
+const PICKUP_EXPIRED: Action = with(
+    Payload::Reason,
+    to("mark-pickup-expired", "pickup_expired", "Retirada expirada", Status::PickupExpired),
+);
 /// Listed while a collective order waits, and refused by the status route: the document calls it noise.
-const PAID: Action = to("mark-paid", "paid", "Pago");
-const AVAILABLE: Action = to("mark-available", "available", "Disponível");
-const RESTOCKED: Action = to("mark-restocked", "restocked", "Reposto");
-const PRODUCTION_STARTED: Action =
-    with(ESTIMATE, "start-production", "production_started", "Produção iniciada");
-const AWAITING_MATERIALS: Action =
-    with(MATERIALS, "await-materials", "awaiting_materials", "Aguardando materiais");
-const PRODUCTION_IN_PROGRESS: Action = to("resume-production", "production_in_progress", "Em produção");
-const PRODUCTION_FINISHED: Action = to("finish-production", "production_finished", "Produção finalizada");
+const PAID: Action =
+    Action { slug: "mark-paid", target: "paid", label: "Pago", takes: Payload::Nothing, enters: None };
+const AVAILABLE: Action = to("mark-available", "available", "Disponível", Status::Paid);
+const RESTOCKED: Action = to("mark-restocked", "restocked", "Reposto", Status::Paid);
+const PRODUCTION_STARTED: Action = with(
+    Payload::Estimate,
+    to("start-production", "production_started", "Produção iniciada", Status::ProductionStarted),
+);
+const AWAITING_MATERIALS: Action = with(
+    Payload::Materials,
+    to("await-materials", "awaiting_materials", "Aguardando materiais", Status::AwaitingMaterials),
+);
+const PRODUCTION_IN_PROGRESS: Action =
+    to("resume-production", "production_in_progress", "Em produção", Status::ProductionInProgress);
+const PRODUCTION_FINISHED: Action =
+    to("finish-production", "production_finished", "Produção finalizada", Status::ProductionFinished);
+
+/// The ten actions that the bulk route does. Those that need a word for each single order are left out: the code of a
+/// buyer, the reason of an expired pickup, the materials that are missing.
+pub(crate) const IN_BULK: [&Action; 10] = [
+    &PREPARING,
+    &READY_TO_SHIP,
+    &SHIPPED,
+    &DELIVERED,
+    &CANCELLED,
+    &READY_FOR_PICKUP,
+    &AVAILABLE,
+    &RESTOCKED,
+    &PRODUCTION_STARTED,
+    &PRODUCTION_FINISHED,
+];
 
 /// What the seller may do next with an order.
 pub(crate) fn next_actions(workflow: Workflow, status: Status) -> &'static [Action] {
@@ -110,6 +127,11 @@ fn production(status: Status) -> &'static [Action] {
     }
 }
 
+/// Whether an order of a workflow can go from one status to another.
+pub(crate) fn leads(workflow: Workflow, from: Status, to: Status) -> bool {
+    next_actions(workflow, from).iter().any(|action| action.enters == Some(to))
+}
+
 /// The statuses that an order of a workflow passes through.
 pub(crate) fn statuses(workflow: Workflow) -> Vec<Status> {
     use Status::{
@@ -140,7 +162,7 @@ impl Action {
         json.key("action").raw_text(self.slug);
         json.key("target_status").raw_text(self.target);
         json.key("label").raw_text(self.label);
-        json.key("payload_schema").raw(self.schema.unwrap_or("null"));
+        json.key("payload_schema").raw(self.takes.schema().unwrap_or("null"));
         json.close_object();
     }
 }
@@ -149,6 +171,7 @@ impl Action {
 mod tests {
     use super::*;
 
+    /// The targets of what is offered.
     fn targets(workflow: Workflow, status: Status) -> Vec<&'static str> {
         next_actions(workflow, status).iter().map(|action| action.target).collect()
     }
@@ -179,9 +202,16 @@ mod tests {
     }
 
     #[test]
-    fn every_schema_is_json() {
-        for schema in [REASON, TRACKING, CONFIRMATION, ESTIMATE, MATERIALS] {
-            serde_json::from_str::<serde_json::Value>(schema).unwrap();
+    fn an_action_leads_to_the_status_it_names_but_for_the_three_that_end_in_paid_or_nowhere() {
+        for workflow in Workflow::ALL {
+            for action in Status::ALL.iter().flat_map(|status| next_actions(*workflow, *status)) {
+                let expected = match action.target {
+                    "paid" => None,
+                    "available" | "restocked" => Some(Status::Paid),
+                    target => Status::parse(target),
+                };
+                assert_eq!(action.enters, expected, "{action:?}");
+            }
         }
     }
 

@@ -9,6 +9,7 @@ macro_rules! vocabulary {
         pub(crate) enum $name { $($variant),+ }
 
         impl $name {
+            #[allow(dead_code, reason = "not every list of words is published")]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The value on the wire.

@@ -1,10 +1,16 @@
 //! Products: what is kept of them, and how they are listed and written.
 
 mod catalogue;
+mod control;
+mod edit;
+pub(crate) mod news;
+mod prices;
 pub(crate) mod routes;
+mod stock;
+mod tiers;
 mod write;
 
-pub(crate) use self::catalogue::Catalogue;
+pub(crate) use self::{catalogue::Catalogue, control::LEVERS, news::News};
 use crate::{
     money::Milli,
     orders::vocabulary::{Word, vocabulary},
@@ -38,15 +44,18 @@ pub(crate) struct Product {
     pub(crate) allow_sale_without_stock: bool,
     pub(crate) auto_wholesale_pricing: bool,
     pub(crate) dimensions: Option<Dimensions>,
-    /// By ascending `min_quantity`; more than one makes the product a wholesale one, none leaves it without a price.
+    /// Whether more than one tier is allowed (`price_type`).
+    pub(crate) is_wholesale: bool,
+    /// By ascending `min_quantity`; none leaves the product without a price.
     pub(crate) tiers: Vec<Tier>,
     /// One entry for each location that holds it.
     pub(crate) stock: Vec<StockEntry>,
-    pub(crate) has_thumbnail: bool,
+    /// The images that show it, at most 6; the first is the thumbnail.
+    pub(crate) gallery: Vec<u128>,
 }
 
 /// Size and weight, all at least 0.001.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dimensions {
     /// Centimetres.
     pub(crate) height: Milli,
@@ -87,26 +96,9 @@ pub(crate) struct Location {
 }
 
 impl Product {
-    fn is_wholesale(&self) -> bool {
-        self.tiers.len() > 1
-    }
-
     /// The price of a single unit.
     pub(crate) fn base_price(&self) -> Option<Milli> {
         self.tiers.first().map(|tier| tier.value)
-    }
-
-    /// Sets the price of a single unit; automatic wholesale tiers follow it.
-    pub(crate) fn set_base_price(&mut self, price: Milli) {
-        let Some((base, others)) = self.tiers.split_first_mut() else {
-            self.tiers.push(Tier { min_quantity: 1, value: price, discount_percent: None, package: None });
-            return;
-        };
-        base.value = price;
-        for tier in others.iter_mut().filter(|_| self.auto_wholesale_pricing) {
-            let percent = tier.discount_percent.unwrap_or_default();
-            tier.value = Milli(price.0 * (100_000 - percent.0) / 100_000).ceil_cents();
-        }
     }
 
     /// Puts the whole physical stock into the first location.
@@ -125,5 +117,11 @@ impl Product {
         self.stock.iter().fold(Default::default(), |(quantity, reserved), entry| {
             (quantity + entry.quantity, reserved + entry.reserved)
         })
+    }
+
+    /// What is left to sell over all locations; below zero where more was promised than is there.
+    pub(crate) fn available(&self) -> Milli {
+        let (quantity, reserved) = self.stock_sums();
+        quantity - reserved
     }
 }

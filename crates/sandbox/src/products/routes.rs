@@ -2,22 +2,42 @@
 
 use std::ops::Deref;
 
-use super::{Catalogue, Product, Unit};
+use super::{Catalogue, Product, Unit, edit, prices, stock};
 use crate::{
     answer::{Answer, Refusal},
+    call::Call,
     json::Json,
     listing::Frame,
-    options::Options,
     query::{self, FieldErrors, Page},
-    store::Store,
+    route::{Access, Repeats, Route},
 };
+
+const READ: Access = Access::StrictAbility("store_products_read");
+const WRITE: Access = Access::StrictAbility("store_products_write");
+
+/// The routes of this area.
+pub(crate) const ROUTES: &[Route] = &[
+    Route::get("/api/products", list).access(READ).counted(Repeats::ListPage),
+    Route::post("/api/products", edit::create).access(WRITE),
+    Route::get("/api/products/{id}", show).access(READ).counted(Repeats::Detail),
+    Route::put("/api/products/{id}", edit::update).access(WRITE),
+    Route::get("/api/products/{id}/prices", show_prices).access(READ),
+    Route::post("/api/products/{id}/prices", prices::add).access(WRITE),
+    Route::put("/api/products/{id}/prices/{min_quantity}", prices::change).access(WRITE),
+    Route::delete("/api/products/{id}/prices/{min_quantity}", prices::remove).access(WRITE),
+    Route::get("/api/products/{id}/stock", show_stock).access(READ),
+    Route::post("/api/products/{id}/stock", stock::set).access(WRITE),
+    Route::get("/api/global/enums/product/units", unit_enum).access(Access::Public),
+];
 
 const DEFAULT_PER_PAGE: usize = 15;
 const MAX_PER_PAGE: usize = 100;
+const MAX_PAGE: usize = u32::MAX as usize;
 
 /// GET the listing.
-pub(crate) fn list(store: &Store, options: &Options, query: &str) -> Result<Answer, Refusal> {
-    let mut page = page(query).map_err(Refusal::Invalid)?;
+fn list(call: &Call) -> Result<Answer, Refusal> {
+    let (store, options) = (call.store()?, call.options());
+    let mut page = page(&call.query).map_err(Refusal::Invalid)?;
     if options.ignore_page {
         page.number = 1;
     }
@@ -33,7 +53,7 @@ pub(crate) fn list(store: &Store, options: &Options, query: &str) -> Result<Answ
     };
     Ok(frame.answer(|json| {
         for slot in &listed[page.range(listed.len())] {
-            catalogue.slot(*slot).write(json);
+            catalogue.slot(*slot).write(json, &catalogue);
         }
     }))
 }
@@ -44,7 +64,7 @@ fn page(query: &str) -> Result<Page, FieldErrors> {
     for (name, value) in query::pairs(query) {
         match &*name {
             "page" => {
-                page.number = query::whole("page", &value, usize::MAX, &mut errors).unwrap_or(page.number);
+                page.number = query::whole("page", &value, MAX_PAGE, &mut errors).unwrap_or(page.number);
             }
             "per_page" => {
                 page.size = query::whole("per_page", &value, MAX_PER_PAGE, &mut errors).unwrap_or(page.size);
@@ -56,11 +76,11 @@ fn page(query: &str) -> Result<Page, FieldErrors> {
 }
 
 /// GET `{product, prices, stock}`.
-pub(crate) fn show(store: &Store, options: &Options, id: &str) -> Result<Answer, Refusal> {
-    with(store, options, id, |json, product, catalogue| {
+fn show(call: &Call) -> Result<Answer, Refusal> {
+    with(call, |json, product, catalogue| {
         json.open_object();
         json.key("product");
-        product.write(json);
+        product.write(json, catalogue);
         json.key("prices");
         product.write_tiers(json);
         json.key("stock");
@@ -70,28 +90,27 @@ pub(crate) fn show(store: &Store, options: &Options, id: &str) -> Result<Answer,
 }
 
 /// GET the price tiers.
-pub(crate) fn prices(store: &Store, options: &Options, id: &str) -> Result<Answer, Refusal> {
-    with(store, options, id, |json, product, _| product.write_tiers(json))
+fn show_prices(call: &Call) -> Result<Answer, Refusal> {
+    with(call, |json, product, _| product.write_tiers(json))
 }
 
 /// GET the stock.
-pub(crate) fn stock(store: &Store, options: &Options, id: &str) -> Result<Answer, Refusal> {
-    with(store, options, id, |json, product, catalogue| product.write_stock(json, catalogue))
+pub(super) fn show_stock(call: &Call) -> Result<Answer, Refusal> {
+    with(call, |json, product, catalogue| product.write_stock(json, catalogue))
 }
 
-fn with(
-    store: &Store,
-    options: &Options,
-    id: &str,
+pub(super) fn with(
+    call: &Call,
     data: impl FnOnce(&mut Json, &Product, &Catalogue),
 ) -> Result<Answer, Refusal> {
+    let (store, options) = (call.store()?, call.options());
     let catalogue = store.catalogue();
-    let id = ulid::Ulid::from_string(id).map_err(|_| Refusal::NotFound)?;
+    let id = ulid::Ulid::from_string(call.id(0)).map_err(|_| Refusal::NotFound)?;
     let product = catalogue.by_id(id.0).ok_or(Refusal::NotFound)?;
     Ok(Answer::success(options.numbers_as_strings, |json| data(json, product, catalogue.deref())))
 }
 
 /// GET the units.
-pub(crate) fn unit_enum() -> Answer {
-    Answer::success(false, |json| crate::orders::write_words(json, Unit::ALL))
+fn unit_enum(_: &Call) -> Result<Answer, Refusal> {
+    Ok(Answer::success(false, |json| crate::orders::write_words(json, Unit::ALL)))
 }

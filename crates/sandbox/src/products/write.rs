@@ -1,19 +1,16 @@
 //! Products, tiers and stock as JSON.
 
 use super::{Catalogue, Dimensions, Product, StockEntry, Tier};
-use crate::{json::Json, money::Milli};
-
-/// Image variations and their sizes.
-const SIZES: [(&str, &str); 2] = [("thumbnail", "135x135"), ("sm", "200x200")];
+use crate::{json::Json, media, money::Milli};
 
 impl Product {
-    pub(crate) fn write(&self, json: &mut Json) {
+    pub(crate) fn write(&self, json: &mut Json, catalogue: &Catalogue) {
         json.open_object();
         json.key("id").ulid(self.id);
         json.key("name").text(&self.name);
         json.key("sku").text(&self.sku);
         json.key("base_unit").raw_text(self.unit.wire());
-        json.key("price_type").raw_text(if self.is_wholesale() { "wholesale" } else { "default" });
+        json.key("price_type").raw_text(if self.is_wholesale { "wholesale" } else { "default" });
         json.key("is_available_for_sale").bool(self.is_available_for_sale);
         json.key("is_industrializable").bool(self.is_industrializable);
         json.key("allow_sale_without_stock").bool(self.allow_sale_without_stock);
@@ -23,10 +20,10 @@ impl Product {
         let (quantity, reserved) = self.stock_sums();
         write_quantities(json, quantity, reserved);
         json.key("thumbnail");
-        self.write_thumbnail(json);
+        self.write_thumbnail(json, catalogue);
         json.key("price");
         match self.tiers.first() {
-            Some(tier) => write_price(json, tier.value),
+            Some(tier) => json.price(tier.value),
             None => json.null(),
         }
         json.close_object();
@@ -45,39 +42,24 @@ impl Product {
         json.close_object();
     }
 
-    fn write_thumbnail(&self, json: &mut Json) {
-        if !self.has_thumbnail {
+    fn write_thumbnail(&self, json: &mut Json, catalogue: &Catalogue) {
+        let Some(first) = self.gallery.first() else {
             json.null();
             return;
-        }
+        };
         json.open_object();
-        json.key("id").ulid(self.id ^ 1);
-        json.key("resources").open_array();
-        for (name, size) in SIZES {
-            json.open_object();
-            json.key("name").raw_text(name);
-            json.key("size").raw_text(size);
-            json.key("url");
-            self.write_image_url(json, size);
-            json.close_object();
-        }
-        json.close_array();
+        json.key("id").ulid(*first);
+        json.key("resources");
+        media::write_variations(json, catalogue.image_origin(), *first);
         json.close_object();
     }
 
     /// The address of the smallest image, or null.
-    pub(crate) fn write_thumbnail_url(&self, json: &mut Json) {
-        if self.has_thumbnail {
-            self.write_image_url(json, SIZES[0].1);
-        } else {
-            json.null();
+    pub(crate) fn write_thumbnail_url(&self, json: &mut Json, catalogue: &Catalogue) {
+        match self.gallery.first() {
+            Some(first) => media::write_url(json, catalogue.image_origin(), *first, "thumbnail"),
+            None => json.null(),
         }
-    }
-
-    fn write_image_url(&self, json: &mut Json, size: &str) {
-        let mut id = [0; ulid::ULID_LEN];
-        let id = ulid::Ulid(self.id ^ 1).array_to_str(&mut id);
-        json.joined(&["https://imagens.marketplace.example/", id, "-", size, ".webp"]);
     }
 
     pub(crate) fn write_tiers(&self, json: &mut Json) {
@@ -120,10 +102,10 @@ impl Product {
 }
 
 impl Tier {
-    fn write(&self, json: &mut Json) {
+    pub(super) fn write(&self, json: &mut Json) {
         json.open_object();
         json.key("min_quantity").count(u64::from(self.min_quantity));
-        write_price(json.key("value"), self.value);
+        json.key("value").price(self.value);
         json.key("discount_percent");
         optional(json, self.discount_percent, 2);
         let package = self.package;
@@ -153,11 +135,6 @@ fn write_quantities(json: &mut Json, quantity: Milli, reserved: Milli) {
     json.key("quantity").quantity(quantity);
     json.key("reserved_quantity").quantity(reserved);
     json.key("available_quantity").quantity(quantity - reserved);
-}
-
-/// A price has three decimals only where it needs them.
-fn write_price(json: &mut Json, price: Milli) {
-    json.decimal(price, if price.0 % 10 == 0 { 2 } else { 3 });
 }
 
 fn optional(json: &mut Json, value: Option<Milli>, scale: u8) {

@@ -2,6 +2,7 @@
 
 use super::{names, random::Random};
 use crate::{
+    media::drawing,
     money::Milli,
     products::{Dimensions, Location, Product, StockEntry, Tier, Unit},
 };
@@ -67,8 +68,9 @@ fn product(random: &mut Random, store: u64, at: usize, places: u32) -> Product {
     let goods = random.weighted(&names::GOODS);
     let name = format!("{} {}", random.pick(goods), random.pick(&names::VARIANTS));
     let unit = random.weighted(&UNITS);
+    let id = random.ulid();
     Product {
-        id: random.ulid(),
+        id,
         sku: format!("L{store}-{:05}-{}", at + 1, random.slug(3).to_uppercase()).into(),
         name: name.into(),
         unit,
@@ -77,9 +79,10 @@ fn product(random: &mut Random, store: u64, at: usize, places: u32) -> Product {
         allow_sale_without_stock: random.chance(50),
         auto_wholesale_pricing: false,
         dimensions: (!random.chance(15)).then(|| dimensions(random)),
+        is_wholesale: false,
         tiers: Vec::new(),
         stock: stock_of(random, unit, places),
-        has_thumbnail: !random.chance(80),
+        gallery: (!random.chance(80)).then(|| drawing::image_of(id)).into_iter().collect(),
     }
     .priced(random)
 }
@@ -92,6 +95,7 @@ impl Product {
         let base = price(random);
         self.tiers.push(Tier { min_quantity: 1, value: base, discount_percent: None, package: None });
         if random.chance(150) {
+            self.is_wholesale = true;
             self.auto_wholesale_pricing = random.chance(500);
             let package = self.dimensions.unwrap_or_else(|| dimensions(random));
             for step in 1..=random.below(4) as u32 + 1 {

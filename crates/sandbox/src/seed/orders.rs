@@ -122,6 +122,7 @@ fn order(random: &mut Random, draft: Draft, catalogue: &Catalogue, people: usize
         picked_up_at: is_collected.then_some(updated_at),
         notes: random.chance(80).then(|| (*random.pick(&names::NOTES)).into()),
         raw: None,
+        life: None,
     };
     if workflow == Workflow::Backorder {
         order.kind = OrderType::Standard;

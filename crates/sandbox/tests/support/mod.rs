@@ -1,12 +1,15 @@
 //! What the tests share: a sandbox in this process, a clock that they drive, and a plain client.
 #![allow(dead_code, reason = "every test binary uses a part of this")]
 
+pub(crate) mod contract;
+pub(crate) mod receiver;
+
 use std::sync::{
     Arc,
     atomic::{AtomicI64, Ordering::SeqCst},
 };
 
-use espelho_sandbox::{Control, Now, Options, Sandbox, StoreAccess, start};
+use espelho_sandbox::{Control, ListShape, Now, Options, Sandbox, StoreAccess, start};
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -32,6 +35,10 @@ impl Hands {
         self.0.fetch_add(seconds * 1000, SeqCst);
     }
 
+    pub(crate) fn forward_millis(&self, millis: i64) {
+        self.0.fetch_add(millis, SeqCst);
+    }
+
     pub(crate) fn set(&self, millis: i64) {
         self.0.store(millis, SeqCst);
     }
@@ -43,6 +50,8 @@ pub(crate) struct Bench {
     pub(crate) hands: Hands,
     pub(crate) http: reqwest::Client,
     pub(crate) token: String,
+    /// Whether every answer is held to the published description, which is one of the default options.
+    pub(crate) is_described: bool,
 }
 
 /// What came back.
@@ -96,8 +105,9 @@ impl Bench {
         let hands = Hands::new();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let options = Options { now: Some(hands.now()), ..options };
+        let is_described = options.list_shape == ListShape::Flat && !options.numbers_as_strings;
         let sandbox = start(listener, options).await.unwrap();
-        let mut bench = Self { sandbox, hands, http: client(), token: String::new() };
+        let mut bench = Self { sandbox, hands, http: client(), token: String::new(), is_described };
         bench.token = bench.login().await;
         bench
     }
@@ -123,8 +133,8 @@ impl Bench {
     /// POSTs a body to the login.
     pub(crate) async fn auth(&self, body: &Value) -> Reply {
         let request = self.http.post(self.url("/api/integration/auth"));
-        let sent = request.header("content-type", "application/json").body(body.to_string()).send();
-        Reply::read(sent.await.unwrap()).await
+        let request = request.header("content-type", "application/json").body(body.to_string());
+        self.sent(Method::POST, "/api/integration/auth", request).await
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -137,13 +147,58 @@ impl Bench {
 
     pub(crate) async fn get_with(&self, authorization: &str, path: &str) -> Reply {
         let request = self.http.get(self.url(path)).header("authorization", authorization);
-        Reply::read(request.send().await.unwrap()).await
+        self.sent(Method::GET, path, request).await
+    }
+
+    /// Sends a JSON body with the token.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: &Value) -> Reply {
+        let request = self.http.request(method.clone(), self.url(path)).bearer_auth(&self.token);
+        let request = request.header("content-type", "application/json").body(body.to_string());
+        self.sent(method, path, request).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send(Method::POST, path, body).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Reply {
+        self.send(Method::PUT, path, body).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Reply {
+        let request = self.http.delete(self.url(path)).bearer_auth(&self.token);
+        self.sent(Method::DELETE, path, request).await
     }
 
     /// Asks without a token.
     pub(crate) async fn plain(&self, method: Method, path: &str, body: &str) -> Reply {
-        let request = self.http.request(method, self.url(path)).body(body.to_owned());
-        Reply::read(request.send().await.unwrap()).await
+        let request = self.http.request(method.clone(), self.url(path)).body(body.to_owned());
+        self.sent(method, path, request).await
+    }
+
+    /// The answer, which is what the description says unless a fault has a hand in it.
+    async fn sent(&self, method: Method, path: &str, request: reqwest::RequestBuilder) -> Reply {
+        let is_described = self.is_described && !self.control().has_faults();
+        let reply = Reply::read(request.send().await.unwrap()).await;
+        if is_described {
+            contract::check(method.as_str(), path, reply.status, &reply.bytes);
+        }
+        reply
+    }
+
+    /// Pulls a lever with a JSON body.
+    pub(crate) async fn pull(&self, method: Method, lever: &str, body: &Value) -> Reply {
+        self.plain(method, &format!("/_sandbox/{lever}"), &body.to_string()).await
+    }
+
+    /// Logs in with a webhook block; the webhook of the answer.
+    pub(crate) async fn login_with_webhook(&mut self, url: &str, events: &[&str]) -> Value {
+        let access = self.access();
+        let webhook = json!({"url": url, "events": events});
+        let body = json!({"username": access.username, "password": access.password, "webhook": webhook});
+        let data = self.auth(&body).await.data();
+        self.token = data["token"].as_str().unwrap().to_owned();
+        data["webhook"].clone()
     }
 
     /// Every row of the order listing under a query, page by page.
@@ -161,6 +216,22 @@ impl Bench {
             rows.append(found);
         }
         rows
+    }
+
+    /// Asks for a status of an order; `data` goes along unless it is null.
+    pub(crate) async fn ask(&self, number: &str, status: &str, data: Value) -> Reply {
+        let body =
+            if data.is_null() { json!({"status": status}) } else { json!({"status": status, "data": data}) };
+        self.post(&format!("/api/v1/sellers/orders/{number}/status"), &body).await
+    }
+
+    /// Takes an order through statuses, each of which must be granted; the order as it is then.
+    pub(crate) async fn walk(&self, number: &str, statuses: &[&str]) -> Value {
+        for status in statuses {
+            let reply = self.ask(number, status, Value::Null).await;
+            assert_eq!(reply.status, 200, "{status}: {}", String::from_utf8_lossy(&reply.bytes));
+        }
+        self.order(number).await
     }
 
     pub(crate) async fn order(&self, number: &str) -> Value {

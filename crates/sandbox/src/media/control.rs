@@ -1,0 +1,85 @@
+//! What the portal and the rest of the marketplace do to images.
+
+use serde::Deserialize;
+use ulid::Ulid;
+
+use super::{Model, gallery};
+use crate::{
+    answer::{Answer, Refusal},
+    call::Call,
+    control::{
+        Control,
+        levers::{Lever, body, control, done},
+    },
+};
+
+impl Control {
+    /// Takes an image out of the gallery of a product, named by SKU or identifier.
+    ///
+    /// The next image becomes the thumbnail; the removed one is loose again.
+    pub fn remove_gallery_image(&self, store: &str, product: &str, image: &str) -> bool {
+        let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
+            return false;
+        };
+        gallery::take_out(self.world(), store, product, image.0)
+    }
+
+    /// Has a `product`, `publication` or `store` use a loose image.
+    pub fn link_image(&self, store: &str, image: &str, model: &str, reference: &str) -> bool {
+        let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
+            return false;
+        };
+        let now = self.world().clock.seconds();
+        Model::parse(model).is_some_and(|model| store.media().link(image.0, model, reference, now))
+    }
+
+    /// Makes an image loose again that was linked with [`Control::link_image`].
+    pub fn unlink_image(&self, store: &str, image: &str) -> bool {
+        let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
+            return false;
+        };
+        // An image of a gallery leaves it by the gallery's own lever, which knows the product.
+        if store.catalogue().has_in_gallery(image.0) {
+            return false;
+        }
+        let unlinked = store.media().unlink(image.0, self.world().clock.seconds());
+        if unlinked {
+            self.world().sweep_image_later(store, image.0);
+        }
+        unlinked
+    }
+}
+
+/// The levers of this area.
+pub(crate) const LEVERS: &[Lever] = &[
+    Lever::delete(
+        "gallery/{store}/{product}/{image}",
+        "takes an image out of a product's gallery; no body",
+        remove_from_gallery,
+    ),
+    Lever::post(
+        "media/{store}/{image}/link",
+        r#"has something use a loose image: {"reference_model": "publication", "reference_id": "ANU-1000001000001"}"#,
+        link,
+    ),
+    Lever::post("media/{store}/{image}/unlink", "makes a linked image loose again; no body", unlink),
+];
+
+#[derive(Deserialize)]
+struct Link {
+    reference_model: String,
+    reference_id: String,
+}
+
+fn remove_from_gallery(call: &Call) -> Result<Answer, Refusal> {
+    done(control(call).remove_gallery_image(call.id(0), call.id(1), call.id(2)))
+}
+
+fn link(call: &Call) -> Result<Answer, Refusal> {
+    let Link { reference_model, reference_id } = body(call)?;
+    done(control(call).link_image(call.id(0), call.id(1), &reference_model, &reference_id))
+}
+
+fn unlink(call: &Call) -> Result<Answer, Refusal> {
+    done(control(call).unlink_image(call.id(0), call.id(1)))
+}

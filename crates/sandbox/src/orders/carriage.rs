@@ -1,0 +1,62 @@
+//! Who carries an order, as it was chosen at checkout.
+
+use super::Order;
+use crate::shipments::CarriedBy;
+
+/// A way to send an order.
+pub(crate) struct Carriage {
+    /// Identifier and name; where the shop delivers without a carrier there is none.
+    pub(crate) carrier: Option<(u64, &'static str)>,
+    pub(crate) display: &'static str,
+    pub(crate) days: u64,
+    pub(crate) by: CarriedBy,
+}
+
+/// Carriers and the days they promise. Generated orders use the first five.
+pub(crate) const CARRIERS: [Carriage; 6] = [
+    Carriage { carrier: Some((1, "Correios")), display: "Correios PAC", days: 9, by: CarriedBy::Platform },
+    Carriage { carrier: Some((1, "Correios")), display: "Correios SEDEX", days: 4, by: CarriedBy::Platform },
+    Carriage { carrier: Some((2, "Jadlog")), display: "Jadlog .Package", days: 7, by: CarriedBy::Platform },
+    Carriage {
+        carrier: Some((3, "Loggi")),
+        display: "Loggi Expresso",
+        days: 3,
+        by: CarriedBy::Driver { is_done: false },
+    },
+    Carriage {
+        carrier: Some((4, "Transportadora própria")),
+        display: "Entrega da loja",
+        days: 5,
+        by: CarriedBy::Seller,
+    },
+    Carriage { carrier: None, display: "Entrega combinada com a loja", days: 5, by: CarriedBy::Seller },
+];
+
+/// The kind of carrier that a test names.
+pub(crate) fn named(kind: &str) -> Option<&'static Carriage> {
+    position(kind).map(|at| &CARRIERS[usize::from(at) % CARRIERS.len()])
+}
+
+/// Where the kind of carrier that a test names stands among [`CARRIERS`].
+pub(super) fn position(kind: &str) -> Option<u8> {
+    Some(match kind {
+        "platform" => 0,
+        "driver" => 3,
+        "seller" => 4,
+        "none" => 5,
+        _ => return None,
+    })
+}
+
+impl Order {
+    /// How the order is sent.
+    pub(crate) fn carriage(&self) -> &'static Carriage {
+        let chosen = self.life.as_ref().and_then(|life| life.carrier);
+        &CARRIERS[chosen.map_or((self.serial % 5) as usize, usize::from) % CARRIERS.len()]
+    }
+
+    /// When it is promised to arrive.
+    pub(crate) fn promised_at(&self) -> i64 {
+        self.created_at + 86_400 * (self.carriage().days + self.serial % 20) as i64
+    }
+}

@@ -1,0 +1,191 @@
+//! What happened to an order since the sandbox started: kept apart, because most of 99,441 orders have no such past.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{
+    Order, history,
+    vocabulary::{Status, Word, vocabulary},
+};
+
+/// The rare part of an order. An order without one is as it was generated or loaded, and its past is derived.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Life {
+    /// Oldest first.
+    pub(crate) timeline: Vec<Entry>,
+    /// In the order in which they were issued.
+    pub(crate) documents: Vec<Document>,
+    pub(crate) was_paid: bool,
+    pub(crate) is_refunded: bool,
+    pub(crate) delivered_at: Option<i64>,
+    /// Position in [`super::carriage::CARRIERS`], where a test chose one.
+    pub(crate) carrier: Option<u8>,
+    /// How many shipments it is sent in, where a test chose a number.
+    pub(crate) parcels: Option<u8>,
+    /// The checkout that it shares with another order.
+    pub(crate) checkout: Option<u128>,
+    /// Whether the shelf counts its goods as reserved.
+    pub(crate) holds_stock: bool,
+}
+
+vocabulary! {
+    /// What an entry of the timeline tells of.
+    EntryKind {
+        StatusChange = "status_change", "Mudança de status", "";
+        Note = "note", "Observação", "";
+        Fiscal = "fiscal", "Fiscal", "";
+    }
+}
+
+vocabulary! {
+    /// Who did it.
+    Author {
+        Seller = "seller", "Loja", "";
+        System = "system", "Sistema", "";
+        Admin = "admin", "Administrador", "";
+    }
+}
+
+vocabulary! {
+    /// A document that the fiscal gate accepts.
+    DocumentKind {
+        Nfe = "nfe", "NF-e", "";
+        ContentDeclaration = "content_declaration", "Declaração de conteúdo", "";
+    }
+}
+
+/// One entry of the timeline.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) at: i64,
+    pub(crate) kind: EntryKind,
+    pub(crate) author: Author,
+    pub(crate) text: Cow<'static, str>,
+    /// The statuses before and after; an order that is placed has none before.
+    pub(crate) statuses: Option<(Option<Status>, Status)>,
+    pub(crate) metadata: Option<Value>,
+}
+
+/// A fiscal document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Document {
+    pub(crate) id: u64,
+    pub(crate) kind: DocumentKind,
+    pub(crate) number: u64,
+    pub(crate) issued_at: i64,
+    pub(crate) replaced_at: Option<i64>,
+}
+
+impl Order {
+    /// The life of the order, which begins with what is derived of its past.
+    pub(crate) fn life(&mut self) -> &mut Life {
+        if self.life.is_none() {
+            let life = Life {
+                timeline: history::derived(self),
+                documents: self.documents(),
+                was_paid: !matches!(self.status, Status::WaitingPayment | Status::PaymentExpired),
+                is_refunded: self.status == Status::Cancelled,
+                delivered_at: self.delivered_at(),
+                ..Life::default()
+            };
+            self.life = Some(Box::new(life));
+        }
+        self.life.get_or_insert_default()
+    }
+
+    /// The timeline, oldest first.
+    pub(crate) fn timeline(&self) -> Cow<'_, [Entry]> {
+        match &self.life {
+            Some(life) => Cow::Borrowed(&life.timeline),
+            None => Cow::Owned(history::derived(self)),
+        }
+    }
+
+    /// The fiscal documents, the replaced ones among them.
+    pub(crate) fn documents(&self) -> Vec<Document> {
+        match &self.life {
+            Some(life) => life.documents.clone(),
+            None => {
+                self.was_made_invoiced().then(|| self.first_document(self.updated_at)).into_iter().collect()
+            }
+        }
+    }
+
+    /// Whether a fiscal document has been issued.
+    pub(crate) fn is_invoiced(&self) -> bool {
+        self.life.as_ref().map_or_else(|| self.was_made_invoiced(), |life| !life.documents.is_empty())
+    }
+
+    /// Whether a generated order comes with a document: from dispatch readiness on it must have one.
+    pub(super) fn was_made_invoiced(&self) -> bool {
+        use Status::{Completed, Delivered, PickedUp, ReadyForPickup, ReadyToShip, Shipped};
+        match self.status {
+            ReadyToShip | Shipped | Delivered | Completed | ReadyForPickup | PickedUp => true,
+            Status::Preparing => self.serial & 1 == 0,
+            _ => false,
+        }
+    }
+
+    /// The document that a generated order comes with.
+    pub(super) fn first_document(&self, issued_at: i64) -> Document {
+        let is_declared = self.serial.is_multiple_of(11);
+        let kind = if is_declared { DocumentKind::ContentDeclaration } else { DocumentKind::Nfe };
+        self.document(kind, 0, issued_at)
+    }
+
+    /// The document of this place in the order's list of them.
+    pub(super) fn document(&self, kind: DocumentKind, at: u64, issued_at: i64) -> Document {
+        Document {
+            // 44 bits of the hash and the place: unique, and exact in every JSON reader.
+            id: (self.serial >> 20) * 64 + at,
+            kind,
+            number: self.serial % 900_000 + 1000 + at,
+            issued_at,
+            replaced_at: None,
+        }
+    }
+
+    /// When the order was delivered, if it was.
+    pub(crate) fn delivered_at(&self) -> Option<i64> {
+        match &self.life {
+            Some(life) => life.delivered_at,
+            None => matches!(self.status, Status::Delivered | Status::Completed).then_some(self.updated_at),
+        }
+    }
+
+    /// What groups the orders of one checkout: a ULID, drawn from the order where it was the only one.
+    pub(crate) fn checkout(&self) -> u128 {
+        let alone = || {
+            let millis = u128::from((self.created_at.unsigned_abs() * 1000) & 0xFFFF_FFFF_FFFF);
+            millis << 80 | u128::from(self.serial) << 16 | u128::from(self.serial & 0xFFFF)
+        };
+        self.life.as_ref().and_then(|life| life.checkout).unwrap_or_else(alone)
+    }
+
+    /// The identifier of a line: 44 bits of the hash and the position.
+    pub(crate) fn line_id(&self, at: usize) -> u64 {
+        (self.serial >> 20) * 64 + at as u64
+    }
+}
+
+impl Entry {
+    /// A change of status.
+    pub(crate) fn of_status(at: i64, author: Author, from: Option<Status>, to: Status) -> Self {
+        let text = match from {
+            None => Cow::Borrowed("Pedido criado"),
+            Some(_) => Cow::Owned(format!("Status alterado para {}", to.label())),
+        };
+        Self { at, kind: EntryKind::StatusChange, author, text, statuses: Some((from, to)), metadata: None }
+    }
+
+    /// Something that changes no status.
+    pub(crate) fn of(at: i64, kind: EntryKind, author: Author, text: &'static str) -> Self {
+        Self { at, kind, author, text: Cow::Borrowed(text), statuses: None, metadata: None }
+    }
+
+    /// The same entry with something more to tell.
+    pub(crate) fn with(self, metadata: Option<Value>) -> Self {
+        Self { metadata, ..self }
+    }
+}

@@ -1,0 +1,95 @@
+//! The object storage: another origin than the API, as signed addresses and image addresses lead to it.
+//!
+//! It knows nothing of tokens. Pictures are public; label files are given out under a signature that expires.
+
+mod rendered;
+mod serve;
+mod signature;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+};
+
+use hyper::body::Bytes;
+use ulid::Ulid;
+
+use self::{rendered::Rendered, signature::Key};
+pub(crate) use self::{serve::serve, signature::VALID_SECONDS};
+use crate::labels::{Format, Paper};
+
+/// Where the files of the marketplace are.
+pub(crate) struct Storage {
+    origin: OnceLock<Arc<str>>,
+    key: Key,
+    objects: Mutex<HashMap<u128, Object>>,
+    rendered: Rendered,
+}
+
+/// What is kept of a file. The pictures of generated products are drawn, and kept nowhere.
+#[derive(Clone)]
+pub(crate) enum Object {
+    /// An upload, from which the original and every variation are made when they are fetched.
+    Upload(Bytes),
+    /// A file that is given out as it came.
+    File { content_type: &'static str, bytes: Bytes },
+    /// A label, printed when it is fetched.
+    Label { format: Format, paper: Arc<Paper> },
+}
+
+impl Storage {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self {
+            origin: OnceLock::new(),
+            key: Key::new(seed),
+            objects: Mutex::default(),
+            rendered: Rendered::default(),
+        }
+    }
+
+    /// Sets the origin, once the listener is bound.
+    pub(crate) fn serve_at(&self, origin: String) {
+        let _ = self.origin.set(origin.into());
+    }
+
+    /// Scheme, host and port, without a slash at the end.
+    pub(crate) fn origin(&self) -> &str {
+        self.origin.get().map_or("", |origin| &**origin)
+    }
+
+    /// The origin, to be kept by those who write addresses without a world at hand.
+    pub(crate) fn shared_origin(&self) -> Arc<str> {
+        self.origin.get().map_or_else(|| Arc::from(""), Arc::clone)
+    }
+
+    /// Keeps a file, in place of an earlier one with the same identifier.
+    pub(crate) fn put(&self, id: u128, object: Object) {
+        self.objects().insert(id, object);
+    }
+
+    /// Throws a file away.
+    pub(crate) fn remove(&self, id: u128) {
+        self.objects().remove(&id);
+        self.rendered.forget(id);
+    }
+
+    fn get(&self, id: u128) -> Option<Object> {
+        self.objects().get(&id).cloned()
+    }
+
+    fn objects(&self) -> MutexGuard<'_, HashMap<u128, Object>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The address of a label file, which works until `now` is [`VALID_SECONDS`] later.
+    pub(crate) fn signed_label(&self, id: u128, format: Format, now: i64) -> String {
+        let path = format!("{LABELS}{}.{}", Ulid(id), format.extension());
+        let query = self.key.sign(&path, now + VALID_SECONDS);
+        format!("{}{path}?{query}", self.origin())
+    }
+}
+
+/// What the paths of the kinds of file begin with.
+pub(crate) const IMAGES: &str = "/imagens/";
+pub(crate) const STORES: &str = "/lojas/";
+const LABELS: &str = "/etiquetas/";

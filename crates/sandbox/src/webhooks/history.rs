@@ -1,0 +1,56 @@
+//! The delivery history: every attempt, what came back, and how long it took.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+use serde::Serialize;
+
+/// The attempts that are remembered.
+const KEPT: usize = 10_000;
+
+/// One attempt to deliver an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DeliveryAttempt {
+    /// The store's name in [`crate::Control`].
+    pub store: String,
+    /// The webhook, a UUID.
+    pub webhook_id: String,
+    /// Tells the deliveries of equal events apart; the attempts of one delivery share it.
+    pub delivery: u64,
+    /// The event's name.
+    pub event: String,
+    /// From 1 to 3.
+    pub attempt: u8,
+    /// When it began, on the sandbox's clock, in ISO 8601.
+    pub at: String,
+    /// What the receiver answered, if it did.
+    pub status: Option<u16>,
+    /// How long it took in real time.
+    pub duration_ms: u64,
+    /// Why it failed, if it did.
+    pub error: Option<String>,
+    /// Whether it was an extra delivery with a signature that is none, which a fault asked for.
+    pub forged: bool,
+}
+
+/// The last attempts, oldest first.
+#[derive(Default)]
+pub(super) struct History(Mutex<VecDeque<DeliveryAttempt>>);
+
+impl History {
+    pub(super) fn add(&self, attempt: DeliveryAttempt) {
+        let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if attempts.len() == KEPT {
+            attempts.pop_front();
+        }
+        attempts.push_back(attempt);
+    }
+
+    /// The attempts for a store.
+    pub(super) fn of_store(&self, store: &str) -> Vec<DeliveryAttempt> {
+        let attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        attempts.iter().filter(|attempt| attempt.store == store).cloned().collect()
+    }
+}

@@ -1,0 +1,118 @@
+//! The webhook block of a login, checked; the portal asks the same of an address and of events.
+
+use serde_json::Value;
+
+use super::events;
+use crate::query::FieldErrors;
+
+/// A longer address is none that anybody means.
+const MAX_URL: usize = 2048;
+
+/// A webhook block that passed every check.
+pub(crate) struct Wanted {
+    pub(super) url: String,
+    pub(super) events: Vec<String>,
+}
+
+/// Reads the `webhook` field of a login; `None` when there is none.
+pub(crate) fn parse(body: &Value, local: bool, errors: &mut FieldErrors) -> Option<Wanted> {
+    let block = body.get("webhook").filter(|block| !block.is_null())?;
+    if !block.is_object() {
+        errors.add("webhook", "O campo webhook deve ser um objeto.");
+        return None;
+    }
+    let url = block.get("url").and_then(Value::as_str).unwrap_or_default();
+    check_url("webhook.url", url, local, errors);
+    let names: Option<Vec<&str>> = block
+        .get("events")
+        .and_then(Value::as_array)
+        .map(|list| list.iter().map(|name| name.as_str().unwrap_or_default()).collect());
+    let events = check_events("webhook.events", names.unwrap_or_default(), errors);
+    Some(Wanted { url: url.to_owned(), events })
+}
+
+/// Notes what is wrong with an address.
+pub(super) fn check_url(field: &'static str, url: &str, local: bool, errors: &mut FieldErrors) {
+    if url.is_empty() {
+        errors.add(field, format!("O campo {field} é obrigatório."));
+    } else if url.len() > MAX_URL || !is_acceptable(url, local) {
+        errors.add(field, format!("O campo {field} deve ser um endereço HTTPS público."));
+    }
+}
+
+/// The known events, each once; notes what is wrong with the others.
+pub(super) fn check_events(field: &'static str, names: Vec<&str>, errors: &mut FieldErrors) -> Vec<String> {
+    if names.is_empty() {
+        errors.add(field, format!("O campo {field} deve ser uma lista de eventos."));
+    }
+    let mut known: Vec<String> = Vec::new();
+    for name in names {
+        if !events::is_known(name) {
+            errors.add(field, format!("O evento {name} não existe."));
+        } else if known.iter().all(|earlier| earlier != name) {
+            known.push(name.to_owned());
+        }
+    }
+    known
+}
+
+/// Public HTTPS, or anything over HTTP where local receivers are allowed.
+fn is_acceptable(url: &str, local: bool) -> bool {
+    if reqwest::Url::parse(url).is_err() {
+        return false;
+    }
+    let (scheme, rest) = match url.split_once("://") {
+        Some((scheme, rest)) if !rest.is_empty() => (scheme, rest),
+        _ => return false,
+    };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    if host.is_empty() || host.contains(char::is_whitespace) {
+        return false;
+    }
+    match scheme {
+        "http" => local,
+        "https" => local || is_public(host),
+        _ => false,
+    }
+}
+
+/// A host name with a dot, or an address outside the private and local ranges.
+fn is_public(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    match name.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(v4)) => {
+            !(v4.is_private() || v4.is_loopback() || v4.is_link_local() || v4.is_unspecified())
+        }
+        Ok(std::net::IpAddr::V6(v6)) => !(v6.is_loopback() || v6.is_unspecified() || v6.is_unique_local()),
+        Err(_) => name.contains('.') && !name.ends_with(".local") && !name.ends_with(".localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_acceptable;
+
+    #[test]
+    fn only_public_https_is_accepted_when_local_receivers_are_not() {
+        for url in ["https://erp.example.com/webhooks", "https://8.8.8.8:8443/x"] {
+            assert!(is_acceptable(url, false), "{url}");
+        }
+        let refused =
+            ["http://erp.example.com/", "https://localhost/x", "https://127.0.0.1/", "https://10.1.2.3/"];
+        for url in refused {
+            assert!(!is_acceptable(url, false), "{url}");
+            assert!(is_acceptable(url, true), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_web_address_is_never_accepted() {
+        for url in ["", "erp.example.com", "ftp://erp.example.com", "https://", "https:// x/"] {
+            assert!(!is_acceptable(url, true), "{url}");
+        }
+    }
+}
