@@ -1,5 +1,6 @@
 //! What the end-to-end tests share. They know espelho as its users do: the binary, the tables, and the
-//! marketplace's API document. No type of the product's crates is used here but the sandbox's controls.
+//! marketplace's API document. No type of the product's crates is used here but the sandbox's controls, and the client
+//! in [`seller`], for the stories that go through it alone.
 //!
 //! Reading order: [`installation`] (a configuration folder and the binary run with it), [`mirror`] (its database,
 //! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace made by hand from the API document,
@@ -11,6 +12,7 @@ pub mod ledger;
 pub mod marketplace;
 pub mod mirror;
 pub mod random;
+pub mod seller;
 pub mod shop;
 pub mod truth;
 
@@ -18,6 +20,7 @@ pub use installation::{Installation, Outcome, Running};
 pub use marketplace::{sandbox, sandbox_of};
 pub use mirror::{Kind, Mirror, Row};
 pub use random::Random;
+pub use seller::Seller;
 pub use shop::{Call, Reply, Shop};
 
 /// Makes two tests of each function that takes a [`Kind`]: one on SQLite, one on PostgreSQL.

@@ -272,6 +272,29 @@ async fn events_of_a_store_go_to_its_webhooks_alone_each_signed_with_its_own_sec
     assert_eq!((other.count(), bench.control().deliveries("loja-2").len()), (0, 0));
 }
 
+// proves: WHK-032
+#[tokio::test]
+async fn events_of_a_sub_store_go_to_its_own_webhooks_and_name_it() {
+    let bench = Bench::start(Options { stores: 2, ..unlimited() }).await;
+    assert!(bench.control().set_parent("loja-2", Some("loja-1")));
+    let (parent, mut child) = (Receiver::start().await, Receiver::start().await);
+    webhook(&bench, &parent.url, &["*"]);
+    let new = NewWebhook {
+        url: Some(child.url.clone()),
+        events: Some(vec!["*".to_owned()]),
+        ..NewWebhook::default()
+    };
+    bench.control().add_webhook("loja-2", new).unwrap();
+    bench.control().open_occurrence("loja-2", NewOccurrence::default()).unwrap();
+    let delivery = child.next().await;
+    assert_eq!(
+        (delivery.event().as_str(), &delivery.json()["data"]["store_id"]),
+        ("occurrence.created", &json!(2))
+    );
+    bench.control().deliveries_done().await;
+    assert_eq!(parent.count(), 0);
+}
+
 #[tokio::test]
 async fn more_deliveries_than_go_at_once_all_arrive() {
     let (bench, mut receiver) = (Bench::start(unlimited()).await, Receiver::start().await);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     // proves: ERR-001, ERR-002, ERR-004, ERR-007, ERR-010, ERR-012, ERR-014, ERR-015, ERR-016, ERR-017, ERR-018
-    // proves: ERR-019, ERR-026, ERR-030, ERR-032, AUT-038
+    // proves: ERR-019, ERR-026, ERR-030, ERR-032, AUT-038, LST-020
     #[test]
     fn every_documented_error_is_recognised_by_its_words() {
         let check = |status, body: &str, expected: Documented| {

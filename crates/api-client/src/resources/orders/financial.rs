@@ -60,6 +60,8 @@ struct SplitWire<'a> {
     #[serde(borrow)]
     recipient_name: Field<'a>,
     #[serde(borrow)]
+    recipient: Field<'a>,
+    #[serde(borrow)]
     amount: Field<'a>,
     #[serde(borrow)]
     value: Field<'a>,
@@ -93,9 +95,21 @@ struct CommissionWire<'a> {
     #[serde(borrow)]
     rate: Field<'a>,
     #[serde(borrow)]
+    rate_percent: Field<'a>,
+    #[serde(borrow)]
     amount: Field<'a>,
     #[serde(borrow)]
     value: Field<'a>,
+    #[serde(borrow)]
+    commission_value: Field<'a>,
+}
+
+/// Who a split goes to, where it is an object.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct RecipientWire<'a> {
+    #[serde(borrow)]
+    name: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -167,10 +181,13 @@ fn read_split(
     let named = wire.party.or(wire.kind).or(wire.role).or(wire.recipient_type);
     let party = read.text("splits[].party", named).or_else(|| party.map(str::to_owned));
     let own = read.id("splits[].id", wire.id).or_else(|| party.clone());
+    let inner = wire.recipient.filter(|recipient| recipient.get().starts_with('{'));
+    let recipient: RecipientWire<'_> = read.nested("splits[].recipient", inner).unwrap_or_default();
+    let scalar = wire.recipient.filter(|recipient| recipient.get().starts_with('"'));
     Some(RevenueSplit {
         id: keys.give(own),
         party,
-        name: read.text("splits[].name", wire.name.or(wire.recipient_name)),
+        name: read.text("splits[].name", wire.name.or(wire.recipient_name).or(recipient.name).or(scalar)),
         amount: read.decimal("splits[].amount", wire.amount.or(wire.value)).map(with_cents),
         percent: read.decimal("splits[].percent", wire.percent.or(wire.percentage)),
         status: read.text("splits[].status", wire.status),
@@ -188,12 +205,14 @@ fn read_commissions(read: &mut FieldReader, audit: Field<'_>) -> Result<Vec<Comm
 fn read_commission(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option<CommissionAudit> {
     let wire: CommissionWire<'_> = read.nested("commission[]", Some(row))?;
     let line = read.id("commission[].item_id", wire.order_item_id.or(wire.item_id).or(wire.id));
+    let percent = wire.percent.or(wire.percentage).or(wire.rate).or(wire.rate_percent);
+    let amount = wire.amount.or(wire.value).or(wire.commission_value);
     Some(CommissionAudit {
         line_id: keys.give(line),
         product_id: read.text("commission[].product_id", wire.product_id),
         base: read.decimal("commission[].base", wire.base.or(wire.base_value)).map(with_cents),
-        percent: read.decimal("commission[].percent", wire.percent.or(wire.percentage).or(wire.rate)),
-        amount: read.decimal("commission[].amount", wire.amount.or(wire.value)).map(with_cents),
+        percent: read.decimal("commission[].percent", percent),
+        amount: read.decimal("commission[].amount", amount).map(with_cents),
         raw: RawJson::new(row.get()),
     })
 }
