@@ -133,6 +133,17 @@ impl Seller {
     }
 }
 
+/// The client of the sandbox's first store by itself, without a webhook.
+///
+/// # Panics
+/// When it cannot be opened.
+pub async fn visitor(sandbox: &Sandbox) -> Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (memory, ledger) = (Arc::new(Memory::default()), Arc::new(NoLedger));
+    let client = Client::open(settings(sandbox, None), SystemClock::shared(), memory, ledger).await;
+    client.expect("a client of the sandbox")
+}
+
 /// What a client of the sandbox's first store needs to know.
 pub fn settings(sandbox: &Sandbox, webhook: Option<WebhookBlock>) -> Settings {
     let StoreAccess { username, password, .. } = sandbox.stores().remove(0);

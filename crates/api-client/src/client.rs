@@ -156,7 +156,6 @@ fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
 mod tests {
     use super::parse_base;
 
-    // proves: VER-002
     #[test]
     fn only_plain_addresses_are_base_addresses_and_http_only_where_allowed() {
         assert!(parse_base("https://m.example", false).is_ok());

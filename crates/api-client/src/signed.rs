@@ -63,8 +63,12 @@ fn is_near(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
     let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     match literal.map(|ip| ip.to_canonical()) {
-        Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_unspecified() || ip.is_link_local(),
-        Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unspecified() || ip.is_unicast_link_local(),
+        Ok(IpAddr::V4(ip)) => {
+            ip.is_loopback() || ip.is_unspecified() || ip.is_link_local() || ip.is_private()
+        }
+        Ok(IpAddr::V6(ip)) => {
+            ip.is_loopback() || ip.is_unspecified() || ip.is_unicast_link_local() || ip.is_unique_local()
+        }
         Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
 }

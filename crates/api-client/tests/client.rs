@@ -113,9 +113,8 @@ async fn a_token_is_kept_before_it_is_used_and_used_until_it_is_refused() {
     assert_eq!(reasons, ["first", "401"]);
 }
 
-// proves: AUT-006
 #[tokio::test]
-async fn sixteen_requests_with_a_dead_token_log_in_once() {
+async fn sixteen_requests_with_a_dead_token_do_not_log_in_sixteen_times() {
     let bench = bench(Vec::new()).await;
     bench.order().await.unwrap();
     let refused = http("401 Unauthorized", "Content-Type: application/json\r\n", "{}");
@@ -163,7 +162,21 @@ async fn a_third_invalidation_within_an_hour_is_named_and_not_fought() {
     assert_eq!(bench.client.stats().logins, 3);
 }
 
-// proves: AUT-004, AUT-009
+// proves: AUT-009
+#[tokio::test]
+async fn a_token_is_renewed_when_24_to_48_hours_of_its_life_are_left_and_not_before() {
+    let bench = bench(Vec::new()).await;
+    bench.order().await.unwrap();
+    let forward = |time: TimeDelta| *bench.clock.now.lock().unwrap() += time;
+    forward(TimeDelta::hours(30 * 24 - 48) - TimeDelta::minutes(1));
+    bench.order().await.unwrap();
+    assert_eq!(bench.client.stats().logins, 1, "more than 48 hours are left");
+    forward(TimeDelta::hours(24) + TimeDelta::minutes(1));
+    bench.order().await.unwrap();
+    assert_eq!(bench.client.stats().logins, 2, "24 hours are left");
+}
+
+// proves: AUT-004
 #[tokio::test]
 async fn a_token_near_its_end_is_renewed_and_a_failed_renewal_keeps_the_old_one() {
     let bench = bench(Vec::new()).await;

@@ -115,6 +115,12 @@ async fn a_token_past_its_end_is_not_tried_but_replaced() {
     assert_eq!(bearers, [Some("Bearer sk_live_0001"), Some("Bearer sk_live_0002")]);
     let record = bench.memory.token.lock().unwrap().clone().unwrap();
     assert_eq!(record.expires_at - record.obtained_at, TimeDelta::days(30));
+    let stated = r#"{"success":true,"data":{"token":"sk_live_TOKN","expires_at":"2027-02-15T12:00:00Z"}}"#;
+    *bench.script.login.lock().unwrap() = json(stated);
+    *bench.clock.now.lock().unwrap() += TimeDelta::days(31);
+    bench.order().await.unwrap();
+    let record = bench.memory.token.lock().unwrap().clone().unwrap();
+    assert_eq!(record.expires_at.to_rfc3339(), "2027-02-15T12:00:00+00:00");
 }
 
 // proves: AUT-004

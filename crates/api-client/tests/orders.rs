@@ -125,7 +125,7 @@ async fn notes_are_taken_whatever_the_answer_says_about_them() {
     assert_eq!(denied.client.set_order_notes(&number(), None).await.unwrap_err().class(), Class::Ambiguous);
 }
 
-// proves: ORD-022, ORD-023, ORD-024, ORD-026, ORD-028, ORD-029, ORD-030, ORD-031, ORD-040, ORD-041, ORD-042, ORD-043
+// proves: ORD-026
 #[tokio::test]
 async fn what_is_only_shown_to_people_is_given_as_it_was_sent() {
     let status = json!({"value": "paid", "label": "Pago", "color": "#0a0"});

@@ -4,9 +4,12 @@ use std::{
     io,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+
+use crate::clock;
 
 /// The most that a request body may hold: the largest upload of the document is 5 MB, and one that is somewhat too large must
 /// still be read, to be told so.
@@ -70,8 +73,18 @@ pub(crate) enum Unread {
     Broken,
 }
 
-/// Reads a request body to its end.
-pub(crate) async fn read(mut body: Incoming) -> Result<Vec<u8>, Unread> {
+/// How long a body may take to arrive.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Reads a request body to its end; one that does not come to it breaks the connection.
+pub(crate) async fn read(body: Incoming) -> Result<Vec<u8>, Unread> {
+    tokio::select! {
+        read = read_all(body) => read,
+        () = clock::stall(TIMEOUT) => Err(Unread::Broken),
+    }
+}
+
+async fn read_all(mut body: Incoming) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
     while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
         let frame = frame.map_err(|_| Unread::Broken)?;

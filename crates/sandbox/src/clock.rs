@@ -9,6 +9,9 @@ use chrono::{DateTime, Utc};
 
 use crate::options::Now;
 
+/// 9990-01-01, in milliseconds: what follows from an order still fits four digits of a year.
+const END_OF_TIME: i64 = 253_086_422_400_000;
+
 /// The sandbox's idea of now: the system's, or the test's, and how far it was moved.
 pub(crate) struct Clock {
     now: Option<Now>,
@@ -37,9 +40,14 @@ impl Clock {
         self.millis().div_euclid(1000)
     }
 
-    /// Moves the clock forward; time never goes back.
-    pub(crate) fn forward(&self, seconds: u32) {
-        self.moved_millis.fetch_add(i64::from(seconds) * 1000, SeqCst);
+    /// Moves the clock forward; time never goes back. False beyond the last year that a date can be written in.
+    pub(crate) fn forward(&self, seconds: u32) -> bool {
+        let millis = i64::from(seconds) * 1000;
+        let fits = self.millis() + millis < END_OF_TIME;
+        if fits {
+            self.moved_millis.fetch_add(millis, SeqCst);
+        }
+        fits
     }
 }
 

@@ -32,6 +32,9 @@ const MAX_BODY: usize = 4 << 10;
 /// Fields whose values are nobody's business.
 const SECRETS: [&str; 3] = ["password", "secret", "token"];
 
+/// What stands in the place of a secret.
+const MASKED: &str = "***";
+
 /// What is known of a request while it is answered.
 pub(crate) struct Note {
     method: Method,
@@ -43,7 +46,11 @@ pub(crate) struct Note {
 impl Note {
     pub(crate) fn of(request: &Request<Incoming>) -> Self {
         let uri = request.uri();
-        let path = uri.path_and_query().map_or(uri.path(), |path| path.as_str()).into();
+        let path = match uri.path() {
+            // Whoever puts a credential into the query of a login has put it there by mistake.
+            auth::LOGIN => auth::LOGIN.into(),
+            path => without_tokens(uri.path_and_query().map_or(path, |whole| whole.as_str())).into(),
+        };
         Self { method: request.method().clone(), path, store: OnceLock::new(), body: OnceLock::new() }
     }
 
@@ -65,19 +72,51 @@ impl Note {
             }
         }
         let text = match &mut value {
+            _ if self.path.starts_with(auth::LOGIN) => login(value).into(),
             Some(value) => {
                 mask(value);
-                cut(&value.to_string()).into()
+                cut(&without_tokens(&value.to_string())).into()
             }
-            // What is no JSON may hold a secret in any place: of a login nothing is kept, of an upload its size.
-            None if self.path.starts_with(auth::LOGIN) => "<not JSON>".into(),
             None => match std::str::from_utf8(body) {
-                Ok(text) => cut(text).into(),
+                Ok(text) => cut(&without_tokens(text)).into(),
                 Err(_) => format!("<{} bytes>", body.len()).into(),
             },
         };
         let _ = self.body.set(text);
     }
+}
+
+/// Of a login only what it may have: every other field could be a misspelt password.
+fn login(body: Option<Value>) -> String {
+    let mut fields = match body {
+        Some(Value::Object(fields)) => fields,
+        Some(_) => return "<no object>".to_owned(),
+        None => return "<not JSON>".to_owned(),
+    };
+    for (name, value) in &mut fields {
+        if !matches!(name.as_str(), "username" | "webhook") {
+            *value = Value::from(MASKED);
+        }
+    }
+    cut(&without_tokens(&Value::Object(fields).to_string())).to_owned()
+}
+
+/// Tokens and signing secrets bear their prefix wherever they are written.
+fn without_tokens(text: &str) -> String {
+    let mut clean = text.to_owned();
+    for prefix in ["sk_live_", "whsec_"] {
+        if !clean.contains(prefix) {
+            continue;
+        }
+        let mut parts = clean.split(prefix);
+        let mut rest = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-');
+            rest = format!("{rest}{prefix}{MASKED}{}", &part[end.unwrap_or(part.len())..]);
+        }
+        clean = rest;
+    }
+    clean
 }
 
 fn cut(text: &str) -> &str {
@@ -88,8 +127,8 @@ fn mask(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                if SECRETS.contains(&name.as_str()) {
-                    *value = Value::from("***");
+                if SECRETS.contains(&name.trim().to_lowercase().as_str()) {
+                    *value = Value::from(MASKED);
                 } else {
                     mask(value);
                 }
@@ -217,9 +256,22 @@ fn read(call: &Call) -> Result<Answer, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{MAX_BODY, cut, mask};
+    use super::{MAX_BODY, cut, login, mask, without_tokens};
+
+    #[test]
+    fn a_token_is_masked_wherever_it_stands_and_a_login_keeps_its_username_alone() {
+        let check = |text: &str, expected: &str| assert_eq!(without_tokens(text), expected);
+        check("/api/products/sk_live_abc-1_X?x=whsec_9&y=1", "/api/products/sk_live_***?x=whsec_***&y=1");
+        check("nothing to see", "nothing to see");
+        let body =
+            json!({"username": "u", "Password ": "p", "password": "q", "webhook": {"url": "https://x"}});
+        let kept: Value = serde_json::from_str(&login(Some(body))).unwrap();
+        let expected =
+            json!({"username": "u", "Password ": "***", "password": "***", "webhook": {"url": "https://x"}});
+        assert_eq!(kept, expected);
+    }
 
     #[test]
     fn secrets_are_masked_however_deep_they_lie() {

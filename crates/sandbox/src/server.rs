@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, sync::Arc, time::Duration};
 
 use hyper::{server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},
@@ -162,6 +162,9 @@ async fn accept(listener: TcpListener, world: Arc<World>, origin: Origin) {
     }
 }
 
+/// How long a client may take to say what it wants.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Serves one connection to its end, however it ends: clients and faults both break connections.
 async fn connection(stream: TcpStream, peer: SocketAddr, world: Arc<World>, origin: Origin) {
     let _ = stream.set_nodelay(true);
@@ -174,5 +177,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, world: Arc<World>, orig
             }
         }
     });
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), serve).await;
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
+    let _ = http.serve_connection(TokioIo::new(stream), serve).await;
 }

@@ -208,10 +208,20 @@ mod tests {
     // proves: ERR-022, ERR-023, ERR-024, ERR-025
     #[test]
     fn a_refusal_without_code_or_fields_is_a_refusal_all_the_same() {
-        let words = r#"{"success":false,"code":422,"message_code":"","description":"Pedido em preparo não pode ser cancelado pelo vendedor","data":[],"errors":[],"meta":[]}"#;
-        let error = error("POST /api/v1/sellers/orders/1/status", 422, words);
-        assert_eq!((error.kind(), error.class()), (Some(Documented::Unknown), crate::Class::Permanent));
-        assert!(error.to_string().contains("não pode ser cancelado"), "{error}");
+        let status = "POST /api/v1/sellers/orders/1/status";
+        for (request, words) in [
+            (status, "Pedido em preparo não pode ser cancelado pelo vendedor"),
+            (status, "A entrega é confirmada pela transportadora"),
+            (status, "Transição impossível de awaiting_campaign_conclusion para paid"),
+            ("GET /api/categories/1/attributes", "only_features e only_variations se excluem"),
+        ] {
+            let body = format!(
+                r#"{{"success":false,"code":422,"message_code":"","description":"{words}","data":[],"errors":[],"meta":[]}}"#
+            );
+            let error = error(request, 422, &body);
+            assert_eq!((error.kind(), error.class()), (Some(Documented::Unknown), crate::Class::Permanent));
+            assert!(error.to_string().contains(words), "{error}");
+        }
     }
 
     // proves: AUT-038, ERR-004
@@ -239,7 +249,9 @@ mod tests {
     fn the_route_says_what_the_words_leave_open() {
         let forbidden = r#"{"message_code":"FORBIDDEN","errors":["store_page_write"]}"#;
         let kind = |request: &str, status, body: &str| error(request, status, body).kind().unwrap();
-        assert_eq!(kind("PUT /api/stores/page", 403, forbidden), Documented::StorePageClosed);
+        for route in ["PUT /api/stores/page", "GET /api/stores/rating", "GET /api/stores/rating/history"] {
+            assert_eq!(kind(route, 403, forbidden), Documented::StorePageClosed, "{route}");
+        }
         assert_eq!(kind("DELETE /api/media/01J", 409, "{}"), Documented::ImageInUse);
         assert_eq!(kind("POST /api/v1/sellers/orders/1/status", 409, "{}"), Documented::Unknown);
         let unready = r#"{"message_code":"UNPROCESSABLE_ENTITY","description":"Aguarde"}"#;

@@ -195,8 +195,8 @@ impl Error {
             // Whole and not understood: a read will be so again, a write has had its effect, or has not.
             Self::Unexpected { read: false, .. } | Self::TooLarge { read: false, .. } => Class::Ambiguous,
             Self::FileRefused { status: 408 | 429 | 500.., .. } => later,
-            // A 2xx that says `success: false` is no promise in either direction.
-            Self::Refused { read: false, status: 200..=299, .. } => Class::Ambiguous,
+            // A 2xx that says `success: false` is no promise in either direction, and neither is "look elsewhere".
+            Self::Refused { read: false, status: 200..=399, .. } => Class::Ambiguous,
             _ => Class::Permanent,
         }
     }
@@ -220,7 +220,9 @@ impl Error {
         let Self::Refused { request, status, refusal, .. } = self else { return None };
         let is_download = request.contains("/labels/") && request.ends_with("/download");
         Some(match refusal.kind(*status) {
-            Documented::MissingAbilities(_) if request.contains(" /api/stores/page") => {
+            Documented::MissingAbilities(_)
+                if request.contains(" /api/stores/page") || request.contains(" /api/stores/rating") =>
+            {
                 Documented::StorePageClosed
             }
             Documented::ImageInUse if !request.contains(" /api/media") => Documented::Unknown,
@@ -278,7 +280,7 @@ mod tests {
             let expected_write = match status {
                 401 => Class::Reauthenticate,
                 429 => Class::Transient { after: None },
-                200..=299 | 408 | 500.. => Class::Ambiguous,
+                200..=399 | 408 | 500.. => Class::Ambiguous,
                 _ => Class::Permanent,
             };
             assert_eq!(refused(status, true), expected_read, "read {status}");

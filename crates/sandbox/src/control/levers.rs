@@ -11,6 +11,7 @@ use crate::{
     call::Call,
     control::Control,
     labels, media,
+    orders::NewOrder,
     query::FieldErrors,
     route::{Work, identifiers},
 };
@@ -133,12 +134,14 @@ fn reset_stats(call: &Call) -> Result<Answer, Refusal> {
 }
 
 fn move_clock(call: &Call) -> Result<Answer, Refusal> {
-    control(call).forward(body::<Forward>(call)?.seconds);
-    done(true)
+    if control(call).forward(body::<Forward>(call)?.seconds) {
+        return done(true);
+    }
+    Err(Refusal::Invalid(FieldErrors::one("seconds", "O relógio não passa do ano 9989.")))
 }
 
 fn insert(call: &Call) -> Result<Answer, Refusal> {
-    let number = control(call).insert_order(call.id(0));
+    let number = control(call).place_order(call.id(0), NewOrder::default());
     if number.is_empty() {
         return Err(Refusal::NotFound);
     }

@@ -36,10 +36,11 @@ impl Control {
         self.0.options.control
     }
 
-    /// Moves the clock forward and does everything that becomes due on the way, in order.
-    pub fn forward(&self, seconds: u32) {
-        self.0.clock.forward(seconds);
+    /// Moves the clock forward and does everything that becomes due on the way, in order. False beyond the year 9989.
+    pub fn forward(&self, seconds: u32) -> bool {
+        let moved = self.0.clock.forward(seconds);
         self.0.settle();
+        moved
     }
 
     /// Takes an order away without a trace.

@@ -9,6 +9,7 @@ use crate::{
     answer::{Answer, Refusal},
     call::Call,
     control::levers::{Lever, body, control, done},
+    query::FieldErrors,
 };
 
 /// The levers of this area.
@@ -99,6 +100,12 @@ impl From<Kind> for Fault {
 fn add(call: &Call) -> Result<Answer, Refusal> {
     let Rule { route, times, probability, kind } = body(call)?;
     let of_thousand = probability.map_or(Ok(ALWAYS), thousandths)?;
+    // Below 200 a status is no answer yet, and above 599 none at all.
+    if let Kind::Status { code, .. } | Kind::Html { code } = &kind
+        && !(200..=599).contains(code)
+    {
+        return Err(Refusal::Invalid(FieldErrors::one("code", "O campo code deve estar entre 200 e 599.")));
+    }
     control(call).fault_sometimes(FaultRule { route, times, kind: kind.into() }, of_thousand);
     done(true)
 }

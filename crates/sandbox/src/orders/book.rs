@@ -62,7 +62,7 @@ impl Sort {
         self.column as usize * 2 + usize::from(self.descending)
     }
 
-    /// Ties stand by order number, ascending in both directions, so that a listing has one order only.
+    /// Ties stand by order number in the same direction, so that a listing has one order only and the newest is first.
     fn compare(self, a: &Order, b: &Order) -> Ordering {
         let by_column = match self.column {
             Column::CreatedAt => a.created_at.cmp(&b.created_at),
@@ -70,8 +70,8 @@ impl Sort {
             Column::Number => a.number.cmp(&b.number),
             Column::Total => a.total().cmp(&b.total()),
         };
-        let directed = if self.descending { by_column.reverse() } else { by_column };
-        directed.then_with(|| a.number.cmp(&b.number))
+        let whole = by_column.then_with(|| a.number.cmp(&b.number));
+        if self.descending { whole.reverse() } else { whole }
     }
 }
 

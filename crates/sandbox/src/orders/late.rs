@@ -86,7 +86,7 @@ pub(crate) fn first_missed(order: &Order, now: i64) -> Option<(Deadline, i64)> {
 
 /// The deadlines of an order in its status: two at most.
 fn deadlines(order: &Order) -> [Option<(Deadline, i64)>; 2] {
-    let since = order.updated_at;
+    let since = order.entered_at();
     match order.status {
         Status::Preparing => [
             (!order.is_invoiced()).then_some((Deadline::Nfe, since + DAY)),

@@ -146,6 +146,13 @@ impl Order {
         }
     }
 
+    /// When the order entered its status: no note and no document moves the deadlines that count from there.
+    pub(crate) fn entered_at(&self) -> i64 {
+        let mut latest_first = self.life.iter().flat_map(|life| life.timeline.iter().rev());
+        let entered = latest_first.find(|entry| entry.statuses.is_some());
+        entered.map_or(self.updated_at, |entry| entry.at)
+    }
+
     /// When the order was delivered, if it was.
     pub(crate) fn delivered_at(&self) -> Option<i64> {
         match &self.life {

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     money::Milli,
+    products::Catalogue,
     seed::{newborn, random::Random},
     store::Store,
     world::World,
@@ -85,10 +86,18 @@ pub(super) fn place(world: &Arc<World>, store: &Store, new: NewOrder) -> Option<
     };
     let now = world.clock.seconds();
     let mut order = bare(world, store, now);
-    if !lines.is_empty() {
-        order.lines = bought(store, &lines)?;
-        order.discounts = Milli(0);
+    match lines.is_empty() {
+        true => buyable(store, &mut order),
+        false => {
+            order.lines = bought(store, &lines)?;
+            order.discounts = Milli(0);
+        }
     }
+    // What is sold without stock waits for its goods ("Order, pre-order and backorder").
+    let workflow = match workflow {
+        Workflow::Standard if lacks_stock(store, &order) => Workflow::Backorder,
+        other => other,
+    };
     if workflow == Workflow::InStorePickup {
         order.shipping = Milli(0);
     }
@@ -138,12 +147,44 @@ pub(super) fn bare(world: &World, store: &Store, now: i64) -> Order {
     newborn(&mut random, store, birth, now)
 }
 
+/// Whether a buyer can order so many of a product.
+fn can_be_bought(catalogue: &Catalogue, slot: u32, quantity: u32) -> bool {
+    let product = catalogue.slot(slot);
+    let is_there = product.available() >= Milli::whole(i64::from(quantity));
+    catalogue.can_be_bought(slot) && (is_there || product.allow_sale_without_stock)
+}
+
+fn lacks_stock(store: &Store, order: &Order) -> bool {
+    let catalogue = store.catalogue();
+    let lacks =
+        |line: &Line| catalogue.slot(line.product).available() < Milli::whole(i64::from(line.quantity));
+    order.lines.iter().any(lacks)
+}
+
+/// Replaces what the dice chose and nobody could buy: by one of the next product that can be bought, where there is any.
+fn buyable(store: &Store, order: &mut Order) {
+    let catalogue = store.catalogue();
+    let slots = catalogue.slots() as u32;
+    for line in &mut order.lines {
+        if can_be_bought(&catalogue, line.product, line.quantity) {
+            continue;
+        }
+        let next = (1..slots).map(|step| (line.product + step) % slots);
+        let Some(product) = next.into_iter().find(|slot| can_be_bought(&catalogue, *slot, 1)) else {
+            continue;
+        };
+        let unit_price = catalogue.slot(product).price_for(1).unwrap_or(line.unit_price);
+        let price_scale = if unit_price.0 % 10 == 0 { 2 } else { 3 };
+        *line = Line { product, quantity: 1, unit_price, price_scale, ..*line };
+    }
+}
+
 /// The lines that were asked for, each at its product's price for the quantity; `None` where one cannot be bought.
 fn bought(store: &Store, wanted: &[(String, u32)]) -> Option<Box<[Line]>> {
     let catalogue = store.catalogue();
     let line = |(sku, quantity): &(String, u32)| {
-        let product = catalogue.slot_of_sku(sku).filter(|slot| catalogue.can_be_bought(*slot))?;
-        let quantity = (*quantity).clamp(1, 1_000_000);
+        let quantity = (1..=1_000_000).contains(quantity).then_some(*quantity)?;
+        let product = catalogue.slot_of_sku(sku).filter(|slot| can_be_bought(&catalogue, *slot, quantity))?;
         let unit_price = catalogue.slot(product).price_for(quantity)?;
         Some(Line {
             product,

@@ -32,8 +32,12 @@ pub(crate) fn of<'a>(orders: impl Iterator<Item = &'a Order>, now: i64) -> Summa
             Status::Preparing => summary.preparing += 1,
             Status::ReadyToShip => summary.ready_to_ship += 1,
             Status::Shipped => summary.shipped += 1,
-            Status::Delivered if day.contains(&order.updated_at) => summary.delivered_today += 1,
             _ => {}
+        }
+        // Not by the last change: a note on an old order delivers nothing.
+        let is_delivered = matches!(order.status, Status::Delivered | Status::Completed);
+        if is_delivered && order.delivered_at().is_some_and(|at| day.contains(&at)) {
+            summary.delivered_today += 1;
         }
         if let Some(deadline) = late::missed(order, now) {
             summary.late[deadline as usize] += 1;

@@ -191,7 +191,6 @@ fn check_discounts(tiers: &[Tier], errors: &mut FieldErrors) {
             Some(percent) if percent < Milli(0) || percent >= Milli::whole(100) => {
                 "deve ser no mínimo 0 e menor que 100"
             }
-            Some(percent) if percent.0 % 10 != 0 => "deve ter até 2 casas decimais",
             Some(percent) if last.is_some_and(|last| percent <= last) => {
                 "deve crescer a cada quantidade mínima maior"
             }
@@ -207,7 +206,10 @@ fn check_discounts(tiers: &[Tier], errors: &mut FieldErrors) {
 
 /// The base price less a discount, rounded up to a cent where that does not undo the discount.
 fn discounted(base: Milli, percent: Milli) -> Milli {
-    Milli(base.0 * (100_000 - percent.0) / 100_000).ceil_cents().min(base)
+    // Thousandths of a thousandth of a percent, so that it is rounded in one step.
+    let left = i128::from(base.0) * i128::from(100_000 - percent.0);
+    let cents = (left + 999_999).div_euclid(1_000_000);
+    i64::try_from(cents).map_or(base, |cents| Milli::cents(cents).min(base))
 }
 
 #[cfg(test)]

@@ -107,7 +107,10 @@ impl Tier {
         json.key("min_quantity").count(u64::from(self.min_quantity));
         json.key("value").price(self.value);
         json.key("discount_percent");
-        optional(json, self.discount_percent, 2);
+        match self.discount_percent {
+            Some(percent) => json.price(percent),
+            None => json.null(),
+        }
         let package = self.package;
         optional(json.key("package_weight"), package.map(|package| package.weight), 3);
         optional(json.key("package_height"), package.map(|package| package.height), 3);

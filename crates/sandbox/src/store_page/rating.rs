@@ -79,7 +79,8 @@ pub(super) fn summary(call: &Call) -> Result<Answer, Refusal> {
 pub(super) fn history(call: &Call) -> Result<Answer, Refusal> {
     let mut months: BTreeMap<(i32, u32), Ratings> = BTreeMap::new();
     for order in call.store()?.orders().iter() {
-        let local = DateTime::from_timestamp(order.updated_at + OFFSET, 0);
+        let rated_at = order.delivered_at().unwrap_or(order.updated_at);
+        let local = DateTime::from_timestamp(rated_at + OFFSET, 0);
         if let (Some(stars), Some(local)) = (stars(order), local) {
             months.entry((local.year(), local.month())).or_default().add(stars);
         }

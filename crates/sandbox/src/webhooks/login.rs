@@ -58,36 +58,27 @@ pub(super) fn check_events(field: &'static str, names: Vec<&str>, errors: &mut F
 
 /// Public HTTPS, or anything over HTTP where local receivers are allowed.
 fn is_acceptable(url: &str, local: bool) -> bool {
-    if reqwest::Url::parse(url).is_err() {
-        return false;
-    }
-    let (scheme, rest) = match url.split_once("://") {
-        Some((scheme, rest)) if !rest.is_empty() => (scheme, rest),
-        _ => return false,
-    };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    if host.is_empty() || host.contains(char::is_whitespace) {
-        return false;
-    }
-    match scheme {
+    let has_authority = url.split_once("://").is_some_and(|(_, rest)| !rest.trim_start().is_empty());
+    let Ok(url) = reqwest::Url::parse(url) else { return false };
+    let Some(host) = url.host_str().filter(|_| has_authority) else { return false };
+    match url.scheme() {
         "http" => local,
         "https" => local || is_public(host),
         _ => false,
     }
 }
 
-/// A host name with a dot, or an address outside the private and local ranges.
+/// A host name with a dot, or an address outside the private and local ranges. The parser has brought every way of
+/// writing an address into its usual form.
 fn is_public(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    match name.parse::<std::net::IpAddr>() {
+    let name = host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.');
+    match name.parse::<std::net::IpAddr>().map(|address| address.to_canonical()) {
         Ok(std::net::IpAddr::V4(v4)) => {
             !(v4.is_private() || v4.is_loopback() || v4.is_link_local() || v4.is_unspecified())
         }
-        Ok(std::net::IpAddr::V6(v6)) => !(v6.is_loopback() || v6.is_unspecified() || v6.is_unique_local()),
+        Ok(std::net::IpAddr::V6(v6)) => {
+            !(v6.is_loopback() || v6.is_unspecified() || v6.is_unique_local() || v6.is_unicast_link_local())
+        }
         Err(_) => name.contains('.') && !name.ends_with(".local") && !name.ends_with(".localhost"),
     }
 }
@@ -101,8 +92,16 @@ mod tests {
         for url in ["https://erp.example.com/webhooks", "https://8.8.8.8:8443/x"] {
             assert!(is_acceptable(url, false), "{url}");
         }
-        let refused =
-            ["http://erp.example.com/", "https://localhost/x", "https://127.0.0.1/", "https://10.1.2.3/"];
+        let refused = [
+            "http://erp.example.com/",
+            "https://localhost/x",
+            "https://127.0.0.1/",
+            "https://10.1.2.3/",
+            "https://0x7f.1/x",
+            "https://2130706433/",
+            "https://[::ffff:127.0.0.1]/x",
+            "https://[fe80::1]/",
+        ];
         for url in refused {
             assert!(!is_acceptable(url, false), "{url}");
             assert!(is_acceptable(url, true), "{url}");

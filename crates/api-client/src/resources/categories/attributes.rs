@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-shape! { AttributeWire { id, attribute_id, name, is_required, is_variant, is_combinable } }
+shape! { AttributeWire { id, attribute_id, name, is_required, is_variant, is_combinable, section } }
 shape! { SectionWire { section, title, label, attributes, items, data } }
 
 fn read_attributes(read: &mut FieldReader, payload: &str) -> Result<Attributes, BodyError> {
@@ -147,13 +147,15 @@ fn read_attribute(
     id: &RawValue,
     section: Option<&str>,
 ) -> CategoryAttribute {
+    // Outside of a matrix nothing surrounds an attribute, which may then say itself where it belongs.
+    let own = read.labelled("attributes[].section", wire.section).0;
     CategoryAttribute {
         id: RawJson::new(id.get()),
         name: read.text("attributes[].name", wire.name),
         is_required: read.boolean("attributes[].is_required", wire.is_required),
         is_variant: read.boolean("attributes[].is_variant", wire.is_variant),
         is_combinable: read.boolean("attributes[].is_combinable", wire.is_combinable),
-        section: section.map(str::to_owned),
+        section: section.map(str::to_owned).or(own),
         raw: RawJson::new(value.get()),
     }
 }
@@ -212,6 +214,14 @@ mod tests {
             assert_eq!(second.is_required, Some(false));
             assert_eq!(first.raw.as_str(), color);
         }
+    }
+
+    #[test]
+    fn an_attribute_outside_of_sections_may_say_itself_where_it_belongs() {
+        let payload = r#"[{"id":1,"is_variant":true,"section":"Variação"},{"id":2,"section":{"value":"b","label":"B"}}]"#;
+        let Read { value, unreadable } = read(payload);
+        let sections: Vec<_> = value.attributes.iter().map(|one| one.section.as_deref()).collect();
+        assert_eq!((sections, unreadable), (vec![Some("Variação"), Some("b")], vec![]));
     }
 
     #[test]

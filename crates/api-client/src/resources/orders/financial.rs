@@ -75,6 +75,13 @@ struct SplitWire<'a> {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
+struct RecipientWire<'a> {
+    #[serde(borrow)]
+    name: Field<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct CommissionWire<'a> {
     #[serde(borrow)]
     order_item_id: Field<'a>,
@@ -97,19 +104,15 @@ struct CommissionWire<'a> {
     #[serde(borrow)]
     rate_percent: Field<'a>,
     #[serde(borrow)]
+    commission_percent: Field<'a>,
+    #[serde(borrow)]
     amount: Field<'a>,
     #[serde(borrow)]
     value: Field<'a>,
     #[serde(borrow)]
-    commission_value: Field<'a>,
-}
-
-/// Who a split goes to, where it is an object.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct RecipientWire<'a> {
+    commission_amount: Field<'a>,
     #[serde(borrow)]
-    name: Field<'a>,
+    commission_value: Field<'a>,
 }
 
 #[derive(Default, Deserialize)]
@@ -181,13 +184,15 @@ fn read_split(
     let named = wire.party.or(wire.kind).or(wire.role).or(wire.recipient_type);
     let party = read.text("splits[].party", named).or_else(|| party.map(str::to_owned));
     let own = read.id("splits[].id", wire.id).or_else(|| party.clone());
-    let inner = wire.recipient.filter(|recipient| recipient.get().starts_with('{'));
-    let recipient: RecipientWire<'_> = read.nested("splits[].recipient", inner).unwrap_or_default();
-    let scalar = wire.recipient.filter(|recipient| recipient.get().starts_with('"'));
+    // Parties of an order are objects with `id` and `name`; the party of a split may well be one too.
+    let as_object = wire.recipient.filter(|recipient| recipient.get().starts_with('{'));
+    let recipient: RecipientWire<'_> = read.nested("splits[].recipient", as_object).unwrap_or_default();
+    let as_text = wire.recipient.filter(|_| as_object.is_none());
+    let name = wire.name.or(wire.recipient_name).or(recipient.name).or(as_text);
     Some(RevenueSplit {
         id: keys.give(own),
         party,
-        name: read.text("splits[].name", wire.name.or(wire.recipient_name).or(recipient.name).or(scalar)),
+        name: read.text("splits[].name", name),
         amount: read.decimal("splits[].amount", wire.amount.or(wire.value)).map(with_cents),
         percent: read.decimal("splits[].percent", wire.percent.or(wire.percentage)),
         status: read.text("splits[].status", wire.status),
@@ -205,8 +210,9 @@ fn read_commissions(read: &mut FieldReader, audit: Field<'_>) -> Result<Vec<Comm
 fn read_commission(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option<CommissionAudit> {
     let wire: CommissionWire<'_> = read.nested("commission[]", Some(row))?;
     let line = read.id("commission[].item_id", wire.order_item_id.or(wire.item_id).or(wire.id));
-    let percent = wire.percent.or(wire.percentage).or(wire.rate).or(wire.rate_percent);
-    let amount = wire.amount.or(wire.value).or(wire.commission_value);
+    let rate = wire.rate.or(wire.rate_percent).or(wire.commission_percent);
+    let percent = wire.percent.or(wire.percentage).or(rate);
+    let amount = wire.amount.or(wire.value).or(wire.commission_amount).or(wire.commission_value);
     Some(CommissionAudit {
         line_id: keys.give(line),
         product_id: read.text("commission[].product_id", wire.product_id),
@@ -284,6 +290,37 @@ mod tests {
         let financial = read(r#"{"splits":{"sales_agent":[{"amount":1},{"amount":2}]}}"#);
         let ids: Vec<_> = financial.value.splits.iter().map(|split| split.id.as_str()).collect();
         assert_eq!(ids, ["sales_agent", "sales_agent-2"]);
+    }
+
+    #[test]
+    fn a_split_names_its_party_beside_the_amount_or_as_an_object() {
+        for recipient in [
+            r#""name":"Zé""#,
+            r#""recipient_name":"Zé""#,
+            r#""recipient":"Zé""#,
+            r#""recipient":{"id":1,"name":"Zé"}"#,
+        ] {
+            let financial =
+                read(&format!(r#"{{"splits":[{{"type":"sales_agent","amount":1,{recipient}}}]}}"#));
+            assert_eq!(financial.value.splits[0].name.as_deref(), Some("Zé"), "{recipient}");
+            assert_eq!(financial.unreadable, Vec::<&str>::new(), "{recipient}");
+        }
+    }
+
+    // proves: ORD-067
+    #[test]
+    fn the_commission_of_a_line_is_found_under_any_likely_name() {
+        for (percent, amount) in [
+            ("percent", "amount"),
+            ("rate", "value"),
+            ("commission_percent", "commission_amount"),
+            ("rate_percent", "commission_value"),
+        ] {
+            let line = format!(r#"{{"id":5,"{percent}":16.5,"{amount}":"7.08"}}"#);
+            let audit = read(&format!(r#"{{"commission_audit":[{line}]}}"#)).value.commissions.remove(0);
+            assert_eq!(audit.percent.unwrap().to_string(), "16.5", "{percent}");
+            assert_eq!(audit.amount.unwrap().to_string(), "7.08", "{amount}");
+        }
     }
 
     // proves: ORD-067, ORD-068, ORD-096

@@ -144,9 +144,10 @@ impl Transition {
     /// (`null` for none).
     ///
     /// # Errors
-    /// When `data` breaks the schema, or the schema cannot be used.
+    /// When `data` breaks the schema or the document's own bounds, or the schema cannot be used.
     pub fn offered(action: &NextAction, data: Value) -> Result<Self, InvalidTransition> {
         action.validate(&data)?;
+        check_documented(&action.target_status, &data)?;
         Ok(Self { data: (!data.is_null()).then_some(data), ..Self::bare(&action.target_status) })
     }
 
@@ -164,6 +165,18 @@ impl Transition {
     pub fn request(&self, number: &OrderNumber) -> ApiRequest {
         ApiRequest::post(ROUTE, &[number.as_str()]).json(self)
     }
+}
+
+/// The bounds of the document's table, which hold also where an action's schema leaves them out.
+fn check_documented(status: &str, data: &Value) -> Result<(), InvalidTransition> {
+    let (field, least, most) = match status {
+        "cancelled" | "pickup_expired" => ("reason", 10, 500),
+        "picked_up" => ("confirmation_code", 1, 50),
+        "shipped" if data.get("tracking_code").is_some() => ("tracking_code", 1, 100),
+        _ => return Ok(()),
+    };
+    let text = data.get(field).and_then(Value::as_str).unwrap_or_default();
+    sized(field, least, most, text).map(drop)
 }
 
 /// Characters, as people and the server's schema count them; bytes would refuse half a page of Portuguese.
@@ -296,6 +309,34 @@ mod tests {
         let bare = NextAction { payload_schema: None, ..action };
         assert_eq!(body(&Transition::offered(&bare, Value::Null).unwrap()), json!({"status": "parked"}));
         assert!(Transition::offered(&bare, json!({})).is_err());
+    }
+
+    // proves: FLO-003, FLO-004, FLO-005, FLO-008, FLO-009, FLO-010, FLO-011
+    #[test]
+    fn an_offer_whose_schema_is_lax_is_held_to_the_documents_bounds_all_the_same() {
+        let lax = |status: &str, data: Value| {
+            let action =
+                json!({"action": "x", "target_status": status, "payload_schema": {"type": "object"}});
+            Transition::offered(&serde_json::from_value(action).unwrap(), data)
+        };
+        for status in ["cancelled", "pickup_expired"] {
+            assert!(lax(status, json!({"reason": "ã".repeat(10)})).is_ok(), "{status}");
+            for bad in [
+                Value::Null,
+                json!({}),
+                json!({"reason": "ã".repeat(9)}),
+                json!({"reason": "ã".repeat(501)}),
+                json!({"reason": 1_234_567_890}),
+            ] {
+                let refused = lax(status, bad.clone());
+                assert!(matches!(refused, Err(InvalidTransition::Length { field: "reason", .. })), "{bad}");
+            }
+        }
+        assert!(lax("picked_up", json!({"confirmation_code": "7"})).is_ok());
+        assert!(lax("picked_up", Value::Null).is_err());
+        assert!(lax("picked_up", json!({"confirmation_code": "7".repeat(51)})).is_err());
+        assert!(lax("shipped", Value::Null).is_ok());
+        assert!(lax("shipped", json!({"tracking_code": "7".repeat(101)})).is_err());
     }
 
     proptest! {

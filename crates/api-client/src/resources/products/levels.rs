@@ -4,6 +4,7 @@ use espelho_model::{
     LocationId, RawJson, Sku,
     product::{StockLevel, StockLocation},
 };
+use rust_decimal::Decimal;
 use serde_json::value::RawValue;
 
 use crate::wire::{
@@ -15,13 +16,15 @@ use crate::wire::{
 /// A stock object: levels, and the locations they lie in.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stock {
+    /// `total`: the sum over all locations.
+    pub total: Option<Decimal>,
     /// What each location holds.
     pub levels: Vec<StockLevel>,
     /// The locations.
     pub locations: Vec<StockLocation>,
 }
 
-shape! { StockWire { stocks, locations } }
+shape! { StockWire { total, stocks, locations } }
 
 shape! {
     /// A row of `stocks[]`. The document does not say what `location_stock` holds: an id or an object.
@@ -34,16 +37,17 @@ shape! { LocationWire { location_id, id, name, status, location_type, allows_pic
 
 /// Reads a stock object, or the bare list of levels that the product's detail may carry.
 pub(super) fn read_stock(read: &mut FieldReader, json: &str, sku: &Sku) -> Result<Stock, BodyError> {
-    let (levels, locations): (Vec<&RawValue>, Vec<&RawValue>) = match json.starts_with('[') {
-        true => (serde_json::from_str(json)?, Vec::new()),
+    let (total, levels, locations): (_, Vec<&RawValue>, Vec<&RawValue>) = match json.starts_with('[') {
+        true => (None, serde_json::from_str(json)?, Vec::new()),
         false => {
             let wire: StockWire<'_> = object(json)?;
-            (read.list("stock.stocks", wire.stocks), read.list("stock.locations", wire.locations))
+            let total = read.decimal("stock.total", wire.total).map(|total| total.normalize());
+            (total, read.list("stock.stocks", wire.stocks), read.list("stock.locations", wire.locations))
         }
     };
     let locations = locations.into_iter().filter_map(|row| read_location(read, row)).collect();
     let levels = levels.into_iter().filter_map(|row| read_level(read, row, sku)).collect();
-    Ok(Stock { levels, locations })
+    Ok(Stock { total, levels, locations })
 }
 
 fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<StockLevel> {
@@ -51,7 +55,12 @@ fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<Stock
     let inner = wire.location_stock.filter(|raw| raw.get().starts_with('{'));
     let place: LocationWire<'_> = read.nested("stocks[].location_stock", inner).unwrap_or_default();
     let scalar = wire.location_stock.filter(|raw| !raw.get().starts_with('{'));
-    let location = wire.location_id.or(place.location_id).or(place.id).or(scalar).or(wire.id);
+    let location = wire.location_id.or(place.location_id).or(place.id).or(scalar);
+    // The row's own `id` is that of the record: taken for a place, a movement would be sent there.
+    let Some(location_id) = read.id("stocks[].location_stock", location).map(LocationId::new) else {
+        read.give_up("stocks[].location_stock");
+        return None;
+    };
     let mut amount = |name, field| read.decimal(name, field).map(|n| n.normalize());
     let quantity = amount("stocks[].quantity", wire.quantity);
     let reserved_quantity = amount("stocks[].reserved_quantity", wire.reserved_quantity);
@@ -59,7 +68,7 @@ fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<Stock
     let own_sku = wire.product_sku.filter(|raw| !raw.get().starts_with('{'));
     Some(StockLevel {
         sku: read.id("stocks[].product_sku", own_sku).map_or_else(|| sku.clone(), Sku::new),
-        location_id: LocationId::new(read.id("stocks[].location_stock", location)?),
+        location_id,
         quantity,
         reserved_quantity,
         available_quantity,
@@ -92,7 +101,7 @@ mod tests {
         (stock, read.into_unreadable())
     }
 
-    // proves: STK-007, STK-009, STK-010, STK-011, STK-012
+    // proves: STK-007, STK-011, STK-012
     #[test]
     fn stock_is_read_as_levels_and_the_locations_they_lie_in() {
         let (stock, unreadable) = read(
@@ -101,6 +110,7 @@ mod tests {
                 "location_type":"warehouse","allows_pickup":true,"allows_production":false}]}"#,
         );
         assert_eq!(unreadable, Vec::<&str>::new());
+        assert_eq!(stock.total.unwrap().to_string(), "7.5");
         let [level] = stock.levels.as_slice() else { panic!("{stock:?}") };
         assert_eq!((level.sku.as_str(), level.location_id.as_str()), ("S2", "7"));
         let figures = [level.quantity, level.reserved_quantity, level.available_quantity];

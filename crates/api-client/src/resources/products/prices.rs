@@ -3,11 +3,11 @@
 //! A PUT that leaves `price` out sets it to zero in manual mode. So a tier is either a price or, where the product is
 //! known to derive its prices, a discount; there is no tier without one.
 
-use espelho_model::{ProductId, RawJson, product::Product};
+use espelho_model::{ProductId, RawJson};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use super::measures::Package;
+use super::{ProductDetail, measures::Package};
 use crate::{
     ApiRequest, Client, Error, Invalid,
     wire::outward::{Exact, amount},
@@ -116,11 +116,13 @@ impl WholesaleQuantity {
 }
 
 impl AutomaticPricing {
-    /// Takes the product's word for it.
+    /// Takes the product's word for it, as its detail route has just given it: in manual mode a discount without a price
+    /// makes the price zero (rule 5), so what the mirror remembers is not good enough.
     ///
     /// # Errors
     /// When the product is not `wholesale` with `auto_wholesale_pricing` on.
-    pub fn of(product: &Product) -> Result<Self, Invalid> {
+    pub fn of(detail: &ProductDetail) -> Result<Self, Invalid> {
+        let product = &detail.product;
         let is_on = product.auto_wholesale_pricing == Some(true);
         match is_on && product.price_type.as_deref() == Some("wholesale") {
             true => Ok(Self(())),
@@ -257,10 +259,10 @@ mod tests {
         WholesaleTier { min_quantity: WholesaleQuantity::new(min_quantity).unwrap(), pricing, package }
     }
 
-    fn product(price_type: &str, automatic: bool) -> Product {
+    fn product(price_type: &str, automatic: bool) -> ProductDetail {
         let json =
             format!(r#"{{"id":"P1","price_type":"{price_type}","auto_wholesale_pricing":{automatic}}}"#);
-        parse_product(&json, &id(), chrono::FixedOffset::east_opt(0).unwrap()).unwrap().value.product
+        parse_product(&json, &id(), chrono::FixedOffset::east_opt(0).unwrap()).unwrap().value
     }
 
     // proves: PRC-006, PRC-008, PRC-023, PRC-024
@@ -313,7 +315,8 @@ mod tests {
                 "{price_type} {automatic}"
             );
         }
-        let silent = Product { auto_wholesale_pricing: None, ..product("wholesale", true) };
+        let mut silent = product("wholesale", true);
+        silent.product.auto_wholesale_pricing = None;
         assert!(AutomaticPricing::of(&silent).is_err());
     }
 

@@ -111,7 +111,6 @@ fn check(tiers: &[Tier]) -> Result<(), Invalid> {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::product::Product;
     use proptest::prelude::*;
     use rust_decimal::Decimal;
     use serde_json::Value;
@@ -120,12 +119,12 @@ mod tests {
         super::measures::{Package, tests::measures},
         *,
     };
-    use crate::resources::products::detail::parse_product;
+    use crate::resources::products::{ProductDetail, detail::parse_product};
 
-    fn product() -> Product {
+    fn product() -> ProductDetail {
         let json = r#"{"id":"P1","price_type":"wholesale","auto_wholesale_pricing":true}"#;
         let utc = chrono::FixedOffset::east_opt(0).unwrap();
-        parse_product(json, &ProductId::new("P1"), utc).unwrap().value.product
+        parse_product(json, &ProductId::new("P1"), utc).unwrap().value
     }
 
     fn price(cents: i64) -> Price {

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(parse_queued("[]").unwrap().value.total, None, "the labels are queued all the same");
     }
 
-    // proves: SHP-015, SHP-016, SHP-017, SHP-018, SHP-019, SHP-029, SHP-030
+    // proves: SHP-015, SHP-017, SHP-018, SHP-019, SHP-029
     #[test]
     fn labels_say_which_formats_are_ready_and_which_are_still_made() {
         let ready = r#"{"id":77,"format":"a4","format_label":"A4","status":"completed","status_label":"Pronta","is_ready":true,"completed_at":"2026-11-20T12:00:00Z","source":"platform","source_label":"Plataforma"}"#;
