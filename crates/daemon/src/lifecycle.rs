@@ -9,18 +9,23 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState};
 use espelho_sync_engine::{Options, Problem, StoreContext, StoreReport, Trouble, reconcile};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::{net::TcpListener, sync::Notify, task::JoinSet};
 use tokio_cron_scheduler::{Job, JobScheduler};
 
 use crate::{
     config::{Configuration, StoreConfig},
     context::Shared,
-    http,
+    http::{
+        self,
+        webhook::{ACK_BUCKETS, ACK_DURATION, Signals, Tls, Webhooks},
+    },
 };
 
 /// How often a store that another instance holds is asked for again.
 const LEASE_RETRY: Duration = Duration::from_secs(5);
+/// How often what metrics have gathered is summed up.
+const UPKEEP: Duration = Duration::from_secs(5);
 /// How long the tasks may take to finish their page once the service is told to stop.
 const DRAIN: Duration = Duration::from_secs(30);
 
@@ -70,8 +75,13 @@ impl Service {
     }
 
     /// Serves until the shared stop is cancelled.
-    pub(crate) async fn run(self, listener: TcpListener) -> Result<(), Problem> {
+    pub(crate) async fn run(
+        self,
+        listener: TcpListener,
+        webhooks: Option<(TcpListener, Option<Tls>)>,
+    ) -> Result<(), Problem> {
         let metrics = install_metrics();
+        tokio::spawn(keep_metrics_small(metrics.clone(), self.shared.clone()));
         let wakers: Vec<(StoreConfig, Arc<Notify>)> =
             self.configuration.stores.iter().map(|store| (store.clone(), Arc::new(Notify::new()))).collect();
         let mut stores = JoinSet::new();
@@ -108,15 +118,49 @@ impl Service {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "health and metrics are served");
         }
+        let mut webhooks = webhooks.map(|(listener, tls)| self.receive(listener, tls));
         let web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
         notify(&[sd_notify::NotifyState::Ready]);
-        self.shared.stop.cancelled().await;
+        let failed = tokio::select! {
+            () = self.shared.stop.cancelled() => false,
+            () = failure_of(&mut webhooks) => true,
+        };
+        self.shared.stop.cancel();
         notify(&[sd_notify::NotifyState::Stopping]);
-        self.drain(schedule, stores).await;
+        tokio::join!(self.drain(schedule, stores), async {
+            if let Some(webhooks) = webhooks
+                && tokio::time::timeout(DRAIN, webhooks.stop()).await.is_err()
+            {
+                tracing::warn!("deliveries under way took too long; they will be sent again");
+            }
+        });
         // It was told to stop by the same token; the process ends in any case.
         let _ = web.await;
         self.shared.store.close().await;
-        Ok(())
+        match failed {
+            false => Ok(()),
+            true => Err(Problem {
+                trouble: Trouble::Failure,
+                code: "receiver".into(),
+                error: "the webhook receiver has ended by itself".into(),
+                hint: "start the service again; report it with the log above".into(),
+            }),
+        }
+    }
+
+    /// Begins to receive webhooks, for all stores of the installation: what another instance owns waits in the inbox.
+    fn receive(&self, listener: TcpListener, tls: Option<Tls>) -> Webhooks {
+        if let Ok(address) = listener.local_addr() {
+            tracing::info!(%address, tls = tls.is_some(), "webhooks are received");
+        }
+        let receives =
+            |store: &StoreConfig| Some((store.key.clone(), store.webhook.as_ref()?.secret.clone()));
+        let stores: Vec<_> = self.configuration.stores.iter().filter_map(receives).collect();
+        let signals: Signals = stores.iter().map(|(key, _)| (key.clone(), Arc::default())).collect();
+        let limits = self.configuration.installation.webhooks.limits();
+        let Shared { store, clock, .. } = &self.shared;
+        let on = (store.clone(), Arc::clone(clock));
+        Webhooks::start(listener, tls, limits, stores, Arc::new(signals), on)
     }
 
     async fn drain(&self, mut schedule: JobScheduler, mut stores: JoinSet<()>) {
@@ -128,6 +172,14 @@ impl Service {
         if tokio::time::timeout(DRAIN, all_done).await.is_err() {
             tracing::warn!("a page took too long; it will be read again");
         }
+    }
+}
+
+/// A receiver that no longer receives is worse than a service that starts again.
+async fn failure_of(webhooks: &mut Option<Webhooks>) {
+    match webhooks {
+        Some(webhooks) => webhooks.failed().await,
+        None => std::future::pending().await,
     }
 }
 
@@ -232,11 +284,22 @@ fn measure(report: &StoreReport, now: DateTime<Utc>) {
     }
 }
 
+/// Samples of histograms are kept one by one until they are asked for or this comes by.
+async fn keep_metrics_small(metrics: PrometheusHandle, shared: Shared) {
+    while !shared.stop.is_cancelled() {
+        metrics.run_upkeep();
+        tokio::select! { () = shared.clock.sleep(UPKEEP) => {}, () = shared.stop.cancelled() => {} }
+    }
+}
+
 /// A second service in one process (tests, the demo) shares the first one's recorder.
 fn install_metrics() -> PrometheusHandle {
     static HANDLE: std::sync::OnceLock<PrometheusHandle> = std::sync::OnceLock::new();
     let install = || {
-        let recorder = PrometheusBuilder::new().build_recorder();
+        let buckets = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Full(ACK_DURATION.to_owned()), &ACK_BUCKETS);
+        // It refuses an empty list of buckets only.
+        let recorder = buckets.unwrap_or_default().build_recorder();
         let handle = recorder.handle();
         // It fails only where another library installed a recorder first; then /metrics is empty.
         let _ = metrics::set_global_recorder(recorder);

@@ -1,6 +1,6 @@
 //! Questions in SQL, answered as text: for showing a newcomer what the mirror is good for.
 
-use crate::{Error, Store};
+use crate::{Error, Store, inbox};
 
 /// An answer: rows of text.
 pub type Table = Vec<Vec<String>>;
@@ -23,7 +23,8 @@ impl Store {
     /// When it does not.
     pub async fn check_writable(&self) -> Result<(), Error> {
         // An update of no row takes the write lock and a journal, which a mere read would not.
-        self.database.execute("write", PROBE, Vec::new()).await.map(drop)
+        self.database.execute("write", PROBE, Vec::new()).await?;
+        self.inbox.execute("write to the inbox", inbox::PROBE, Vec::new()).await.map(drop)
     }
 }
 

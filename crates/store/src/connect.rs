@@ -19,12 +19,16 @@ use sqlx::{
 use crate::{Error, driver::Database, lease::Locks};
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+/// What lies in the second file; on PostgreSQL it is among the other migrations.
+static SQLITE_INBOX: Migrator = sqlx::migrate!("../../migrations/sqlite/inbox");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 /// The mirror's database, open and migrated. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) database: Database,
+    /// Where the inbox is: on SQLite a second file, on PostgreSQL the same database over connections of its own.
+    pub(crate) inbox: Database,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) locks: Locks,
 }
@@ -37,7 +41,7 @@ impl Store {
     /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let scheme = url.split(':').next().unwrap_or_default();
-        let (database, locks) = match scheme {
+        let (database, inbox, locks) = match scheme {
             "sqlite" => open_sqlite(url).await?,
             "postgres" | "postgresql" => open_postgres(url).await?,
             _ => {
@@ -47,8 +51,11 @@ impl Store {
                 });
             }
         };
-        migrate(&database).await?;
-        Ok(Self { database, clock, locks })
+        migrate(&database, &SQLITE).await?;
+        if matches!(inbox, Database::Sqlite { .. }) {
+            migrate(&inbox, &SQLITE_INBOX).await?;
+        }
+        Ok(Self { database, inbox, clock, locks })
     }
 
     /// The file of a SQLite database.
@@ -58,24 +65,30 @@ impl Store {
 
     /// Closes all connections, after which everything is on disk.
     pub async fn close(&self) {
-        match &self.database {
-            Database::Sqlite { write, read } => {
-                read.close().await;
-                write.close().await;
+        for database in [&self.inbox, &self.database] {
+            match database {
+                Database::Sqlite { write, read } => {
+                    read.close().await;
+                    write.close().await;
+                }
+                Database::Postgres(pool) => pool.close().await,
             }
-            Database::Postgres(pool) => pool.close().await,
         }
     }
 }
 
-async fn open_sqlite(url: &str) -> Result<(Database, Locks), Error> {
+async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
     let bad = |why: String| Error::Address { url: shown(url), why };
     let options = SqliteConnectOptions::from_str(url).map_err(|e| bad(e.to_string()))?;
     let path = options.get_filename().to_path_buf();
     if url.contains(":memory:") || path.as_os_str().is_empty() {
         return Err(bad("a mirror needs a file".into()));
     }
-    create_private(&path).map_err(|e| Error::Connect { url: shown(url), source: sqlx::Error::Io(e) })?;
+    let failed = |source| Error::Connect { url: shown(url), source };
+    let inbox = beside(&path, "-inbox");
+    for file in [&path, &inbox] {
+        create_private(file).map_err(|e| failed(sqlx::Error::Io(e)))?;
+    }
     let options = options
         .page_size(8192)
         .journal_mode(SqliteJournalMode::Wal)
@@ -85,13 +98,27 @@ async fn open_sqlite(url: &str) -> Result<(Database, Locks), Error> {
         .busy_timeout(Duration::from_secs(10))
         .pragma("cache_size", "-24576")
         .pragma("wal_autocheckpoint", "8000");
-    let failed = |source| Error::Connect { url: shown(url), source };
+    let to_inbox = options
+        .clone()
+        .filename(&inbox)
+        // What was acknowledged is never sent again, so it must survive a power cut. A second file, because the mirror's
+        // writer may be another process, and a commit behind its pages took 94 ms at the 99th percentile.
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("cache_size", "-2048")
+        .pragma("wal_autocheckpoint", "1000");
+    let database = open_file(options, 4).await.map_err(failed)?;
+    let inbox = open_file(to_inbox, 1).await.map_err(failed)?;
+    Ok((database, inbox, Locks::beside(path)))
+}
+
+async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Database, sqlx::Error> {
     let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
-    let write = write.connect_with(options.clone()).await.map_err(failed)?;
+    let write = write.connect_with(options.clone()).await?;
     // A reader's cache stays small: it is the writer's that the random index pages go through.
-    let readers = options.read_only(true).pragma("cache_size", "-2048");
-    let read = SqlitePoolOptions::new().max_connections(4).min_connections(0).connect_lazy_with(readers);
-    Ok((Database::Sqlite { write, read }, Locks::beside(path)))
+    let reading = options.read_only(true).pragma("cache_size", "-2048");
+    let read =
+        SqlitePoolOptions::new().max_connections(readers).min_connections(0).connect_lazy_with(reading);
+    Ok(Database::Sqlite { write, read })
 }
 
 /// The file holds a token and buyers' names: nobody else on the machine may read it.
@@ -103,7 +130,7 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     options.open(path).map(drop)
 }
 
-async fn open_postgres(url: &str) -> Result<(Database, Locks), Error> {
+async fn open_postgres(url: &str) -> Result<(Database, Database, Locks), Error> {
     let options = PgConnectOptions::from_str(url)
         .map_err(|e| Error::Address { url: shown(url), why: e.to_string() })?
         .application_name("espelho")
@@ -116,12 +143,17 @@ async fn open_postgres(url: &str) -> Result<(Database, Locks), Error> {
     once.close().await.map_err(failed)?;
     let pool = PgPoolOptions::new().max_connections(8).acquire_timeout(Duration::from_secs(10));
     let pool = pool.connect_with(options.clone()).await.map_err(failed)?;
-    Ok((Database::Postgres(pool), Locks::within(options)))
+    // Whatever the server's default is: what was acknowledged is on its disk. Connections of its own, so that no
+    // acknowledgement waits for one that mirrors a page.
+    let durable = options.clone().options([("synchronous_commit", "on")]);
+    let inbox = PgPoolOptions::new().max_connections(3).acquire_timeout(Duration::from_secs(5));
+    let inbox = inbox.min_connections(0).connect_lazy_with(durable);
+    Ok((Database::Postgres(pool), Database::Postgres(inbox), Locks::within(options)))
 }
 
-async fn migrate(database: &Database) -> Result<(), Error> {
+async fn migrate(database: &Database, on_sqlite: &Migrator) -> Result<(), Error> {
     let done = match database {
-        Database::Sqlite { write, .. } => SQLITE.run(write).await,
+        Database::Sqlite { write, .. } => on_sqlite.run(write).await,
         Database::Postgres(pool) => POSTGRES.run(pool).await,
     };
     done.map_err(|error| match error {

@@ -252,7 +252,7 @@ impl Tx {
         operation: &'static str,
         head: &'static str,
         first: &[Value],
-        keys: Vec<String>,
+        keys: Vec<impl Into<Value>>,
     ) -> Result<u64, Error> {
         let mut affected = 0;
         for (sql, values) in in_lists(head, first, keys) {
@@ -360,13 +360,13 @@ fn batch_of(left: usize) -> usize {
     BATCHES.into_iter().find(|&batch| batch <= left).unwrap_or(left)
 }
 
-fn in_lists(head: &'static str, first: &[Value], keys: Vec<String>) -> Vec<(String, Vec<Value>)> {
+fn in_lists(head: &'static str, first: &[Value], keys: Vec<impl Into<Value>>) -> Vec<(String, Vec<Value>)> {
     let mut statements = Vec::new();
     let mut keys = keys.into_iter().peekable();
     while keys.peek().is_some() {
         let batch = batch_of(keys.len());
         let places: Vec<String> = (1..=batch).map(|n| format!("${}", first.len() + n)).collect();
-        let values = first.iter().cloned().chain(keys.by_ref().take(batch).map(Value::from)).collect();
+        let values = first.iter().cloned().chain(keys.by_ref().take(batch).map(Into::into)).collect();
         statements.push((format!("{head} IN ({})", places.join(", ")), values));
     }
     statements

@@ -12,6 +12,7 @@ mod driver;
 mod error;
 mod failures;
 mod identity;
+mod inbox;
 mod lease;
 mod orders;
 mod page;
@@ -22,12 +23,14 @@ mod rows;
 mod runs;
 mod statements;
 mod tokens;
+mod webhook_secrets;
 
 pub use ask::Table;
 pub use changes::Op;
 pub use connect::Store;
 pub use error::Error;
 pub use failures::Failure;
+pub use inbox::{Delivery, NewDelivery};
 pub use lease::Lease;
 pub use orders::OrderWrite;
 pub use page::{Known, PageTx};
@@ -36,6 +39,7 @@ pub use products::ProductWrite;
 pub use rate::RateBlock;
 pub use runs::{RunId, RunResult};
 pub use tokens::{KeptToken, LoginOnRecord};
+pub use webhook_secrets::{KeptSecret, SECRET_GRACE};
 
 #[doc(hidden)]
 pub use statements::prepare_all;

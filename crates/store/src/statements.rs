@@ -1,8 +1,8 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, changes, driver::Insert, failures, identity, lease, orders, passes, products, rate,
-    rows::Mirror, runs, tokens,
+    Error, Store, ask, changes, driver::Insert, failures, identity, inbox, lease, orders, passes, products,
+    rate, rows::Mirror, runs, tokens, webhook_secrets,
 };
 
 /// Statements that run as they are.
@@ -33,6 +33,19 @@ const PLAIN: &[&str] = &[
     tokens::LOGINS,
     tokens::RECORD,
     tokens::SAVE,
+];
+
+/// Statements on the inbox, which may be a database of its own.
+const INBOX: &[&str] = &[
+    inbox::BACKLOG,
+    inbox::OLDEST,
+    inbox::PROBE,
+    inbox::PRUNE,
+    inbox::UNHANDLED,
+    webhook_secrets::FORGET,
+    webhook_secrets::LOAD,
+    webhook_secrets::RETIRE,
+    webhook_secrets::SAVE,
 ];
 
 /// Statements that end in a list of keys.
@@ -68,9 +81,15 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend([mirror.count, mirror.live, mirror.relist].map(str::to_owned));
         statements.extend([mirror.known, mirror.gone].iter().map(with_key));
     }
-    let count = statements.len();
+    let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
+    on_inbox.push(with_key(&inbox::HANDLED));
+    on_inbox.extend([1, 2].map(|rows| inbox::KEEP.sql(rows, places)));
+    let count = statements.len() + on_inbox.len();
     for statement in statements {
         store.database.prepare(statement).await?;
+    }
+    for statement in on_inbox {
+        store.inbox.prepare(statement).await?;
     }
     Ok(count)
 }

@@ -228,7 +228,7 @@ async fn keep_on(mut configuration: Configuration, stop: CancellationToken, cont
     let shared = open(&configuration, Arc::new(Silent), stop.clone()).await?;
     let selling =
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));
-    let served = Service::new(shared, configuration).run(listener).await;
+    let served = Service::new(shared, configuration).run(listener, None).await;
     selling.abort();
     served.map_err(|problem| anyhow::anyhow!("{}; {}", problem.error, problem.hint))?;
     Ok(exit::COMPLETE)

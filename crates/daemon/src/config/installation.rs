@@ -2,12 +2,15 @@
 
 use std::{
     net::SocketAddr,
+    num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, file};
+use crate::http::webhook::{Limits, TlsFiles};
 
 /// The installation.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -42,6 +45,40 @@ pub(crate) struct Http {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Webhooks {
     pub listen: SocketAddr,
+    /// Certificate chain and key, in PEM; without them it speaks plain HTTP, to a proxy.
+    pub tls_certificate_file: Option<PathBuf>,
+    pub tls_key_file: Option<PathBuf>,
+    pub max_connections: NonZeroUsize,
+    pub max_connections_per_address: NonZeroUsize,
+    pub header_seconds: NonZeroU32,
+    pub request_seconds: NonZeroU32,
+    pub idle_seconds: NonZeroU32,
+    /// Deliveries that wait for the disk at most.
+    pub queue: NonZeroUsize,
+    /// MiB of deliveries that are read or wait for the disk at most.
+    pub queue_megabytes: NonZeroU32,
+}
+
+impl Webhooks {
+    /// What the receiver takes at most.
+    pub(crate) fn limits(&self) -> Limits {
+        let seconds = |seconds: NonZeroU32| Duration::from_secs(seconds.get().into());
+        Limits {
+            connections: self.max_connections.get(),
+            connections_per_address: self.max_connections_per_address.get(),
+            header: seconds(self.header_seconds),
+            request: seconds(self.request_seconds),
+            idle: seconds(self.idle_seconds),
+            queue: self.queue.get(),
+            queue_bytes: (self.queue_megabytes.get() as usize) << 20,
+        }
+    }
+
+    /// The files of its certificate, where it has one.
+    pub(crate) fn tls(&self) -> Option<TlsFiles> {
+        let (certificate, key) = (self.tls_certificate_file.clone()?, self.tls_key_file.clone()?);
+        Some(TlsFiles { certificate, key })
+    }
 }
 
 /// Logs, on stderr.
@@ -83,7 +120,22 @@ impl Default for Http {
 
 impl Default for Webhooks {
     fn default() -> Self {
-        Self { listen: ([127, 0, 0, 1], 8788).into() }
+        let [connections, per_address, queue] =
+            [2_048, 64, 1_024].map(|n| NonZeroUsize::new(n).unwrap_or(NonZeroUsize::MIN));
+        let [header, request, idle, megabytes] =
+            [5, 10, 15, 16].map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN));
+        Self {
+            listen: ([127, 0, 0, 1], 8788).into(),
+            tls_certificate_file: None,
+            tls_key_file: None,
+            max_connections: connections,
+            max_connections_per_address: per_address,
+            header_seconds: header,
+            request_seconds: request,
+            idle_seconds: idle,
+            queue,
+            queue_megabytes: megabytes,
+        }
     }
 }
 
@@ -113,6 +165,11 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
         // Beside the file that names it; join keeps an absolute path as it is.
         installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
     }
+    let webhooks = &mut installation.webhooks;
+    for file in [&mut webhooks.tls_certificate_file, &mut webhooks.tls_key_file].into_iter().flatten() {
+        *file = dir.join(&*file);
+    }
+    check_webhooks(webhooks, &path)?;
     check_schedule(&installation, &path)?;
     Ok(installation)
 }
@@ -129,6 +186,16 @@ fn override_from_environment(from_file: &Installation) -> Result<Installation, C
         .build()
         .map_err(|e| blame(&e, "*"))?;
     serde_path_to_error::deserialize(layered).map_err(|error| blame(error.inner(), &error.path().to_string()))
+}
+
+fn check_webhooks(webhooks: &Webhooks, path: &Path) -> Result<(), ConfigError> {
+    let mistake = match (&webhooks.tls_certificate_file, &webhooks.tls_key_file) {
+        (Some(_), None) => "webhooks.tls_certificate_file needs tls_key_file beside it",
+        (None, Some(_)) => "webhooks.tls_key_file needs tls_certificate_file beside it",
+        _ if webhooks.queue_megabytes.get() > 1_024 => "webhooks.queue_megabytes may be 1024 at most",
+        _ => return Ok(()),
+    };
+    Err(ConfigError { place: path.display().to_string(), problem: mistake.into() })
 }
 
 fn check_schedule(installation: &Installation, path: &Path) -> Result<(), ConfigError> {

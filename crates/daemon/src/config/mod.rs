@@ -4,6 +4,7 @@ mod file;
 mod installation;
 mod secret;
 mod store;
+mod webhook;
 
 use std::path::{Path, PathBuf};
 

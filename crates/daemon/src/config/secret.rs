@@ -1,4 +1,4 @@
-//! Passwords: inline, in a file, or as a systemd credential.
+//! Passwords and other secrets: inline, in a file, or as a systemd credential.
 
 use std::path::{Path, PathBuf};
 
@@ -16,11 +16,17 @@ pub(super) fn password(
     match (inline, file) {
         (Some(_), Some(_)) => Err("credentials has both password and password_file; keep one".into()),
         (Some(password), None) => Ok(password),
-        (None, Some(file)) => from_first(&candidates(dir, store_file, file)),
+        (None, Some(file)) => from_file(dir, store_file, file).map_err(|e| format!("the password {e}")),
         (None, None) => from_first(&[systemd_credential(key).ok_or_else(|| {
             "credentials has neither password nor password_file, and systemd passed no credential".to_owned()
-        })?]),
+        })?])
+        .map_err(|e| format!("the password {e}")),
     }
+}
+
+/// Reads a secret from a file; the error, which its name comes before, says where it was looked for.
+pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, String> {
+    from_first(&candidates(dir, store_file, file))
 }
 
 /// A relative path is looked for beside the file that names it, then in DIR, then among systemd's credentials.
@@ -51,5 +57,5 @@ fn from_first(candidates: &[PathBuf]) -> Result<SecretString, String> {
             Err(error) => tried.push(format!("{}: {error}", path.display())),
         }
     }
-    Err(format!("the password cannot be read ({})", tried.join("; ")))
+    Err(format!("cannot be read ({})", tried.join("; ")))
 }

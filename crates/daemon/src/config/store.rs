@@ -13,7 +13,10 @@ use reqwest::Url;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use super::{ConfigError, file, secret};
+use super::{
+    ConfigError, file, secret,
+    webhook::{Webhook, WebhookConfig},
+};
 
 /// What the marketplace allows (API document, "Limits"); in production nothing above it is accepted.
 const MARKETPLACE_LIMIT: u32 = 300;
@@ -30,6 +33,8 @@ pub(crate) struct StoreConfig {
     pub gone_guard: GoneGuard,
     pub page_parameter: String,
     pub naive_offset: FixedOffset,
+    /// Absent: the store is read by polling only.
+    pub webhook: Option<WebhookConfig>,
 }
 
 /// What a store is played against.
@@ -79,19 +84,6 @@ struct Credentials {
 }
 
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Webhook {
-    public_url: String,
-    #[serde(default = "all_events")]
-    #[expect(dead_code, reason = "read so that the file is valid; the receiver subscribes with it")]
-    events: Vec<String>,
-}
-
-fn all_events() -> Vec<String> {
-    vec!["*".into()]
-}
-
-#[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Limits {
     requests_per_minute: u32,
@@ -136,10 +128,8 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
     let file: StoreFile = file::parse(path, &text)?;
     let at = |name: &str, problem: String| ConfigError { place: place_of(path, &text, name), problem };
     check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
-    if let Some(webhook) = &file.webhook {
-        check_address("webhook.public_url", &webhook.public_url, file.environment)
-            .map_err(|e| at("public_url", e))?;
-    }
+    let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path)).transpose();
+    let webhook = webhook.map_err(|(name, problem)| at(name, problem))?;
     let requests_per_minute = check_rate(file.limits.requests_per_minute, file.environment)
         .map_err(|e| at("requests_per_minute", e))?;
     let credentials = file.credentials;
@@ -168,6 +158,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         },
         page_parameter: file.assumptions.page_parameter,
         naive_offset,
+        webhook,
     })
 }
 
@@ -184,7 +175,7 @@ fn place_of(path: &Path, text: &str, name: &str) -> String {
 }
 
 /// In production: https, and no address of this machine. In the sandbox anything goes.
-fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), String> {
+pub(super) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), String> {
     // Before anything quotes it.
     let authority =
         text.split_once("://").map_or(text, |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));

@@ -1,4 +1,6 @@
-//! Health and metrics, on `http.listen` (PRODUCT contract 4).
+//! Health and metrics, on `http.listen` (PRODUCT contract 4); `webhook` has a listener of its own.
+
+pub(crate) mod webhook;
 
 use std::{fmt::Write as _, sync::Arc};
 

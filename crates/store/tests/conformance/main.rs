@@ -133,6 +133,22 @@ conformance! {
         a_row_that_fails_twice_on_a_page_is_told_once,
         a_row_that_is_mended_is_told_no_more,
         failures_of_other_resources_and_stores_are_left_alone;
+    inbox:
+        a_delivery_is_read_back_by_another_as_it_came,
+        the_same_delivery_twice_is_two_rows,
+        deliveries_of_any_number_are_kept_in_their_order,
+        what_is_handled_is_not_told_again,
+        many_deliveries_are_handled_at_once,
+        the_inbox_of_a_store_is_its_own,
+        the_age_is_that_of_the_oldest_open_delivery,
+        only_what_was_handled_before_is_pruned,
+        two_receivers_keep_deliveries_at_once;
+    webhook_secrets:
+        a_new_secret_retires_the_one_before_which_stays_for_a_day,
+        the_same_secret_again_changes_nothing,
+        a_secret_that_comes_back_is_the_current_one,
+        secrets_of_other_stores_are_left_alone,
+        a_secret_is_never_shown_and_knows_how_long_it_is_accepted;
     concurrency:
         eight_stores_over_two_connections_write_their_pages_at_once,
         eight_tasks_under_one_lease_write_their_pages_at_once,

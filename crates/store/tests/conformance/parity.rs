@@ -33,9 +33,13 @@ async fn both_databases_have_the_same_tables() {
     let names = sqlite.tables.names().await;
     assert_eq!(names, postgres.tables.names().await);
     assert!(names.len() >= 15, "{names:?}");
-    let migrations =
-        "SELECT CAST(version AS TEXT) || ' ' || description FROM _sqlx_migrations ORDER BY version";
-    assert_eq!(sqlite.tables.list(migrations).await, postgres.tables.list(migrations).await);
+    let migrations = |from: &str| {
+        format!("SELECT CAST(version AS TEXT) || ' ' || description FROM {from} ORDER BY version")
+    };
+    let of_both_files =
+        "(SELECT * FROM main._sqlx_migrations UNION ALL SELECT * FROM inbox._sqlx_migrations) AS both_files";
+    let ours = sqlite.tables.list(&migrations(of_both_files)).await;
+    assert_eq!(ours, postgres.tables.list(&migrations("_sqlx_migrations")).await);
 }
 
 #[tokio::test]

@@ -33,7 +33,8 @@ async fn nobody_else_may_read_the_file_or_its_neighbours() {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     let file = world.store.file().unwrap();
-    for suffix in ["", "-wal", "-shm"] {
+    world.store.keep_secret(&minha_loja(), "whsec_s3cret").await.unwrap();
+    for suffix in ["", "-wal", "-shm", "-inbox", "-inbox-wal", "-inbox-shm"] {
         let path = format!("{}{suffix}", file.display());
         let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o600, "{path} has mode {mode:o}");
@@ -110,4 +111,29 @@ async fn the_lock_file_stays_when_the_lease_goes() {
     std::fs::create_dir(&lock).unwrap();
     let error = world.store.acquire(&minha_loja(), "the test").await.err();
     assert!(matches!(&error, Some(Error::LockFile { path, .. }) if *path == lock), "{error:?}");
+}
+
+/// Deliveries are acknowledged while another process mirrors page after page.
+#[tokio::test]
+async fn the_inbox_is_written_while_the_mirror_is_locked() {
+    let world = World::on_sqlite().await;
+    let lease = world.lease().await;
+    let mirroring = world.store.begin(&lease).await.unwrap();
+    world.store.keep_secret(&minha_loja(), "whsec_a").await.unwrap();
+    drop(mirroring);
+}
+
+/// The rows of the inbox cannot be read again from the marketplace, so each of its commits waits for the disk.
+#[tokio::test]
+async fn the_inbox_survives_the_loss_of_the_mirror() {
+    let world = World::on_sqlite().await;
+    world.store.keep_secret(&minha_loja(), "whsec_a").await.unwrap();
+    let file = world.store.file().unwrap().to_owned();
+    world.store.close().await;
+    for suffix in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{suffix}", file.display()));
+    }
+    let again = world.open_again().await.unwrap();
+    let kept = again.secrets(&minha_loja(), crate::hand_clock::opening_hour()).await.unwrap();
+    assert_eq!(kept.len(), 1);
 }

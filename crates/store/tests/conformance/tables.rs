@@ -64,7 +64,11 @@ impl Tables {
     pub(crate) async fn open(url: &str) -> Self {
         if url.starts_with("sqlite:") {
             let options = SqliteConnectOptions::from_str(url).unwrap();
-            Self::Sqlite(SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap())
+            // The inbox lies in a second file, and is looked at together with the mirror.
+            let attach = format!("ATTACH DATABASE '{}-inbox' AS inbox", options.get_filename().display());
+            let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
+            sqlx::query(AssertSqlSafe(attach)).execute(&pool).await.unwrap();
+            Self::Sqlite(pool)
         } else {
             Self::Postgres(PgPoolOptions::new().max_connections(1).connect(url).await.unwrap())
         }
@@ -152,7 +156,7 @@ impl Tables {
     /// The tables and views that the migrations made.
     pub(crate) async fn names(&self) -> Vec<String> {
         self.list(self.either(
-            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') \
+            "SELECT name FROM (SELECT * FROM main.sqlite_master UNION ALL SELECT * FROM inbox.sqlite_master) WHERE type IN ('table', 'view') \
              AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> '_sqlx_migrations' ORDER BY name",
             "SELECT CAST(table_name AS TEXT) FROM information_schema.tables \
              WHERE table_schema = current_schema() AND table_name <> '_sqlx_migrations' \
@@ -200,7 +204,9 @@ impl Tables {
     /// The indexes that the migrations named.
     pub(crate) async fn indexes(&self) -> Vec<String> {
         self.list(self.either(
-            "SELECT name || ' on ' || tbl_name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY name",
+            "SELECT name || ' on ' || tbl_name FROM \
+             (SELECT * FROM main.sqlite_master UNION ALL SELECT * FROM inbox.sqlite_master) \
+             WHERE type = 'index' AND sql IS NOT NULL ORDER BY name",
             "SELECT indexname || ' on ' || tablename FROM pg_indexes WHERE schemaname = current_schema() \
              AND indexname NOT LIKE '%\\_pkey' AND tablename <> '_sqlx_migrations' ORDER BY indexname COLLATE \"C\"",
         ))

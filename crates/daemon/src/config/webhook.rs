@@ -1,0 +1,146 @@
+//! `[webhook]` of a store's file: where the marketplace delivers to.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    path::{Path, PathBuf},
+};
+
+use reqwest::Url;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::{
+    secret,
+    store::{Environment, check_address},
+};
+
+/// How a store receives webhooks.
+#[derive(Clone, Debug)]
+pub(crate) struct WebhookConfig {
+    /// Where the marketplace delivers to.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the login block names it to the marketplace"))]
+    pub public_url: String,
+    /// What it is asked for; `*` is everything.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the login block names them to the marketplace"))]
+    pub events: Vec<String>,
+    /// The secret of a webhook that was created in the seller portal; one that a login creates is kept in the database.
+    pub secret: Option<SecretString>,
+}
+
+/// The section as written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Webhook {
+    public_url: String,
+    #[serde(default = "all_events")]
+    events: Vec<String>,
+    #[serde(default)]
+    secret_file: Option<PathBuf>,
+}
+
+fn all_events() -> Vec<String> {
+    vec!["*".into()]
+}
+
+impl Webhook {
+    /// Checks it; a mistake comes with the key that it is in.
+    pub(super) fn check(
+        self,
+        environment: Environment,
+        dir: &Path,
+        store_file: &Path,
+    ) -> Result<WebhookConfig, (&'static str, String)> {
+        let Self { public_url, events, secret_file } = self;
+        check_address("webhook.public_url", &public_url, environment).map_err(|e| ("public_url", e))?;
+        if environment == Environment::Production && !is_public(&public_url) {
+            let problem = format!(
+                "webhook.public_url {public_url:?} is not reachable from the internet, so production refuses it; write the \
+                 public address of your proxy"
+            );
+            return Err(("public_url", problem));
+        }
+        if events.is_empty() || events.iter().any(|event| event.trim().is_empty()) {
+            return Err(("events", "webhook.events names no event; write [\"*\"] for all".into()));
+        }
+        let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
+        let secret = secret.map_err(|e| ("secret_file", format!("the webhook secret {e}")))?;
+        Ok(WebhookConfig { public_url, events, secret })
+    }
+}
+
+/// Whether the marketplace may be able to reach the address: names are believed, numbers are looked at.
+fn is_public(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else { return false };
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<IpAddr>().map(|address| address.to_canonical()) {
+        Ok(IpAddr::V4(address)) => is_public_v4(address),
+        Ok(IpAddr::V6(address)) => is_public_v6(address),
+        Err(_) => true,
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, ..] = address.octets();
+    let shared_by_carriers = first == 100 && (64..128).contains(&second);
+    !(first == 0 || address.is_private() || address.is_link_local() || address.is_multicast())
+        && !(shared_by_carriers || address.is_broadcast() || address.is_documentation())
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    !(address.is_unique_local() || address.is_unicast_link_local() || address.is_multicast())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(environment: Environment, text: &str) -> Result<WebhookConfig, (&'static str, String)> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("loja.whsec"), "whsec_do-portal\r\n").unwrap();
+        let webhook: Webhook = toml::from_str(text).unwrap();
+        webhook.check(environment, dir.path(), &dir.path().join("stores/loja.toml"))
+    }
+
+    #[test]
+    fn production_refuses_addresses_that_the_marketplace_cannot_reach() {
+        for host in
+            ["10.0.0.7", "192.168.1.2", "172.16.9.9", "169.254.1.1", "100.64.0.1", "[fd00::1]", "[fe80::1]"]
+        {
+            let text = format!("public_url = \"https://{host}/webhooks/loja\"");
+            let (key, problem) = checked(Environment::Production, &text).unwrap_err();
+            assert!(key == "public_url" && problem.contains("not reachable"), "{problem}");
+            assert!(checked(Environment::Sandbox, &text).is_ok(), "{host}");
+        }
+        for (url, words) in [("http://erp.example/w", "https://"), ("https://127.0.0.1/w", "of this machine")]
+        {
+            let text = format!("public_url = \"{url}\"");
+            let (_, problem) = checked(Environment::Production, &text).unwrap_err();
+            assert!(problem.contains(words) && problem.contains("webhook.public_url"), "{problem}");
+            assert!(checked(Environment::Sandbox, &text).is_ok(), "{url}");
+        }
+    }
+
+    #[test]
+    fn all_events_are_asked_for_unless_some_are_named() {
+        let url = "public_url = \"https://erp.example/webhooks/loja\"\n";
+        let production = |more: &str| checked(Environment::Production, &format!("{url}{more}"));
+        assert_eq!(production("").unwrap().events, ["*"]);
+        assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
+        for none in ["events = []", "events = [\" \"]"] {
+            assert_eq!(production(none).unwrap_err().0, "events");
+        }
+        assert_eq!(production("").unwrap().public_url, "https://erp.example/webhooks/loja");
+    }
+
+    #[test]
+    fn the_secret_of_the_portal_comes_from_a_file_and_is_never_shown() {
+        use secrecy::ExposeSecret as _;
+        let url = "public_url = \"https://erp.example/webhooks/loja\"\n";
+        let config = checked(Environment::Production, &format!("{url}secret_file = \"loja.whsec\"")).unwrap();
+        assert!(!format!("{config:?}").contains("portal"), "{config:?}");
+        assert_eq!(config.secret.unwrap().expose_secret(), "whsec_do-portal");
+        let (key, problem) =
+            checked(Environment::Production, &format!("{url}secret_file = \"nowhere\"")).unwrap_err();
+        assert!(key == "secret_file" && problem.contains("the webhook secret cannot be read"), "{problem}");
+    }
+}

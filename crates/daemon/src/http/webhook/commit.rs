@@ -1,0 +1,317 @@
+//! Group commit: deliveries that arrive while one commit waits for the disk share the next one.
+//!
+//! Measured, a commit of one row takes as long as one of hundreds. The queue is bounded by number and by bytes: what
+//! does not fit is refused, and the marketplace sends it again.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    sync::Arc,
+};
+
+use espelho_model::StoreKey;
+use espelho_store::{Error, NewDelivery, Store};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+/// Deliveries in one commit at most.
+const MOST_AT_ONCE: usize = 500;
+/// Bytes of bodies in one commit at most, so that a few large ones do not keep hundreds waiting.
+const MOST_BYTES_AT_ONCE: usize = 2 << 20;
+/// Digests that are remembered to tell repeated deliveries from new ones in the metrics.
+const REMEMBERED: usize = 8_192;
+
+/// Whom to wake when something is in a store's inbox. The signal carries nothing.
+pub(crate) type Signals = HashMap<StoreKey, Arc<Notify>>;
+
+/// Where deliveries wait for their commit.
+#[derive(Clone)]
+pub(super) struct Queue {
+    waiting: mpsc::Sender<Waiting>,
+    bytes: Arc<Semaphore>,
+}
+
+/// A delivery on its way to the disk.
+struct Waiting {
+    delivery: NewDelivery,
+    /// Its share of the memory for bodies, given back when it is written.
+    bytes: Bytes,
+    answer: oneshot::Sender<Result<Kept, Shed>>,
+}
+
+/// A share of the memory for bodies.
+#[derive(Default)]
+pub(super) struct Bytes(Option<OwnedSemaphorePermit>);
+
+/// A delivery is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept {
+    New,
+    /// The same bytes came lately; they may be a genuine repetition, so they are kept once more, except within one commit.
+    Duplicate,
+}
+
+/// A delivery was not kept: there is no room, or the database does not take it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shed;
+
+/// A queue and the task that empties it. The task ends when all copies of the queue are gone and everything is written.
+pub(super) fn queue(
+    most: usize,
+    most_bytes: usize,
+    store: Store,
+    signals: Arc<Signals>,
+) -> (Queue, impl Future<Output = ()> + Send) {
+    let (waiting, arriving) = mpsc::channel(most);
+    let bytes = Arc::new(Semaphore::new(most_bytes));
+    let writer = Writer { store, signals, lately: Lately::default(), failing: false };
+    (Queue { waiting, bytes }, writer.run(arriving))
+}
+
+impl Queue {
+    /// Takes more of the memory for bodies.
+    pub(super) fn more_bytes(&self, held: &mut Bytes, more: usize) -> Result<(), Shed> {
+        let more = u32::try_from(more).map_err(|_| Shed)?;
+        let permit = Arc::clone(&self.bytes).try_acquire_many_owned(more).map_err(|_| Shed)?;
+        match &mut held.0 {
+            Some(held) => held.merge(permit),
+            None => held.0 = Some(permit),
+        }
+        Ok(())
+    }
+
+    /// Ends when the delivery is durable, or refuses it at once where the queue is full.
+    pub(super) async fn keep(&self, delivery: NewDelivery, bytes: Bytes) -> Result<Kept, Shed> {
+        let (answer, answered) = oneshot::channel();
+        self.waiting.try_send(Waiting { delivery, bytes, answer }).map_err(|_| Shed)?;
+        answered.await.unwrap_or(Err(Shed))
+    }
+}
+
+struct Writer {
+    store: Store,
+    signals: Arc<Signals>,
+    lately: Lately,
+    failing: bool,
+}
+
+impl Writer {
+    async fn run(mut self, mut arriving: mpsc::Receiver<Waiting>) {
+        let mut taken = Vec::new();
+        while arriving.recv_many(&mut taken, MOST_AT_ONCE).await > 0 {
+            let mut rest = VecDeque::from(std::mem::take(&mut taken));
+            while !rest.is_empty() {
+                let batch = first_of(&mut rest);
+                self.write(batch).await;
+            }
+        }
+    }
+
+    async fn write(&mut self, batch: Vec<Waiting>) {
+        let mut deliveries = Vec::with_capacity(batch.len());
+        let mut answers = Vec::with_capacity(batch.len());
+        let mut held = Vec::with_capacity(batch.len());
+        let mut digests = HashSet::new();
+        for Waiting { delivery, bytes, answer } in batch {
+            let known = self.lately.knows(&delivery.digest);
+            let (store, digest) = (delivery.store.clone(), delivery.digest.clone());
+            held.push(bytes);
+            // Nobody has looked at the first one yet, so one row says as much as two.
+            let repeated = !digests.insert((store.clone(), digest.clone()));
+            if !repeated {
+                deliveries.push(delivery);
+            }
+            answers.push((
+                answer,
+                if known || repeated { Kept::Duplicate } else { Kept::New },
+                store,
+                digest,
+            ));
+        }
+        let kept = self.store.keep_deliveries(deliveries).await;
+        drop(held);
+        self.note(kept.as_ref().err());
+        let mut stores = BTreeSet::new();
+        for (answer, how, store, digest) in answers {
+            if kept.is_ok() {
+                self.lately.remember(digest);
+                stores.insert(store);
+            }
+            // Whoever waited may have gone; the row stays, and what is sent again is harmless.
+            let _ = answer.send(if kept.is_ok() { Ok(how) } else { Err(Shed) });
+        }
+        stores.iter().filter_map(|store| self.signals.get(store)).for_each(|signal| signal.notify_one());
+    }
+
+    /// Says once that deliveries are refused, and once that they no longer are.
+    fn note(&mut self, error: Option<&Error>) {
+        match error {
+            Some(error) if !self.failing => {
+                let cause = std::error::Error::source(error).map(ToString::to_string);
+                let (cause, next_step) = (cause.unwrap_or_default(), error.hint());
+                tracing::error!(%error, cause, next_step, "deliveries are refused, and will be sent again");
+            }
+            None if self.failing => tracing::info!("deliveries are taken again"),
+            _ => {}
+        }
+        self.failing = error.is_some();
+    }
+}
+
+/// Takes as much from the front as one commit may hold, at least one.
+fn first_of(waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
+    let mut bytes = 0;
+    let fits = |next: &&Waiting| {
+        bytes += next.delivery.body.len();
+        bytes <= MOST_BYTES_AT_ONCE
+    };
+    let count = waiting.iter().take_while(fits).count().max(1);
+    waiting.drain(..count).collect()
+}
+
+/// The digests of the last deliveries.
+#[derive(Default)]
+struct Lately {
+    known: HashSet<String>,
+    order: VecDeque<String>,
+}
+
+impl Lately {
+    fn knows(&self, digest: &str) -> bool {
+        self.known.contains(digest)
+    }
+
+    fn remember(&mut self, digest: String) {
+        if !self.known.insert(digest.clone()) {
+            return;
+        }
+        self.order.push_back(digest);
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::webhook::tests::{World, delivery, loja};
+
+    fn queue_of(world: &World, most: usize, most_bytes: usize) -> (Queue, impl Future<Output = ()> + Send) {
+        queue(most, most_bytes, world.store.clone(), Arc::default())
+    }
+
+    #[tokio::test]
+    async fn what_waits_together_is_written_together_and_in_order() {
+        let world = World::new().await;
+        let (queue, writer) = queue_of(&world, 100, 1 << 20);
+        // Nothing is written before all of them wait.
+        let keep = |n: usize| {
+            let queue = queue.clone();
+            async move { queue.keep(delivery(&n.to_string()), Bytes::default()).await }
+        };
+        let waiting = futures_util::future::join_all((0..40).map(keep));
+        drop(queue);
+        let (kept, ()) = tokio::join!(waiting, writer);
+        assert!(kept.iter().all(|kept| *kept == Ok(Kept::New)), "{kept:?}");
+        let bodies: Vec<_> = world.inbox().await.into_iter().map(|row| row.body).collect();
+        assert_eq!(bodies, (0..40).map(|n| n.to_string().into_bytes()).collect::<Vec<_>>());
+    }
+
+    #[tokio::test]
+    async fn the_same_bytes_within_one_commit_are_one_row_and_later_another() {
+        let world = World::new().await;
+        let mut writer = Writer {
+            store: world.store.clone(),
+            signals: Arc::default(),
+            lately: Lately::default(),
+            failing: false,
+        };
+        let mut write = async |bodies: &[&str]| {
+            let (batch, answers): (Vec<_>, Vec<_>) = bodies.iter().map(|body| waiting(body)).unzip();
+            writer.write(batch).await;
+            futures_util::future::join_all(answers).await.into_iter().map(Result::unwrap).collect::<Vec<_>>()
+        };
+        assert_eq!(write(&["a", "b", "a"]).await, [Ok(Kept::New), Ok(Kept::New), Ok(Kept::Duplicate)]);
+        assert_eq!(world.inbox().await.len(), 2);
+        // It may be a genuine repetition, and the first may have been handled meanwhile.
+        assert_eq!(write(&["a"]).await, [Ok(Kept::Duplicate)]);
+        assert_eq!(world.inbox().await.len(), 3);
+    }
+
+    fn waiting(body: &str) -> (Waiting, oneshot::Receiver<Result<Kept, Shed>>) {
+        let (answer, answered) = oneshot::channel();
+        (Waiting { delivery: delivery(body), bytes: Bytes::default(), answer }, answered)
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_at_once() {
+        let world = World::new().await;
+        let (queue, _nobody_writes) = queue_of(&world, 2, 100);
+        let waiting: Vec<_> = (0..2)
+            .map(|n| {
+                let queue = queue.clone();
+                tokio::spawn(async move { queue.keep(delivery(&n.to_string()), Bytes::default()).await })
+            })
+            .collect();
+        while queue.waiting.capacity() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(queue.keep(delivery("3"), Bytes::default()).await, Err(Shed));
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+    }
+
+    #[tokio::test]
+    async fn bodies_take_no_more_memory_than_they_may_and_give_it_back() {
+        let world = World::new().await;
+        let (queue, _nobody_writes) = queue_of(&world, 2, 100);
+        let (mut one, mut other) = (Bytes::default(), Bytes::default());
+        queue.more_bytes(&mut one, 40).unwrap();
+        queue.more_bytes(&mut one, 40).unwrap();
+        assert_eq!(queue.more_bytes(&mut other, 21), Err(Shed));
+        queue.more_bytes(&mut other, 20).unwrap();
+        drop(one);
+        queue.more_bytes(&mut other, 80).unwrap();
+        assert_eq!(queue.more_bytes(&mut other, usize::MAX), Err(Shed));
+    }
+
+    #[tokio::test]
+    async fn a_database_that_refuses_sheds_the_whole_commit_and_wakes_nobody() {
+        let world = World::new().await;
+        let signal = Arc::new(Notify::new());
+        let signals = Arc::new(Signals::from([(loja(), Arc::clone(&signal))]));
+        let mut writer =
+            Writer { store: world.store.clone(), signals, lately: Lately::default(), failing: false };
+        let (batch, answered) = waiting("a");
+        writer.write(vec![batch]).await;
+        assert_eq!(answered.await.unwrap(), Ok(Kept::New));
+        // The signal was kept for whoever waits next.
+        signal.notified().await;
+        world.store.close().await;
+        let (batch, answered) = waiting("b");
+        writer.write(vec![batch]).await;
+        assert_eq!(answered.await.unwrap(), Err(Shed));
+        assert!(writer.failing);
+        let woken = futures_util::poll!(std::pin::pin!(signal.notified()));
+        assert!(woken.is_pending(), "nothing was written, and somebody was woken");
+    }
+
+    #[test]
+    fn a_commit_holds_two_mebibytes_or_one_delivery() {
+        let large = |n: usize| (0..n).map(|_| waiting(&"x".repeat(700_000)).0).collect::<VecDeque<_>>();
+        let mut five = large(5);
+        assert_eq!(first_of(&mut five).len(), 2);
+        assert_eq!(first_of(&mut five).len(), 2);
+        assert_eq!(first_of(&mut five).len(), 1);
+        let mut huge = VecDeque::from([waiting(&"x".repeat(3 << 20)).0]);
+        assert_eq!(first_of(&mut huge).len(), 1);
+    }
+
+    #[test]
+    fn only_the_last_digests_are_remembered() {
+        let mut lately = Lately::default();
+        (0..=REMEMBERED).for_each(|n| lately.remember(n.to_string()));
+        assert!(!lately.knows("0") && lately.knows("1") && lately.knows(&REMEMBERED.to_string()));
+        assert_eq!(lately.known.len(), REMEMBERED);
+    }
+}

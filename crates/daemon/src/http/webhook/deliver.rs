@@ -1,0 +1,199 @@
+//! One request: its address, its caps, its signature, and its place in the inbox.
+
+use std::{sync::Arc, time::Duration};
+
+use espelho_model::{Clock, StoreKey};
+use espelho_store::NewDelivery;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::{
+    HeaderMap, Method, Request, Response, StatusCode,
+    body::{Body, Bytes as Chunk, Incoming},
+    header,
+};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    commit::{Bytes, Kept, Queue, Shed},
+    connections::Connection,
+    event,
+    measure::{self, Outcome},
+    secrets::Secrets,
+};
+
+/// The largest body that is read.
+pub(super) const MOST_BODY: usize = 256 << 10;
+/// When a delivery that found no room may come again, in seconds.
+const COME_AGAIN: &str = "5";
+const SIGNATURE: &str = "x-webhook-signature";
+
+type Answer = Response<Empty<Chunk>>;
+
+/// What every request needs.
+pub(super) struct Receiver {
+    pub secrets: Secrets,
+    pub queue: Queue,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Why a delivery is not acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    NotFound,
+    Method,
+    Encoding,
+    TooLarge,
+    Signature,
+    /// There is no room, or no database.
+    Shed,
+    /// The body did not come in time.
+    Late,
+    /// The body broke off.
+    Broken,
+}
+
+impl Receiver {
+    /// Answers one request, within the time that is left for it.
+    pub(super) async fn answer<B>(&self, request: Request<B>, connection: &Connection) -> Answer
+    where
+        B: Body<Data = Chunk> + Unpin,
+    {
+        let (began, left) = (self.clock.monotonic(), connection.request_began());
+        let answer = match self.store_of(&request) {
+            Ok(store) => {
+                let outcome = self.deliver(store, request, connection, began + left).await;
+                self.count(store, &outcome, began);
+                outcome.map_or_else(refused, |_| status(StatusCode::OK))
+            }
+            Err(refusal) => refused(refusal),
+        };
+        connection.request_ended();
+        answer
+    }
+
+    fn store_of<B>(&self, request: &Request<B>) -> Result<&StoreKey, Refusal> {
+        let key = request.uri().path().strip_prefix("/webhooks/").ok_or(Refusal::NotFound)?;
+        let store = self.secrets.store_named(key).ok_or(Refusal::NotFound)?;
+        if request.method() == Method::POST { Ok(store) } else { Err(Refusal::Method) }
+    }
+
+    async fn deliver<B>(
+        &self,
+        store: &StoreKey,
+        request: Request<B>,
+        connection: &Connection,
+        deadline: Duration,
+    ) -> Result<(Kept, &'static str), Refusal>
+    where
+        B: Body<Data = Chunk> + Unpin,
+    {
+        let (head, body) = request.into_parts();
+        // What was re-encoded on its way cannot be compared with what was signed.
+        if head.headers.contains_key(header::CONTENT_ENCODING) {
+            return Err(Refusal::Encoding);
+        }
+        if body.size_hint().lower() > MOST_BODY as u64 {
+            return Err(Refusal::TooLarge);
+        }
+        // Without a signature there is no reason to read on.
+        let signature = only_signature(&head.headers).ok_or(Refusal::Signature)?;
+        let (body, bytes) = self.in_time(deadline, self.read(body)).await.unwrap_or(Err(Refusal::Late))?;
+        match self.secrets.verify(store, &body, signature).await {
+            Ok(true) => connection.proven(),
+            Ok(false) => return Err(Refusal::Signature),
+            Err(_) => return Err(Refusal::Shed),
+        }
+        let event = event::name(&body);
+        let label = event::label(event.as_deref());
+        let delivery = NewDelivery {
+            store: store.clone(),
+            received_at: self.clock.now(),
+            event,
+            digest: hex(&Sha256::digest(&body)),
+            body,
+        };
+        // Its commit belongs to a task of its own, and goes on though nobody waits for it.
+        let kept = self.in_time(deadline, self.queue.keep(delivery, bytes)).await.unwrap_or(Err(Shed));
+        kept.map(|kept| (kept, label)).map_err(|Shed| Refusal::Shed)
+    }
+
+    async fn in_time<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Option<T> {
+        let left = deadline.saturating_sub(self.clock.monotonic());
+        tokio::time::timeout(left, work).await.ok()
+    }
+
+    /// Reads a body as far as it may go, taking memory only for what has come.
+    async fn read<B: Body<Data = Chunk> + Unpin>(&self, mut body: B) -> Result<(Vec<u8>, Bytes), Refusal> {
+        let mut whole = Vec::new();
+        let mut held = Bytes::default();
+        while let Some(frame) = body.frame().await {
+            // Trailers say nothing about a delivery.
+            let Ok(chunk) = frame.map_err(|_| Refusal::Broken)?.into_data() else { continue };
+            if whole.len() + chunk.len() > MOST_BODY {
+                return Err(Refusal::TooLarge);
+            }
+            self.queue.more_bytes(&mut held, chunk.len()).map_err(|Shed| Refusal::Shed)?;
+            whole.extend_from_slice(&chunk);
+        }
+        Ok((whole, held))
+    }
+
+    fn count(&self, store: &StoreKey, outcome: &Result<(Kept, &'static str), Refusal>, began: Duration) {
+        let (event, outcome) = match outcome {
+            Ok((Kept::New, event)) => (*event, Outcome::Stored),
+            Ok((Kept::Duplicate, event)) => (*event, Outcome::Duplicate),
+            Err(Refusal::Signature) => (event::OTHER, Outcome::BadSignature),
+            Err(Refusal::Shed) => (event::OTHER, Outcome::Shed),
+            Err(_) => return,
+        };
+        measure::delivery(store, event, outcome);
+        if matches!(outcome, Outcome::Stored | Outcome::Duplicate) {
+            measure::acknowledged_after(self.clock.monotonic().saturating_sub(began));
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|nibble| char::from(b"0123456789abcdef"[usize::from(nibble)]))
+        .collect()
+}
+
+/// The value of the signature header where there is exactly one.
+fn only_signature(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(SIGNATURE).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok().filter(|text| text.len() == "sha256=".len() + 64),
+        _ => None,
+    }
+}
+
+fn status(status: StatusCode) -> Answer {
+    let mut answer = Response::new(Empty::new());
+    *answer.status_mut() = status;
+    answer
+}
+
+fn refused(refusal: Refusal) -> Answer {
+    let mut answer = status(match refusal {
+        Refusal::NotFound => StatusCode::NOT_FOUND,
+        Refusal::Method => StatusCode::METHOD_NOT_ALLOWED,
+        Refusal::Encoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal::Signature => StatusCode::UNAUTHORIZED,
+        Refusal::Shed => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Late => StatusCode::REQUEST_TIMEOUT,
+        Refusal::Broken => StatusCode::BAD_REQUEST,
+    });
+    let value = header::HeaderValue::from_static;
+    match refusal {
+        Refusal::Method => answer.headers_mut().insert(header::ALLOW, value("POST")),
+        Refusal::Shed => answer.headers_mut().insert(header::RETRY_AFTER, value(COME_AGAIN)),
+        _ => None,
+    };
+    answer
+}
+
+/// The kind of body that the listener hands over.
+pub(super) type Arriving = Request<Incoming>;

@@ -1,0 +1,95 @@
+//! The name of a delivery's event, looked at after the signature and only for a column and a label.
+
+use serde::Deserialize;
+
+/// The label of everything that the document does not name, or that was not looked at.
+pub(super) const OTHER: &str = "other";
+
+/// The events of the API document ("Catalogue"). Metrics know no others, so that their number is bounded.
+const DOCUMENTED: [&str; 24] = [
+    "order.created",
+    "order.paid",
+    "order.refunded",
+    "order.status_changed",
+    "order.cancelled",
+    "order.invoiced",
+    "order.item_stock_status_changed",
+    "shipment.created",
+    "shipment.dispatched",
+    "shipment.out_for_delivery",
+    "shipment.status_changed",
+    "shipment.cancelled",
+    "occurrence.created",
+    "occurrence.resolved",
+    "conversation.opened",
+    "conversation.message",
+    "conversation.closed",
+    "product.stock_updated",
+    "stock.depleted",
+    "stock.restored",
+    "product.price_updated",
+    "publication.approved",
+    "publication.rejected",
+    "webhook.test",
+];
+
+#[derive(Deserialize)]
+struct Envelope {
+    event: String,
+}
+
+/// The event of a body: text that fits a column of any database. Whatever else the body is, it is kept as it came.
+pub(super) fn name(body: &[u8]) -> Option<String> {
+    let Envelope { event } = serde_json::from_slice(body).ok()?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | '*');
+    (!event.is_empty() && event.len() <= 64 && event.chars().all(plain)).then_some(event)
+}
+
+/// The event as metrics name it.
+pub(super) fn label(event: Option<&str>) -> &'static str {
+    let documented = event.and_then(|event| DOCUMENTED.into_iter().find(|documented| *documented == event));
+    documented.unwrap_or(OTHER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_event_is_read_from_any_envelope_that_has_one() {
+        let check =
+            |body: &str, expected: Option<&str>| assert_eq!(name(body.as_bytes()).as_deref(), expected);
+        check(
+            r#"{"event":"order.paid","data":{"store_id":1},"timestamp":"x","webhook_id":"y"}"#,
+            Some("order.paid"),
+        );
+        check(r#"{"new":[1e999,{"a":null}],"event":"order.teleported"}"#, Some("order.teleported"));
+        check(r#"{"event":"order.paid","event":"order.cancelled"}"#, None);
+        check(r#"{"event":7}"#, None);
+        check(r#"{"event":"a\u0000b"}"#, None);
+        check(&format!(r#"{{"event":"{}"}}"#, "x".repeat(65)), None);
+        check("", None);
+        check("[[[[", None);
+        assert_eq!(name(b"{\"event\":\"\xff\"}"), None);
+    }
+
+    #[test]
+    fn a_body_that_is_nested_without_end_has_no_event() {
+        let bomb = format!(r#"{{"data":{}"#, "[".repeat(200_000));
+        assert_eq!(name(bomb.as_bytes()), None);
+        let deep =
+            format!(r#"{{"data":{}{},"event":"order.paid"}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        // Skipped, not followed: however deep it is, it costs no stack.
+        assert_eq!(name(deep.as_bytes()).as_deref(), Some("order.paid"));
+    }
+
+    #[test]
+    fn metrics_know_the_documented_events_and_one_more() {
+        assert_eq!(DOCUMENTED.len(), 24);
+        for event in DOCUMENTED {
+            assert_eq!(label(Some(event)), event);
+        }
+        assert_eq!(label(Some("order.teleported")), OTHER);
+        assert_eq!(label(None), OTHER);
+    }
+}

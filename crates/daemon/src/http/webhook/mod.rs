@@ -1,0 +1,144 @@
+//! The webhook receiver: `POST /webhooks/KEY` on a listener of its own, and nothing else.
+//!
+//! A delivery's way: `socket` or `listener` accepts it, `connections` bounds how many there are and how long each may take,
+//! `deliver` checks one request (`secrets`, `event`), `commit` writes it with its neighbours, and only then is it
+//! acknowledged. What it means is nobody's business here: it waits in the inbox, and its store's task is woken.
+
+mod commit;
+mod connections;
+mod deliver;
+mod event;
+mod listener;
+mod measure;
+mod secrets;
+mod socket;
+mod timed;
+mod tls;
+
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use espelho_model::{Clock, StoreKey};
+use espelho_store::Store;
+use secrecy::SecretString;
+use tokio::{net::TcpListener, task::JoinHandle};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+pub(crate) use commit::Signals;
+pub(crate) use measure::{ACK_BUCKETS, ACK_DURATION};
+pub(crate) use socket::listen;
+pub(crate) use tls::{Tls, TlsFiles};
+
+/// How often the age of the inbox is measured.
+const MEASURE: Duration = Duration::from_secs(10);
+
+/// What the receiver takes at most, and how long it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Connections in all.
+    pub connections: usize,
+    /// Connections from one address; those from this machine, where a proxy may be, are not counted.
+    pub connections_per_address: usize,
+    /// Until the head of a request is there.
+    pub header: Duration,
+    /// Until the whole request is answered.
+    pub request: Duration,
+    /// Until the next request of a connection begins.
+    pub idle: Duration,
+    /// Deliveries that wait for the disk.
+    pub queue: usize,
+    /// Bytes of bodies that are read or wait for the disk.
+    pub queue_bytes: usize,
+}
+
+/// The stores that receive webhooks, each with the secret that its configuration names.
+pub(crate) type Receiving = Vec<(StoreKey, Option<SecretString>)>;
+
+/// A receiver at work.
+pub(crate) struct Webhooks {
+    stop: CancellationToken,
+    /// Ends what watches over the connections, once there are none.
+    done: CancellationToken,
+    serving: TaskTracker,
+    accepting: JoinHandle<()>,
+    writing: JoinHandle<()>,
+}
+
+impl Webhooks {
+    /// Begins to receive on a listener that is bound already.
+    pub(crate) fn start(
+        listener: TcpListener,
+        tls: Option<Tls>,
+        limits: Limits,
+        stores: Receiving,
+        signals: Arc<Signals>,
+        (store, clock): (Store, Arc<dyn Clock>),
+    ) -> Self {
+        let (stop, done) = (CancellationToken::new(), CancellationToken::new());
+        let (queue, writing) = commit::queue(limits.queue, limits.queue_bytes, store.clone(), signals);
+        let keys = stores.iter().map(|(key, _)| key.clone()).collect();
+        let secrets = secrets::Secrets::new(store.clone(), Arc::clone(&clock), stores);
+        let limits = Limits { connections: socket::affordable(limits.connections), ..limits };
+        let connections = connections::Connections::new(limits, Arc::clone(&clock));
+        tokio::spawn(Arc::clone(&connections).keep_deadlines(done.clone()));
+        tokio::spawn(measure_all(keys, Arc::clone(&connections), (store, Arc::clone(&clock)), stop.clone()));
+        let tls = tls.map(Arc::new);
+        if let Some(tls) = &tls {
+            tokio::spawn(Arc::clone(tls).keep_fresh(Arc::clone(&clock), stop.clone()));
+        }
+        let front = listener::Front {
+            receiver: Arc::new(deliver::Receiver { secrets, queue, clock }),
+            connections,
+            tls,
+            stop: stop.clone(),
+            serving: TaskTracker::new(),
+        };
+        let serving = front.serving.clone();
+        let accepting = tokio::spawn(Arc::new(front).accept_all(listener));
+        Self { stop, done, serving, accepting, writing: tokio::spawn(writing) }
+    }
+
+    /// Ends when the receiver no longer works though nobody has stopped it.
+    pub(crate) async fn failed(&mut self) {
+        tokio::select! { _ = &mut self.accepting => {}, _ = &mut self.writing => {} }
+    }
+
+    /// Accepts no more, lets the requests under way be answered, and ends when everything is written.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        // A task that panicked has ended too, and one that was seen to end cannot be waited for again.
+        if !self.accepting.is_finished() {
+            let _ = self.accepting.await;
+        }
+        self.serving.close();
+        self.serving.wait().await;
+        self.done.cancel();
+        if !self.writing.is_finished() {
+            let _ = self.writing.await;
+        }
+    }
+}
+
+/// Measures again and again how long the oldest delivery of each store has been waiting.
+async fn measure_all(
+    stores: Vec<StoreKey>,
+    connections: Arc<connections::Connections>,
+    (store, clock): (Store, Arc<dyn Clock>),
+    stop: CancellationToken,
+) {
+    loop {
+        measure::connections(connections.len());
+        for key in &stores {
+            match store.oldest_unhandled(key).await {
+                Ok(oldest) => {
+                    let age = oldest.and_then(|oldest| (clock.now() - oldest).to_std().ok());
+                    measure::inbox_age(key, age.unwrap_or_default());
+                }
+                Err(error) => tracing::debug!(store = %key, %error, "the inbox's age is not known"),
+            }
+        }
+        tokio::select! { () = clock.sleep(MEASURE) => {}, () = stop.cancelled() => return }
+    }
+}

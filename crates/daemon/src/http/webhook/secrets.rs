@@ -1,0 +1,131 @@
+//! The secrets that deliveries may be signed with: from the configuration, and from the logins on record.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::webhook;
+use espelho_model::{Clock, StoreKey};
+use espelho_store::{KeptSecret, Store};
+use secrecy::SecretString;
+
+/// A store's secrets are not read more often than this, however many deliveries are signed wrongly.
+const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// And not less often, while deliveries come: one may have been retired meanwhile.
+const BELIEVED_FOR: Duration = Duration::from_secs(60);
+
+/// All stores' secrets. Whoever keeps a new one need not say so: a signature that no known secret has made is reason
+/// to look again.
+pub(super) struct Secrets {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    known: HashMap<StoreKey, Arc<Known>>,
+}
+
+#[derive(Default)]
+struct Known {
+    configured: Option<SecretString>,
+    records: Mutex<Arc<Records>>,
+    /// When the kept ones were read last; held while they are read, so that one look serves all who wait.
+    last: tokio::sync::Mutex<Option<Look>>,
+}
+
+/// When secrets were read, and whether that worked.
+#[derive(Clone, Copy)]
+struct Look {
+    at: Duration,
+    worked: bool,
+}
+
+/// It is not known which secrets there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unknown;
+
+/// What the database says.
+#[derive(Default)]
+struct Records {
+    kept: Vec<Kept>,
+    read_at: Option<Duration>,
+}
+
+struct Kept {
+    secret: SecretString,
+    /// When it was issued, and when another took its place.
+    record: KeptSecret,
+}
+
+impl Secrets {
+    pub(super) fn new(
+        store: Store,
+        clock: Arc<dyn Clock>,
+        configured: impl IntoIterator<Item = (StoreKey, Option<SecretString>)>,
+    ) -> Self {
+        let known = |(key, configured)| (key, Arc::new(Known { configured, ..Known::default() }));
+        Self { store, clock, known: configured.into_iter().map(known).collect() }
+    }
+
+    /// The store that a path names, if it receives webhooks.
+    pub(super) fn store_named(&self, key: &str) -> Option<&StoreKey> {
+        let key = StoreKey::new(key).ok()?;
+        self.known.get_key_value(&key).map(|(key, _)| key)
+    }
+
+    /// Whether one of the store's secrets has made this signature.
+    pub(super) async fn verify(&self, store: &StoreKey, body: &[u8], header: &str) -> Result<bool, Unknown> {
+        let Some(known) = self.known.get(store) else { return Ok(false) };
+        if known.is_fresh(self.clock.monotonic()) && known.verify(body, header, self.clock.now()) {
+            return Ok(true);
+        }
+        // A task of its own: a connection may end at any moment, and what runs on the database must not.
+        let looking = Arc::clone(known).look(self.store.clone(), Arc::clone(&self.clock), store.clone());
+        tokio::spawn(looking).await.unwrap_or(Err(Unknown))?;
+        Ok(known.verify(body, header, self.clock.now()))
+    }
+}
+
+impl Known {
+    /// Reads a store's secrets from the database, unless they were a moment ago.
+    async fn look(
+        self: Arc<Self>,
+        store: Store,
+        clock: Arc<dyn Clock>,
+        key: StoreKey,
+    ) -> Result<(), Unknown> {
+        let mut last = self.last.lock().await;
+        let verdict = |look: Look| if look.worked { Ok(()) } else { Err(Unknown) };
+        if let Some(look) = *last
+            && clock.monotonic() < look.at + READ_AGAIN_AFTER
+        {
+            return verdict(look);
+        }
+        let read = store.secrets(&key, clock.now()).await;
+        let look = Look { at: clock.monotonic(), worked: read.is_ok() };
+        match read {
+            Ok(records) => {
+                let kept = |record: KeptSecret| Kept { secret: record.secret.as_str().into(), record };
+                let kept = records.into_iter().map(kept).collect();
+                *self.records() = Arc::new(Records { kept, read_at: Some(look.at) });
+            }
+            Err(error) => tracing::warn!(store = %key, %error, "the webhook secrets cannot be read"),
+        }
+        *last = Some(look);
+        verdict(look)
+    }
+
+    fn is_fresh(&self, now: Duration) -> bool {
+        self.records().read_at.is_some_and(|read_at| now < read_at + BELIEVED_FOR)
+    }
+
+    fn verify(&self, body: &[u8], header: &str, now: DateTime<Utc>) -> bool {
+        let records = Arc::clone(&self.records());
+        let kept = records.kept.iter().filter(|kept| kept.record.is_accepted(now)).map(|kept| &kept.secret);
+        self.configured.iter().chain(kept).any(|secret| webhook::verify(secret, body, header))
+    }
+
+    fn records(&self) -> MutexGuard<'_, Arc<Records>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

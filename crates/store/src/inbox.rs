@@ -1,0 +1,151 @@
+//! The inbox of the webhook receiver: what was acknowledged is on disk, until its store's task has handled it.
+//!
+//! On SQLite it lies in a second file whose commits wait for the disk; on PostgreSQL in the same database.
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+
+use crate::{
+    Error, Store,
+    driver::{Insert, Row, Value},
+};
+
+/// Rows that one statement of [`Store::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
+const PRUNED_AT_ONCE: u64 = 1_000;
+
+pub(crate) const PROBE: &str = "UPDATE webhook_secrets SET secret = secret WHERE store = ''";
+pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
+    WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
+pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";
+pub(crate) const OLDEST: &str =
+    "SELECT received_at FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL ORDER BY id LIMIT 1";
+pub(crate) const BACKLOG: &str = "SELECT count(*) FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL";
+pub(crate) const PRUNE: &str = "DELETE FROM webhook_inbox WHERE id IN \
+    (SELECT id FROM webhook_inbox WHERE handled_at < $1 ORDER BY handled_at LIMIT 1000)";
+pub(crate) const KEEP: Insert = Insert {
+    operation: "keep deliveries",
+    head: "INSERT INTO webhook_inbox (store, received_at, event, digest, body)",
+    columns: 5,
+    tail: "",
+};
+
+/// A delivery whose signature was right (API document, "Delivery").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// The store whose address it came to.
+    pub store: StoreKey,
+    /// When it had arrived.
+    pub received_at: DateTime<Utc>,
+    /// The event's name, where the body has one that is fit for a column.
+    pub event: Option<String>,
+    /// SHA-256 of the body, in hex.
+    pub digest: String,
+    /// The body as it was signed.
+    pub body: Vec<u8>,
+}
+
+/// A delivery in the inbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its place in the inbox.
+    pub id: i64,
+    /// When it had arrived.
+    pub received_at: DateTime<Utc>,
+    /// The event's name, where the body has one that is fit for a column.
+    pub event: Option<String>,
+    /// SHA-256 of the body, in hex.
+    pub digest: String,
+    /// The body as it was signed.
+    pub body: Vec<u8>,
+}
+
+impl Store {
+    /// Puts deliveries into the inbox, all or none; they are durable when this returns.
+    ///
+    /// # Errors
+    /// When the database does not answer, or its disk is full.
+    pub async fn keep_deliveries(&self, deliveries: Vec<NewDelivery>) -> Result<(), Error> {
+        let mut values: Vec<Value> = Vec::with_capacity(deliveries.len() * KEEP.columns);
+        for NewDelivery { store, received_at, event, digest, body } in deliveries {
+            values.extend([
+                store.as_str().into(),
+                received_at.into(),
+                event.into(),
+                digest.into(),
+                body.into(),
+            ]);
+        }
+        let mut tx = self.inbox.begin().await?;
+        tx.insert(&KEEP, values).await?;
+        tx.commit().await
+    }
+
+    /// Up to `limit` deliveries of a store that are not handled, from behind `after` on, in the order of their ids.
+    ///
+    /// `after` is for going through the inbox in pieces, not for remembering where one was: PostgreSQL may commit a lower id
+    /// after a higher one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unhandled(&self, store: &StoreKey, after: i64, limit: i64) -> Result<Vec<Delivery>, Error> {
+        let values = vec![store.as_str().into(), after.into(), limit.into()];
+        let rows = self.inbox.fetch("read the inbox", UNHANDLED, values).await?;
+        rows.iter().map(delivery).collect()
+    }
+
+    /// Notes that deliveries are handled; those that are already keep their time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn mark_handled(&self, ids: Vec<i64>) -> Result<u64, Error> {
+        let mut tx = self.inbox.begin().await?;
+        let first = [self.clock.now().into()];
+        let marked = tx.execute_in("mark deliveries as handled", HANDLED, &first, ids).await?;
+        tx.commit().await?;
+        Ok(marked)
+    }
+
+    /// When the oldest delivery that is not handled had arrived.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn oldest_unhandled(&self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
+        let rows = self.inbox.fetch("read the inbox's age", OLDEST, vec![store.as_str().into()]).await?;
+        rows.first().map(|row| row.time(0)).transpose()
+    }
+
+    /// How many deliveries of a store are not handled.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn backlog(&self, store: &StoreKey) -> Result<u64, Error> {
+        let rows = self.inbox.fetch("count the inbox", BACKLOG, vec![store.as_str().into()]).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Deletes deliveries that were handled before `before`; how many. What is not handled stays, however old.
+    ///
+    /// # Errors
+    /// When the database does not answer; what was deleted until then stays deleted.
+    pub async fn prune_inbox(&self, before: DateTime<Utc>) -> Result<u64, Error> {
+        let mut pruned = 0;
+        loop {
+            let deleted = self.inbox.execute("prune the inbox", PRUNE, vec![before.into()]).await?;
+            pruned += deleted;
+            if deleted < PRUNED_AT_ONCE {
+                return Ok(pruned);
+            }
+        }
+    }
+}
+
+fn delivery(row: &Row) -> Result<Delivery, Error> {
+    Ok(Delivery {
+        id: row.int(0)?,
+        received_at: row.time(1)?,
+        event: row.optional_text(2)?,
+        digest: row.text(3)?,
+        body: row.bytes(4)?,
+    })
+}

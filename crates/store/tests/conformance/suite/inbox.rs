@@ -1,0 +1,141 @@
+//! The inbox of the webhook receiver.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_store::{Delivery, NewDelivery, Store};
+
+use crate::{
+    hand_clock::opening_hour,
+    world::{World, minha_loja, store_key},
+};
+
+fn delivery(store: &str, body: &str) -> NewDelivery {
+    NewDelivery {
+        store: store_key(store),
+        received_at: opening_hour(),
+        event: Some("order.paid".to_owned()),
+        digest: format!("{body:0>64}"),
+        body: body.into(),
+    }
+}
+
+fn bodies(deliveries: &[Delivery]) -> Vec<&str> {
+    deliveries.iter().map(|delivery| std::str::from_utf8(&delivery.body).unwrap()).collect()
+}
+
+async fn keep(store: &Store, deliveries: impl IntoIterator<Item = NewDelivery>) {
+    store.keep_deliveries(deliveries.into_iter().collect()).await.unwrap();
+}
+
+async fn inbox(store: &Store) -> Vec<Delivery> {
+    store.unhandled(&minha_loja(), 0, 1_000).await.unwrap()
+}
+
+pub(crate) async fn a_delivery_is_read_back_by_another_as_it_came(world: &World) {
+    let other = world.open_again().await.unwrap();
+    let bytes: Vec<u8> = (0..=u8::MAX).chain(*b"\r\n\0\xff").collect();
+    let first = NewDelivery {
+        body: bytes,
+        received_at: opening_hour() - TimeDelta::microseconds(1),
+        ..delivery("minha-loja", "")
+    };
+    let second = NewDelivery { event: None, body: Vec::new(), ..delivery("minha-loja", "ção") };
+    keep(&world.store, [first.clone(), second.clone()]).await;
+    let read = inbox(&other).await;
+    assert!(read[0].id > 0 && read[0].id < read[1].id);
+    for (read, kept) in read.into_iter().zip([first, second]) {
+        let NewDelivery { received_at, event, digest, body, .. } = kept;
+        assert_eq!(read, Delivery { id: read.id, received_at, event, digest, body });
+    }
+}
+
+pub(crate) async fn the_same_delivery_twice_is_two_rows(world: &World) {
+    keep(&world.store, [delivery("minha-loja", "a"), delivery("minha-loja", "a")]).await;
+    keep(&world.store, [delivery("minha-loja", "a")]).await;
+    assert_eq!(inbox(&world.store).await.len(), 3);
+}
+
+pub(crate) async fn deliveries_of_any_number_are_kept_in_their_order(world: &World) {
+    let all: Vec<String> = (0..357).map(|n| n.to_string()).collect();
+    keep(&world.store, all.iter().map(|body| delivery("minha-loja", body))).await;
+    keep(&world.store, []).await;
+    let (mut read, mut after) = (Vec::new(), 0);
+    loop {
+        let piece = world.store.unhandled(&minha_loja(), after, 100).await.unwrap();
+        let Some(last) = piece.last() else { break };
+        after = last.id;
+        read.extend(bodies(&piece).into_iter().map(str::to_owned));
+    }
+    assert_eq!(read, all);
+}
+
+pub(crate) async fn what_is_handled_is_not_told_again(world: &World) {
+    keep(&world.store, ["a", "b", "c"].map(|body| delivery("minha-loja", body))).await;
+    let ids: Vec<i64> = inbox(&world.store).await.iter().map(|delivery| delivery.id).collect();
+    assert_eq!(world.store.mark_handled(vec![ids[0], ids[2]]).await.unwrap(), 2);
+    assert_eq!(bodies(&inbox(&world.store).await), ["b"]);
+    assert_eq!(world.store.mark_handled(vec![ids[0], ids[1], 4_711]).await.unwrap(), 1, "only what was open");
+    assert_eq!(world.store.mark_handled(Vec::new()).await.unwrap(), 0);
+    assert!(inbox(&world.store).await.is_empty());
+    keep(&world.store, [delivery("minha-loja", "d")]).await;
+    let next = inbox(&world.store).await;
+    assert!(next[0].id > ids[2], "an id is never used again");
+}
+
+pub(crate) async fn many_deliveries_are_handled_at_once(world: &World) {
+    keep(&world.store, (0..1_234).map(|n| delivery("minha-loja", &n.to_string()))).await;
+    let all = world.store.unhandled(&minha_loja(), 0, 2_000).await.unwrap();
+    let ids = all.iter().map(|delivery| delivery.id).collect();
+    assert_eq!(world.store.mark_handled(ids).await.unwrap(), 1_234);
+    assert_eq!(world.store.backlog(&minha_loja()).await.unwrap(), 0);
+}
+
+pub(crate) async fn the_inbox_of_a_store_is_its_own(world: &World) {
+    keep(&world.store, [delivery("outra", "theirs"), delivery("minha-loja", "mine")]).await;
+    assert_eq!(bodies(&inbox(&world.store).await), ["mine"]);
+    assert_eq!(world.store.backlog(&store_key("outra")).await.unwrap(), 1);
+    assert_eq!(world.store.backlog(&store_key("nobody")).await.unwrap(), 0);
+}
+
+pub(crate) async fn the_age_is_that_of_the_oldest_open_delivery(world: &World) {
+    let at = |minutes| opening_hour() + TimeDelta::minutes(minutes);
+    let oldest = async || world.store.oldest_unhandled(&minha_loja()).await.unwrap();
+    assert_eq!(oldest().await, None);
+    for minutes in [1, 2] {
+        keep(&world.store, [NewDelivery { received_at: at(minutes), ..delivery("minha-loja", "a") }]).await;
+    }
+    assert_eq!((oldest().await, world.store.backlog(&minha_loja()).await.unwrap()), (Some(at(1)), 2));
+    let first = inbox(&world.store).await[0].id;
+    world.store.mark_handled(vec![first]).await.unwrap();
+    assert_eq!(oldest().await, Some(at(2)));
+}
+
+/// Handles everything that is open, at the clock's time.
+async fn handle_all(world: &World) -> DateTime<Utc> {
+    let ids = inbox(&world.store).await.iter().map(|delivery| delivery.id).collect();
+    world.store.mark_handled(ids).await.unwrap();
+    espelho_model::Clock::now(&*world.clock)
+}
+
+pub(crate) async fn only_what_was_handled_before_is_pruned(world: &World) {
+    keep(&world.store, (0..1_000).map(|n| delivery("minha-loja", &n.to_string()))).await;
+    let early = handle_all(world).await;
+    world.clock.advance(std::time::Duration::from_secs(60));
+    keep(&world.store, [delivery("minha-loja", "late")]).await;
+    let late = handle_all(world).await;
+    keep(&world.store, [delivery("minha-loja", "open")]).await;
+    assert_eq!(world.store.prune_inbox(early).await.unwrap(), 0);
+    assert_eq!(world.store.prune_inbox(late).await.unwrap(), 1_000);
+    assert_eq!(world.store.prune_inbox(late + TimeDelta::days(1)).await.unwrap(), 1);
+    assert_eq!(bodies(&inbox(&world.store).await), ["open"]);
+}
+
+pub(crate) async fn two_receivers_keep_deliveries_at_once(world: &World) {
+    let other = world.open_again().await.unwrap();
+    let keep_many = async |store: &Store| {
+        for _ in 0..20 {
+            keep(store, (0..10).map(|n| delivery("minha-loja", &n.to_string()))).await;
+        }
+    };
+    tokio::join!(keep_many(&world.store), keep_many(&other));
+    assert_eq!(world.store.backlog(&minha_loja()).await.unwrap(), 400);
+}
