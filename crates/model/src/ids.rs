@@ -58,6 +58,12 @@ identifier! {
     StoreId,
     /// `id` of a department, the `departament_id` of the category search.
     DepartmentId,
+    /// `occurrence_id` of an event.
+    OccurrenceId,
+    /// `conversation_id` of an event.
+    ConversationId,
+    /// `message_id` of an event.
+    MessageId,
 }
 
 impl ItemId {

@@ -3,12 +3,13 @@
 //!
 //! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when,
 //! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
-//! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`] and [`store_profile`]
-//! are the mirrored aggregates, [`sync`] is how a run speaks about itself.
+//! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
+//! [`occurrence`] and [`conversation`] are the mirrored aggregates, [`sync`] is how a run speaks about itself.
 #![deny(missing_docs)]
 
 pub mod campaign;
 pub mod clock;
+pub mod conversation;
 pub mod financial;
 pub mod fiscal;
 pub mod hash;
@@ -16,6 +17,7 @@ pub mod ids;
 pub mod listing;
 pub mod media;
 pub mod money;
+pub mod occurrence;
 pub mod order;
 pub mod price_list;
 pub mod product;
@@ -31,8 +33,8 @@ pub mod tracking;
 pub use clock::Clock;
 pub use hash::ContentHash;
 pub use ids::{
-    CampaignId, CategoryId, DepartmentId, ItemId, LabelId, LineId, LocationId, MediaId, OrderNumber,
-    PriceListId, ProductId, ShipmentId, Sku, StoreId,
+    CampaignId, CategoryId, ConversationId, DepartmentId, ItemId, LabelId, LineId, LocationId, MediaId,
+    MessageId, OccurrenceId, OrderNumber, PriceListId, ProductId, ShipmentId, Sku, StoreId,
 };
 pub use raw::RawJson;
 pub use store_key::StoreKey;

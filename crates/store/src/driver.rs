@@ -5,7 +5,7 @@
 //! concurrency, and no time-out helps.
 
 use chrono::{DateTime, Utc};
-use espelho_model::time::fixed_width;
+use espelho_model::{RawJson, time::fixed_width};
 use rust_decimal::Decimal;
 use sqlx::{
     Arguments as _, AssertSqlSafe, PgPool, Postgres, Row as _, Sqlite, SqlitePool, Transaction,
@@ -26,7 +26,7 @@ pub(crate) enum Value {
     Bool(Option<bool>),
     Decimal(Option<Decimal>),
     Time(Option<DateTime<Utc>>),
-    Json(String),
+    Json(Option<String>),
     Bytes(Vec<u8>),
 }
 
@@ -50,6 +50,8 @@ values_from! {
     DateTime<Utc> => |v| Self::Time(Some(v)),
     Option<DateTime<Utc>> => |v| Self::Time(v),
     Vec<u8> => |v| Self::Bytes(v),
+    RawJson => |v| Self::Json(Some(v.into_string())),
+    Option<RawJson> => |v| Self::Json(v.map(RawJson::into_string)),
 }
 
 /// The database, whichever it is.
@@ -261,12 +263,50 @@ impl Tx {
         Ok(affected)
     }
 
+    /// Runs a statement that only PostgreSQL needs: SQLite has one writer, and nobody who listens.
+    pub(crate) async fn execute_on_server(
+        &mut self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(_) => self.execute(operation, sql, values).await.map(drop),
+        }
+    }
+
     /// Reads rows within the transaction.
     pub(crate) async fn fetch(
         &mut self,
         operation: &'static str,
         sql: String,
         values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        self.fetch_with(operation, sql, values, Plan::Kept).await
+    }
+
+    /// Reads `head IN ($n, …)` over a list of keys of any length within the transaction.
+    pub(crate) async fn fetch_in(
+        &mut self,
+        operation: &'static str,
+        head: &'static str,
+        first: &[Value],
+        keys: Vec<String>,
+    ) -> Result<Vec<Row>, Error> {
+        let mut rows = Vec::new();
+        for (sql, values) in in_lists(head, first, keys) {
+            rows.extend(self.fetch_with(operation, sql, values, Plan::Anew).await?);
+        }
+        Ok(rows)
+    }
+
+    async fn fetch_with(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+        plan: Plan,
     ) -> Result<Vec<Row>, Error> {
         check_arity(&sql, values.len())?;
         let rows = match self {
@@ -276,6 +316,7 @@ impl Tx {
             }
             Self::Postgres(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), postgres_arguments(values)?);
+                let query = query.persistent(plan == Plan::Kept);
                 query.fetch_all(&mut **tx).await.map(|rows| rows.into_iter().map(Row::Postgres).collect())
             }
         };
@@ -420,8 +461,7 @@ fn sqlite_arguments(values: Vec<Value>) -> Result<SqliteArguments, Error> {
 
 fn postgres_arguments(values: Vec<Value>) -> Result<PgArguments, Error> {
     let mut arguments = PgArguments::default();
-    let size =
-        values.iter().map(|value| if let Value::Json(text) = value { text.len() + 8 } else { 24 }).sum();
+    let size = values.iter().map(|v| if let Value::Json(Some(text)) = v { text.len() + 8 } else { 24 }).sum();
     arguments.reserve(values.len(), size);
     for value in values {
         match value {
@@ -430,7 +470,7 @@ fn postgres_arguments(values: Vec<Value>) -> Result<PgArguments, Error> {
             Value::Bool(truth) => arguments.add(truth),
             Value::Decimal(number) => arguments.add(number),
             Value::Time(instant) => arguments.add(instant),
-            Value::Json(text) => arguments.add(JsonText(text)),
+            Value::Json(text) => arguments.add(text.map(JsonText)),
             Value::Bytes(bytes) => arguments.add(bytes),
         }
         .map_err(unbindable)?;

@@ -79,7 +79,7 @@ impl PageTx<'_> {
     pub async fn write_orders(&mut self, orders: Vec<OrderWrite>) -> Result<(), Error> {
         let (store, at) = (self.store_key().clone(), self.at());
         let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
-        self.tx.append_changes(&store, MIRROR.entity, at, changes).await?;
+        self.announce(MIRROR.entity, changes);
         let known = orders.iter().filter(|w| w.op == Op::Update).map(|w| w.order.number.as_str().to_owned());
         let first = [store.as_str().into(), at.into()];
         // Lines that are still there get their mark taken off again below, in the same transaction.
@@ -130,7 +130,7 @@ fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order)
         order.notes.into(),
         order.created_at.into(),
         order.updated_at.into(),
-        Value::Json(order.raw.into_string()),
+        order.raw.into(),
     ]
 }
 
@@ -148,6 +148,6 @@ fn item_values(store: &str, order_number: &str, at: Value, item: OrderItem) -> [
         item.price_scale.into(),
         item.stock_status.into(),
         item.is_blocking_stock.into(),
-        Value::Json(item.raw.into_string()),
+        item.raw.into(),
     ]
 }

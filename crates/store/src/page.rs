@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, StoreKey};
 
-use crate::{Error, Lease, Store, driver::Tx};
+use crate::{Error, Lease, Store, changes::Untold, driver::Tx};
 
 pub(crate) const MARK: &str = "SAVEPOINT row_of_page";
 pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT row_of_page";
@@ -14,6 +14,9 @@ pub struct PageTx<'l> {
     pub(crate) tx: Tx,
     lease: &'l Lease,
     at: DateTime<Utc>,
+    /// What the change feed will be told, and how much of it there was at the mark.
+    pub(crate) untold: Vec<Untold>,
+    untold_at_mark: usize,
 }
 
 /// What the mirror knows about a listed row.
@@ -35,7 +38,7 @@ impl Store {
     pub async fn begin<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
         let mut tx = self.database.begin().await?;
         lease.check(self, &mut tx).await?;
-        Ok(PageTx { tx, lease, at: self.clock.now() })
+        Ok(PageTx { tx, lease, at: self.clock.now(), untold: Vec::new(), untold_at_mark: 0 })
     }
 }
 
@@ -55,6 +58,7 @@ impl PageTx<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn mark(&mut self) -> Result<(), Error> {
+        self.untold_at_mark = self.untold.len();
         self.tx.execute("mark a place in a transaction", MARK, Vec::new()).await.map(drop)
     }
 
@@ -63,14 +67,16 @@ impl PageTx<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn undo_to_mark(&mut self) -> Result<(), Error> {
+        self.untold.truncate(self.untold_at_mark);
         self.tx.execute("undo part of a transaction", UNDO, Vec::new()).await.map(drop)
     }
 
-    /// Keeps everything.
+    /// Keeps everything, and tells the change feed.
     ///
     /// # Errors
     /// When the database does not answer; then nothing was kept, or it will be found again by its keys.
-    pub async fn commit(self) -> Result<(), Error> {
+    pub async fn commit(mut self) -> Result<(), Error> {
+        self.tell_changes().await?;
         self.tx.commit().await
     }
 }

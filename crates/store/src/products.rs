@@ -110,7 +110,7 @@ impl PageTx<'_> {
     pub async fn write_products(&mut self, products: Vec<ProductWrite>) -> Result<(), Error> {
         let (store, at) = (self.store_key().clone(), self.at());
         let changes = products.iter().map(|w| (w.product.id.as_str(), w.op));
-        self.tx.append_changes(&store, MIRROR.entity, at, changes).await?;
+        self.announce(MIRROR.entity, changes);
         let known = products.iter().filter(|w| w.op == Op::Update).map(|w| w.product.id.as_str().to_owned());
         let known: Vec<String> = known.collect();
         let first = [store.as_str().into(), at.into()];
@@ -178,7 +178,7 @@ fn product_values(store: &str, at: Value, write: ProductWrite) -> [Value; 20] {
         product.quantity.into(),
         product.reserved_quantity.into(),
         product.available_quantity.into(),
-        Value::Json(product.raw.into_string()),
+        product.raw.into(),
     ]
 }
 
@@ -194,7 +194,7 @@ fn tier_values(store: &str, product_id: String, at: Value, tier: PriceTier) -> [
         tier.package_height.into(),
         tier.package_width.into(),
         tier.package_length.into(),
-        Value::Json(tier.raw.into_string()),
+        tier.raw.into(),
     ]
 }
 
@@ -208,7 +208,7 @@ fn level_values(store: &str, product_id: String, at: Value, level: StockLevel) -
         level.quantity.into(),
         level.reserved_quantity.into(),
         level.available_quantity.into(),
-        Value::Json(level.raw.into_string()),
+        level.raw.into(),
     ]
 }
 
@@ -222,6 +222,6 @@ fn location_values(store: &str, at: Value, location: StockLocation) -> [Value; 9
         location.location_type.into(),
         location.allows_pickup.into(),
         location.allows_production.into(),
-        Value::Json(location.raw.into_string()),
+        location.raw.into(),
     ]
 }

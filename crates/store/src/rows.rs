@@ -103,7 +103,7 @@ impl PageTx<'_> {
     pub async fn mark_gone(&mut self, resource: Resource, keys: Vec<String>) -> Result<u64, Error> {
         let (store, at, mirror) = (self.store_key().clone(), self.at(), mirror_of(resource));
         let changes = keys.iter().map(|key| (key.as_str(), Op::Gone));
-        self.tx.append_changes(&store, mirror.entity, at, changes).await?;
+        self.announce(mirror.entity, changes);
         let first = [store.as_str().into(), at.into()];
         for parts in mirror.parts_gone {
             self.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;

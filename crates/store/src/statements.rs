@@ -1,13 +1,26 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, changes, driver::Insert, failures, identity, inbox, lease, orders, passes, products,
-    rate, rows::Mirror, runs, tokens, webhook_secrets,
+    Error, Store, ask, changes, consumers, counts,
+    driver::{Insert, Places},
+    failures, identity, inbox, lease,
+    mirrored::{self, campaigns, listed, shipments, tracking},
+    orders, parts, passes, products, rate, reread,
+    rows::Mirror,
+    runs, tokens, webhook_secrets,
 };
 
 /// Statements that run as they are.
 const PLAIN: &[&str] = &[
     ask::PROBE,
+    campaigns::OPEN,
+    changes::AFTER,
+    changes::BOUNDS,
+    consumers::ACKNOWLEDGE,
+    consumers::ALL,
+    consumers::FORGET,
+    consumers::PRUNE,
+    consumers::READ,
     failures::LOAD,
     identity::MOVE,
     identity::READ,
@@ -15,6 +28,13 @@ const PLAIN: &[&str] = &[
     lease::CHECK,
     lease::TAKE,
     lease::WHO,
+    listed::LIVE_CAMPAIGNS,
+    listed::LIVE_IMAGES,
+    listed::LIVE_LISTINGS,
+    listed::LIVE_PRICE_LISTS,
+    parts::NEVER_READ,
+    parts::OF_ORDER,
+    parts::READ_BEFORE_CHANGE,
     passes::BEGIN,
     passes::END,
     passes::END_PAGES,
@@ -24,15 +44,22 @@ const PLAIN: &[&str] = &[
     products::LOCATIONS,
     rate::FORGET,
     rate::LOAD,
+    reread::CLOSED_ORDERS,
+    reread::OPEN_ORDERS,
+    reread::ORDERS_IN,
+    reread::PRODUCTS,
     runs::ABANDON,
     runs::FINISH,
     runs::LAST,
     runs::START,
+    shipments::KEEP_FILE,
+    shipments::READY,
     tokens::FORGET,
     tokens::LOAD,
     tokens::LOGINS,
     tokens::RECORD,
     tokens::SAVE,
+    tracking::WRITE,
 ];
 
 /// Statements on the inbox, which may be a database of its own.
@@ -47,6 +74,8 @@ const INBOX: &[&str] = &[
     webhook_secrets::RETIRE,
     webhook_secrets::SAVE,
 ];
+/// Statements that only PostgreSQL runs.
+const ON_SERVER: &[&str] = &[changes::TAKE_TURN];
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] =
@@ -58,11 +87,13 @@ const INSERTS: &[&Insert] = &[
     &failures::KEEP,
     &orders::UPSERT,
     &orders::UPSERT_ITEMS,
+    &parts::NOTE,
     &products::UPSERT,
     &products::UPSERT_LOCATIONS,
     &products::UPSERT_PRICES,
     &products::UPSERT_STOCK,
     &rate::KEEP,
+    &reread::NOTE_PRODUCTS,
 ];
 
 const MIRRORS: &[&Mirror] = &[&orders::MIRROR, &products::MIRROR];
@@ -80,6 +111,16 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     for mirror in MIRRORS {
         statements.extend([mirror.count, mirror.live, mirror.relist].map(str::to_owned));
         statements.extend([mirror.known, mirror.gone].iter().map(with_key));
+    }
+    for table in mirrored::TABLES {
+        let (plain, with_keys, upsert) = table.to_prepare();
+        statements.extend(plain.into_iter().map(str::to_owned));
+        statements.extend(with_keys.iter().map(with_key));
+        statements.extend([1, 2].map(|rows| upsert.sql(rows, places)));
+    }
+    statements.push((*counts::COUNTS).to_owned());
+    if matches!(places, Places::Numbered) {
+        statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }
     let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
     on_inbox.push(with_key(&inbox::HANDLED));

@@ -1,12 +1,18 @@
-//! What only a database server has: addresses with passwords, and locks that live in a connection.
+//! What only a database server has: addresses with passwords, locks that live in a connection, transactions that
+//! overlap, and listeners.
 
-use std::{net::TcpListener, sync::Arc};
+use std::{net::TcpListener, str::FromStr as _, sync::Arc};
 
-use espelho_store::{Error, Store};
+use espelho_store::{CHANNEL, Error, Op, Store};
+use sqlx::{
+    ConnectOptions as _,
+    postgres::{PgConnectOptions, PgListener},
+};
 
 use crate::{
+    examples::order,
     hand_clock::HandClock,
-    world::{World, minha_loja, server, store_key},
+    world::{World, minha_loja, server, store_key, write_orders},
 };
 
 async fn open(url: &str) -> Option<Error> {
@@ -108,4 +114,72 @@ async fn releasing_a_lost_lease_leaves_its_successor_in_the_same_process_alone()
     let held = other.acquire(&minha_loja(), "the other").await.err();
     assert!(matches!(held, Some(Error::Held { .. })), "the successor has lost its lock: {held:?}");
     world.store.begin(&successor).await.unwrap().commit().await.unwrap();
+}
+
+/// Transactions end in another order than they begin; the feed's numbers rise in the order in which they end.
+#[tokio::test]
+async fn a_page_that_was_written_first_and_kept_last_comes_last_in_the_feed() {
+    let world = World::on_postgres().await;
+    let (a, b) = (world.lease_of(&store_key("a")).await, world.lease_of(&store_key("b")).await);
+    let mut first = world.store.begin(&a).await.unwrap();
+    write_orders(&mut first, Op::Insert, vec![order("1", "paid"), order("2", "paid")]).await;
+    let mut second = world.store.begin(&b).await.unwrap();
+    write_orders(&mut second, Op::Insert, vec![order("3", "paid")]).await;
+    second.commit().await.unwrap();
+    let read = world.store.changes_after(0, 100).await.unwrap();
+    assert_eq!(read.iter().map(|change| change.key.as_str()).collect::<Vec<_>>(), ["3"]);
+    first.commit().await.unwrap();
+    let rest = world.store.changes_after(read[0].seq, 100).await.unwrap();
+    assert_eq!(rest.iter().map(|change| change.key.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+}
+
+/// Between its numbers and its end a page has the feed to itself; the next one waits, and comes after it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_waits_for_the_one_that_is_telling_the_feed() {
+    let world = World::on_postgres().await;
+    let mut telling = PgConnectOptions::from_str(&world.url).unwrap().connect().await.unwrap();
+    // What a page does last, stopped just before its end.
+    for sql in [
+        "BEGIN",
+        "SELECT pg_advisory_xact_lock(hashtextextended('espelho, changes of ' || current_schema(), 0))",
+        "INSERT INTO changes (store, entity, key, op, at) VALUES ('a', 'order', '1', 'insert', now())",
+    ] {
+        sqlx::query(sql).execute(&mut telling).await.unwrap();
+    }
+    let lease = world.lease_of(&store_key("b")).await;
+    let store = world.store.clone();
+    let waiting = tokio::spawn(async move {
+        let mut tx = store.begin(&lease).await.unwrap();
+        write_orders(&mut tx, Op::Insert, vec![order("2", "paid")]).await;
+        tx.commit().await.unwrap();
+    });
+    let waits = "SELECT CAST(count(*) AS TEXT) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    while world.tables.list(waits).await != ["1"] {
+        assert!(!waiting.is_finished(), "it did not wait");
+    }
+    assert!(world.store.changes_after(0, 100).await.unwrap().is_empty());
+    sqlx::query("COMMIT").execute(&mut telling).await.unwrap();
+    waiting.await.unwrap();
+    let read = world.store.changes_after(0, 100).await.unwrap();
+    assert_eq!(read.iter().map(|change| change.key.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+}
+
+#[tokio::test]
+async fn listeners_are_told_which_store_has_news_and_nothing_else() {
+    let world = World::on_postgres().await;
+    let mut listener = PgListener::connect(&world.url).await.unwrap();
+    listener.listen(CHANNEL).await.unwrap();
+    let (a, b) = (world.lease_of(&store_key("a")).await, world.lease_of(&store_key("b")).await);
+    let page = (0..100).map(|n| order(&n.to_string(), "paid")).collect();
+    world.write_orders(&a, Op::Insert, page).await;
+    assert_eq!(listener.recv().await.unwrap().payload(), "a");
+    // Neither a page without news nor one that was not kept: the next word is of the other store.
+    world.store.begin(&a).await.unwrap().commit().await.unwrap();
+    let mut lost = world.store.begin(&a).await.unwrap();
+    write_orders(&mut lost, Op::Insert, vec![order("lost", "paid")]).await;
+    drop(lost);
+    world.write_orders(&b, Op::Insert, vec![order("1", "paid")]).await;
+    assert_eq!(listener.recv().await.unwrap().payload(), "b");
+    assert_eq!(world.store.changes_after(0, 1_000).await.unwrap().len(), 101, "told before it was kept");
 }

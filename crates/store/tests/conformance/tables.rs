@@ -9,6 +9,9 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
 };
 
+/// The columns that hold objects as received.
+const JSON: [&str; 7] = ["raw", "metadata", "rules", "price_range", "limits", "page", "tracking"];
+
 /// The tables of one database.
 pub(crate) enum Tables {
     Sqlite(SqlitePool),
@@ -132,7 +135,9 @@ impl Tables {
         let rows = self.texts(&format!("SELECT {} FROM {table} {condition}", selected.join(", "))).await;
         let named = |row: Vec<Option<String>>| {
             let mut line = Line(columns.iter().map(|column| column.name.clone()).zip(row).collect());
-            line.rewrite("raw", canonical);
+            for column in JSON {
+                line.rewrite(column, canonical);
+            }
             line
         };
         let mut lines: Vec<Line> = rows.into_iter().map(named).collect();

@@ -1,5 +1,6 @@
 //! What every database must do; one file per aggregate, run by the list in `main`.
 
+pub(crate) mod campaigns;
 pub(crate) mod concurrency;
 pub(crate) mod failures;
 pub(crate) mod feed;
@@ -12,8 +13,17 @@ pub(crate) mod opening;
 pub(crate) mod orders;
 pub(crate) mod passes;
 pub(crate) mod products;
+pub(crate) mod profile;
 pub(crate) mod rate;
+pub(crate) mod reading;
 pub(crate) mod runs;
+pub(crate) mod shipments;
 pub(crate) mod tokens;
+pub(crate) mod told;
+pub(crate) mod tracking;
 pub(crate) mod values;
+pub(crate) mod views;
 pub(crate) mod webhook_secrets;
+pub(crate) mod whole;
+pub(crate) mod whole_values;
+pub(crate) mod work;

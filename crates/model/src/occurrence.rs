@@ -1,0 +1,64 @@
+//! Occurrences: what went wrong with a sale and a store is to know, as the mirror keeps them (API document, "Events").
+
+use chrono::{DateTime, Utc};
+
+use crate::{OccurrenceId, RawJson};
+
+/// The `severity` values of the document.
+pub const SEVERITIES: [&str; 4] = ["low", "medium", "high", "critical"];
+
+/// The `status` values of the document.
+pub const STATUSES: [&str; 4] = ["open", "resolved", "cancelled", "auto_closed"];
+
+/// One occurrence, as far as a delivery tells of it. `None` means not told.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the fields bear the document's names")]
+pub struct Occurrence {
+    pub id: OccurrenceId,
+    pub title: Option<String>,
+    pub severity: Option<String>,
+    pub status: Option<String>,
+    pub trigger_key: Option<String>,
+    /// The delivery's `timestamp`: of two deliveries the newer one counts. In UTC.
+    pub updated_at: DateTime<Utc>,
+    /// The delivery's `data` as received.
+    pub raw: RawJson,
+}
+
+impl Occurrence {
+    /// The enum values of this occurrence that the document does not know, as (field, value).
+    pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
+        let own = [
+            ("severity", self.severity.as_deref(), &SEVERITIES[..]),
+            ("status", self.status.as_deref(), &STATUSES[..]),
+        ];
+        own.into_iter()
+            .filter_map(|(field, value, known)| value.filter(|v| !known.contains(v)).map(|v| (field, v)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_the_document_does_not_know_are_named_with_their_field() {
+        let of = |severity: &str, status: &str| Occurrence {
+            id: OccurrenceId::new("1"),
+            title: None,
+            severity: Some(severity.into()),
+            status: Some(status.into()),
+            trigger_key: None,
+            updated_at: DateTime::UNIX_EPOCH,
+            raw: RawJson::new("{}"),
+        };
+        for (severity, status) in SEVERITIES.into_iter().zip(STATUSES) {
+            assert_eq!(of(severity, status).unknown_values(), []);
+        }
+        assert_eq!(
+            of("fatal", "forgotten").unknown_values(),
+            [("severity", "fatal"), ("status", "forgotten")]
+        );
+    }
+}

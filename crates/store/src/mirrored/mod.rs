@@ -1,0 +1,44 @@
+//! The aggregates that are mirrored as they come: one description for each table, a few functions for all.
+//!
+//! [`table`] says what such a table is and makes its statements, [`record`] what a row is; [`write`] compares, writes, marks and tells.
+//! Every other file here is an aggregate: its tables, and typed functions that turn its structs into rows.
+//! Orders and products are not among them: they come by the hundred thousand, and have files of their own.
+
+pub(crate) mod campaigns;
+pub(crate) mod conversations;
+pub(crate) mod financial;
+pub(crate) mod invoices;
+pub(crate) mod listed;
+pub(crate) mod listings;
+pub(crate) mod media;
+pub(crate) mod occurrences;
+pub(crate) mod price_lists;
+pub(crate) mod profile;
+mod record;
+pub(crate) mod shipments;
+mod table;
+pub(crate) mod timeline;
+pub(crate) mod tracking;
+mod write;
+
+use table::Table;
+
+/// Every table here.
+pub(crate) const TABLES: [&Table; 16] = [
+    &invoices::INVOICES,
+    &timeline::EVENTS,
+    &financial::BENEFITS,
+    &financial::SPLITS,
+    &financial::COMMISSIONS,
+    &shipments::SHIPMENTS,
+    &shipments::LABELS,
+    &campaigns::CAMPAIGNS,
+    &campaigns::LISTINGS,
+    &price_lists::PRICE_LISTS,
+    &media::IMAGES,
+    &listings::LISTINGS,
+    &occurrences::OCCURRENCES,
+    &conversations::CONVERSATIONS,
+    &conversations::MESSAGES,
+    &profile::PROFILES,
+];

@@ -1,0 +1,145 @@
+//! What to look at again although nobody said that it changed: open orders often, the rest in turn.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{OrderNumber, ProductId, StoreKey};
+
+use crate::{
+    Error, PageTx, Store,
+    driver::{Insert, Row, Value},
+    rows::last_of_each,
+};
+
+/// The statuses that no order leaves stand in the index `orders_open` too, which serves this in so many words.
+pub(crate) const OPEN_ORDERS: &str = "SELECT order_number, status, mirrored_at FROM orders \
+    WHERE store = $1 AND order_number > $2 AND gone_at IS NULL \
+    AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') \
+    ORDER BY order_number LIMIT $3";
+pub(crate) const ORDERS_IN: &str = "SELECT order_number, status, mirrored_at FROM orders \
+    WHERE store = $1 AND order_number > $2 AND gone_at IS NULL AND status = $4 \
+    ORDER BY order_number LIMIT $3";
+/// A row that was the same again keeps its `mirrored_at`, so the age is that of the last look at it.
+pub(crate) const CLOSED_ORDERS: &str = "SELECT o.order_number, \
+    CASE WHEN p.read_at > o.mirrored_at THEN p.read_at ELSE o.mirrored_at END AS looked_at FROM orders AS o \
+    LEFT JOIN order_parts AS p ON p.store = o.store AND p.part = 'order' AND p.order_number = o.order_number \
+    WHERE o.store = $1 AND o.gone_at IS NULL \
+    AND o.status IN ('delivered', 'cancelled', 'completed', 'payment_expired') \
+    ORDER BY looked_at, o.order_number LIMIT $2";
+pub(crate) const PRODUCTS: &str = "SELECT p.id, \
+    CASE WHEN r.read_at > p.mirrored_at THEN r.read_at ELSE p.mirrored_at END AS looked_at FROM products AS p \
+    LEFT JOIN product_reads AS r ON r.store = p.store AND r.id = p.id \
+    WHERE p.store = $1 AND p.gone_at IS NULL ORDER BY looked_at, p.id LIMIT $2";
+pub(crate) const NOTE_PRODUCTS: Insert = Insert {
+    operation: "note that products were read",
+    head: "INSERT INTO product_reads (store, id, read_at)",
+    columns: 3,
+    tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at",
+};
+
+/// An order that is not gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOrder {
+    /// Its number.
+    pub number: OrderNumber,
+    /// Its status.
+    pub status: Option<String>,
+    /// When it last changed in the mirror.
+    pub mirrored_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// Up to `limit` orders after `after`, by number: those in a status, or without one all that may still change.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_orders(
+        &self,
+        store: &StoreKey,
+        status: Option<&str>,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<OpenOrder>, Error> {
+        let mut values: Vec<Value> = vec![store.as_str().into(), after.into(), i64::from(limit).into()];
+        values.extend(status.map(Value::from));
+        let sql = if status.is_some() { ORDERS_IN } else { OPEN_ORDERS };
+        let rows = self.database.fetch("read open orders", sql, values).await?;
+        let open = |row: &Row| {
+            let (number, status) = (OrderNumber::new(row.text(0)?), row.optional_text(1)?);
+            Ok(OpenOrder { number, status, mirrored_at: row.time(2)? })
+        };
+        rows.iter().map(open).collect()
+    }
+
+    /// The `limit` orders that nothing more should happen to and that were not looked at for longest, with when
+    /// they were.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn closed_orders_by_age(
+        &self,
+        store: &StoreKey,
+        limit: u32,
+    ) -> Result<Vec<(OrderNumber, DateTime<Utc>)>, Error> {
+        let aged = self.by_age(CLOSED_ORDERS, store, limit).await?;
+        Ok(aged.into_iter().map(|(key, at)| (OrderNumber::new(key), at)).collect())
+    }
+
+    /// The `limit` products that were not looked at for longest, with when they were.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn products_by_age(
+        &self,
+        store: &StoreKey,
+        limit: u32,
+    ) -> Result<Vec<(ProductId, DateTime<Utc>)>, Error> {
+        let aged = self.by_age(PRODUCTS, store, limit).await?;
+        Ok(aged.into_iter().map(|(key, at)| (ProductId::new(key), at)).collect())
+    }
+
+    async fn by_age(
+        &self,
+        sql: &'static str,
+        store: &StoreKey,
+        limit: u32,
+    ) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
+        let values = vec![store.as_str().into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read rows by age", sql, values).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
+    }
+}
+
+impl PageTx<'_> {
+    /// Notes that products were read just now, changed or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_products_read(&mut self, products: Vec<ProductId>) -> Result<(), Error> {
+        let (store, at) = (self.store_key().as_str().to_owned(), self.at());
+        let products = last_of_each(products, ProductId::clone);
+        let values = products
+            .into_iter()
+            .flat_map(|id| -> [Value; 3] { [store.as_str().into(), id.into_string().into(), at.into()] });
+        let values = values.collect();
+        self.tx.insert(&NOTE_PRODUCTS, values).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::order::TERMINAL_STATUSES;
+
+    use super::*;
+
+    #[test]
+    fn what_is_open_and_what_is_closed_is_said_in_the_words_of_the_model() {
+        let list = TERMINAL_STATUSES.map(|status| format!("'{status}'")).join(", ");
+        assert!(OPEN_ORDERS.contains(&format!("NOT IN ({list})")));
+        assert!(CLOSED_ORDERS.contains(&format!("o.status IN ({list})")));
+        for migration in [
+            include_str!("../../../migrations/sqlite/0005_whole_mirror.sql"),
+            include_str!("../../../migrations/postgres/0005_whole_mirror.sql"),
+        ] {
+            assert_eq!(migration.matches(&format!("NOT IN ({list})")).count(), 3);
+        }
+    }
+}

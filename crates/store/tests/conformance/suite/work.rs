@@ -1,0 +1,219 @@
+//! What the engine asks for: what is open, what was not read yet, what was not looked at for long.
+
+use std::time::Duration;
+
+use espelho_model::{
+    ContentHash, OrderNumber, ProductId,
+    order::{Order, STATUSES, TERMINAL_STATUSES},
+    sync::Resource,
+};
+use espelho_store::{KnownPart, Lease, Op, Part, TableCount};
+
+use crate::{
+    examples::{bare_order, bare_product, order, order_of},
+    hand_clock::opening_hour,
+    kinds::KINDS,
+    specimens::fingerprint,
+    world::{World, minha_loja, store_key},
+};
+
+async fn write(world: &World, lease: &Lease, numbers: &[&str], status: &str) {
+    world.write_orders(lease, Op::Update, numbers.iter().map(|n| order(n, status)).collect()).await;
+}
+
+async fn note(world: &World, lease: &Lease, read: &[(&str, Part)]) {
+    let mut tx = world.store.begin(lease).await.unwrap();
+    let read = read.iter().map(|(n, part)| (OrderNumber::new(*n), *part, fingerprint(n)));
+    tx.note_parts(read.collect()).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+async fn gone(world: &World, lease: &Lease, resource: Resource, key: &str) {
+    let mut tx = world.store.begin(lease).await.unwrap();
+    tx.mark_gone(resource, vec![key.to_owned()]).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+fn texts(numbers: &[OrderNumber]) -> Vec<&str> {
+    numbers.iter().map(OrderNumber::as_str).collect()
+}
+
+pub(crate) async fn open_orders_are_those_that_no_status_has_ended(world: &World) {
+    let lease = world.lease().await;
+    let mut orders: Vec<Order> =
+        STATUSES.iter().map(|status| order(&format!("N-{status}"), status)).collect();
+    orders.extend([bare_order("without"), order("unheard-of", "abduzido")]);
+    world.write_orders(&lease, Op::Insert, orders).await;
+    gone(world, &lease, Resource::Orders, "N-paid").await;
+    let open = world.store.open_orders(&minha_loja(), None, "", 100).await.unwrap();
+    let mut expected: Vec<String> = STATUSES
+        .iter()
+        .filter(|status| !TERMINAL_STATUSES.contains(status) && **status != "paid")
+        .map(|status| format!("N-{status}"))
+        .chain(["unheard-of".to_owned(), "without".to_owned()])
+        .collect();
+    expected.sort();
+    assert_eq!(open.iter().map(|o| o.number.as_str()).collect::<Vec<_>>(), expected);
+    assert!(open.iter().all(|o| o.mirrored_at == opening_hour()));
+    assert!(world.store.open_orders(&store_key("outra"), None, "", 9).await.unwrap().is_empty());
+}
+
+pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, &["4", "2", "1"], "paid").await;
+    world.clock.advance(Duration::from_secs(60));
+    write(world, &lease, &["3"], "shipped").await;
+    write(world, &lease, &["5"], "delivered").await;
+    let page = async |status, after| {
+        let page = world.store.open_orders(&minha_loja(), status, after, 2).await.unwrap();
+        page.into_iter().map(|order| order.number.into_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(page(None, "").await, ["1", "2"]);
+    assert_eq!(page(None, "2").await, ["3", "4"]);
+    assert!(page(None, "4").await.is_empty());
+    assert_eq!(page(Some("paid"), "1").await, ["2", "4"]);
+    assert_eq!(page(Some("delivered"), "").await, ["5"]);
+    assert!(page(Some("nowhere"), "").await.is_empty());
+    let shipped = world.store.open_orders(&minha_loja(), Some("shipped"), "", 9).await.unwrap();
+    assert_eq!(shipped[0].status.as_deref(), Some("shipped"));
+    assert_eq!(shipped[0].mirrored_at, opening_hour() + Duration::from_secs(60));
+}
+
+pub(crate) async fn closed_orders_take_turns(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, &["b", "a", "c"], "delivered").await;
+    write(world, &lease, &["open"], "paid").await;
+    write(world, &lease, &["gone"], "cancelled").await;
+    gone(world, &lease, Resource::Orders, "gone").await;
+    let turn = async |limit| {
+        let aged = world.store.closed_orders_by_age(&minha_loja(), limit).await.unwrap();
+        aged.into_iter().map(|(number, _)| number.into_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(turn(9).await, ["a", "b", "c"]);
+    // Looked at and the same: it goes to the end, though its row keeps its time.
+    world.clock.advance(Duration::from_secs(60));
+    note(world, &lease, &[("a", Part::Order), ("b", Part::Shipments)]).await;
+    assert_eq!(turn(9).await, ["b", "c", "a"]);
+    world.clock.advance(Duration::from_secs(60));
+    write(world, &lease, &["b"], "completed").await;
+    assert_eq!(turn(2).await, ["c", "a"]);
+    let aged = world.store.closed_orders_by_age(&minha_loja(), 9).await.unwrap();
+    let ages: Vec<u64> =
+        aged.iter().map(|(_, at)| (*at - opening_hour()).num_seconds().unsigned_abs()).collect();
+    assert_eq!(ages, [0, 60, 120]);
+    assert!(world.store.closed_orders_by_age(&store_key("outra"), 9).await.unwrap().is_empty());
+}
+
+pub(crate) async fn products_take_turns(world: &World) {
+    let lease = world.lease().await;
+    world.write_products(&lease, Op::Insert, ["b", "a", "c"].map(bare_product).to_vec()).await;
+    gone(world, &lease, Resource::Products, "c").await;
+    let turn = async || {
+        let aged = world.store.products_by_age(&minha_loja(), 9).await.unwrap();
+        aged.into_iter()
+            .map(|(id, at)| (id.into_string(), (at - opening_hour()).num_seconds()))
+            .collect::<Vec<_>>()
+    };
+    let expected = |turns: [(&str, i64); 2]| turns.map(|(id, at)| (id.to_owned(), at)).to_vec();
+    assert_eq!(turn().await, expected([("a", 0), ("b", 0)]));
+    for (seconds, read, turns) in [
+        (60, "a", [("b", 0), ("a", 60)]),
+        (120, "b", [("a", 60), ("b", 120)]),
+        (180, "a", [("b", 120), ("a", 180)]),
+    ] {
+        world.clock.advance(Duration::from_secs(60));
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.note_products_read([read, read, "nowhere"].map(ProductId::new).to_vec()).await.unwrap();
+        tx.commit().await.unwrap();
+        assert_eq!(turn().await, expected(turns), "after {seconds} s");
+    }
+}
+
+pub(crate) async fn orders_whose_sides_were_never_read_are_found(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, &["1", "2", "3", "4", "5"], "delivered").await;
+    gone(world, &lease, Resource::Orders, "4").await;
+    let without = async |part, after, limit| {
+        world.store.orders_without_part(&minha_loja(), part, after, limit).await.unwrap()
+    };
+    assert_eq!(texts(&without(Part::Events, "", 9).await), ["1", "2", "3", "5"]);
+    note(world, &lease, &[("2", Part::Events), ("3", Part::Invoices), ("2", Part::Events)]).await;
+    assert_eq!(texts(&without(Part::Events, "", 2).await), ["1", "3"]);
+    assert_eq!(texts(&without(Part::Events, "3", 9).await), ["5"]);
+    assert_eq!(texts(&without(Part::Invoices, "", 9).await), ["1", "2", "5"]);
+    for part in Part::ALL {
+        note(world, &lease, &["1", "2", "3", "5"].map(|number| (number, part))).await;
+        assert!(without(part, "", 9).await.is_empty(), "{part:?}");
+    }
+    let other = world.lease_of(&store_key("outra")).await;
+    write(world, &other, &["1"], "paid").await;
+    let theirs = world.store.orders_without_part(&store_key("outra"), Part::Order, "", 9).await.unwrap();
+    assert_eq!(texts(&theirs), ["1"]);
+}
+
+pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, &["1", "2", "3"], "paid").await;
+    note(world, &lease, &[("1", Part::Shipments), ("2", Part::Shipments)]).await;
+    let old = async || world.store.orders_with_old_part(&minha_loja(), Part::Shipments, "", 9).await.unwrap();
+    assert!(old().await.is_empty(), "read in the same instant is read");
+    world.clock.advance(Duration::from_secs(60));
+    write(world, &lease, &["1", "3"], "shipped").await;
+    assert_eq!(texts(&old().await), ["1"]);
+    world.clock.advance(Duration::from_secs(60));
+    note(world, &lease, &[("1", Part::Shipments)]).await;
+    assert!(old().await.is_empty());
+}
+
+pub(crate) async fn what_was_read_of_an_order_is_known_with_its_fingerprint(world: &World) {
+    let lease = world.lease().await;
+    let of =
+        async |number: &str| world.store.order_parts(&minha_loja(), &OrderNumber::new(number)).await.unwrap();
+    assert!(of("1").await.is_empty());
+    note(world, &lease, &[("1", Part::Shipments), ("1", Part::Order), ("2", Part::Events)]).await;
+    world.clock.advance(Duration::from_secs(60));
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    let hashes = [1, i64::MIN].map(ContentHash::from_i64);
+    let twice = hashes.map(|hash| (OrderNumber::new("1"), Part::Order, hash)).to_vec();
+    tx.note_parts(twice).await.unwrap();
+    tx.note_parts(Vec::new()).await.unwrap();
+    tx.commit().await.unwrap();
+    let later = opening_hour() + Duration::from_secs(60);
+    let expected = [
+        KnownPart { part: Part::Order, read_at: later, content_hash: hashes[1] },
+        KnownPart { part: Part::Shipments, read_at: opening_hour(), content_hash: fingerprint("1") },
+    ];
+    assert_eq!(of("1").await, expected);
+}
+
+pub(crate) async fn every_table_is_counted_with_what_is_gone(world: &World) {
+    let lease = world.lease().await;
+    world
+        .write_orders(&lease, Op::Insert, vec![order_of("1", "paid", &["1", "2"]), order("2", "paid")])
+        .await;
+    gone(world, &lease, Resource::Orders, "1").await;
+    for kind in KINDS {
+        kind.keep(world, &lease, &["1", "2", "3"], "dito").await;
+        kind.keep(world, &lease, &["1"], "dito").await;
+        let counts = world.store.table_counts(&minha_loja()).await.unwrap();
+        let count = counts.iter().find(|count| count.table == kind.table).unwrap();
+        let (live, gone) = if kind.whole { (1, 2) } else { (3, 0) };
+        assert_eq!(*count, TableCount { table: kind.table.to_owned(), live, gone });
+    }
+    let counts = world.store.table_counts(&minha_loja()).await.unwrap();
+    let of = |table: &str| counts.iter().find(|c| c.table == table).map(|c| (c.live, c.gone));
+    assert_eq!((of("orders"), of("order_items")), (Some((1, 1)), Some((0, 2))));
+    assert!(
+        world.store.table_counts(&store_key("outra")).await.unwrap().iter().all(|c| c.live + c.gone == 0)
+    );
+    // Every table that has a mark for what is gone, and no other.
+    let mut counted: Vec<&str> = counts.iter().map(|count| count.table.as_str()).collect();
+    counted.sort_unstable();
+    let mut mirrored = Vec::new();
+    for table in world.tables.names().await {
+        if world.tables.columns(&table).await.iter().any(|column| column.name == "gone_at") {
+            mirrored.push(table);
+        }
+    }
+    assert_eq!(counted, mirrored);
+}
