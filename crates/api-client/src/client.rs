@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{
     error::Error,
-    limit::{Gate, Ledger, Quota},
+    limit::{Gate, Lane, Ledger, Quota},
     resources::auth::Credential,
     send::{Exchange, Http},
     token::{TokenKeeper, Vault},
@@ -80,6 +80,7 @@ pub struct Client {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) naive_offset: FixedOffset,
     pub(crate) attempts: u32,
+    pub(crate) lane: Lane,
 }
 
 impl Client {
@@ -112,7 +113,13 @@ impl Client {
             settings.attempts,
         ));
         let (naive_offset, attempts) = (settings.naive_offset, settings.attempts);
-        Ok(Self { exchange, gate, tokens, clock, naive_offset, attempts })
+        Ok(Self { exchange, gate, tokens, clock, naive_offset, attempts, lane: Lane::Interactive })
+    }
+
+    /// The same client, whose requests wait in another lane. A new one's are interactive.
+    #[must_use]
+    pub fn in_lane(&self, lane: Lane) -> Self {
+        Self { lane, ..self.clone() }
     }
 
     /// What was sent so far.

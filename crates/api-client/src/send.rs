@@ -318,7 +318,7 @@ impl Client {
                 true => Some(self.tokens.current().await?),
                 false => None,
             };
-            let permit = self.gate.acquire().await?;
+            let permit = self.gate.acquire(self.lane).await?;
             let answer = self.exchange.once(request, token.as_deref(), Some(permit)).await;
             let read = answer
                 .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));

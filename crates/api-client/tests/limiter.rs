@@ -12,7 +12,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
     error::BoxedError,
-    limit::{BoxFuture, Gate, Ledger, NoLedger, Quota, Spent},
+    limit::{BoxFuture, Gate, Lane, Ledger, NoLedger, Quota, Spent},
 };
 use espelho_model::{Clock, clock::SimulatedClock};
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -100,13 +100,14 @@ type Delays = (Duration, Duration);
 
 async fn work(
     gate: Arc<Gate>,
+    lane: Lane,
     clock: Arc<dyn Clock>,
     server: Arc<Mutex<Server>>,
     delays: Vec<Delays>,
     until: Duration,
 ) {
     for (there, back) in delays.into_iter().cycle() {
-        let permit = gate.acquire().await.unwrap();
+        let permit = gate.acquire(lane).await.unwrap();
         if clock.monotonic() >= until {
             return;
         }
@@ -126,7 +127,7 @@ fn quota(per_minute: u32) -> Quota {
 }
 
 /// Sixteen workers at saturation for `minutes`; the server's end state.
-fn saturate(window: Window, delays: Vec<Vec<Delays>>, minutes: u64) -> Server {
+fn saturate(window: Window, lane: Lane, delays: Vec<Vec<Delays>>, minutes: u64) -> Server {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let server = runtime.block_on(async {
@@ -137,7 +138,14 @@ fn saturate(window: Window, delays: Vec<Vec<Delays>>, minutes: u64) -> Server {
         let workers: Vec<_> = delays
             .into_iter()
             .map(|delays| {
-                tokio::spawn(work(Arc::clone(&gate), Arc::clone(&clock), Arc::clone(&server), delays, until))
+                tokio::spawn(work(
+                    Arc::clone(&gate),
+                    lane,
+                    Arc::clone(&clock),
+                    Arc::clone(&server),
+                    delays,
+                    until,
+                ))
             })
             .collect();
         for worker in workers {
@@ -165,8 +173,15 @@ fn no_window_of_any_kind_ever_holds_more_than_the_limit_and_the_budget_is_used()
     let mut runner = TestRunner::new(ProptestConfig { cases: 8, ..ProptestConfig::default() });
     runner
         .run(&jitter(), |delays| {
-            for window in [Window::Fixed, Window::Sliding, Window::FirstHit] {
-                let server = saturate(window, delays.clone(), minutes);
+            for (window, lane) in [
+                (Window::Fixed, Lane::Interactive),
+                (Window::Sliding, Lane::Interactive),
+                (Window::FirstHit, Lane::Interactive),
+                (Window::Fixed, Lane::Backfill),
+                (Window::Sliding, Lane::Backfill),
+                (Window::FirstHit, Lane::Backfill),
+            ] {
+                let server = saturate(window, lane, delays.clone(), minutes);
                 prop_assert_eq!(server.refused, 0, "{:?}", window);
                 prop_assert!(
                     server.most_in_any_minute() <= LIMIT,
@@ -176,7 +191,11 @@ fn no_window_of_any_kind_ever_holds_more_than_the_limit_and_the_budget_is_used()
                 );
                 let after_the_first = server.arrivals.iter().filter(|&&at| at >= MINUTE).count();
                 let share = after_the_first as f64 / (LIMIT as f64 * (minutes - 1) as f64);
-                prop_assert!(share >= 0.97, "{:?}: only {:.1} % of the budget used", window, share * 100.0);
+                prop_assert!(
+                    share >= 0.97,
+                    "{window:?} {lane:?}: only {:.1} % of the budget used",
+                    share * 100.0
+                );
             }
             Ok(())
         })
@@ -188,11 +207,11 @@ async fn an_idle_budget_bursts_and_then_goes_at_its_pace() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
     for _ in 0..60 {
-        gate.acquire().await.unwrap().answered(None, None);
+        gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     }
     assert!(clock.monotonic() < Duration::from_millis(10), "{:?}", clock.monotonic());
     for _ in 0..50 {
-        gate.acquire().await.unwrap().answered(None, None);
+        gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     }
     let took = clock.monotonic().as_secs_f64();
     assert!((9.5..10.5).contains(&took), "50 more took {took} s");
@@ -202,9 +221,9 @@ async fn an_idle_budget_bursts_and_then_goes_at_its_pace() {
 async fn a_request_that_never_left_costs_nothing_and_a_dropped_one_counts() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let gate = Gate::open(quota(10), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
-    gate.acquire().await.unwrap().unused();
+    gate.acquire(Lane::Interactive).await.unwrap().unused();
     assert_eq!(gate.held(), 0);
-    drop(gate.acquire().await.unwrap());
+    drop(gate.acquire(Lane::Interactive).await.unwrap());
     assert_eq!(gate.held(), 1);
     clock.sleep(Duration::from_millis(60_200)).await;
     assert_eq!(gate.held(), 0);
@@ -215,7 +234,7 @@ async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
     gate.pause(Duration::from_secs(17));
-    gate.acquire().await.unwrap().answered(None, None);
+    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     assert!(clock.monotonic() >= Duration::from_secs(17));
 }
 
@@ -224,11 +243,11 @@ async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
     // Somebody else has spent 200 of the token's 300.
-    gate.acquire().await.unwrap().answered(Some(300), Some(99));
+    gate.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(99));
     let mut sent = 1;
     while clock.monotonic() < Duration::from_secs(55) {
         let others_keep_on = 99u32.saturating_sub(sent);
-        gate.acquire().await.unwrap().answered(Some(300), Some(others_keep_on));
+        gate.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(others_keep_on));
         sent += 1;
     }
     assert!(sent <= 100, "{sent} sent beside 200 foreign ones");
@@ -267,12 +286,12 @@ async fn a_process_that_is_killed_again_and_again_never_overspends() {
         let gate = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
         // Each life is cut off without a word to the ledger, with a request in flight.
         for _ in 0..(lives * 7) % 60 + 1 {
-            let permit = gate.acquire().await.unwrap();
+            let permit = gate.acquire(Lane::Interactive).await.unwrap();
             clock.sleep(Duration::from_millis(3)).await;
             server.arrive(clock.monotonic());
             permit.answered(None, None);
         }
-        let in_flight = gate.acquire().await.unwrap();
+        let in_flight = gate.acquire(Lane::Interactive).await.unwrap();
         server.arrive(clock.monotonic());
         std::mem::forget(in_flight);
         // Time passes until somebody starts it again.
@@ -289,7 +308,7 @@ async fn a_clean_end_leaves_exactly_what_was_spent_on_record() {
     let disk = Arc::new(Disk::default());
     let gate = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
     for _ in 0..23 {
-        gate.acquire().await.unwrap().answered(None, None);
+        gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     }
     gate.settle().await.unwrap();
     let kept: u32 = disk.0.lock().unwrap().iter().map(|spent| spent.requests).sum();
@@ -298,8 +317,81 @@ async fn a_clean_end_leaves_exactly_what_was_spent_on_record() {
     assert_eq!(next.held(), 23);
     // A second settling, and a second life, must not write the first one's blocks away.
     gate.settle().await.unwrap();
-    next.acquire().await.unwrap().answered(None, None);
+    next.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     next.settle().await.unwrap();
     let third = Gate::open(quota(300), Arc::clone(&clock), disk).await.unwrap();
     assert_eq!(third.held(), 24);
+}
+
+/// Waits of a live request every 1.3 s beside a backfill that always has work, from a cold start on.
+async fn waits_beside_a_backfill(burst_before: usize) -> Vec<Duration> {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    for _ in 0..burst_before {
+        gate.acquire(Lane::Refresh).await.unwrap().answered(None, None);
+    }
+    let server = Arc::new(Mutex::new(Server::new(Window::Sliding)));
+    let delays = vec![(Duration::from_millis(20), Duration::from_millis(30))];
+    let until = Duration::from_secs(240);
+    let backfill: Vec<_> = (0..16)
+        .map(|_| {
+            let (gate, clock, server) = (Arc::clone(&gate), Arc::clone(&clock), Arc::clone(&server));
+            tokio::spawn(work(gate, Lane::Backfill, clock, server, delays.clone(), until))
+        })
+        .collect();
+    let mut waits = Vec::new();
+    while clock.monotonic() < until {
+        clock.sleep(Duration::from_millis(1_300)).await;
+        let asked = clock.monotonic();
+        let permit = gate.acquire(Lane::Interactive).await.unwrap();
+        waits.push(clock.monotonic() - asked);
+        clock.sleep(Duration::from_millis(50)).await;
+        permit.answered(None, None);
+    }
+    for worker in backfill {
+        worker.await.unwrap();
+    }
+    waits.sort();
+    waits
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_live_request_waits_two_slots_at_most_beside_a_backfill() {
+    for burst_before in [0, 60, 120] {
+        let waits = waits_beside_a_backfill(burst_before).await;
+        let p99 = waits[waits.len() * 99 / 100];
+        assert!(
+            p99 <= Duration::from_millis(400),
+            "after {burst_before}: p99 {p99:?}, worst {:?}",
+            waits.last()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_lane_starves_when_all_have_too_much_to_do() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let served = Arc::new(Mutex::new([0; 5]));
+    let until = Duration::from_secs(300);
+    let mut workers = Vec::new();
+    for lane in Lane::ALL {
+        for _ in 0..8 {
+            let (gate, clock, served) = (Arc::clone(&gate), Arc::clone(&clock), Arc::clone(&served));
+            workers.push(tokio::spawn(async move {
+                while clock.monotonic() < until {
+                    gate.acquire(lane).await.unwrap().answered(None, None);
+                    served.lock().unwrap()[lane as usize] += 1;
+                }
+            }));
+        }
+    }
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    let served = *served.lock().unwrap();
+    let all: usize = served.iter().sum();
+    assert!(served.is_sorted_by(|urgent, patient| urgent >= patient), "{served:?}");
+    // One in thirty-one for the most patient lane.
+    assert!(served[4] * 40 >= all, "backfill got {} of {all}", served[4]);
 }

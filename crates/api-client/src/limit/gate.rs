@@ -12,6 +12,7 @@ use governor::{RateLimiter, clock::Clock as _, nanos::Nanos, state::InMemoryStat
 use tokio::sync::Notify;
 
 use super::{
+    lane::{Lane, Turn, Turns},
     ledger::{Ledger, Spent},
     slots::Slots,
 };
@@ -19,6 +20,18 @@ use crate::error::Error;
 
 /// The server's window (API document, "Limits": 300 per 1 minute).
 const WINDOW: Duration = Duration::from_secs(60);
+
+/// How often a request that was kept from the reserve looks again.
+const RESERVE_CHECK: Duration = Duration::from_millis(200);
+
+/// Whether a request may have a slot, or how long to wait before looking again.
+enum Look {
+    Free,
+    /// No slot for anybody.
+    Full(Duration),
+    /// No slot for what is not live.
+    Reserved(Duration),
+}
 
 /// How much may be spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +70,10 @@ pub struct Gate {
     clock: Arc<dyn Clock>,
     pace_clock: PaceClock,
     pace: Pace,
+    /// The even pace of what is not live.
+    even_pace: Pace,
     ledger: Arc<dyn Ledger>,
-    /// Whoever holds it is next; the others wait in order.
-    turn: tokio::sync::Mutex<()>,
+    turns: Arc<Turns>,
     freed: Notify,
     state: Mutex<State>,
 }
@@ -110,7 +124,8 @@ impl Gate {
     ) -> Result<Arc<Self>, Error> {
         let remembered = ledger.load().await.map_err(|source| Error::Ledger { action: "read", source })?;
         let pace_clock = PaceClock(Arc::clone(&clock));
-        let per_minute = governor::Quota::per_minute(quota.per_minute).allow_burst(quota.burst);
+        let per_minute = governor::Quota::per_minute(quota.per_minute);
+        let one_second = NonZeroU32::new(quota.per_minute.get() / 60).unwrap_or(NonZeroU32::MIN);
         let mut state = State {
             slots: Slots::default(),
             paused_until: Duration::ZERO,
@@ -133,31 +148,27 @@ impl Gate {
         }
         Ok(Arc::new(Self {
             quota,
-            pace: RateLimiter::direct_with_clock(per_minute, pace_clock.clone()),
+            pace: RateLimiter::direct_with_clock(per_minute.allow_burst(quota.burst), pace_clock.clone()),
+            even_pace: RateLimiter::direct_with_clock(per_minute.allow_burst(one_second), pace_clock.clone()),
             pace_clock,
             clock,
             ledger,
-            turn: tokio::sync::Mutex::new(()),
+            turns: Arc::default(),
             freed: Notify::new(),
             state: Mutex::new(state),
         }))
     }
 
-    /// Waits until one more request may be sent.
+    /// Waits until one more request of a lane may be sent.
     ///
     /// # Errors
     /// When the ledger cannot be written: without it a restart could overspend.
-    pub async fn acquire(self: &Arc<Self>) -> Result<Permit, Error> {
-        let _turn = self.turn.lock().await;
-        while let Err(wait) = self.look() {
-            tokio::select! {
-                () = self.clock.sleep(wait) => {}
-                () = self.freed.notified() => {}
-            }
+    pub async fn acquire(self: &Arc<Self>, lane: Lane) -> Result<Permit, Error> {
+        if !lane.is_live() {
+            self.keep_pace(&self.even_pace).await;
         }
-        while let Err(not_until) = self.pace.check() {
-            self.clock.sleep(not_until.wait_time_from(self.pace_clock.now())).await;
-        }
+        let _turn = self.take_turn(lane).await;
+        self.keep_pace(&self.pace).await;
         self.cover_by_ledger().await?;
         let mut state = self.state();
         state.slots.take();
@@ -165,6 +176,41 @@ impl Gate {
         state.block.issued += 1;
         state.block.in_flight += 1;
         Ok(Permit { gate: Arc::clone(self), block: state.block.id, settled: false })
+    }
+
+    /// Waits until a request of a lane is next and there is a slot for it.
+    async fn take_turn(&self, lane: Lane) -> Turn {
+        loop {
+            let turn = self.turns.take(lane).await;
+            loop {
+                let (wait, reserved) = match self.look(lane) {
+                    Look::Free => return turn,
+                    Look::Full(wait) => (wait, false),
+                    Look::Reserved(wait) => (wait, true),
+                };
+                if reserved {
+                    // There are slots, but for others: they must not stand in the queue behind this one.
+                    drop(turn);
+                    self.clock.sleep(wait).await;
+                    break;
+                }
+                tokio::select! {
+                    () = self.clock.sleep(wait) => {}
+                    () = self.freed.notified() => {}
+                }
+            }
+        }
+    }
+
+    async fn keep_pace(&self, pace: &Pace) {
+        while let Err(not_until) = pace.check() {
+            self.clock.sleep(not_until.wait_time_from(self.pace_clock.now())).await;
+        }
+    }
+
+    /// How many requests of a lane wait, for status and metrics.
+    pub fn waiting(&self, lane: Lane) -> usize {
+        self.turns.waiting(lane)
     }
 
     /// Slots that are held now, for status and tests.
@@ -185,7 +231,7 @@ impl Gate {
     /// # Errors
     /// When the ledger cannot be written.
     pub async fn settle(&self) -> Result<(), Error> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turns.take(Lane::Interactive).await;
         let blocks = {
             let mut state = self.state();
             let current = state.block;
@@ -195,21 +241,28 @@ impl Gate {
         self.keep(blocks).await
     }
 
-    /// Whether a slot is free; otherwise how long to wait before looking again.
-    fn look(&self) -> Result<(), Duration> {
+    /// Whether a request of a lane may have a slot now.
+    fn look(&self, lane: Lane) -> Look {
         let now = self.clock.monotonic();
         let mut state = self.state();
         if state.paused_until > now {
-            return Err(state.paused_until - now);
+            return Look::Full(state.paused_until - now);
         }
-        if state.slots.held(now) < self.capacity(&state) {
-            return Ok(());
+        let free = self.capacity(&state).saturating_sub(state.slots.held(now));
+        let release = state.slots.next_release().map_or(WINDOW, |at| at.saturating_sub(now));
+        let soon = release.max(Duration::from_millis(1));
+        match free {
+            0 => Look::Full(soon),
+            _ if lane.is_live() || free > self.reserve(release) => Look::Free,
+            _ => Look::Reserved(soon.min(RESERVE_CHECK)),
         }
-        Err(state
-            .slots
-            .next_release()
-            .map_or(WINDOW, |at| at.saturating_sub(now))
-            .max(Duration::from_millis(1)))
+    }
+
+    /// Slots that are kept for live work: one for every two at the budget's pace until others come free. While slots
+    /// come free all the time, none.
+    fn reserve(&self, until_release: Duration) -> u32 {
+        let at_pace = until_release.as_secs_f64() * f64::from(self.quota.per_minute.get()) / 60.0;
+        ((at_pace / 2.0) as u32).min(self.quota.per_minute.get() / 25)
     }
 
     /// The slots there are: ours, less what the server's count shows that others spend.

@@ -7,10 +7,15 @@
 //! whose slot is free again was answered, hence counted, more than 60 s before; so no window of 60 s can
 //! hold more than 300, for any delay of the network, however the server counts. What the log holds is
 //! kept by a [`Ledger`], so that a restart does not begin with a full budget.
+//!
+//! Requests come in [`Lane`]s. Who is next is decided by shares, so that live work goes first and nothing starves;
+//! and what is not live goes at an even pace and leaves a reserve, so that live work never finds the minute spent.
 
 mod gate;
+mod lane;
 mod ledger;
 mod slots;
 
 pub use gate::{Gate, Permit, Quota};
+pub use lane::Lane;
 pub use ledger::{BoxFuture, Ledger, NoLedger, Spent};

@@ -1,0 +1,249 @@
+//! The lanes that share one budget, and who is next.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use tokio::sync::oneshot;
+
+/// What a request is for: the budget goes to live work before it goes to sweeps, and to sweeps before backfill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lane {
+    /// Somebody waits for the answer.
+    Interactive,
+    /// Reads that a webhook asked for.
+    Refresh,
+    /// What the ERP wants done.
+    Push,
+    /// Sweeps for what no webhook told.
+    Poll,
+    /// Everything that was ever there.
+    Backfill,
+}
+
+impl Lane {
+    /// Every lane, the most urgent first.
+    pub const ALL: [Self; 5] = [Self::Interactive, Self::Refresh, Self::Push, Self::Poll, Self::Backfill];
+
+    /// The name in metrics and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Interactive => "interactive",
+            Self::Refresh => "refresh",
+            Self::Push => "push",
+            Self::Poll => "poll",
+            Self::Backfill => "backfill",
+        }
+    }
+
+    /// Whether it may burst and use the reserve. The others go at an even pace, so that a live request never
+    /// finds the whole minute spent.
+    pub fn is_live(self) -> bool {
+        self <= Self::Push
+    }
+
+    /// Its share where every lane has work: in thirty-ones of the budget.
+    fn weight(self) -> u64 {
+        [16, 6, 6, 2, 1][self as usize]
+    }
+}
+
+/// Divisible by every weight, so that shares are exact.
+const LAP: u64 = 48;
+
+/// The queue before the gate: one request at a time is next.
+///
+/// Each lane has a distance that grows by a step, the smaller the larger its share, whenever one of its requests is
+/// served; the waiting lane that has come least far is next. So every lane gets its share, what a lane does not use
+/// goes to the others, and none starves.
+#[derive(Default)]
+pub(crate) struct Turns(Mutex<Queue>);
+
+#[derive(Default)]
+struct Queue {
+    taken: bool,
+    lanes: [Waiting; 5],
+    /// How far the lane that was served last had come: who was idle does not get back what it did not use.
+    reached: u64,
+}
+
+#[derive(Default)]
+struct Waiting {
+    requests: VecDeque<oneshot::Sender<Turn>>,
+    distance: u64,
+}
+
+/// Being next. Passed on when it is dropped; without its queue it is worth nothing.
+pub(crate) struct Turn(Option<Arc<Turns>>);
+
+impl Turns {
+    /// Waits until a request of a lane is next.
+    pub(crate) async fn take(self: &Arc<Self>, lane: Lane) -> Turn {
+        loop {
+            let waiting = {
+                let mut queue = self.queue();
+                if !queue.taken {
+                    queue.taken = true;
+                    queue.serve(lane);
+                    return Turn(Some(Arc::clone(self)));
+                }
+                let (sender, receiver) = oneshot::channel();
+                let reached = queue.reached;
+                let own = &mut queue.lanes[lane as usize];
+                if own.requests.is_empty() {
+                    own.distance = own.distance.max(reached);
+                }
+                own.requests.push_back(sender);
+                receiver
+            };
+            // The sender is only dropped with the queue itself.
+            if let Ok(turn) = waiting.await {
+                return turn;
+            }
+        }
+    }
+
+    /// How many requests of a lane wait.
+    pub(crate) fn waiting(&self, lane: Lane) -> usize {
+        self.queue().lanes[lane as usize].requests.len()
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    /// Notes that a request of a lane is served.
+    fn serve(&mut self, lane: Lane) {
+        let own = &mut self.lanes[lane as usize];
+        own.distance = own.distance.max(self.reached);
+        self.reached = own.distance;
+        own.distance += LAP / lane.weight();
+    }
+
+    /// The lane whose request is next, and that request.
+    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
+        let waiting = Lane::ALL.into_iter().filter(|lane| !self.lanes[*lane as usize].requests.is_empty());
+        let lane = waiting.min_by_key(|lane| self.lanes[*lane as usize].distance)?;
+        let request = self.lanes[lane as usize].requests.pop_front();
+        self.serve(lane);
+        request
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let Some(turns) = self.0.take() else { return };
+        loop {
+            let next = {
+                let mut queue = turns.queue();
+                let next = queue.next();
+                queue.taken = next.is_some();
+                next
+            };
+            let Some(request) = next else { return };
+            match request.send(Self(Some(Arc::clone(&turns)))) {
+                Ok(()) => return,
+                // Whoever went away meanwhile gives the turn back; emptied, it does not end up in here once more.
+                Err(mut given_back) => given_back.0 = None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Serves `count` turns with these many requests waiting in each lane; how many each lane got.
+    async fn served(waiting: [usize; 5], count: usize) -> [usize; 5] {
+        let turns = Arc::new(Turns::default());
+        let first = turns.take(Lane::Interactive).await;
+        let (done, mut order) = tokio::sync::mpsc::unbounded_channel();
+        for lane in Lane::ALL {
+            for _ in 0..waiting[lane as usize] {
+                let (turns, done) = (Arc::clone(&turns), done.clone());
+                tokio::spawn(async move {
+                    let turn = turns.take(lane).await;
+                    let _ = done.send((lane, turn));
+                });
+            }
+        }
+        while Lane::ALL.iter().any(|lane| turns.waiting(*lane) < waiting[*lane as usize]) {
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        let mut counts = [0; 5];
+        for _ in 0..count {
+            let Some((lane, turn)) = order.recv().await else { break };
+            counts[lane as usize] += 1;
+            drop(turn);
+        }
+        counts
+    }
+
+    #[tokio::test]
+    async fn every_lane_gets_its_share_when_all_have_work() {
+        let counts = served([200; 5], 310).await;
+        for (lane, count) in Lane::ALL.into_iter().zip(counts) {
+            let share = usize::try_from(lane.weight()).unwrap() * 10;
+            assert!(count.abs_diff(share) <= 2, "{}: {count} instead of {share}", lane.name());
+        }
+    }
+
+    #[tokio::test]
+    async fn what_one_lane_does_not_use_goes_to_the_others() {
+        assert_eq!(served([0, 0, 0, 0, 50], 50).await, [0, 0, 0, 0, 50]);
+        let counts = served([5, 0, 0, 100, 100], 95).await;
+        assert_eq!(counts[0], 5);
+        assert!(counts[3].abs_diff(60) <= 2 && counts[4].abs_diff(30) <= 2, "{counts:?}");
+    }
+
+    #[tokio::test]
+    async fn a_live_request_is_next_however_many_wait_before_it() {
+        let turns = Arc::new(Turns::default());
+        let current = turns.take(Lane::Backfill).await;
+        let backfill: Vec<_> = (0..50)
+            .map(|_| {
+                let turns = Arc::clone(&turns);
+                tokio::spawn(async move { drop(turns.take(Lane::Backfill).await) })
+            })
+            .collect();
+        while turns.waiting(Lane::Backfill) < 50 {
+            tokio::task::yield_now().await;
+        }
+        let live = turns.take(Lane::Interactive);
+        let mut live = std::pin::pin!(live);
+        assert!(futures_now(live.as_mut()).is_none());
+        drop(current);
+        let turn = futures_now(live.as_mut());
+        assert!(turn.is_some());
+        drop(turn);
+        for waiter in backfill {
+            waiter.await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_went_away_does_not_keep_the_turn() {
+        let turns = Arc::new(Turns::default());
+        let current = turns.take(Lane::Poll).await;
+        {
+            let mut given_up = std::pin::pin!(turns.take(Lane::Poll));
+            assert!(futures_now(given_up.as_mut()).is_none());
+        }
+        drop(current);
+        drop(turns.take(Lane::Backfill).await);
+    }
+
+    /// Polls once.
+    fn futures_now<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match future.poll(&mut context) {
+            std::task::Poll::Ready(value) => Some(value),
+            std::task::Poll::Pending => None,
+        }
+    }
+}
