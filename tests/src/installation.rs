@@ -86,6 +86,16 @@ impl Installation {
         );
     }
 
+    /// Writes `espelho.toml` with a port that was free a moment ago, for tests in which a command looks for the service;
+    /// gives the address of the pages.
+    pub fn write_main_with_known_port(&self) -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let url = self.database.url();
+        self.write("espelho.toml", &format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"{address}\"\n"));
+        format!("http://{address}")
+    }
+
     /// Writes a file of the configuration.
     pub fn write(&self, path: &str, text: &str) {
         fs::write(self.dir.path().join(path), text).expect("a configuration file can be written");

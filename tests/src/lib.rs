@@ -5,12 +5,13 @@
 //! Reading order: [`installation`] (a configuration folder and the binary run with it), [`mirror`] (its database,
 //! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace made by hand from the API document,
 //! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client),
-//! [`ledger`] (what the API document says, and which test proves it).
+//! [`pages`] (a running service as others see it), [`ledger`] (what the API document says, and which test proves it).
 
 pub mod installation;
 pub mod ledger;
 pub mod marketplace;
 pub mod mirror;
+pub mod pages;
 pub mod random;
 pub mod seller;
 pub mod shop;

@@ -71,11 +71,68 @@ pub enum Command {
     Check,
     /// Creates or migrates the database, and ends.
     Migrate,
+    /// How everything is: what is late, what failed, why, and what to do. Ends with 3 when something fails.
+    Status,
+    /// Every row that is not mirrored, with its cause and the next step.
+    Errors {
+        /// Only this store.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+    /// What the mirror knows about one thing: its row, its changes, its failures, deliveries that wait.
+    Explain(ExplainArgs),
+    /// The change feed, one JSON object a line.
+    Feed(FeedArgs),
+    /// Compares mirror and marketplace, and changes neither. Ends with 3 when something differs.
+    Audit(AuditArgs),
     /// Prints completions for a shell.
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// `espelho explain`.
+#[derive(Args, Clone, Debug)]
+pub struct ExplainArgs {
+    /// What kind of thing, as in the change feed: order, product, shipment…
+    #[arg(value_name = "ENTITY")]
+    pub entity: String,
+    /// Which one, as in the change feed.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+    /// Only in this store.
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
+}
+
+/// `espelho feed`.
+#[derive(Args, Clone, Debug)]
+pub struct FeedArgs {
+    /// Tell what this reader has not acknowledged; without it, everything that there is.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub consumer: Option<String>,
+    /// Wait for more.
+    #[arg(long)]
+    pub follow: bool,
+    /// Note that everything up to this number is dealt with, and tell nothing.
+    #[arg(long, value_name = "SEQ", requires = "consumer", conflicts_with_all = ["follow", "limit"],
+        value_parser = clap::value_parser!(i64).range(1..))]
+    pub ack: Option<i64>,
+    /// Tell so many at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: Option<u64>,
+}
+
+/// `espelho audit`.
+#[derive(Args, Clone, Debug)]
+pub struct AuditArgs {
+    /// Only this store.
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
+    /// Details of each resource that are read and compared; the listings are compared in full.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub sample: usize,
 }
 
 /// `espelho demo`.

@@ -9,7 +9,11 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Progress, StoreContext, StoreMemory};
 use tokio_util::sync::CancellationToken;
 
-use crate::config::{Configuration, Environment, StoreConfig};
+use crate::{
+    config::{Configuration, Environment, StoreConfig},
+    handover::Desk,
+    status::Gates,
+};
 
 /// How long one exchange with the marketplace may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,6 +27,10 @@ pub(crate) struct Shared {
     pub clock: Arc<dyn Clock>,
     pub progress: Arc<dyn Progress>,
     pub stop: CancellationToken,
+    /// The budgets of the stores that this process works on, to be shown.
+    pub gates: Arc<Gates>,
+    /// Runs that other processes ask this one for.
+    pub desk: Arc<Desk>,
     production: Http,
     sandbox: Http,
     owner: String,
@@ -41,7 +49,18 @@ impl Shared {
         let store = Store::open(&url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
         let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(|e| Problem::from_api(&e));
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
-        Ok(Self { store, clock, progress, stop, production: http(false)?, sandbox: http(true)?, owner })
+        let desk = Arc::new(Desk::new(progress));
+        Ok(Self {
+            store,
+            clock,
+            progress: Arc::<Desk>::clone(&desk),
+            stop,
+            gates: Arc::default(),
+            desk,
+            production: http(false)?,
+            sandbox: http(true)?,
+            owner,
+        })
     }
 
     /// Takes a store's lease and opens its client.
@@ -93,12 +112,14 @@ impl Shared {
             webhook: None,
         };
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
-        client.map_err(|e| Problem::from_api(&e))
+        let client = client.map_err(|e| Problem::from_api(&e))?;
+        self.gates.note(&config.key, client.gate());
+        Ok(client)
     }
 }
 
 /// A relative SQLite path lies in systemd's state directory where there is one.
-fn database_url(url: &str) -> String {
+pub(crate) fn database_url(url: &str) -> String {
     let state = std::env::var("STATE_DIRECTORY").ok();
     match (url.strip_prefix("sqlite:"), state) {
         (Some(path), Some(state)) if !path.starts_with('/') => format!("sqlite:{state}/{path}"),

@@ -1,17 +1,21 @@
 //! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
 //!
 //! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
-//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` and `http` are the service.
+//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` and `http` are the service,
+//! `status` is how everything is, `handover` lets one process do another's run, and `local` asks the service here.
 
 pub mod cli;
 mod commands;
 mod config;
 mod context;
 mod exit;
+mod handover;
 mod http;
 mod lifecycle;
+mod local;
 mod progress;
 mod report;
+mod status;
 mod telemetry;
 mod usage;
 

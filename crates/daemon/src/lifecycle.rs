@@ -113,8 +113,7 @@ impl Service {
         }
         let wakers = wakers.into_iter().map(|(_, waker)| waker).collect();
         let schedule = schedule(&self.configuration.installation.schedule.reconcile, wakers).await?;
-        let state =
-            http::State { health: Arc::clone(&self.health), store: self.shared.store.clone(), metrics };
+        let state = http::State::new(&self.shared, &self.configuration, &self.health, metrics);
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, "health and metrics are served");
         }
@@ -225,7 +224,25 @@ impl StoreTask {
             if report.problems().any(|problem| problem.trouble == Trouble::Held) {
                 return;
             }
-            tokio::select! { () = self.waker.notified() => {}, () = self.shared.stop.cancelled() => {} }
+            if !self.wait(context).await {
+                return;
+            }
+        }
+    }
+
+    /// Waits until it is woken, and meanwhile does the runs that others ask for; whether the store is still ours.
+    async fn wait(&self, context: &StoreContext) -> bool {
+        loop {
+            let job = tokio::select! {
+                () = self.waker.notified() => return true,
+                () = self.shared.stop.cancelled() => return true,
+                job = self.shared.desk.next(&self.config.key) => job,
+            };
+            let report = self.shared.desk.work(context, job).await;
+            self.note(&report);
+            if report.problems().any(|problem| problem.trouble == Trouble::Held) {
+                return false;
+            }
         }
     }
 

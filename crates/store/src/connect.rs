@@ -18,10 +18,10 @@ use sqlx::{
 
 use crate::{Error, driver::Database, lease::Locks};
 
-static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+pub(crate) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 /// What lies in the second file; on PostgreSQL it is among the other migrations.
-static SQLITE_INBOX: Migrator = sqlx::migrate!("../../migrations/sqlite/inbox");
-static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+pub(crate) static SQLITE_INBOX: Migrator = sqlx::migrate!("../../migrations/sqlite/inbox");
+pub(crate) static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
 /// The mirror's database, open and migrated. Cheap to clone.
 #[derive(Clone)]
@@ -40,6 +40,17 @@ impl Store {
     /// # Errors
     /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let store = Self::connect(url, clock).await?;
+        let main = if store.file().is_some() { &SQLITE } else { &POSTGRES };
+        migrate(&store.database, main).await?;
+        if store.file().is_some() {
+            migrate(&store.inbox, &SQLITE_INBOX).await?;
+        }
+        Ok(store)
+    }
+
+    /// Opens the connections, and looks at nothing.
+    pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let scheme = url.split(':').next().unwrap_or_default();
         let (database, inbox, locks) = match scheme {
             "sqlite" => open_sqlite(url).await?,
@@ -51,10 +62,6 @@ impl Store {
                 });
             }
         };
-        migrate(&database, &SQLITE).await?;
-        if matches!(inbox, Database::Sqlite { .. }) {
-            migrate(&inbox, &SQLITE_INBOX).await?;
-        }
         Ok(Self { database, inbox, clock, locks })
     }
 
@@ -77,13 +84,23 @@ impl Store {
     }
 }
 
-async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
+fn sqlite_options(url: &str) -> Result<SqliteConnectOptions, Error> {
     let bad = |why: String| Error::Address { url: shown(url), why };
     let options = SqliteConnectOptions::from_str(url).map_err(|e| bad(e.to_string()))?;
-    let path = options.get_filename().to_path_buf();
-    if url.contains(":memory:") || path.as_os_str().is_empty() {
+    if url.contains(":memory:") || options.get_filename().as_os_str().is_empty() {
         return Err(bad("a mirror needs a file".into()));
     }
+    Ok(options)
+}
+
+/// The file that a SQLite address names.
+pub(crate) fn file_of(url: &str) -> Result<PathBuf, Error> {
+    Ok(sqlite_options(url)?.get_filename().to_path_buf())
+}
+
+async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
+    let options = sqlite_options(url)?;
+    let path = options.get_filename().to_path_buf();
     let failed = |source| Error::Connect { url: shown(url), source };
     let inbox = beside(&path, "-inbox");
     for file in [&path, &inbox] {
@@ -151,10 +168,10 @@ async fn open_postgres(url: &str) -> Result<(Database, Database, Locks), Error> 
     Ok((Database::Postgres(pool), Database::Postgres(inbox), Locks::within(options)))
 }
 
-async fn migrate(database: &Database, on_sqlite: &Migrator) -> Result<(), Error> {
+async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {
     let done = match database {
-        Database::Sqlite { write, .. } => on_sqlite.run(write).await,
-        Database::Postgres(pool) => POSTGRES.run(pool).await,
+        Database::Sqlite { write, .. } => migrator.run(write).await,
+        Database::Postgres(pool) => migrator.run(pool).await,
     };
     done.map_err(|error| match error {
         MigrateError::VersionMissing(found) => Error::Newer { found },
@@ -163,7 +180,7 @@ async fn migrate(database: &Database, on_sqlite: &Migrator) -> Result<(), Error>
 }
 
 /// An address without its password, wherever it stands in it.
-fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     let (main, query) = url.split_once('?').map_or((url, None), |(main, query)| (main, Some(query)));
     let main = match (main.find("://"), main.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => match main[scheme + 3..at].split_once(':') {

@@ -11,15 +11,19 @@ const TUNED: [&str; 6] =
     ["orders", "order_items", "products", "product_prices", "product_stock", "stock_locations"];
 
 pub(crate) static COUNTS: LazyLock<&'static str> = LazyLock::new(|| {
-    let tables = TUNED.into_iter().chain(mirrored::TABLES.iter().map(|table| table.name()));
     let count = |table| {
         format!(
             "SELECT '{table}', count(*) FILTER (WHERE gone_at IS NULL), count(*) FILTER (WHERE gone_at IS NOT NULL) \
              FROM {table} WHERE store = $1"
         )
     };
-    tables.map(count).collect::<Vec<_>>().join(" UNION ALL ").leak()
+    tables().map(count).collect::<Vec<_>>().join(" UNION ALL ").leak()
 });
+
+/// Every mirrored table.
+pub(crate) fn tables() -> impl Iterator<Item = &'static str> {
+    TUNED.into_iter().chain(mirrored::TABLES.iter().map(|table| table.name()))
+}
 
 /// How many rows of a store a mirrored table has.
 #[derive(Clone, Debug, PartialEq, Eq)]

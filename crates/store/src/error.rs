@@ -28,6 +28,20 @@ pub enum Error {
         /// The version found.
         found: i64,
     },
+    /// Nobody has made this database yet.
+    #[error("there is no database at {url}")]
+    Missing {
+        /// The address, without its password.
+        url: String,
+    },
+    /// It is that of an earlier espelho, and whoever opened it may not migrate it.
+    #[error("the database has schema version {found}, and this version of espelho reads {wanted}")]
+    Older {
+        /// The version found.
+        found: i64,
+        /// The version wanted.
+        wanted: i64,
+    },
     /// A migration failed.
     #[error("the database cannot be migrated")]
     Migrate(#[source] sqlx::migrate::MigrateError),
@@ -116,6 +130,10 @@ impl Error {
             Self::Newer { .. } => {
                 "install the espelho that migrated it, or a later one; a database is never migrated back"
             }
+            Self::Missing { .. } => {
+                "start the service or run `espelho migrate`, which create it; check database.url"
+            }
+            Self::Older { .. } => "start the service of this version or run `espelho migrate`",
             Self::Migrate(_) => "see the database's own message; nothing of the failed migration was kept",
             Self::Statement { .. } => "see the database's own message; check disk space and permissions",
             Self::Arity { .. } | Self::Corrupt { .. } => "this is a defect: report it with this message",

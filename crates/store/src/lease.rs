@@ -177,7 +177,7 @@ impl Locks {
 
     async fn try_lock(&self, store: &StoreKey) -> Result<Option<Lock>, Error> {
         match self {
-            Self::Files(database) => lock_file(&beside(database, &format!(".{store}.lock"))),
+            Self::Files(database) => lock_file(&lock_path(database, store)),
             Self::Server(shared) => {
                 let mut locks = shared.lock().await;
                 let Some(acquisition) = locks.try_lock(store).await? else { return Ok(None) };
@@ -198,6 +198,11 @@ impl Drop for ServerLock {
             runtime.spawn(async move { locks.lock().await.let_go_of_dropped().await });
         }
     }
+}
+
+/// The lock file of a store.
+pub(crate) fn lock_path(database: &Path, store: &StoreKey) -> PathBuf {
+    beside(database, &format!(".{store}.lock"))
 }
 
 fn lock_file(path: &Path) -> Result<Option<Lock>, Error> {

@@ -6,18 +6,23 @@
 #![deny(missing_docs)]
 
 mod ask;
+mod attach;
 mod changes;
 mod connect;
 mod consumers;
 mod counts;
 mod driver;
 mod error;
+mod explain;
 mod failures;
+mod holders;
 mod identity;
 mod inbox;
 mod lease;
+mod listen;
 mod mirrored;
 mod orders;
+mod overview;
 mod page;
 mod parts;
 mod passes;
@@ -36,11 +41,14 @@ pub use connect::Store;
 pub use consumers::Consumer;
 pub use counts::TableCount;
 pub use error::Error;
+pub use explain::{ErrorRow, Explained};
 pub use failures::Failure;
 pub use inbox::{Delivery, NewDelivery};
 pub use lease::Lease;
+pub use listen::ChangeWatch;
 pub use mirrored::{campaigns::OpenCampaign, listed::Listed, shipments::ReadyLabel};
 pub use orders::OrderWrite;
+pub use overview::{FailureGroup, Overview, RunOnRecord, TableState};
 pub use page::{Known, PageTx};
 pub use parts::{KnownPart, Part};
 pub use passes::{KeptPage, Pass};

@@ -1,11 +1,11 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, changes, consumers, counts,
+    Error, Store, ask, attach, changes, consumers, counts,
     driver::{Insert, Places},
-    failures, identity, inbox, lease,
+    explain, failures, holders, identity, inbox, lease,
     mirrored::{self, campaigns, listed, shipments, tracking},
-    orders, parts, passes, products, rate, reread,
+    orders, overview, parts, passes, products, rate, reread,
     rows::Mirror,
     runs, tokens, webhook_secrets,
 };
@@ -13,6 +13,7 @@ use crate::{
 /// Statements that run as they are.
 const PLAIN: &[&str] = &[
     ask::PROBE,
+    attach::VERSION,
     campaigns::OPEN,
     changes::AFTER,
     changes::BOUNDS,
@@ -21,7 +22,12 @@ const PLAIN: &[&str] = &[
     consumers::FORGET,
     consumers::PRUNE,
     consumers::READ,
+    explain::CHANGES,
+    explain::ERRORS,
+    explain::ERRORS_OF,
+    explain::PARTS,
     failures::LOAD,
+    holders::LEASED,
     identity::MOVE,
     identity::READ,
     identity::STAMP,
@@ -32,6 +38,11 @@ const PLAIN: &[&str] = &[
     listed::LIVE_IMAGES,
     listed::LIVE_LISTINGS,
     listed::LIVE_PRICE_LISTS,
+    overview::FAILURES,
+    overview::HOLDERS,
+    overview::RUNS,
+    overview::SUCCESSES,
+    overview::TOKENS,
     parts::NEVER_READ,
     parts::OF_ORDER,
     parts::READ_BEFORE_CHANGE,
@@ -69,13 +80,14 @@ const INBOX: &[&str] = &[
     inbox::PROBE,
     inbox::PRUNE,
     inbox::UNHANDLED,
+    overview::BACKLOGS,
     webhook_secrets::FORGET,
     webhook_secrets::LOAD,
     webhook_secrets::RETIRE,
     webhook_secrets::SAVE,
 ];
 /// Statements that only PostgreSQL runs.
-const ON_SERVER: &[&str] = &[changes::TAKE_TURN];
+const ON_SERVER: &[&str] = &[changes::TAKE_TURN, holders::HELD_ON_SERVER];
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] =
@@ -118,7 +130,8 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend(with_keys.iter().map(with_key));
         statements.extend([1, 2].map(|rows| upsert.sql(rows, places)));
     }
-    statements.push((*counts::COUNTS).to_owned());
+    statements.extend([*counts::COUNTS, *overview::TABLES].map(str::to_owned));
+    statements.extend(explain::statements().map(str::to_owned));
     if matches!(places, Places::Numbered) {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }

@@ -5,6 +5,7 @@
 //! says in a [`StoreReport`] how it went. [`StoreMemory`] lets a client keep its token and budget in the store.
 #![deny(missing_docs)]
 
+mod audit;
 mod memory;
 pub mod plan;
 mod progress;
@@ -12,6 +13,7 @@ pub mod pull;
 mod reconcile;
 mod report;
 
+pub use audit::{Audit, Difference, ResourceAudit, audit};
 pub use memory::StoreMemory;
 pub use progress::{Progress, Silent};
 pub use reconcile::{Options, StoreContext, reconcile};

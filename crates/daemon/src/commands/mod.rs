@@ -1,10 +1,16 @@
 //! The commands, one file each.
 
+mod audit;
 mod check;
 mod demo;
+mod errors;
+mod explain;
+mod feed;
 mod migrate;
+mod reading;
 mod resync;
 mod run;
+mod status;
 
 use clap::CommandFactory as _;
 use espelho_sync_engine::{Problem, Trouble};
@@ -30,6 +36,11 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
         Some(Command::Check) => check::run(&cli),
         Some(Command::Migrate) => migrate::run(&cli).await,
+        Some(Command::Status) => status::run(&cli).await,
+        Some(Command::Errors { store }) => errors::run(&cli, store.as_deref()).await,
+        Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
+        Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,
+        Some(Command::Audit(arguments)) => audit::run(&cli, arguments).await,
         Some(Command::Completions { shell }) => {
             clap_complete::generate(*shell, &mut Cli::command(), "espelho", &mut std::io::stdout());
             exit::COMPLETE

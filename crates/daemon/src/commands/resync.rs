@@ -1,18 +1,18 @@
 //! `espelho --resync`: one complete reconciliation.
 
-use std::time::Duration;
+use std::{net::SocketAddr, time::Duration};
 
 use espelho_model::clock::SystemClock;
 use espelho_sync_engine::{Options, Problem, StoreReport, Trouble, reconcile};
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::{load, say};
+use super::{load, reading::unknown_store, say};
 use crate::{
     cli::Cli,
     config::{Configuration, StoreConfig},
     context::{Shared, stop_on_signals},
-    exit, progress, report, telemetry,
+    exit, handover, progress, report, telemetry,
 };
 
 /// Stores worked on at once: each has its own budget, and waiting for it costs nothing.
@@ -39,8 +39,8 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli.json),
     };
-    let options = options(cli);
-    let work = configuration.stores.iter().map(|config| resync_store(&shared, config, &options));
+    let (options, listen) = (options(cli), configuration.installation.http.listen);
+    let work = configuration.stores.iter().map(|config| resync_store(&shared, config, &options, listen));
     let working = stream::iter(work).buffer_unordered(STORES_AT_ONCE).collect::<Vec<StoreReport>>();
     let mut reports = tokio::select! {
         reports = working => reports,
@@ -82,9 +82,41 @@ fn options(cli: &Cli) -> Options {
     }
 }
 
-async fn resync_store(shared: &Shared, config: &StoreConfig, options: &Options) -> StoreReport {
+/// Has the service on this machine do the run, if it is the one that holds the store.
+async fn hand_over(
+    shared: &Shared,
+    config: &StoreConfig,
+    options: &Options,
+    listen: SocketAddr,
+) -> Option<StoreReport> {
+    let asking = handover::ask(listen, &config.key, options, &*shared.progress, &shared.clock);
+    tokio::select! {
+        report = asking => report,
+        () = shared.stop.cancelled() => Some(StoreReport::not_begun(config.key.clone(), left())),
+    }
+}
+
+fn left() -> Problem {
+    Problem {
+        trouble: Trouble::Stopped,
+        code: "stopped".into(),
+        error: "stopped waiting; the service that holds the store goes on with the run".into(),
+        hint: "see how it ends: espelho status".into(),
+    }
+}
+
+async fn resync_store(
+    shared: &Shared,
+    config: &StoreConfig,
+    options: &Options,
+    listen: SocketAddr,
+) -> StoreReport {
     let context = match shared.context(config).await {
         Ok(context) => context,
+        Err(problem) if problem.trouble == Trouble::Held => {
+            let handed_over = hand_over(shared, config, options, listen).await;
+            return handed_over.unwrap_or_else(|| StoreReport::not_begun(config.key.clone(), problem));
+        }
         Err(problem) => return StoreReport::not_begun(config.key.clone(), problem),
     };
     let report = reconcile(&context, options).await;
@@ -96,14 +128,9 @@ async fn resync_store(shared: &Shared, config: &StoreConfig, options: &Options) 
 
 /// Leaves the stores that were asked for.
 fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), Problem> {
-    let known: Vec<String> = configuration.stores.iter().map(|store| store.key.to_string()).collect();
-    if let Some(unknown) = asked.iter().find(|key| !known.contains(key)) {
-        return Err(Problem {
-            trouble: Trouble::Configuration,
-            code: "unknown_store".into(),
-            error: format!("there is no store {unknown:?}"),
-            hint: format!("name one that is configured: {}", known.join(", ")),
-        });
+    let known: Vec<_> = configuration.stores.iter().map(|store| store.key.clone()).collect();
+    if let Some(unknown) = asked.iter().find(|asked| known.iter().all(|key| key.as_str() != asked.as_str())) {
+        return Err(unknown_store(unknown, &known));
     }
     if !asked.is_empty() {
         configuration.stores.retain(|store| asked.iter().any(|key| key == store.key.as_str()));

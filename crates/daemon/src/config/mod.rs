@@ -32,6 +32,13 @@ pub(crate) struct Configuration {
     pub stores: Vec<StoreConfig>,
 }
 
+impl Configuration {
+    /// The stores as status shows them: key, and requests a minute.
+    pub(crate) fn shown(&self) -> Vec<(StoreKey, u32)> {
+        self.stores.iter().map(|store| (store.key.clone(), store.requests_per_minute.get())).collect()
+    }
+}
+
 /// The folder to read: what was asked for, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
 pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
     if let Some(dir) = asked {

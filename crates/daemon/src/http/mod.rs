@@ -1,40 +1,91 @@
-//! Health and metrics, on `http.listen` (PRODUCT contract 4); `webhook` has a listener of its own.
+//! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has a listener
+//! of its own.
 
+mod figures;
+mod guard;
+mod resync;
+mod status;
 pub(crate) mod webhook;
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
     extract::{Query, State as Extract},
     http::StatusCode,
+    middleware::{from_fn, from_fn_with_state},
     response::IntoResponse,
-    routing::get,
+    routing::{get, post},
 };
+use espelho_model::Clock;
 use espelho_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::lifecycle::Health;
+use crate::{config::Configuration, context::Shared, handover::Desk, lifecycle::Health, status::Live};
 
 /// What the pages are made from.
 #[derive(Clone)]
 pub(crate) struct State {
-    pub health: Arc<Health>,
-    pub store: Store,
-    pub metrics: PrometheusHandle,
+    health: Arc<Health>,
+    store: Store,
+    clock: Arc<dyn Clock>,
+    metrics: PrometheusHandle,
+    desk: Arc<Desk>,
+    camera: Arc<status::Camera>,
+    listen: SocketAddr,
+}
+
+impl State {
+    /// The pages of a service that begins now.
+    pub(crate) fn new(
+        shared: &Shared,
+        configuration: &Configuration,
+        health: &Arc<Health>,
+        metrics: PrometheusHandle,
+    ) -> Self {
+        let (store, clock) = (shared.store.clone(), Arc::clone(&shared.clock));
+        let live =
+            Live { health: Arc::clone(health), gates: Arc::clone(&shared.gates), started_at: clock.now() };
+        let camera = status::Camera::new(store.clone(), Arc::clone(&clock), configuration.shown(), live);
+        Self {
+            health: Arc::clone(health),
+            store,
+            clock,
+            metrics,
+            desk: Arc::clone(&shared.desk),
+            camera: Arc::new(camera),
+            listen: configuration.installation.http.listen,
+        }
+    }
 }
 
 /// Serves until `stop` is cancelled.
 pub(crate) async fn serve(listener: TcpListener, state: State, stop: CancellationToken) {
+    let ours = Router::new()
+        .route("/resync", post(resync::resync).layer(from_fn(guard::from_this_machine)))
+        .route("/status", get(status::json))
+        .route("/", get(status::page))
+        .layer(from_fn_with_state(state.clone(), guard::by_our_name));
+    let desk = Arc::clone(&state.desk);
     let routes = Router::new()
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
-        .route("/metrics", get(|Extract(state): Extract<State>| async move { state.metrics.render() }))
-        .with_state(state);
-    let serving = axum::serve(listener, routes).with_graceful_shutdown(stop.cancelled_owned());
+        .route(
+            "/metrics",
+            get(|Extract(state): Extract<State>| async move { figures::metrics(&state).await }),
+        )
+        .merge(ours)
+        .with_state(state)
+        .into_make_service_with_connect_info::<SocketAddr>();
+    let stopped = async move {
+        stop.cancelled_owned().await;
+        // Who waits for a run that will not begin would keep the connection, and the service with it.
+        desk.close();
+    };
+    let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped);
     if let Err(error) = serving.await {
         tracing::error!(%error, "health and metrics are not served any more");
     }

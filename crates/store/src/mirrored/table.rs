@@ -98,6 +98,15 @@ impl Table {
         self.name
     }
 
+    /// The name in the change feed, the table, and the columns of its rows' names there.
+    pub(crate) fn explained(&self) -> (&'static str, &'static str, Vec<&'static str>) {
+        let key = match self.scope {
+            Scope::Store => vec![self.id],
+            Scope::InKey(column) | Scope::Beside(column) => vec![column, self.id],
+        };
+        (self.entity, self.name, key)
+    }
+
     /// The columns of a record, in its order.
     fn columns(&self) -> Vec<&'static str> {
         let scope = match self.scope {

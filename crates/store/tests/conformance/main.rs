@@ -180,6 +180,15 @@ conformance! {
         every_deadline_is_a_row_until_it_no_longer_matters,
         the_invoice_that_counts_is_neither_replaced_nor_gone,
         an_error_is_shown_with_its_row_and_its_next_step;
+    seeing:
+        a_database_of_this_version_is_opened_as_it_is,
+        a_database_of_another_version_is_not_opened_by_who_only_looks,
+        all_stores_are_summed_up_at_once,
+        whether_a_store_is_held_is_seen_without_touching_its_lock,
+        an_order_is_explained_with_all_that_hangs_on_it,
+        every_row_is_explained_by_its_name_in_the_feed,
+        errors_are_read_of_one_store_or_of_all,
+        who_listens_hears_of_changes_where_the_database_tells;
     passes:
         a_pass_is_read_back_as_it_was_kept,
         pages_come_back_in_the_order_of_their_steps,

@@ -17,6 +17,7 @@ pub(crate) mod profile;
 pub(crate) mod rate;
 pub(crate) mod reading;
 pub(crate) mod runs;
+pub(crate) mod seeing;
 pub(crate) mod shipments;
 pub(crate) mod tokens;
 pub(crate) mod told;

@@ -1,0 +1,172 @@
+//! `espelho explain ENTITY KEY`: what the mirror knows about one thing, and why it is as it is.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, Utc};
+use espelho_model::{StoreKey, time::fixed_width};
+use espelho_store::{Error, ErrorRow, Explained, Store};
+use espelho_sync_engine::{Problem, Trouble};
+use serde_json::{Value, json};
+
+use super::{
+    errors,
+    reading::{Reading, named},
+    say,
+};
+use crate::{
+    cli::{Cli, ExplainArgs},
+    exit,
+};
+
+/// What is known of it in one store.
+struct Knowledge {
+    store: StoreKey,
+    row: Option<Explained>,
+    errors: Vec<ErrorRow>,
+    changes: Vec<(i64, String, DateTime<Utc>)>,
+    deliveries: Vec<(Option<String>, DateTime<Utc>)>,
+}
+
+pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
+    if let Err(problem) = check_entity(&arguments.entity) {
+        return say(&problem, cli.json);
+    }
+    let reading = match Reading::open(cli).await {
+        Ok(reading) => reading,
+        Err(code) => return code,
+    };
+    let keys = match named(&reading.configuration, arguments.store.as_deref()) {
+        Ok(keys) => keys,
+        Err(problem) => return say(&problem, cli.json),
+    };
+    let mut known = Vec::new();
+    for store in keys {
+        match look(&reading.store, store, arguments).await {
+            Ok(knowledge) if knowledge.is_something() => known.push(knowledge),
+            Ok(_) => {}
+            Err(error) => return say(&Problem::from_store(&error), cli.json),
+        }
+    }
+    reading.store.close().await;
+    let ExplainArgs { entity, key, .. } = arguments;
+    match cli.json {
+        true => {
+            let found: Vec<Value> = known.iter().map(as_json).collect();
+            println!("{}", json!({ "entity": entity, "key": key, "found": found }));
+        }
+        false if known.is_empty() => {
+            println!("{entity} {key}: o espelho não o conhece / the mirror does not know it");
+        }
+        false => known.iter().for_each(|knowledge| print!("{}", as_text(knowledge, entity, key))),
+    }
+    if known.is_empty() { exit::FAILED } else { exit::COMPLETE }
+}
+
+fn check_entity(entity: &str) -> Result<(), Problem> {
+    let known = Store::explainable();
+    if known.contains(&entity) {
+        return Ok(());
+    }
+    let alike = known.iter().max_by(|a, b| {
+        let likeness = |name: &str| strsim::jaro_winkler(name, entity);
+        likeness(a).total_cmp(&likeness(b))
+    });
+    Err(Problem {
+        trouble: Trouble::Configuration,
+        code: "unknown_entity".into(),
+        error: format!(
+            "{entity:?} is nothing that is mirrored; did you mean {:?}?",
+            alike.unwrap_or(&"order")
+        ),
+        hint: format!("choose from {}", known.join(", ")),
+    })
+}
+
+async fn look(store: &Store, key: StoreKey, arguments: &ExplainArgs) -> Result<Knowledge, Error> {
+    let ExplainArgs { entity, key: name, .. } = arguments;
+    Ok(Knowledge {
+        row: store.explain(&key, entity, name).await?,
+        errors: store.errors_of(&key, entity, name).await?,
+        changes: store.changes_of(&key, entity, name).await?,
+        deliveries: store.deliveries_naming(&key, name).await?,
+        store: key,
+    })
+}
+
+impl Knowledge {
+    fn is_something(&self) -> bool {
+        self.row.is_some()
+            || !(self.errors.is_empty() && self.changes.is_empty() && self.deliveries.is_empty())
+    }
+}
+
+fn as_json(knowledge: &Knowledge) -> Value {
+    let time = |at: &DateTime<Utc>| fixed_width(*at);
+    let row = knowledge.row.as_ref().map(|row| {
+        let parts: Vec<Value> =
+            row.parts.iter().map(|(part, at)| json!({ "part": part, "read_at": time(at) })).collect();
+        json!({
+            "table": row.table,
+            "mirrored_at": time(&row.mirrored_at),
+            "gone_at": row.gone_at.as_ref().map(time),
+            "sides": row.sides,
+            "parts": parts,
+            "raw": serde_json::from_str::<Value>(&row.raw).unwrap_or(Value::Null),
+        })
+    });
+    let change =
+        |(seq, op, at): &(i64, String, DateTime<Utc>)| json!({ "seq": seq, "op": op, "at": time(at) });
+    let delivery =
+        |(event, at): &(Option<String>, DateTime<Utc>)| json!({ "event": event, "received_at": time(at) });
+    json!({
+        "store": knowledge.store.as_str(),
+        "row": row,
+        "errors": knowledge.errors.iter().map(errors::as_json).collect::<Vec<_>>(),
+        "changes": knowledge.changes.iter().map(change).collect::<Vec<_>>(),
+        "deliveries": knowledge.deliveries.iter().map(delivery).collect::<Vec<_>>(),
+    })
+}
+
+/// The lines for people. The object itself, with the buyer's data, is for `--json`.
+fn as_text(knowledge: &Knowledge, entity: &str, key: &str) -> String {
+    let mut text = format!("{} {entity} {key}\n", knowledge.store);
+    // Writing to a String cannot fail.
+    match &knowledge.row {
+        Some(row) => write_row(&mut text, row),
+        None => text.push_str("  não está no espelho / not in the mirror\n"),
+    }
+    for row in &knowledge.errors {
+        text.push_str(&errors::as_text(row));
+    }
+    for (seq, op, at) in &knowledge.changes {
+        let _ = writeln!(text, "  mudança / change {seq}: {op}, {}", shown(*at));
+    }
+    for (event, at) in &knowledge.deliveries {
+        let event = event.as_deref().unwrap_or("?");
+        let _ = writeln!(text, "  webhook à espera / waiting: {event}, {}", shown(*at));
+    }
+    text
+}
+
+fn write_row(text: &mut String, row: &Explained) {
+    let _ = writeln!(text, "  {}: espelhado em / mirrored at {}", row.table, shown(row.mirrored_at));
+    if let Some(gone) = row.gone_at {
+        let _ = writeln!(text, "  fora do marketplace desde / gone since {}", shown(gone));
+    }
+    for (table, rows) in row.sides.iter().filter(|(_, rows)| **rows > 0) {
+        let _ = writeln!(text, "  {table}: {rows}");
+    }
+    for (part, at) in &row.parts {
+        let _ = writeln!(text, "  {part}: lido em / read at {}", shown(*at));
+    }
+    let object = serde_json::from_str::<Value>(&row.raw).unwrap_or(Value::Null);
+    for name in ["status", "payment_status", "sku", "name", "created_at", "updated_at"] {
+        if let Some(value) = object.get(name).filter(|value| value.is_string()) {
+            let _ = writeln!(text, "  {name}: {}", value.as_str().unwrap_or_default());
+        }
+    }
+}
+
+fn shown(at: DateTime<Utc>) -> String {
+    at.format("%d/%m/%Y %H:%M:%S UTC").to_string()
+}

@@ -1,0 +1,146 @@
+//! `espelho feed`: the change feed, one JSON object a line.
+
+use std::{
+    io::{self, Write as _},
+    time::Duration,
+};
+
+use espelho_model::time::fixed_width;
+use espelho_store::{Change, ChangeWatch, Error};
+use espelho_sync_engine::{Problem, Trouble};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::{reading::Reading, say};
+use crate::{
+    cli::{Cli, FeedArgs},
+    context::stop_on_signals,
+    exit,
+};
+
+/// Rows read at a time.
+const BATCH: u32 = 1_000;
+/// Between two looks where the database does not say that there is more. One look is one step into an index.
+const LOOK: Duration = Duration::from_millis(500);
+/// The same where it does: a signal can be lost with its connection.
+const LOOK_ANYWAY: Duration = Duration::from_secs(5);
+
+pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
+    let stop = CancellationToken::new();
+    if let Err(error) = stop_on_signals(&stop) {
+        eprintln!("espelho: {error:#}");
+        return exit::FAILED;
+    }
+    let reading = match Reading::open(cli).await {
+        Ok(reading) => reading,
+        Err(code) => return code,
+    };
+    let done = match (&arguments.consumer, arguments.ack) {
+        (Some(consumer), Some(seq)) => acknowledge(&reading, consumer, seq).await,
+        _ => tell(&reading, arguments, &stop).await,
+    };
+    reading.store.close().await;
+    match done {
+        Ok(()) => exit::COMPLETE,
+        Err(problem) => say(&problem, cli.json),
+    }
+}
+
+/// Acknowledges what the feed has told. Of a number that it has not reached, nothing is acknowledged at all.
+async fn acknowledge(reading: &Reading, consumer: &str, seq: i64) -> Result<(), Problem> {
+    let bounds = reading.store.feed_bounds().await.map_err(of_store)?;
+    let newest = bounds.map_or(0, |(_, newest)| newest);
+    if seq > newest {
+        let error = format!("the feed has not reached {seq}: its newest number is {newest}");
+        return Err(Problem {
+            trouble: Trouble::Configuration,
+            code: "unknown_seq".into(),
+            error,
+            hint: "acknowledge a \"seq\" that `espelho feed` has printed".into(),
+        });
+    }
+    reading.store.acknowledge(consumer, seq).await.map(drop).map_err(of_store)
+}
+
+async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken) -> Result<(), Problem> {
+    let mut after = match &arguments.consumer {
+        Some(consumer) => reading.store.consumer(consumer).await.map_err(of_store)?.unwrap_or(0),
+        None => 0,
+    };
+    // Listening begins before the first look, so that nothing falls between the two.
+    let mut watch = match arguments.follow {
+        true => Some(reading.store.watch_changes().await.map_err(of_store)?),
+        false => None,
+    };
+    let mut left = arguments.limit.unwrap_or(u64::MAX);
+    while left > 0 && !stop.is_cancelled() {
+        let limit = u32::try_from(left).map_or(BATCH, |left| left.min(BATCH));
+        let changes = reading.store.changes_after(after, limit).await.map_err(of_store)?;
+        let Some(last) = changes.last() else {
+            match &mut watch {
+                Some(watch) if !nobody_reads() => wait(reading, watch, stop).await,
+                _ => return Ok(()),
+            }
+            continue;
+        };
+        (after, left) = (last.seq, left - changes.len() as u64);
+        match print(&changes) {
+            Ok(()) => {}
+            // Whoever read has read enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            Err(error) => {
+                return Err(Problem::new(Trouble::Failure, "output", &error, "see where stdout goes"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn wait(reading: &Reading, watch: &mut ChangeWatch, stop: &CancellationToken) {
+    let (look, mut waited) = (if watch.hears() { LOOK_ANYWAY } else { LOOK }, Duration::ZERO);
+    while waited < look && !stop.is_cancelled() && !nobody_reads() {
+        tokio::select! {
+            () = watch.changed() => return,
+            () = stop.cancelled() => return,
+            () = reading.clock.sleep(LOOK) => waited += LOOK,
+        }
+    }
+}
+
+/// Whether the other end of stdout is closed: a reader that went away would else be noticed with the next change only.
+fn nobody_reads() -> bool {
+    let stdout = io::stdout();
+    let mut looked_at = [PollFd::new(&stdout, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let looked = poll(&mut looked_at, Some(&at_once));
+    looked.is_ok() && looked_at[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// A line, its keys in the order of the table's columns.
+#[derive(Serialize)]
+struct Line<'c> {
+    seq: i64,
+    store: &'c str,
+    entity: &'c str,
+    key: &'c str,
+    op: &'static str,
+    at: String,
+}
+
+fn print(changes: &[Change]) -> io::Result<()> {
+    let mut lines = Vec::with_capacity(changes.len() * 128);
+    for Change { seq, store, entity, key, op, at } in changes {
+        let (store, op, at) = (store.as_str(), op.as_str(), fixed_width(*at));
+        serde_json::to_writer(&mut lines, &Line { seq: *seq, store, entity, key, op, at })?;
+        lines.push(b'\n');
+    }
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(&lines)?;
+    stdout.flush()
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+fn of_store(error: Error) -> Problem {
+    Problem::from_store(&error)
+}

@@ -1,0 +1,54 @@
+//! What the commands share that only look at the database.
+
+use std::sync::Arc;
+
+use espelho_model::{Clock, StoreKey, clock::SystemClock};
+use espelho_store::Store;
+use espelho_sync_engine::{Problem, Trouble};
+
+use super::{load, say};
+use crate::{cli::Cli, config::Configuration, context::database_url};
+
+/// The configuration, and the database as it is.
+pub(super) struct Reading {
+    pub configuration: Configuration,
+    pub store: Store,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Reading {
+    /// Opens what a command looks at, or says why it cannot; gives the exit code then.
+    pub(super) async fn open(cli: &Cli) -> Result<Self, u8> {
+        let configuration = load(cli)?;
+        let clock = SystemClock::shared();
+        let store = attach(&configuration, &clock).await.map_err(|problem| say(&problem, cli.json))?;
+        Ok(Self { configuration, store, clock })
+    }
+}
+
+/// The database as it is.
+pub(super) async fn attach(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Store, Problem> {
+    let url = database_url(&configuration.installation.database.url);
+    Store::attach(&url, Arc::clone(clock)).await.map_err(|error| Problem::from_store(&error))
+}
+
+/// The store of that name, or all where none is named.
+pub(super) fn named(configuration: &Configuration, asked: Option<&str>) -> Result<Vec<StoreKey>, Problem> {
+    let known: Vec<StoreKey> = configuration.stores.iter().map(|store| store.key.clone()).collect();
+    let Some(asked) = asked else { return Ok(known) };
+    match known.iter().find(|key| key.as_str() == asked) {
+        Some(key) => Ok(vec![key.clone()]),
+        None => Err(unknown_store(asked, &known)),
+    }
+}
+
+/// A name that no store has.
+pub(super) fn unknown_store(asked: &str, known: &[StoreKey]) -> Problem {
+    let known: Vec<&str> = known.iter().map(StoreKey::as_str).collect();
+    Problem {
+        trouble: Trouble::Configuration,
+        code: "unknown_store".into(),
+        error: format!("there is no store {asked:?}"),
+        hint: format!("name one that is configured: {}", known.join(", ")),
+    }
+}

@@ -1,0 +1,65 @@
+//! The side of the command: asks the service on this machine, and hands on what it tells.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use espelho_model::{Clock, StoreKey};
+use espelho_sync_engine::{Options, Problem, Progress, StoreReport, Trouble};
+
+use super::{Asked, Event};
+use crate::local;
+
+/// Has the service on this machine do a run; `None` when none is there that would.
+pub(crate) async fn ask(
+    listen: SocketAddr,
+    store: &StoreKey,
+    options: &Options,
+    progress: &dyn Progress,
+    clock: &Arc<dyn Clock>,
+) -> Option<StoreReport> {
+    let body = serde_json::to_string(&Asked::new(store, options)).ok()?;
+    let answer = local::request(listen, "POST", "/resync", Some(&body), clock).await.ok()?;
+    if answer.status != 200 {
+        return None;
+    }
+    eprintln!("{store}: the service that holds the store does the run");
+    let mut lines = answer.lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        // What a newer service tells beyond this is not for us.
+        let Ok(event) = serde_json::from_str(&line) else { continue };
+        if let Event::Report { report } = event {
+            return Some(report.into_report(store.clone()));
+        }
+        pass_on(event, store, progress);
+    }
+    Some(StoreReport::not_begun(store.clone(), cut_off()))
+}
+
+fn pass_on(event: Event, store: &StoreKey, progress: &dyn Progress) {
+    match event {
+        Event::Begin { resource, resumed } => {
+            if let Ok(resource) = resource.parse() {
+                progress.begin(store, resource, resumed);
+            }
+        }
+        Event::Advance { resource, done, total } => {
+            if let Ok(resource) = resource.parse() {
+                progress.advance(store, resource, done, total);
+            }
+        }
+        Event::End { resource } => {
+            if let Ok(resource) = resource.parse() {
+                progress.end(store, resource);
+            }
+        }
+        Event::Wait | Event::Report { .. } => {}
+    }
+}
+
+fn cut_off() -> Problem {
+    Problem {
+        trouble: Trouble::Failure,
+        code: "handover".into(),
+        error: "the service that does the run ended before it said how the run went".into(),
+        hint: "see `espelho status`; run again: it resumes where it stopped".into(),
+    }
+}

@@ -1,0 +1,184 @@
+//! Where runs that others ask for wait until the store's own task takes them up, and from where they hear how it goes.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use espelho_model::{StoreKey, sync::Resource};
+use espelho_sync_engine::{Options, Progress, StoreContext, StoreReport, reconcile};
+use tokio::sync::{Notify, mpsc};
+
+use super::Event;
+
+/// Runs that wait for one store at most: more than one behind the one under way brings nothing.
+const WAITING: usize = 4;
+
+/// A run that somebody waits for.
+pub(crate) struct Job {
+    options: Options,
+    told: mpsc::UnboundedSender<Event>,
+}
+
+/// The desk of one process.
+pub(crate) struct Desk {
+    /// Who hears of progress in any case.
+    inner: Arc<dyn Progress>,
+    stores: Mutex<HashMap<StoreKey, Waiting>>,
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: Vec<Job>,
+    arrived: Arc<Notify>,
+    /// Who hears of the run under way, if it is one that was asked for.
+    listening: Option<mpsc::UnboundedSender<Event>>,
+}
+
+impl Desk {
+    pub(crate) fn new(inner: Arc<dyn Progress>) -> Self {
+        Self { inner, stores: Mutex::default(), closed: AtomicBool::new(false) }
+    }
+
+    /// Takes nothing up any more, and sends away whoever waits. A run under way is told to its end.
+    pub(crate) fn close(&self) {
+        let mut stores = self.stores();
+        self.closed.store(true, Ordering::Relaxed);
+        stores.values_mut().for_each(|waiting| waiting.jobs.clear());
+    }
+
+    /// Asks for a run; what comes of it is told there, the report last. `None` when too many wait already.
+    pub(crate) fn ask(&self, store: &StoreKey, options: Options) -> Option<mpsc::UnboundedReceiver<Event>> {
+        let (told, hears) = mpsc::unbounded_channel();
+        let mut stores = self.stores();
+        let waiting = stores.entry(store.clone()).or_default();
+        // Who went away no longer counts.
+        waiting.jobs.retain(|job| !job.told.is_closed());
+        if waiting.jobs.len() >= WAITING || self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
+        waiting.jobs.push(Job { options, told });
+        waiting.arrived.notify_one();
+        Some(hears)
+    }
+
+    /// The next run that somebody asks for; for the task that holds the store.
+    pub(crate) async fn next(&self, store: &StoreKey) -> Job {
+        loop {
+            let arrived = {
+                let mut stores = self.stores();
+                let waiting = stores.entry(store.clone()).or_default();
+                waiting.jobs.retain(|job| !job.told.is_closed());
+                if !waiting.jobs.is_empty() {
+                    return waiting.jobs.remove(0);
+                }
+                Arc::clone(&waiting.arrived)
+            };
+            arrived.notified().await;
+        }
+    }
+
+    /// Does a run with the store's own token and budget, and tells who asked.
+    pub(crate) async fn work(&self, context: &StoreContext, job: Job) -> StoreReport {
+        self.listen(&context.key, Some(job.told.clone()));
+        let report = reconcile(context, &job.options).await;
+        self.listen(&context.key, None);
+        // Whoever asked may be gone; what was mirrored stays.
+        let _ = job.told.send(Event::of_report(&report));
+        report
+    }
+
+    fn listen(&self, store: &StoreKey, told: Option<mpsc::UnboundedSender<Event>>) {
+        self.stores().entry(store.clone()).or_default().listening = told;
+    }
+
+    fn tell(&self, store: &StoreKey, event: impl FnOnce() -> Event) {
+        if let Some(told) = self.stores().get(store).and_then(|waiting| waiting.listening.as_ref()) {
+            let _ = told.send(event());
+        }
+    }
+
+    fn stores(&self) -> MutexGuard<'_, HashMap<StoreKey, Waiting>> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Progress for Desk {
+    fn begin(&self, store: &StoreKey, resource: Resource, resumed: u64) {
+        self.inner.begin(store, resource, resumed);
+        self.tell(store, || Event::Begin { resource: resource.to_string(), resumed });
+    }
+
+    fn advance(&self, store: &StoreKey, resource: Resource, done: u64, total: Option<u64>) {
+        self.inner.advance(store, resource, done, total);
+        self.tell(store, || Event::Advance { resource: resource.to_string(), done, total });
+    }
+
+    fn end(&self, store: &StoreKey, resource: Resource) {
+        self.inner.end(store, resource);
+        self.tell(store, || Event::End { resource: resource.to_string() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_sync_engine::Silent;
+
+    use super::*;
+
+    fn key() -> StoreKey {
+        StoreKey::new("loja-1").unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_asked_for_reaches_the_task_that_waits_for_it_and_that_one_only() {
+        let desk = Arc::new(Desk::new(Arc::new(Silent)));
+        let task = tokio::spawn({
+            let desk = Arc::clone(&desk);
+            async move { desk.next(&key()).await }
+        });
+        let _other = desk.ask(&StoreKey::new("loja-2").unwrap(), Options::default()).unwrap();
+        let _hears = desk.ask(&key(), Options { deep: true, ..Options::default() }).unwrap();
+        assert!(task.await.unwrap().options.deep);
+    }
+
+    #[tokio::test]
+    async fn who_went_away_leaves_its_place() {
+        let desk = Desk::new(Arc::new(Silent));
+        for _ in 0..20 {
+            drop(desk.ask(&key(), Options::default()).unwrap());
+        }
+        let held: Vec<_> = (0..WAITING).map(|_| desk.ask(&key(), Options::default()).unwrap()).collect();
+        assert!(desk.ask(&key(), Options::default()).is_none());
+        drop(held);
+        assert!(desk.ask(&key(), Options::default()).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_closed_desk_sends_away_whoever_waits() {
+        let desk = Desk::new(Arc::new(Silent));
+        let mut hears = desk.ask(&key(), Options::default()).unwrap();
+        desk.close();
+        assert!(hears.recv().await.is_none());
+        assert!(desk.ask(&key(), Options::default()).is_none());
+    }
+
+    #[tokio::test]
+    async fn only_who_asked_hears_of_progress() {
+        let desk = Desk::new(Arc::new(Silent));
+        let mut hears = desk.ask(&key(), Options::default()).unwrap();
+        desk.begin(&key(), Resource::Orders, 0);
+        let job = desk.next(&key()).await;
+        desk.listen(&key(), Some(job.told.clone()));
+        desk.advance(&key(), Resource::Orders, 5, Some(10));
+        desk.listen(&key(), None);
+        desk.end(&key(), Resource::Orders);
+        drop(job);
+        assert!(matches!(hears.recv().await, Some(Event::Advance { done: 5, total: Some(10), .. })));
+        assert!(hears.try_recv().is_err());
+    }
+}

@@ -1,0 +1,154 @@
+//! What `/metrics` shows beside what is counted: figures that are looked up when somebody asks.
+
+use std::{fmt::Write as _, path::Path};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::limit::Lane;
+use espelho_store::Store;
+
+use super::State;
+
+/// Ticks of `/proc/self/stat`; the same on every Linux that Rust supports.
+const TICKS_PER_SECOND: f64 = 100.0;
+/// Bytes of a page there.
+const PAGE: f64 = 4_096.0;
+
+/// The text of `/metrics`.
+pub(super) async fn metrics(state: &State) -> String {
+    let mut text = state.metrics.render();
+    budgets(&mut text, state);
+    match state.store.token_ends().await {
+        Ok(ends) => {
+            head(&mut text, "espelho_token_expires_timestamp_seconds", "gauge");
+            for (store, end) in ends {
+                line(
+                    &mut text,
+                    "espelho_token_expires_timestamp_seconds",
+                    &[("store", &store)],
+                    end.timestamp() as f64,
+                );
+            }
+        }
+        Err(error) => tracing::debug!(%error, "the tokens' ends are not shown"),
+    }
+    disk(&mut text, &state.store);
+    process(&mut text, state.camera.live.started_at);
+    text
+}
+
+fn budgets(text: &mut String, state: &State) {
+    let camera = &state.camera;
+    let gates = camera.shown.iter().filter_map(|(key, rate)| Some((key, *rate, camera.live.gates.of(key)?)));
+    let gates: Vec<_> = gates.collect();
+    head(text, "espelho_ratelimit_remaining", "gauge");
+    for (store, rate, gate) in &gates {
+        let remaining = rate.saturating_sub(gate.held());
+        line(text, "espelho_ratelimit_remaining", &[("store", store.as_str())], remaining.into());
+    }
+    head(text, "espelho_ratelimit_waiting", "gauge");
+    for (store, _, gate) in &gates {
+        for lane in Lane::ALL {
+            let labels = [("store", store.as_str()), ("lane", lane.name())];
+            line(text, "espelho_ratelimit_waiting", &labels, gate.waiting(lane) as f64);
+        }
+    }
+}
+
+/// The database's disk where it is this machine's: beside PostgreSQL there is nothing to say.
+fn disk(text: &mut String, store: &Store) {
+    let Some(file) = store.file() else { return };
+    let mut wal = file.as_os_str().to_owned();
+    wal.push("-wal");
+    if let Ok(wal) = std::fs::metadata(wal) {
+        head(text, "espelho_db_wal_bytes", "gauge");
+        line(text, "espelho_db_wal_bytes", &[], wal.len() as f64);
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if let Ok(disk) = rustix::fs::statvfs(folder) {
+        head(text, "espelho_disk_free_bytes", "gauge");
+        line(text, "espelho_disk_free_bytes", &[], (disk.f_bavail * disk.f_frsize) as f64);
+    }
+}
+
+/// The names that every Prometheus client has for its process.
+fn process(text: &mut String, started_at: DateTime<Utc>) {
+    head(text, "process_start_time_seconds", "gauge");
+    line(text, "process_start_time_seconds", &[], started_at.timestamp() as f64);
+    if let Ok(stat) = std::fs::read_to_string("/proc/self/stat") {
+        from_stat(text, &stat);
+    }
+    if let Ok(open) = std::fs::read_dir("/proc/self/fd") {
+        head(text, "process_open_fds", "gauge");
+        line(text, "process_open_fds", &[], open.count() as f64);
+    }
+    if let Ok(limits) = std::fs::read_to_string("/proc/self/limits") {
+        let most = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+        if let Some(most) = most.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok()) {
+            head(text, "process_max_fds", "gauge");
+            line(text, "process_max_fds", &[], most);
+        }
+    }
+}
+
+fn from_stat(text: &mut String, stat: &str) {
+    // The second field is the command in parentheses, which may hold blanks.
+    let Some((_, fields)) = stat.rsplit_once(')') else { return };
+    let fields: Vec<f64> = fields.split_whitespace().map(|field| field.parse().unwrap_or(0.0)).collect();
+    let field = |at: usize| fields.get(at).copied().unwrap_or(0.0);
+    let cpu = (field(11) + field(12)) / TICKS_PER_SECOND;
+    for (name, kind, value) in [
+        ("process_cpu_seconds_total", "counter", cpu),
+        ("process_threads", "gauge", field(17)),
+        ("process_virtual_memory_bytes", "gauge", field(20)),
+        ("process_resident_memory_bytes", "gauge", field(21) * PAGE),
+    ] {
+        head(text, name, kind);
+        line(text, name, &[], value);
+    }
+}
+
+fn head(text: &mut String, name: &str, kind: &str) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "# TYPE {name} {kind}");
+}
+
+fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
+    let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();
+    let _ = match labels.is_empty() {
+        true => writeln!(text, "{name} {value}"),
+        false => writeln!(text, "{name}{{{}}} {value}", labels.join(",")),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_a_line_of_prometheus() {
+        let mut text = String::new();
+        head(&mut text, "espelho_ratelimit_waiting", "gauge");
+        line(&mut text, "espelho_ratelimit_waiting", &[("store", "a"), ("lane", "poll")], 3.0);
+        line(&mut text, "process_threads", &[], 0.25);
+        let lines = [
+            "# TYPE espelho_ratelimit_waiting gauge",
+            "espelho_ratelimit_waiting{store=\"a\",lane=\"poll\"} 3",
+            "process_threads 0.25\n",
+        ];
+        assert_eq!(text, lines.join("\n"));
+    }
+
+    #[test]
+    fn the_process_is_read_though_its_name_holds_blanks_and_parentheses() {
+        let mut text = String::new();
+        let zeros = |count| vec!["0"; count].join(" ");
+        from_stat(&mut text, &format!("7 (a) b) S {} 150 50 {} 9 0 0 8192 2", zeros(10), zeros(4)));
+        assert!(text.contains("process_cpu_seconds_total 2\n"), "{text}");
+        assert!(
+            text.contains("process_threads 9\n") && text.contains("process_virtual_memory_bytes 8192\n"),
+            "{text}"
+        );
+        assert!(text.contains("process_resident_memory_bytes 8192\n"), "{text}");
+        from_stat(&mut text, "nonsense");
+    }
+}

@@ -1,0 +1,103 @@
+//! Who may look, and who may ask for something: no page of a browser on this machine, whatever name it came under.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::{
+    extract::{ConnectInfo, Request, State as Extract},
+    http::{HeaderMap, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+
+use super::State;
+
+/// Lets requests pass that were sent to this machine by its own name: a foreign name that leads here is an attack
+/// (DNS rebinding).
+pub(super) async fn by_our_name(Extract(state): Extract<State>, request: Request, next: Next) -> Response {
+    match names_us(request.headers(), state.listen.ip()) {
+        true => next.run(request).await,
+        false => {
+            let why = "ask by the address of http.listen, or by localhost\n";
+            (StatusCode::MISDIRECTED_REQUEST, why).into_response()
+        }
+    }
+}
+
+/// Lets programs on this machine pass. A browser says where its page comes from, and cannot send JSON elsewhere without
+/// asking first, which nothing here answers.
+pub(super) async fn from_this_machine(
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let is_json =
+        headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes() == b"application/json");
+    let by_browser = headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site");
+    if !peer.ip().to_canonical().is_loopback() || by_browser {
+        return (StatusCode::FORBIDDEN, "only programs on this machine may ask for this\n").into_response();
+    }
+    if !is_json {
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json\n").into_response();
+    }
+    next.run(request).await
+}
+
+fn names_us(headers: &HeaderMap, listen: IpAddr) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
+    host.to_str().is_ok_and(|host| is_ours(host, listen))
+}
+
+fn is_ours(host: &str, listen: IpAddr) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    match name.parse::<IpAddr>() {
+        // A service that was told to listen everywhere is asked by any of its addresses; an address cannot be rebound.
+        Ok(address) => address.is_loopback() || address == listen || listen.is_unspecified(),
+        Err(_) => name.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_and_the_configured_address_are_ours() {
+        let check = |listen: &str, host: &str, ours| {
+            assert_eq!(is_ours(host, listen.parse().unwrap()), ours, "{host} on {listen}");
+        };
+        for host in ["localhost", "LOCALHOST:8787", "127.0.0.1:8787", "127.9.9.9", "[::1]:8787"] {
+            check("127.0.0.1", host, true);
+        }
+        for host in [
+            "",
+            "evil.example:8787",
+            "localhost.evil.example",
+            "10.0.0.9",
+            "127.0.0.1.evil.example",
+            "[::2]",
+            "[",
+        ] {
+            check("127.0.0.1", host, false);
+        }
+        check("10.0.0.9", "10.0.0.9:8787", true);
+        check("10.0.0.9", "10.0.0.8:8787", false);
+        check("0.0.0.0", "10.0.0.8:8787", true);
+        check("0.0.0.0", "evil.example", false);
+    }
+
+    #[test]
+    fn a_request_without_a_host_or_with_two_is_nobodys() {
+        let listen = IpAddr::from([127, 0, 0, 1]);
+        let mut headers = HeaderMap::new();
+        assert!(!names_us(&headers, listen));
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        assert!(names_us(&headers, listen));
+        headers.append(header::HOST, "localhost".parse().unwrap());
+        assert!(!names_us(&headers, listen));
+    }
+}

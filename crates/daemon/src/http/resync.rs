@@ -1,0 +1,98 @@
+//! `POST /resync`: a run of the store's own task, told line by line.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::State as Extract,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use espelho_model::{Clock, StoreKey};
+use espelho_sync_engine::{Problem, StoreReport, Trouble};
+use futures_util::stream;
+use tokio::sync::mpsc;
+
+use super::State;
+use crate::{
+    handover::{Asked, Event},
+    lifecycle::Health,
+};
+
+/// Between two looks at whether anybody will ever take the run up.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// Asks the store's task for a run, and tells what it says. Whoever asked may go away; the run goes on.
+pub(super) async fn resync(Extract(state): Extract<State>, body: Bytes) -> Response {
+    let asked: Asked = match serde_json::from_slice(&body) {
+        Ok(asked) => asked,
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+    };
+    let options = match asked.options() {
+        Ok(options) => options,
+        Err(unknown) => return refuse(StatusCode::BAD_REQUEST, &unknown),
+    };
+    let Some(store) = StoreKey::new(&asked.store).ok().filter(|key| is_held(&state.health, key)) else {
+        return refuse(StatusCode::CONFLICT, "this service does not hold the store");
+    };
+    let Some(hears) = state.desk.ask(&store, options) else {
+        return refuse(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "runs wait for this store already, or the service is stopping",
+        );
+    };
+    tracing::info!(%store, "a run was asked for");
+    let told = Telling { hears, store, health: state.health, clock: state.clock, begun: false, ended: false };
+    let lines = stream::unfold(told, |mut told| async move {
+        let event = told.next().await?;
+        let mut line = serde_json::to_vec(&event).unwrap_or_default();
+        line.push(b'\n');
+        Some((Ok::<_, Infallible>(line), told))
+    });
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(lines)).into_response()
+}
+
+fn refuse(status: StatusCode, why: &str) -> Response {
+    (status, axum::Json(serde_json::json!({ "error": why }))).into_response()
+}
+
+fn is_held(health: &Health, store: &StoreKey) -> bool {
+    health.snapshot().get(store).is_some_and(|health| health.held)
+}
+
+/// What one asker is told.
+struct Telling {
+    hears: mpsc::UnboundedReceiver<Event>,
+    store: StoreKey,
+    health: Arc<Health>,
+    clock: Arc<dyn Clock>,
+    begun: bool,
+    ended: bool,
+}
+
+impl Telling {
+    async fn next(&mut self) -> Option<Event> {
+        if self.ended {
+            return None;
+        }
+        let event = tokio::select! {
+            event = self.hears.recv() => event?,
+            () = self.clock.sleep(LOOK) => match self.begun || is_held(&self.health, &self.store) {
+                true => Event::Wait,
+                false => Event::of_report(&StoreReport::not_begun(self.store.clone(), lost())),
+            },
+        };
+        self.begun |= !matches!(event, Event::Wait);
+        self.ended = matches!(event, Event::Report { .. });
+        Some(event)
+    }
+}
+
+fn lost() -> Problem {
+    Problem {
+        trouble: Trouble::Held,
+        code: "held".into(),
+        error: "the service lost the store before it could begin".into(),
+        hint: "see `espelho status` for who holds it, and run again".into(),
+    }
+}

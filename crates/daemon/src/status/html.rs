@@ -1,0 +1,280 @@
+//! The status page: one document without scripts or anything from elsewhere, that fetches itself every ten seconds.
+
+use std::fmt::Write as _;
+
+use super::{
+    Alarm, Health, Picture, StorePicture,
+    words::{ago, count, since, span, state},
+};
+
+const STYLE: &str = include_str!("page.css");
+/// Seconds between two fetches.
+const REFRESH: u32 = 10;
+const FAILING: &str = "falha<br><span class=\"en\" lang=\"en\">failing</span>";
+const OK: &str = "em dia<br><span class=\"en\" lang=\"en\">ok</span>";
+/// Stores whose tables are listed; a hub has thousands.
+const WITH_TABLES: usize = 20;
+/// Alarms and stores that are listed at all, the failing ones first.
+const LISTED: usize = 200;
+
+/// The page.
+pub(crate) fn page(picture: &Picture) -> String {
+    let mut body = String::with_capacity(16 << 10);
+    head(&mut body, picture);
+    picture.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm));
+    let mut stores: Vec<(bool, &StorePicture)> =
+        picture.stores.iter().map(|store| (is_failing(picture, store), store)).collect();
+    stores.sort_by_key(|(failing, _)| !failing);
+    stores_table(&mut body, picture, &stores);
+    if stores.len() <= WITH_TABLES {
+        for (_, store) in &stores {
+            details(&mut body, picture, store, stores.len() == 1);
+        }
+    }
+    document(&body)
+}
+
+/// The page of a service whose database does not answer.
+pub(crate) fn unavailable(error: &str, hint: &str) -> String {
+    let alarm = Alarm {
+        store: None,
+        code: "database".into(),
+        failing: true,
+        pt: "o banco de dados não responde".into(),
+        en: "the database does not answer".into(),
+        cause: Some(error.into()),
+        hint: hint.into(),
+    };
+    let mut body = String::from("<header><h1>espelho</h1></header>");
+    write_alarm(&mut body, &alarm);
+    document(&body)
+}
+
+fn document(body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"pt-BR\"><head><meta charset=\"utf-8\"><title>espelho</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta http-equiv=\"refresh\" content=\"{REFRESH}\"><style>{STYLE}</style></head><body>{body}\
+         <footer>A página se renova a cada {REFRESH} s. <span class=\"en\" lang=\"en\">The page renews itself every \
+         {REFRESH} s.</span> <a href=\"/status\">JSON</a> · <a href=\"/metrics\">metrics</a> · \
+         <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n"
+    )
+}
+
+fn head(body: &mut String, picture: &Picture) {
+    let failing = picture.alarms.iter().filter(|alarm| alarm.failing).count() as u64;
+    let (class, pt, en) = match picture.state {
+        Health::Ok => ("ok", "Tudo em dia".to_owned(), "All is well".to_owned()),
+        Health::Failing => {
+            ("failing", count(failing, "problema", "problemas"), count(failing, "problem", "problems"))
+        }
+    };
+    let running = picture.service.started_at.map_or(0, |started| (picture.at - started).num_seconds());
+    // Writing to a String cannot fail.
+    let _ = write!(
+        body,
+        "<header><h1>espelho</h1><small>{} · em execução há {} <span lang=\"en\">/ running</span> · {} UTC</small></header>\
+         <p class=\"verdict {class}\">{} <span class=\"en\" lang=\"en\">{}</span></p>",
+        escape(&picture.service.version),
+        span(running),
+        picture.at.format("%d/%m/%Y %H:%M:%S"),
+        escape(&pt),
+        escape(&en)
+    );
+}
+
+fn write_alarm(body: &mut String, alarm: &Alarm) {
+    let store = alarm.store.as_ref().map(|store| format!("<b>{}</b>: ", escape(store))).unwrap_or_default();
+    let _ = write!(
+        body,
+        "<div class=\"alarm{}\"><p>{store}{} <span class=\"en\" lang=\"en\">{}</span> <code>{}</code></p>",
+        if alarm.failing { "" } else { " note" },
+        escape(&alarm.pt),
+        escape(&alarm.en),
+        escape(&alarm.code)
+    );
+    if let Some(cause) = &alarm.cause {
+        let _ = write!(body, "<p><small>causa / cause:</small> {}</p>", escape(cause));
+    }
+    let _ = write!(body, "<p><small>próximo passo / next step:</small> {}</p></div>", escape(&alarm.hint));
+}
+
+fn is_failing(picture: &Picture, store: &StorePicture) -> bool {
+    picture.alarms.iter().any(|alarm| alarm.failing && alarm.store.as_ref() == Some(&store.store))
+}
+
+fn heads(body: &mut String, columns: &[(&str, &str, bool)]) {
+    body.push_str("<div class=\"scroll\"><table><tr>");
+    for (pt, en, number) in columns {
+        let class = if *number { " class=\"n\"" } else { "" };
+        let _ = write!(body, "<th{class}>{pt}<br><span class=\"en\" lang=\"en\">{en}</span></th>");
+    }
+    body.push_str("</tr>");
+}
+
+fn stores_table(body: &mut String, picture: &Picture, stores: &[(bool, &StorePicture)]) {
+    body.push_str("<h2>Lojas <span class=\"en\" lang=\"en\">Stores</span></h2>");
+    heads(
+        body,
+        &[
+            ("Loja", "Store", false),
+            ("Estado", "State", false),
+            ("Última sincronização", "Last run", false),
+            ("Atraso", "Lag", true),
+            ("Fila", "Inbox", true),
+            ("Token vence em", "Token ends in", true),
+            ("Limite usado", "Budget used", true),
+            ("Espera por faixa", "Waiting by lane", false),
+        ],
+    );
+    for (failing, store) in stores.iter().take(LISTED) {
+        store_row(body, picture, store, *failing);
+    }
+    body.push_str("</table></div>");
+    let hidden = stores.len().saturating_sub(LISTED);
+    if hidden > 0 {
+        let _ = write!(
+            body,
+            "<p><small>e mais {hidden} / and {hidden} more: <a href=\"/status\">JSON</a></small></p>"
+        );
+    }
+}
+
+fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, failing: bool) {
+    let run = store.last_run.as_ref().map_or_else(
+        || "-".to_owned(),
+        |run| {
+            let when = ago(picture.at, run.finished_at.unwrap_or(run.started_at));
+            let shown = format!("{}, {when}", escape(state(&run.state)));
+            // The figures are written down in the end.
+            match run.finished_at {
+                None => shown,
+                Some(_) => format!(
+                    "{shown}<br><small>{} vistos / seen, {} mudados / changed, {} falhas / failed</small>",
+                    run.seen, run.changed, run.failed
+                ),
+            }
+        },
+    );
+    let dash = || "-".to_owned();
+    let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
+    let token = store.token_expires_at.map(|end| span((end - picture.at).num_seconds()));
+    let waiting = store.budget.as_ref().map(|budget| {
+        let lanes =
+            budget.waiting.iter().filter(|(_, n)| **n > 0).map(|(lane, n)| format!("{} {n}", escape(lane)));
+        lanes.collect::<Vec<_>>().join(", ")
+    });
+    let _ = write!(
+        body,
+        "<tr><td class=\"short\"><b>{}</b></td><td class=\"short {}\">{}</td><td>{run}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+         <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
+        escape(&store.store),
+        if failing { "failing" } else { "ok" },
+        if failing { FAILING } else { OK },
+        store.lag_seconds.map_or_else(dash, span),
+        store.inbox.backlog,
+        token.unwrap_or_else(dash),
+        budget.unwrap_or_else(dash),
+        waiting.filter(|waiting| !waiting.is_empty()).unwrap_or_else(dash)
+    );
+}
+
+fn details(body: &mut String, picture: &Picture, store: &StorePicture, open: bool) {
+    let _ = write!(
+        body,
+        "<details{}><summary>Tabelas de <b>{}</b> <span class=\"en\" lang=\"en\">Tables</span></summary>",
+        if open { " open" } else { "" },
+        escape(&store.store)
+    );
+    heads(
+        body,
+        &[
+            ("Tabela", "Table", false),
+            ("Vivos", "Live", true),
+            ("Ausentes", "Gone", true),
+            ("Mudou há", "Last change", true),
+        ],
+    );
+    for table in &store.tables {
+        let _ = write!(
+            body,
+            "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+            escape(&table.table),
+            table.live,
+            table.gone,
+            since(picture.at, table.last_mirrored)
+        );
+    }
+    body.push_str("</table></div>");
+    if let Some(holder) = &store.holder {
+        let held = match holder.held {
+            Some(true) => "Com / held by",
+            Some(false) => "Livre; antes com / free; last held by",
+            None => "Última com / last held by",
+        };
+        let (owner, since) = (escape(&holder.owner), ago(picture.at, holder.since));
+        let _ = write!(body, "<p><small>{held}: {owner}, {since}</small></p>");
+    }
+    body.push_str("</details>");
+}
+
+/// Text that is safe in an element and in a quoted attribute.
+fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::{Failures, specimen};
+
+    #[test]
+    fn whatever_the_marketplace_says_is_shown_as_text() {
+        let evil = "<script>alert(\"1\")</script>'&";
+        let mut store = specimen::store("loja-1");
+        store.problem = Some(format!("{evil}; {evil}"));
+        store.holder.as_mut().unwrap().owner = evil.into();
+        store.last_run.as_mut().unwrap().state = evil.into();
+        store.failures = vec![Failures {
+            entity: evil.into(),
+            code: evil.into(),
+            rows: 1,
+            error: evil.into(),
+            hint: evil.into(),
+        }];
+        let page = page(&specimen::picture(vec![store]));
+        assert!(!page.contains("<script") && !page.contains("'&<"), "{page}");
+        assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)"));
+        assert!(!unavailable(evil, evil).contains("<script"));
+    }
+
+    #[test]
+    fn nothing_is_fetched_from_elsewhere() {
+        let page = page(&specimen::picture(vec![specimen::store("loja-1")]));
+        for word in ["http://", "https://", "src=", "<link", "@import", "url(", "<script"] {
+            assert!(!page.contains(word), "{word} in\n{page}");
+        }
+        assert!(page.contains("http-equiv=\"refresh\" content=\"10\""));
+    }
+
+    #[test]
+    fn what_fails_stands_first() {
+        let mut second = specimen::store("loja-2");
+        second.problem = Some("no answer; wait".into());
+        let page = page(&specimen::picture(vec![specimen::store("loja-1"), second]));
+        let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{page}"));
+        assert!(at("class=\"alarm\"") < at("<h2>Lojas"));
+        assert!(at("<b>loja-2</b></td>") < at("<b>loja-1</b></td>"));
+    }
+}

@@ -1,0 +1,65 @@
+//! What only the running service knows: which stores it works on, and how its budgets are spent.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::limit::{Gate, Lane};
+use espelho_model::StoreKey;
+
+use super::{Budget, ServiceState, StorePicture};
+use crate::lifecycle::{Health, StoreHealth};
+
+/// The budgets of the stores that this process works on. A store that is given back takes its budget along.
+#[derive(Default)]
+pub(crate) struct Gates(Mutex<BTreeMap<StoreKey, Weak<Gate>>>);
+
+impl Gates {
+    /// Notes the budget of a store that was taken.
+    pub(crate) fn note(&self, store: &StoreKey, gate: &Arc<Gate>) {
+        let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        gates.insert(store.clone(), Arc::downgrade(gate));
+    }
+
+    /// The budget of a store.
+    pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<Gate>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(store)?.upgrade()
+    }
+}
+
+/// The service that answers.
+#[derive(Clone)]
+pub(crate) struct Live {
+    pub health: Arc<Health>,
+    pub gates: Arc<Gates>,
+    pub started_at: DateTime<Utc>,
+}
+
+impl Live {
+    pub(super) fn service(&self) -> ServiceState {
+        ServiceState {
+            running: true,
+            version: env!("CARGO_PKG_VERSION").into(),
+            process: Some(std::process::id()),
+            started_at: Some(self.started_at),
+        }
+    }
+
+    pub(super) fn add(
+        &self,
+        store: &StoreKey,
+        per_minute: u32,
+        health: Option<&StoreHealth>,
+        picture: &mut StorePicture,
+    ) {
+        if let Some(health) = health {
+            (picture.ours, picture.problem) = (Some(health.held), health.problem.clone());
+        }
+        picture.budget = self.gates.of(store).map(|gate| {
+            let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), gate.waiting(lane)));
+            Budget { per_minute, held: gate.held(), waiting: waiting.into() }
+        });
+    }
+}

@@ -1,0 +1,210 @@
+//! How everything is: one picture for `/status`, the status page and `espelho status`.
+//!
+//! `collect` reads it from the database, `live` adds what only the running service knows, `judge` says what is wrong and
+//! what to do, `text` and `html` show it. `words` are what both say in Portuguese, with the English beside it.
+
+mod collect;
+mod html;
+mod judge;
+mod live;
+mod text;
+mod words;
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use collect::collect;
+pub(crate) use html::{page, unavailable};
+pub(crate) use live::{Gates, Live};
+pub(crate) use text::{Look, show};
+
+/// A store that is to be shown: its key and its requests a minute.
+pub(crate) type Shown = (StoreKey, u32);
+
+/// The picture. Its JSON is the answer of `/status`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Picture {
+    /// `ok` or `failing`.
+    pub state: Health,
+    /// When it was taken.
+    pub at: DateTime<Utc>,
+    pub service: ServiceState,
+    pub stores: Vec<StorePicture>,
+    /// What is wrong, the worst first.
+    pub alarms: Vec<Alarm>,
+}
+
+/// Whether all is well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Health {
+    Ok,
+    Failing,
+}
+
+/// The service itself.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct ServiceState {
+    pub running: bool,
+    pub version: String,
+    /// Of the service; absent where it is not running.
+    pub process: Option<u32>,
+    pub started_at: Option<DateTime<Utc>>,
+}
+
+/// One store.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct StorePicture {
+    pub store: String,
+    pub holder: Option<Holder>,
+    /// Whether the answering service works on it; absent where none was asked.
+    pub ours: Option<bool>,
+    pub last_run: Option<Run>,
+    pub last_success: Option<DateTime<Utc>>,
+    pub tables: Vec<TableCounts>,
+    pub failures: Vec<Failures>,
+    pub inbox: Inbox,
+    pub token_expires_at: Option<DateTime<Utc>>,
+    /// Absent where no service was asked.
+    pub budget: Option<Budget>,
+    /// How old the mirror may be: the age of the oldest delivery that waits, else the time since the last complete run.
+    pub lag_seconds: Option<i64>,
+    /// What the service says went wrong last, until it goes well.
+    pub problem: Option<String>,
+}
+
+/// Who holds a store's lease, or was the last to.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Holder {
+    pub owner: String,
+    pub since: DateTime<Utc>,
+    /// Absent where the system does not say.
+    pub held: Option<bool>,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Run {
+    pub kind: String,
+    pub state: String,
+    pub started_at: DateTime<Utc>,
+    pub finished_at: Option<DateTime<Utc>>,
+    pub requests: u64,
+    pub seen: u64,
+    pub changed: u64,
+    pub gone: u64,
+    pub failed: u64,
+    pub error: Option<String>,
+}
+
+/// A mirrored table.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct TableCounts {
+    pub table: String,
+    pub live: u64,
+    pub gone: u64,
+    /// When one of its rows was last written.
+    pub last_mirrored: Option<DateTime<Utc>>,
+}
+
+/// Rows that fail for one cause.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Failures {
+    pub entity: String,
+    pub code: String,
+    pub rows: u64,
+    pub error: String,
+    pub hint: String,
+}
+
+/// Deliveries that wait.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Inbox {
+    pub backlog: u64,
+    pub oldest_age_seconds: Option<i64>,
+}
+
+/// The budget of a store's token.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Budget {
+    pub per_minute: u32,
+    /// Slots that are held now.
+    pub held: u32,
+    /// Requests that wait, by lane.
+    pub waiting: BTreeMap<String, usize>,
+}
+
+/// Something that somebody should look at.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub(crate) struct Alarm {
+    /// Absent where it concerns all.
+    pub store: Option<String>,
+    pub code: String,
+    /// Whether it fails, or is merely worth knowing.
+    pub failing: bool,
+    pub pt: String,
+    pub en: String,
+    /// The cause, as it was said.
+    pub cause: Option<String>,
+    /// The next step.
+    pub hint: String,
+}
+
+#[cfg(test)]
+pub(crate) mod specimen {
+    use super::*;
+
+    pub(crate) fn at(minute: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_000 + minute * 60, 0).unwrap()
+    }
+
+    /// A store that is well, as of minute 60.
+    pub(crate) fn store(key: &str) -> StorePicture {
+        let run = Run {
+            kind: "scheduled".into(),
+            state: "complete".into(),
+            started_at: at(50),
+            finished_at: Some(at(51)),
+            requests: 12,
+            seen: 300,
+            changed: 4,
+            gone: 0,
+            failed: 0,
+            error: None,
+        };
+        let table = TableCounts { table: "orders".into(), live: 300, gone: 2, last_mirrored: Some(at(51)) };
+        StorePicture {
+            store: key.into(),
+            holder: Some(Holder {
+                owner: "espelho run (process 7 on a)".into(),
+                since: at(0),
+                held: Some(true),
+            }),
+            ours: Some(true),
+            last_run: Some(run),
+            last_success: Some(at(51)),
+            tables: vec![table],
+            failures: Vec::new(),
+            inbox: Inbox::default(),
+            token_expires_at: Some(at(60 * 24 * 20)),
+            budget: Some(Budget { per_minute: 300, held: 12, waiting: [("poll".to_owned(), 3)].into() }),
+            lag_seconds: Some(540),
+            problem: None,
+        }
+    }
+
+    pub(crate) fn picture(stores: Vec<StorePicture>) -> Picture {
+        let service = ServiceState {
+            running: true,
+            version: "0.1.0".into(),
+            process: Some(7),
+            started_at: Some(at(0)),
+        };
+        let mut picture = Picture { state: Health::Ok, at: at(60), service, stores, alarms: Vec::new() };
+        judge::judge(&mut picture);
+        picture
+    }
+}

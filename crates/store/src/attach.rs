@@ -1,0 +1,52 @@
+//! Opening a database that is there already, for those who only look at it: nothing is created or migrated.
+
+use std::{path::Path, sync::Arc};
+
+use espelho_model::Clock;
+use sqlx::migrate::Migrator;
+
+use crate::{
+    Error, Store,
+    connect::{POSTGRES, SQLITE, SQLITE_INBOX, beside, file_of, shown},
+    driver::Database,
+};
+
+pub(crate) const VERSION: &str = "SELECT max(version) FROM _sqlx_migrations";
+
+impl Store {
+    /// Opens a database as it is. A service of another version may be at work on it, so it is not migrated.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] where there is none, [`Error::Older`] or [`Error::Newer`] where it is not of this version.
+    pub async fn attach(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        if url.starts_with("sqlite:") {
+            let file = file_of(url)?;
+            // Opening would create them.
+            if ![&file, &beside(&file, "-inbox")].into_iter().all(|path| Path::exists(path)) {
+                return Err(Error::Missing { url: shown(url) });
+            }
+        }
+        let store = Self::connect(url, clock).await?;
+        let main = if store.file().is_some() { &SQLITE } else { &POSTGRES };
+        check_version(&store.database, main).await?;
+        if store.file().is_some() {
+            check_version(&store.inbox, &SQLITE_INBOX).await?;
+        }
+        Ok(store)
+    }
+}
+
+async fn check_version(database: &Database, migrator: &Migrator) -> Result<(), Error> {
+    let wanted = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let found = match database.fetch("read the schema's version", VERSION, Vec::new()).await {
+        Ok(rows) => rows.first().map_or(Ok(None), |row| row.optional_int(0))?.unwrap_or(0),
+        // A database that nobody has migrated has no such table.
+        Err(Error::Statement { source: sqlx::Error::Database(_), .. }) => 0,
+        Err(error) => return Err(error),
+    };
+    match found.cmp(&wanted) {
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Less => Err(Error::Older { found, wanted }),
+        std::cmp::Ordering::Greater => Err(Error::Newer { found }),
+    }
+}

@@ -1,0 +1,208 @@
+//! What the mirror knows about one thing, for whoever asks why it is as it is.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+
+use crate::{Error, Store, mirrored};
+
+pub(crate) const PARTS: &str =
+    "SELECT part, read_at FROM order_parts WHERE store = $1 AND order_number = $2 ORDER BY part";
+pub(crate) const CHANGES: &str = "SELECT seq, op, at FROM changes WHERE store = $1 AND entity = $2 AND key = $3 \
+    ORDER BY seq DESC LIMIT 20";
+pub(crate) const ERRORS_OF: &str =
+    "SELECT code, error, hint, at FROM v_errors WHERE store = $1 AND entity = $2 AND key = $3";
+pub(crate) const ERRORS: &str = "SELECT store, entity, key, code, error, hint, at FROM v_errors WHERE $1 = '' OR store = $1 \
+    ORDER BY store, at DESC, entity, key LIMIT $2";
+/// What hangs on an order, by table.
+const SIDES: [&str; 6] =
+    ["order_items", "order_invoices", "order_events", "order_splits", "shipments", "shipment_labels"];
+/// Deliveries that are looked through at a time.
+const DELIVERIES: i64 = 500;
+
+/// A mirrored row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// The table it is in.
+    pub table: &'static str,
+    /// When it was last written.
+    pub mirrored_at: DateTime<Utc>,
+    /// When a complete pass no longer found it.
+    pub gone_at: Option<DateTime<Utc>>,
+    /// The object as it was received.
+    pub raw: String,
+    /// Live rows that hang on it, by table.
+    pub sides: BTreeMap<&'static str, u64>,
+    /// When each of an order's sides was last read.
+    pub parts: Vec<(String, DateTime<Utc>)>,
+}
+
+/// A row of `v_errors`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorRow {
+    /// The store.
+    pub store: String,
+    /// What kind of thing.
+    pub entity: String,
+    /// Which one.
+    pub key: String,
+    /// The cause's code.
+    pub code: String,
+    /// The cause, in words.
+    pub error: String,
+    /// The next step.
+    pub hint: String,
+    /// Since when.
+    pub at: DateTime<Utc>,
+}
+
+/// A kind of thing that can be explained.
+struct Kind {
+    /// Its name in the change feed.
+    entity: &'static str,
+    table: &'static str,
+    /// Columns of its key beside the store.
+    columns: usize,
+    sql: String,
+}
+
+static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
+    let tuned = [("order", "orders", vec!["order_number"]), ("product", "products", vec!["id"])];
+    let all = tuned.into_iter().chain(mirrored::TABLES.iter().map(|table| table.explained()));
+    all.map(|(entity, table, key)| Kind { entity, table, columns: key.len(), sql: row_of(table, &key) })
+        .collect()
+});
+
+static COUNTS: LazyLock<[(&str, String); 6]> = LazyLock::new(|| {
+    SIDES.map(|table| {
+        let whose = "store = $1 AND order_number = $2 AND gone_at IS NULL";
+        (table, format!("SELECT count(*) FROM {table} WHERE {whose}"))
+    })
+});
+
+pub(crate) fn statements() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|kind| kind.sql.as_str()).chain(COUNTS.iter().map(|(_, sql)| sql.as_str()))
+}
+
+fn row_of(table: &str, key: &[&str]) -> String {
+    let is = |(at, column): (usize, &&str)| format!("{column} = ${}", at + 2);
+    let places: Vec<String> = key.iter().enumerate().map(is).collect();
+    let places = places.join(" AND ");
+    format!("SELECT mirrored_at, gone_at, CAST(raw AS TEXT) FROM {table} WHERE store = $1 AND {places}")
+}
+
+impl Store {
+    /// The kinds of thing that [`Store::explain`] knows, by their names in the change feed.
+    pub fn explainable() -> Vec<&'static str> {
+        KINDS.iter().map(|kind| kind.entity).collect()
+    }
+
+    /// A mirrored thing by its name in the change feed and its key; of what hangs on a parent the key is `PARENT/ID`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn explain(
+        &self,
+        store: &StoreKey,
+        entity: &str,
+        key: &str,
+    ) -> Result<Option<Explained>, Error> {
+        let Some(kind) = KINDS.iter().find(|kind| kind.entity == entity) else { return Ok(None) };
+        let parts: Vec<&str> = key.splitn(kind.columns, '/').collect();
+        if parts.len() != kind.columns {
+            return Ok(None);
+        }
+        let mut values = vec![store.as_str().into()];
+        values.extend(parts.into_iter().map(Into::into));
+        let rows = self.database.fetch("explain a row", &kind.sql, values).await?;
+        let Some(row) = rows.first() else { return Ok(None) };
+        let (mut sides, mut parts) = (BTreeMap::new(), Vec::new());
+        if entity == "order" {
+            (sides, parts) = self.around_order(store, key).await?;
+        }
+        let (mirrored_at, gone_at, raw) = (row.time(0)?, row.optional_time(1)?, row.text(2)?);
+        Ok(Some(Explained { table: kind.table, mirrored_at, gone_at, raw, sides, parts }))
+    }
+
+    async fn around_order(&self, store: &StoreKey, number: &str) -> Result<Around, Error> {
+        let values = || vec![store.as_str().into(), number.into()];
+        let mut sides = BTreeMap::new();
+        for (table, sql) in COUNTS.iter() {
+            let rows = self.database.fetch("count an order's rows", sql, values()).await?;
+            let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+            sides.insert(*table, u64::try_from(count).unwrap_or(0));
+        }
+        let rows = self.database.fetch("read an order's sides", PARTS, values()).await?;
+        let parts = rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?)));
+        Ok((sides, parts.collect::<Result<_, Error>>()?))
+    }
+
+    /// The newest entries of the change feed about one thing: number, operation, time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn changes_of(
+        &self,
+        store: &StoreKey,
+        entity: &str,
+        key: &str,
+    ) -> Result<Vec<(i64, String, DateTime<Utc>)>, Error> {
+        let values = vec![store.as_str().into(), entity.into(), key.into()];
+        let rows = self.database.fetch("read a row's changes", CHANGES, values).await?;
+        rows.iter().map(|row| Ok((row.int(0)?, row.text(1)?, row.time(2)?))).collect()
+    }
+
+    /// What keeps one thing from being mirrored.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn errors_of(&self, store: &StoreKey, entity: &str, key: &str) -> Result<Vec<ErrorRow>, Error> {
+        let values = vec![store.as_str().into(), entity.into(), key.into()];
+        let rows = self.database.fetch("read a row's errors", ERRORS_OF, values).await?;
+        let read = |row: &crate::driver::Row| {
+            let (store, entity, key) = (store.to_string(), entity.to_owned(), key.to_owned());
+            let [code, error, hint] = [row.text(0)?, row.text(1)?, row.text(2)?];
+            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(3)? })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Up to `limit` rows of `v_errors`, of one store or of all, the newest of each store first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn errors(&self, store: Option<&StoreKey>, limit: u32) -> Result<Vec<ErrorRow>, Error> {
+        let values = vec![store.map_or("", StoreKey::as_str).into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read the errors", ERRORS, values).await?;
+        let read = |row: &crate::driver::Row| {
+            let [store, entity, key] = [row.text(0)?, row.text(1)?, row.text(2)?];
+            let [code, error, hint] = [row.text(3)?, row.text(4)?, row.text(5)?];
+            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(6)? })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// Deliveries that wait in the inbox and name `word` anywhere: their event, and when they came.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn deliveries_naming(
+        &self,
+        store: &StoreKey,
+        word: &str,
+    ) -> Result<Vec<(Option<String>, DateTime<Utc>)>, Error> {
+        let (mut found, mut after) = (Vec::new(), 0);
+        loop {
+            let batch = self.unhandled(store, after, DELIVERIES).await?;
+            let Some(last) = batch.last() else { return Ok(found) };
+            after = last.id;
+            let names = |body: &[u8]| body.windows(word.len().max(1)).any(|part| part == word.as_bytes());
+            let naming = batch.into_iter().filter(|delivery| names(&delivery.body));
+            found.extend(naming.map(|delivery| (delivery.event, delivery.received_at)));
+        }
+    }
+}
+
+/// What hangs on an order, and when its sides were read.
+type Around = (BTreeMap<&'static str, u64>, Vec<(String, DateTime<Utc>)>);

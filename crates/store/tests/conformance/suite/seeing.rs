@@ -1,0 +1,180 @@
+//! Seeing how everything is: opening without migrating, overview, who holds a store, explaining a row, listening.
+
+use std::{sync::Arc, time::Duration};
+
+use espelho_model::sync::{Counts, Resource};
+use espelho_store::{Error, Failure, KeptToken, NewDelivery, Op, RunResult, Store};
+
+use crate::{
+    examples::{order, order_of},
+    hand_clock::{HandClock, opening_hour},
+    kinds::KINDS,
+    world::{World, minha_loja, store_key},
+};
+
+async fn attach(world: &World) -> Result<Store, Error> {
+    Store::attach(&world.url, Arc::<HandClock>::clone(&world.clock)).await
+}
+
+fn failure(key: &str, code: &str) -> Failure {
+    Failure { key: key.into(), code: code.into(), error: "the cause".into(), hint: "the step".into() }
+}
+
+async fn fail(world: &World, failures: &[Failure]) {
+    let lease = world.lease().await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.note_failures(Resource::Orders, failures).await.unwrap();
+    tx.commit().await.unwrap();
+    lease.release().await.unwrap();
+}
+
+async fn deliver(world: &World, bodies: &[&str]) {
+    let delivery = |body: &&str| NewDelivery {
+        store: minha_loja(),
+        received_at: opening_hour(),
+        event: Some("order.paid".to_owned()),
+        digest: "d".repeat(64),
+        body: body.as_bytes().to_vec(),
+    };
+    world.store.keep_deliveries(bodies.iter().map(delivery).collect()).await.unwrap();
+}
+
+pub(crate) async fn a_database_of_this_version_is_opened_as_it_is(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
+    let other = attach(world).await.unwrap();
+    assert_eq!(other.count(&minha_loja(), Resource::Orders).await.unwrap(), 1);
+}
+
+pub(crate) async fn a_database_of_another_version_is_not_opened_by_who_only_looks(world: &World) {
+    let later = "UPDATE _sqlx_migrations SET version = 9999 WHERE version = 1";
+    assert_eq!(world.tables.execute(later).await, 1);
+    assert!(matches!(attach(world).await.err(), Some(Error::Newer { found: 9999 })));
+    world.tables.execute("DELETE FROM _sqlx_migrations WHERE version > 2").await;
+    let error = attach(world).await.err().unwrap();
+    assert!(matches!(error, Error::Older { found: 2, .. }), "{error:?}");
+    assert!(error.hint().contains("espelho migrate"), "{}", error.hint());
+    world.tables.execute("DROP TABLE _sqlx_migrations").await;
+    assert!(matches!(attach(world).await.err(), Some(Error::Older { found: 0, .. })));
+}
+
+pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
+    assert!(world.store.overview().await.unwrap().is_empty());
+    let lease = world.lease().await;
+    let run = world.store.start_run(&lease, "scheduled").await.unwrap();
+    world
+        .write_orders(&lease, Op::Insert, vec![order_of("1", "paid", &["1", "2"]), order("2", "paid")])
+        .await;
+    world.clock.advance(Duration::from_secs(60));
+    let counts = Counts { seen: 3, changed: 2, gone: 1, failed: 0 };
+    let result = RunResult { state: "complete", requests: 9, counts, error: None };
+    world.store.finish_run(run, result).await.unwrap();
+    world.clock.advance(Duration::from_secs(60));
+    world.store.start_run(&lease, "resync").await.unwrap();
+    lease.release().await.unwrap();
+    fail(world, &[failure("7", "http_500"), failure("8", "http_500"), failure("9", "refused")]).await;
+    deliver(world, &["a", "b"]).await;
+    let token = KeptToken {
+        token: "t".into(),
+        expires_at: opening_hour() + Duration::from_secs(3_600),
+        obtained_at: opening_hour(),
+        username: "u".into(),
+        base_url: "b".into(),
+    };
+    world.store.keep_token(&minha_loja(), token).await.unwrap();
+    drop(world.lease_of(&store_key("outra")).await);
+
+    let all = world.store.overview().await.unwrap();
+    let [(other, bare)] = &all.iter().filter(|(key, _)| *key != "minha-loja").collect::<Vec<_>>()[..] else {
+        panic!("{all:?}")
+    };
+    assert_eq!((other.as_str(), bare.holder.as_ref().unwrap().0.as_str()), ("outra", "the test"));
+    assert!(bare.last_run.is_none() && bare.tables.is_empty() && bare.backlog.is_none());
+    let one = &all["minha-loja"];
+    let last = one.last_run.as_ref().unwrap();
+    assert_eq!((last.kind.as_str(), last.state.as_str(), last.finished_at), ("resync", "running", None));
+    assert_eq!(one.last_success, Some(opening_hour() + Duration::from_secs(60)));
+    let groups: Vec<_> = one.failures.iter().map(|f| (f.entity.as_str(), f.code.as_str(), f.rows)).collect();
+    assert_eq!(groups, [("order", "http_500", 2), ("order", "refused", 1)]);
+    assert_eq!((one.failures[0].error.as_str(), one.failures[0].hint.as_str()), ("the cause", "the step"));
+    assert_eq!(one.backlog, Some((2, opening_hour())));
+    assert_eq!(one.token_expires_at, Some(opening_hour() + Duration::from_secs(3_600)));
+    let tables: Vec<_> =
+        one.tables.iter().map(|t| (t.table.as_str(), t.live, t.gone, t.last_mirrored)).collect();
+    let at = Some(opening_hour());
+    let lines = one.tables.iter().find(|t| t.table == "order_items").unwrap().live;
+    assert_eq!(tables, [("orders", 2, 0, at), ("order_items", lines, 0, at)]);
+    let ends = world.store.token_ends().await.unwrap();
+    assert_eq!(ends, [("minha-loja".to_owned(), one.token_expires_at.unwrap())]);
+}
+
+pub(crate) async fn whether_a_store_is_held_is_seen_without_touching_its_lock(world: &World) {
+    let other = world.open_again().await.unwrap();
+    let held = async || other.held_stores().await.unwrap().unwrap().into_iter().collect::<Vec<_>>();
+    assert_eq!(held().await, [""; 0]);
+    let (lease, another) = (world.lease().await, world.lease_of(&store_key("outra")).await);
+    assert_eq!(held().await, ["minha-loja", "outra"]);
+    another.release().await.unwrap();
+    assert_eq!(held().await, ["minha-loja"]);
+    lease.release().await.unwrap();
+    assert_eq!(held().await, [""; 0]);
+    drop(other.acquire(&minha_loja(), "the other").await.unwrap());
+}
+
+pub(crate) async fn an_order_is_explained_with_all_that_hangs_on_it(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order_of("1", "paid", &["1", "2"])]).await;
+    world.clock.advance(Duration::from_secs(60));
+    world.write_orders(&lease, Op::Update, vec![order_of("1", "shipped", &["1", "2"])]).await;
+    lease.release().await.unwrap();
+    fail(world, &[failure("1", "http_500"), failure("2", "http_500")]).await;
+    deliver(world, &["{\"order\":\"1\"}", "{\"order\":\"77\"}", ""]).await;
+    let store = &minha_loja();
+    let row = world.store.explain(store, "order", "1").await.unwrap().unwrap();
+    assert_eq!((row.table, row.gone_at), ("orders", None));
+    assert_eq!(row.mirrored_at, opening_hour() + Duration::from_secs(60));
+    assert_eq!((row.sides["order_items"], row.sides["shipments"]), (2, 0));
+    assert!(row.raw.starts_with('{'));
+    let changes = world.store.changes_of(store, "order", "1").await.unwrap();
+    assert_eq!(changes.iter().map(|(_, op, _)| op.as_str()).collect::<Vec<_>>(), ["update", "insert"]);
+    let errors = world.store.errors_of(store, "order", "1").await.unwrap();
+    assert_eq!((errors.len(), errors[0].code.as_str()), (1, "http_500"));
+    assert_eq!(world.store.deliveries_naming(store, "\"1\"").await.unwrap().len(), 1);
+    assert!(world.store.explain(store, "order", "2").await.unwrap().is_none());
+    assert!(world.store.explain(&store_key("outra"), "order", "1").await.unwrap().is_none());
+    assert!(world.store.explain(store, "nothing", "1").await.unwrap().is_none());
+}
+
+/// The feed's name of a row is what it is explained by, for every table.
+pub(crate) async fn every_row_is_explained_by_its_name_in_the_feed(world: &World) {
+    let lease = world.lease().await;
+    for kind in KINDS {
+        kind.keep(world, &lease, &["1"], "dito").await;
+    }
+    for change in world.store.changes_after(0, 1_000).await.unwrap() {
+        assert!(Store::explainable().contains(&change.entity.as_str()), "{change:?}");
+        let row = world.store.explain(&change.store, &change.entity, &change.key).await.unwrap();
+        assert!(row.is_some(), "{change:?} is not explained");
+    }
+}
+
+pub(crate) async fn errors_are_read_of_one_store_or_of_all(world: &World) {
+    fail(world, &[failure("1", "a"), failure("2", "b")]).await;
+    let (one, other) = (minha_loja(), store_key("outra"));
+    let of = async |store, limit| world.store.errors(store, limit).await.unwrap();
+    let all = of(None, 10).await;
+    assert_eq!(all.iter().map(|row| row.key.as_str()).collect::<Vec<_>>(), ["1", "2"]);
+    assert_eq!(of(Some(&one), 10).await, all);
+    assert_eq!(of(Some(&one), 1).await, all[..1]);
+    assert!(of(Some(&other), 10).await.is_empty());
+}
+
+pub(crate) async fn who_listens_hears_of_changes_where_the_database_tells(world: &World) {
+    let lease = world.lease().await;
+    let mut watch = world.store.watch_changes().await.unwrap();
+    assert_eq!(watch.hears(), world.url.starts_with("postgres"));
+    world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
+    if watch.hears() {
+        tokio::time::timeout(Duration::from_secs(30), watch.changed()).await.unwrap();
+    }
+}

@@ -1,0 +1,271 @@
+//! Seeing and steering: `status`, `errors`, `explain`, `feed`, `audit`, the status page, and `--resync` beside a service.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+use espelho_tests::{
+    Installation, Kind, Outcome, Reply, Shop, on_both_databases,
+    pages::{answer, ready, stopped},
+    shop::{ORDERS, Order},
+    truth,
+};
+use serde_json::{Value, json};
+
+on_both_databases![
+    the_feed_tells_what_its_reader_has_not_acknowledged,
+    a_followed_feed_tells_what_comes_and_ends_when_told_to,
+    status_without_a_service_looks_at_the_database_itself,
+    what_fails_is_shown_with_cause_and_next_step,
+    a_running_service_is_asked_how_everything_is,
+    one_thing_is_explained,
+    an_audit_finds_what_differs_and_changes_nothing,
+];
+
+/// An installation with a shop of these orders.
+async fn set_up(kind: Kind, orders: Vec<Order>) -> (Installation, Shop) {
+    let shop = Shop::open(orders).await;
+    let installation = Installation::on(kind).await;
+    shop.join(&installation);
+    (installation, shop)
+}
+
+fn lines(outcome: &Outcome) -> Vec<Value> {
+    outcome.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+async fn the_feed_tells_what_its_reader_has_not_acknowledged(kind: Kind) {
+    let (installation, _shop) = set_up(kind, Order::many(5)).await;
+    installation.resync(&[]).await.expect(0);
+    let told = installation.run(&["feed"]).await.expect(0);
+    assert!(
+        told.stdout.starts_with("{\"seq\":1,\"store\":\"loja-1\",\"entity\":\"order\",\"key\":\"P"),
+        "{told}"
+    );
+    let all = lines(&told);
+    assert!(all.is_sorted_by_key(|change| change["seq"].as_i64().unwrap()));
+    let mut keys: Vec<&str> = all.iter().map(|change| change["key"].as_str().unwrap()).collect();
+    // Those of one page are told as their details arrived.
+    keys.sort_unstable();
+    assert_eq!(keys, ["P00001", "P00002", "P00003", "P00004", "P00005"]);
+    let first = all[0].as_object().unwrap();
+    assert_eq!(first.len(), 6);
+    assert_eq!(
+        (&first["store"], &first["entity"], &first["op"]),
+        (&json!("loja-1"), &json!("order"), &json!("insert"))
+    );
+    assert!(first["at"].as_str().unwrap().ends_with('Z'));
+
+    let two = lines(&installation.run(&["feed", "--consumer", "erp", "--limit", "2"]).await.expect(0));
+    assert_eq!(two, all[..2]);
+    let seq = two[1]["seq"].to_string();
+    let told = installation.run(&["feed", "--consumer", "erp", "--ack", &seq]).await.expect(0);
+    assert_eq!((told.stdout.as_str(), told.stderr.as_str()), ("", ""));
+    let rest = || async { lines(&installation.run(&["feed", "--consumer", "erp"]).await.expect(0)) };
+    assert_eq!(rest().await, all[2..]);
+
+    let beyond = (all[4]["seq"].as_i64().unwrap() + 1).to_string();
+    let refused = installation.run(&["feed", "--consumer", "erp", "--ack", &beyond]).await.expect(2);
+    refused.says(&format!("the feed has not reached {beyond}"));
+    for wrong in ["0", "-3", "many"] {
+        installation.run(&["feed", "--consumer", "erp", "--ack", wrong]).await.expect(2);
+    }
+    installation.run(&["feed", "--ack", &seq]).await.expect(2);
+    assert_eq!(rest().await, all[2..], "what was refused has acknowledged nothing");
+    installation.run(&["feed", "--consumer", "erp", "--ack", "1"]).await.expect(0);
+    assert_eq!(rest().await, all[2..], "an acknowledgement is never taken back");
+}
+
+async fn a_followed_feed_tells_what_comes_and_ends_when_told_to(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(1)).await;
+    installation.resync(&[]).await.expect(0);
+    let mut feed = installation.start(&["feed", "--follow"]);
+    assert!(feed.line().await.unwrap().contains("P00001"));
+    for n in 2..=3 {
+        let number = format!("P{n:05}");
+        shop.change(|orders| orders.push(Order::ordinary(&number)));
+        installation.resync(&[]).await.expect(0);
+        assert!(feed.line().await.unwrap().contains(&number));
+    }
+    assert_eq!(stopped(feed).await.stderr, "");
+}
+
+#[tokio::test]
+async fn a_followed_feed_ends_with_its_reader() {
+    let (installation, _shop) = set_up(Kind::Sqlite, Order::many(3)).await;
+    installation.resync(&[]).await.expect(0);
+    let (binary, dir) = (espelho_tests::installation::binary(), installation.dir());
+    let pipe = format!("'{}' --config '{}' feed --follow | head -n 1", binary.display(), dir.display());
+    let run = tokio::process::Command::new("sh").arg("-c").arg(pipe).output();
+    // Nothing changes meanwhile: it has to notice by itself.
+    let done = tokio::time::timeout(std::time::Duration::from_secs(30), run).await.unwrap().unwrap();
+    assert!(done.status.success());
+    assert_eq!(String::from_utf8(done.stdout).unwrap().lines().count(), 1);
+    assert_eq!(String::from_utf8(done.stderr).unwrap(), "");
+}
+
+async fn status_without_a_service_looks_at_the_database_itself(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(7)).await;
+    for command in [&["status"][..], &["errors"], &["feed"], &["explain", "order", "P00001"]] {
+        installation.run(command).await.expect(1).says("espelho migrate");
+    }
+    installation.run(&["migrate"]).await.expect(0);
+    let never = installation.run(&["status", "--json"]).await.expect(3).json();
+    assert_eq!((&never["state"], &never["service"]["running"]), (&json!("failing"), &json!(false)));
+    assert!(never["alarms"].to_string().contains("\"never\""), "{never}");
+    assert!(shop.take_calls().is_empty(), "looking asks nobody");
+
+    installation.resync(&[]).await.expect(0);
+    let shown = installation.run(&["status"]).await.expect(0);
+    for words in ["parado / stopped", "the service is not running", "tudo em dia", "loja-1", "orders"] {
+        assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
+    }
+    assert!(
+        !shown.stdout.contains('\x1b') && shown.stdout.lines().all(|line| line.chars().count() <= 100),
+        "{shown}"
+    );
+    let picture = installation.run(&["status", "--json"]).await.expect(0).json();
+    let store = &picture["stores"][0];
+    assert_eq!(store["holder"]["held"], json!(false), "{store}");
+    assert_eq!((&store["last_run"]["kind"], &store["last_run"]["seen"]), (&json!("resync"), &json!(7)));
+    assert!(store["tables"].to_string().contains("{\"gone\":0,\"last_mirrored\":"), "{store}");
+    assert!(
+        store["budget"].is_null()
+            && store["token_expires_at"].is_string()
+            && store["last_success"].is_string()
+    );
+    assert_eq!(installation.run(&["errors"]).await.expect(0).stdout, "nenhum erro / no errors\n");
+}
+
+async fn what_fails_is_shown_with_cause_and_next_step(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(3)).await;
+    shop.rule(|call| {
+        let refused = || Reply::refusal(404, "ORDER_NOT_FOUND", "no such order", &json!([]));
+        (call.path == format!("{ORDERS}/P00002")).then(refused)
+    });
+    installation.resync(&[]).await.expect(3);
+    let told = installation.run(&["errors", "--json"]).await.expect(0).json();
+    let [row] = &told["errors"].as_array().unwrap()[..] else { panic!("{told}") };
+    assert_eq!(
+        (&row["store"], &row["entity"], &row["key"]),
+        (&json!("loja-1"), &json!("order"), &json!("P00002"))
+    );
+    let (error, hint) = (row["error"].as_str().unwrap(), row["hint"].as_str().unwrap());
+    let shown = installation.run(&["errors", "--store", "loja-1"]).await.expect(0);
+    for words in ["P00002", error, hint] {
+        assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
+    }
+    installation.run(&["errors", "--store", "loja-2"]).await.expect(2).says("loja-2");
+    let shown = installation.run(&["status"]).await.expect(3);
+    for words in
+        ["1 problema / 1 problem", "1 registro sem espelhar (order)", "próximo passo / next step", "FALHA"]
+    {
+        assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
+    }
+    let why = installation.run(&["explain", "order", "P00002"]).await.expect(0);
+    assert!(why.stdout.contains("not in the mirror") && why.stdout.contains(error), "{why}");
+}
+
+async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(4)).await;
+    let base = installation.write_main_with_known_port();
+    let mut service = installation.start(&["run"]);
+    ready(&mut service, &base).await;
+    shop.take_calls();
+    let picture = installation.run(&["status", "--json"]).await.expect(0).json();
+    assert_eq!(picture["service"]["process"], json!(service.id()));
+    let store = &picture["stores"][0];
+    assert_eq!((&store["ours"], &store["holder"]["held"]), (&json!(true), &json!(true)));
+    assert_eq!(store["budget"]["per_minute"], json!(1_000_000));
+    let lanes: Vec<_> = store["budget"]["waiting"].as_object().unwrap().keys().collect();
+    assert_eq!(lanes, ["backfill", "interactive", "poll", "push", "refresh"]);
+    assert!(installation.run(&["status"]).await.expect(0).stdout.contains("em execução / running"));
+
+    let (code, text) = truth::get(&format!("{base}/status")).await;
+    let served: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &served["stores"][0]["tables"]), (200, &store["tables"]));
+    let page = answer(&base, "GET / HTTP/1.0\r\nHost: localhost\r\n\r\n").await;
+    for words in ["content-security-policy: default-src 'none'", "<!doctype html>", "Tudo em dia", "loja-1"] {
+        assert!(page.contains(words), "no {words:?} in\n{page}");
+    }
+    for path in ["/", "/status", "/resync"] {
+        let foreign = answer(&base, &format!("GET {path} HTTP/1.0\r\nHost: evil.example\r\n\r\n")).await;
+        assert!(foreign.starts_with("HTTP/1.0 421"), "{foreign}");
+    }
+    let (_, metrics) = truth::get(&format!("{base}/metrics")).await;
+    let mut names = vec![
+        "espelho_ratelimit_remaining{store=\"loja-1\"}",
+        "espelho_ratelimit_waiting{store=\"loja-1\",lane=\"refresh\"} 0",
+        "espelho_token_expires_timestamp_seconds{store=\"loja-1\"}",
+        "espelho_sweep_last_success_timestamp_seconds{store=\"loja-1\",kind=\"orders\"}",
+        "process_cpu_seconds_total",
+        "process_resident_memory_bytes",
+        "process_open_fds",
+        "process_max_fds",
+        "process_start_time_seconds",
+    ];
+    if kind == Kind::Sqlite {
+        names.extend(["espelho_db_wal_bytes", "espelho_disk_free_bytes"]);
+    }
+    for name in names {
+        assert!(metrics.contains(&format!("\n{name}")), "no {name} in\n{metrics}");
+    }
+    assert!(shop.take_calls().is_empty(), "looking asks nobody");
+    stopped(service).await;
+}
+
+async fn one_thing_is_explained(kind: Kind) {
+    let (installation, _shop) = set_up(kind, Order::many(2)).await;
+    installation.resync(&[]).await.expect(0);
+    let told = installation.run(&["explain", "order", "P00002", "--json"]).await.expect(0).json();
+    let found = &told["found"][0];
+    assert_eq!(found["row"]["raw"]["order_number"], json!("P00002"));
+    assert_eq!((&found["row"]["sides"]["order_items"], &found["row"]["gone_at"]), (&json!(1), &Value::Null));
+    assert_eq!(found["changes"][0]["op"], json!("insert"));
+    let shown = installation.run(&["explain", "order", "P00002"]).await.expect(0);
+    assert!(shown.stdout.contains("status: paid") && !shown.stdout.contains("Ávila"), "{shown}");
+    installation.run(&["explain", "order", "P00009"]).await.expect(1);
+    installation.run(&["explain", "ordr", "P00002"]).await.expect(2).says("did you mean \"order\"?");
+}
+
+async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(12)).await;
+    installation.resync(&[]).await.expect(0);
+    let equal = installation.run(&["audit", "--json"]).await.expect(0);
+    assert_eq!((&equal.store()["state"], equal.count("orders", "sampled")), (&json!("equal"), 12));
+
+    let mirror = installation.mirror().await;
+    mirror.execute("UPDATE orders SET content_hash = 0 WHERE order_number = 'P00003'").await;
+    shop.change(|orders| {
+        orders.retain(|order| order.number != "P00001");
+        let second = orders.iter_mut().find(|order| order.number == "P00002").unwrap();
+        second.row["status"] = json!("preparing");
+        orders.push(Order::ordinary("P00013"));
+    });
+    let before = mirror.everything().await;
+    let found = installation.run(&["audit", "--sample", "100", "--json"]).await.expect(3);
+    let named: Vec<String> = found.resource("orders")["differences"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| format!("{} {}", row["key"].as_str().unwrap(), row["difference"].as_str().unwrap()))
+        .collect();
+    assert_eq!(named, ["P00001 surplus", "P00002 listing", "P00003 detail", "P00013 missing"], "{found}");
+    assert_eq!(mirror.everything().await, before);
+    let shown = installation.run(&["audit", "--store", "loja-1", "--sample", "0"]).await.expect(3);
+    assert!(shown.stdout.contains("P00013: missing") && shown.stdout.contains("--resync --deep"), "{shown}");
+
+    // One that takes no limit is asked without it, as by a run.
+    shop.rule(|call| {
+        let refused = || Reply::refusal(422, "VALIDATION_ERROR", "limit", &json!({"limit": ["too large"]}));
+        (call.path == ORDERS && call.query.contains_key("limit")).then(refused)
+    });
+    let again = installation.run(&["audit", "--json"]).await.expect(3);
+    assert_eq!((again.count("orders", "listed"), again.count("orders", "differing")), (12, 4));
+    shop.rule(|_| None);
+
+    let base = installation.write_main_with_known_port();
+    let mut service = installation.start(&["run"]);
+    ready(&mut service, &base).await;
+    shop.take_calls();
+    installation.run(&["audit"]).await.expect(6);
+    assert!(shop.take_calls().is_empty(), "a store that another holds is not asked for");
+    stopped(service).await;
+}
