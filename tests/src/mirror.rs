@@ -161,6 +161,16 @@ impl Mirror {
         all
     }
 
+    /// The same where the tables may not be there yet: nothing then.
+    pub async fn try_ask(&self, sql: &str) -> Vec<Row> {
+        let checked = AssertSqlSafe(sql.to_owned());
+        let works = match self {
+            Self::Sqlite(pool) => sqlx::query(checked).fetch_all(pool).await.is_ok(),
+            Self::Postgres(pool) => sqlx::query(checked).fetch_all(pool).await.is_ok(),
+        };
+        if works { self.ask(sql).await } else { Vec::new() }
+    }
+
     /// Changes the database behind espelho's back.
     pub async fn execute(&self, sql: &str) {
         let sql = AssertSqlSafe(sql.to_owned());

@@ -129,6 +129,11 @@ impl Client {
         Stats { requests: get(requests), rate_limited: get(rate_limited), logins: get(logins) }
     }
 
+    /// How a timestamp without an offset is read.
+    pub fn naive_offset(&self) -> FixedOffset {
+        self.naive_offset
+    }
+
     /// The store's budget.
     pub fn gate(&self) -> &Arc<Gate> {
         &self.gate

@@ -3,8 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use espelho_api_client::{Client, Http, Settings, limit::Quota};
-use espelho_model::{Clock, clock::SystemClock};
+use chrono::{DateTime, Utc};
+use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota};
+use espelho_model::{Clock, StoreKey, clock::SystemClock};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Progress, StoreContext, StoreMemory};
 use tokio_util::sync::CancellationToken;
@@ -75,9 +76,10 @@ impl Shared {
                 lease,
                 clock: Arc::clone(&self.clock),
                 progress: Arc::clone(&self.progress),
-                stop: self.stop.clone(),
+                stop: self.stop.child_token(),
                 gone_guard: config.gone_guard,
                 page_parameter: config.page_parameter.clone(),
+                writing: Arc::default(),
             }),
             Err(problem) => {
                 if let Err(error) = lease.release().await {
@@ -88,16 +90,32 @@ impl Shared {
         }
     }
 
+    /// When the store's owner, whoever it is or was, was last seen. Where the database does not say it, nobody was.
+    pub(crate) async fn last_seen(&self, store: &StoreKey) -> Option<DateTime<Utc>> {
+        match self.store.last_seen(store).await {
+            Ok(seen) => seen,
+            Err(error) => {
+                tracing::debug!(%store, %error, "when the store was last owned is not known");
+                None
+            }
+        }
+    }
+
     async fn client(&self, config: &StoreConfig) -> Result<Client, Problem> {
         let environment = config.environment.as_str();
         let identified = self.store.identify(&config.key, environment, &config.base_url).await;
         identified.map_err(|e| Problem::from_store(&e))?;
+        // A webhook that was made in the seller portal has its secret in a file; the login must not make a second one.
+        let webhook = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none());
+        let webhook = webhook
+            .map(|webhook| WebhookBlock { url: webhook.public_url.clone(), events: webhook.events.clone() });
         let memory = StoreMemory::new(
             self.store.clone(),
             config.key.clone(),
             config.username.clone(),
             config.base_url.clone(),
         );
+        let memory = if webhook.is_some() { memory.wanting_a_secret() } else { memory };
         let settings = Settings {
             base_url: config.base_url.clone(),
             username: config.username.clone(),
@@ -109,7 +127,7 @@ impl Shared {
             },
             naive_offset: config.naive_offset,
             attempts: ATTEMPTS,
-            webhook: None,
+            webhook,
         };
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
         let client = client.map_err(|e| Problem::from_api(&e))?;

@@ -1,8 +1,9 @@
 //! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
 //!
 //! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
-//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` and `http` are the service,
-//! `status` is how everything is, `handover` lets one process do another's run, and `local` asks the service here.
+//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with a
+//! `store_task` for each store) and `http` are the service, `status` is how everything is, `handover` lets one
+//! process do another's run, and `local` asks the service here.
 
 pub mod cli;
 mod commands;
@@ -10,12 +11,15 @@ mod config;
 mod context;
 mod exit;
 mod handover;
+mod health;
 mod http;
 mod lifecycle;
 mod local;
+mod measure;
 mod progress;
 mod report;
 mod status;
+mod store_task;
 mod telemetry;
 mod usage;
 

@@ -55,12 +55,24 @@ impl PageTx<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn note_failures(&mut self, resource: Resource, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all(resource.as_str(), failures).await
+    }
+
+    /// Notes deliveries that nothing could be made of; their keys are the fingerprints of their bodies.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_odd_deliveries(&mut self, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all("webhooks", failures).await
+    }
+
+    async fn note_all(&mut self, resource: &'static str, failures: &[Failure]) -> Result<(), Error> {
         let (store, at) = (self.store_key().as_str().to_owned(), self.at());
         let failures = last_of_each(failures.iter().collect(), |failure| failure.key.clone());
         let values = failures.into_iter().flat_map(|f| -> [Value; 7] {
             let [key, code, error, hint] =
                 [&f.key, &f.code, &f.error, &f.hint].map(|text| text.as_str().into());
-            [store.as_str().into(), resource.as_str().into(), key, code, error, hint, at.into()]
+            [store.as_str().into(), resource.into(), key, code, error, hint, at.into()]
         });
         let values = values.collect();
         self.tx.insert(&KEEP, values).await.map(drop)

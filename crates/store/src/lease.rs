@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, time::fixed_width};
 use sqlx::{ConnectOptions as _, Connection as _, PgConnection, postgres::PgConnectOptions};
 use tokio::sync::Mutex;
@@ -26,6 +27,8 @@ pub(crate) const TAKE: &str = "INSERT INTO leases (store, fence, owner, acquired
     ON CONFLICT (store) DO UPDATE SET fence = leases.fence + 1, owner = excluded.owner, \
     acquired_at = excluded.acquired_at, renewed_at = excluded.renewed_at RETURNING fence";
 pub(crate) const CHECK: &str = "UPDATE leases SET renewed_at = $1 WHERE store = $2 AND fence = $3";
+/// Each write renews the lease, so this is when the last one of them was.
+pub(crate) const SEEN: &str = "SELECT renewed_at FROM leases WHERE store = $1";
 pub(crate) const WHO: &str = "SELECT owner, acquired_at FROM leases WHERE store = $1";
 
 /// The right to work on a store, until it is dropped or released.
@@ -117,6 +120,15 @@ impl Store {
         let fence = rows.first().map_or(Ok(0), |row| row.int(0))?;
         tx.commit().await?;
         Ok(Lease { store: store.clone(), fence, lock })
+    }
+
+    /// When the store's owner, whoever it is or was, wrote last.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_seen(&self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
+        let rows = self.database.fetch("read the lease", SEEN, vec![store.as_str().into()]).await?;
+        rows.first().map(|row| row.time(0)).transpose()
     }
 
     /// PostgreSQL takes a moment to notice that a client was killed or let go, so one refusal is not believed.

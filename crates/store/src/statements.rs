@@ -34,6 +34,7 @@ const PLAIN: &[&str] = &[
     lease::CHECK,
     lease::TAKE,
     lease::WHO,
+    lease::SEEN,
     listed::LIVE_CAMPAIGNS,
     listed::LIVE_IMAGES,
     listed::LIVE_LISTINGS,

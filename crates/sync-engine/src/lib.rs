@@ -2,10 +2,11 @@
 //! `api-client` and `store` to act.
 //!
 //! [`plan`] decides, purely; [`pull`] awaits; [`reconcile`] strings the resources of one store together and
-//! says in a [`StoreReport`] how it went. [`StoreMemory`] lets a client keep its token and budget in the store.
+//! says in a [`StoreReport`] how it went. [`live`] keeps a store in step between two of them. [`StoreMemory`] lets a client keep its token and budget in the store.
 #![deny(missing_docs)]
 
 mod audit;
+pub mod live;
 mod memory;
 pub mod plan;
 mod progress;

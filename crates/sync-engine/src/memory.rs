@@ -1,6 +1,9 @@
 //! The store as the client's memory: token, logins and spent budget survive in the database.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
@@ -10,6 +13,7 @@ use espelho_api_client::{
 };
 use espelho_model::StoreKey;
 use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store};
+use secrecy::{ExposeSecret as _, SecretString};
 
 /// One store's token and budget, kept in the mirror's database.
 #[derive(Clone)]
@@ -18,19 +22,37 @@ pub struct StoreMemory {
     key: StoreKey,
     username: String,
     base_url: String,
+    /// Whether a login is wanted for the sake of the webhook's secret, until the first look.
+    wants_secret: Arc<AtomicBool>,
 }
 
 impl StoreMemory {
     /// The memory of store `key` in `store`, for this credential at this address. A token that was issued to another
     /// credential, or by another address, is not remembered: it must not be sent there.
     pub fn new(store: Store, key: StoreKey, username: String, base_url: String) -> Arc<Self> {
-        Arc::new(Self { store, key, username, base_url })
+        Arc::new(Self { store, key, username, base_url, wants_secret: Arc::default() })
+    }
+
+    /// The same, which does not remember a token at first if there is no signing secret on record: only a login makes the
+    /// webhook, and a store that was mirrored before it had one would wait for that until its token ends.
+    #[must_use]
+    pub fn wanting_a_secret(self: Arc<Self>) -> Arc<Self> {
+        self.wants_secret.store(true, Ordering::Relaxed);
+        self
+    }
+
+    async fn has_secret(&self) -> Result<bool, espelho_store::Error> {
+        let secrets = self.store.secrets(&self.key, DateTime::UNIX_EPOCH).await?;
+        Ok(secrets.iter().any(|secret| secret.retired_at.is_none()))
     }
 }
 
 impl Vault for StoreMemory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async {
+            if self.wants_secret.swap(false, Ordering::Relaxed) && !self.has_secret().await? {
+                return Ok(None);
+            }
             let kept = self.store.token(&self.key).await?;
             let ours = kept.filter(|kept| kept.username == self.username && kept.base_url == self.base_url);
             Ok(ours.map(|kept| TokenRecord {
@@ -66,6 +88,10 @@ impl Vault for StoreMemory {
             let login = LoginOnRecord { at, reason: what.to_owned() };
             Ok(self.store.record_login(&self.key, &login).await?)
         })
+    }
+
+    fn keep_webhook_secret(&self, secret: SecretString) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move { Ok(self.store.keep_secret(&self.key, secret.expose_secret()).await?) })
     }
 }
 

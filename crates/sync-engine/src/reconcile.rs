@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use chrono::NaiveDate;
-use espelho_api_client::Client;
+use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{
     Clock, StoreKey,
     sync::{Resource, RunState},
 };
 use espelho_store::{Lease, RunResult, Store};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -37,6 +38,9 @@ pub struct StoreContext {
     pub gone_guard: GoneGuard,
     /// The name of the listings' page parameter.
     pub page_parameter: String,
+    /// Held by whoever compares what it has read with the mirror and writes it, where several read at once: what was read
+    /// first must not overwrite what was read last.
+    pub writing: Arc<Mutex<()>>,
 }
 
 /// What a reconciliation is to do.
@@ -54,6 +58,8 @@ pub struct Options {
     pub dry_run: bool,
     /// Mark rows as gone however many they are.
     pub accept_gone: bool,
+    /// The lane in which it waits, if not in the client's own.
+    pub lane: Option<Lane>,
     /// What `sync_runs.kind` says.
     pub kind: &'static str,
 }
@@ -129,8 +135,10 @@ async fn read_resource(context: &StoreContext, options: &Options, resource: Reso
         dry_run: options.dry_run,
         covers_everything: resource != Resource::Orders || options.since.is_none(),
         accept_gone: options.accept_gone,
+        beside_live: options.lane == Some(Lane::Backfill),
     };
-    let (client, parameter) = (context.client.clone(), context.page_parameter.clone());
+    let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
+    let parameter = context.page_parameter.clone();
     match resource {
         Resource::Orders => run_pass(context, OrdersPull::new(client, options.since, parameter), pass).await,
         Resource::Products => match context.store.location_ids(&context.key).await {

@@ -106,6 +106,18 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// Whether somebody else has the store now.
+    pub fn is_lost(&self) -> bool {
+        self.trouble == Trouble::Held
+    }
+
+    /// Whether the marketplace does not let us in.
+    pub fn is_authentication(&self) -> bool {
+        self.trouble == Trouble::Authentication
+    }
+}
+
 impl ResourceReport {
     /// How many failed rows a report lists.
     pub const SHOWN: usize = 20;

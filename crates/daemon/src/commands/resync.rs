@@ -78,6 +78,7 @@ fn options(cli: &Cli) -> Options {
         deep: arguments.deep,
         dry_run: arguments.dry_run,
         accept_gone: arguments.accept_gone,
+        lane: None,
         kind: "resync",
     }
 }

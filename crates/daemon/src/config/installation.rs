@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use espelho_sync_engine::live::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, file};
@@ -99,11 +100,35 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// When the service reconciles: cron expressions of six fields, in UTC.
+/// When the service reconciles, and how often it sweeps between.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Schedule {
+    /// A cron expression of six fields, in UTC.
     pub reconcile: String,
+    pub new_orders_seconds: NonZeroU32,
+    pub open_orders_seconds: NonZeroU32,
+    pub products_seconds: NonZeroU32,
+    pub parts_seconds: NonZeroU32,
+    pub campaigns_seconds: NonZeroU32,
+    pub media_seconds: NonZeroU32,
+    pub profile_seconds: NonZeroU32,
+}
+
+impl Schedule {
+    /// How often each sweep runs.
+    pub(crate) fn intervals(&self) -> Intervals {
+        let seconds = |seconds: NonZeroU32| Duration::from_secs(seconds.get().into());
+        Intervals {
+            new_orders: seconds(self.new_orders_seconds),
+            open_orders: seconds(self.open_orders_seconds),
+            products: seconds(self.products_seconds),
+            parts: seconds(self.parts_seconds),
+            campaigns: seconds(self.campaigns_seconds),
+            media: seconds(self.media_seconds),
+            profile: seconds(self.profile_seconds),
+        }
+    }
 }
 
 impl Default for Database {
@@ -148,7 +173,19 @@ impl Default for Log {
 impl Default for Schedule {
     fn default() -> Self {
         // Each hour, not on its first second, when the rest of the world does.
-        Self { reconcile: "20 7 * * * *".into() }
+        let reconcile = "20 7 * * * *".into();
+        let [new_orders, open_orders, products, parts, campaigns, media, profile] =
+            [60, 120, 60, 30, 900, 3_600, 3_600].map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN));
+        Self {
+            reconcile,
+            new_orders_seconds: new_orders,
+            open_orders_seconds: open_orders,
+            products_seconds: products,
+            parts_seconds: parts,
+            campaigns_seconds: campaigns,
+            media_seconds: media,
+            profile_seconds: profile,
+        }
     }
 }
 

@@ -18,10 +18,8 @@ use super::{
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookConfig {
     /// Where the marketplace delivers to.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the login block names it to the marketplace"))]
     pub public_url: String,
     /// What it is asked for; `*` is everything.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the login block names them to the marketplace"))]
     pub events: Vec<String>,
     /// The secret of a webhook that was created in the seller portal; one that a login creates is kept in the database.
     pub secret: Option<SecretString>,

@@ -9,7 +9,11 @@ use std::{
 };
 
 use espelho_model::{StoreKey, sync::Resource};
-use espelho_sync_engine::{Options, Progress, StoreContext, StoreReport, reconcile};
+use espelho_sync_engine::{
+    Options, Progress, StoreReport,
+    live::{Errand, Errands},
+};
+use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, mpsc};
 
 use super::Event;
@@ -82,14 +86,9 @@ impl Desk {
         }
     }
 
-    /// Does a run with the store's own token and budget, and tells who asked.
-    pub(crate) async fn work(&self, context: &StoreContext, job: Job) -> StoreReport {
-        self.listen(&context.key, Some(job.told.clone()));
-        let report = reconcile(context, &job.options).await;
-        self.listen(&context.key, None);
-        // Whoever asked may be gone; what was mirrored stays.
-        let _ = job.told.send(Event::of_report(&report));
-        report
+    /// What is asked for of one store, for the task that holds it.
+    pub(crate) fn of_store(self: &Arc<Self>, store: &StoreKey) -> StoreDesk {
+        StoreDesk { desk: Arc::clone(self), store: store.clone() }
     }
 
     fn listen(&self, store: &StoreKey, told: Option<mpsc::UnboundedSender<Event>>) {
@@ -104,6 +103,28 @@ impl Desk {
 
     fn stores(&self) -> MutexGuard<'_, HashMap<StoreKey, Waiting>> {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The desk of one store.
+pub(crate) struct StoreDesk {
+    desk: Arc<Desk>,
+    store: StoreKey,
+}
+
+impl Errands for StoreDesk {
+    fn next(&self) -> BoxFuture<'_, Errand> {
+        Box::pin(async {
+            let Job { options, told } = self.desk.next(&self.store).await;
+            self.desk.listen(&self.store, Some(told.clone()));
+            let (desk, store) = (Arc::clone(&self.desk), self.store.clone());
+            let done = move |report: &StoreReport| {
+                desk.listen(&store, None);
+                // Whoever asked may be gone; what was mirrored stays.
+                let _ = told.send(Event::of_report(report));
+            };
+            Errand { options, done: Box::new(done) }
+        })
     }
 }
 

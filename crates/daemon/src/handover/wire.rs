@@ -1,6 +1,7 @@
 //! What goes over the local API: a question of one object, and answers of one object a line.
 
 use chrono::NaiveDate;
+use espelho_api_client::limit::Lane;
 use espelho_model::{
     StoreKey,
     sync::{Counts, Resource, RunState},
@@ -113,6 +114,8 @@ impl Asked {
     pub(crate) fn options(&self) -> Result<Options, String> {
         let only: Result<_, _> = self.only.iter().map(|word| word.parse::<Resource>()).collect();
         Ok(Options {
+            // What the service does for its stores goes first.
+            lane: Some(Lane::Backfill),
             only: only.map_err(|error| error.to_string())?,
             since: self.since,
             restart: self.restart,
@@ -257,6 +260,7 @@ mod tests {
             since: NaiveDate::from_ymd_opt(2026, 1, 31),
             deep: true,
             kind: "resync",
+            lane: Some(Lane::Backfill),
             ..Options::default()
         };
         let mut asked = Asked::new(&StoreKey::new("loja-1").unwrap(), &options);

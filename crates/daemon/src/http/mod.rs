@@ -24,7 +24,7 @@ use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{config::Configuration, context::Shared, handover::Desk, lifecycle::Health, status::Live};
+use crate::{config::Configuration, context::Shared, handover::Desk, health::Health, status::Live};
 
 /// What the pages are made from.
 #[derive(Clone)]

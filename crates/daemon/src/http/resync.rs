@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::State;
 use crate::{
     handover::{Asked, Event},
-    lifecycle::Health,
+    health::Health,
 };
 
 /// Between two looks at whether anybody will ever take the run up.

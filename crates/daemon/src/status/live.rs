@@ -10,7 +10,7 @@ use espelho_api_client::limit::{Gate, Lane};
 use espelho_model::StoreKey;
 
 use super::{Budget, ServiceState, StorePicture};
-use crate::lifecycle::{Health, StoreHealth};
+use crate::health::{Health, StoreHealth};
 
 /// The budgets of the stores that this process works on. A store that is given back takes its budget along.
 #[derive(Default)]

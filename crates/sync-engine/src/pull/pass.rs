@@ -41,6 +41,8 @@ pub struct PassOptions {
     pub covers_everything: bool,
     /// Mark rows as gone however many they are.
     pub accept_gone: bool,
+    /// Whether others read and write the same rows meanwhile.
+    pub beside_live: bool,
 }
 
 /// Reads a resource to its end, or as far as it can be read.

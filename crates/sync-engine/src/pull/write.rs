@@ -41,7 +41,7 @@ impl<P: Pull> Walk<'_, P> {
             details.unasked.clear();
         }
         let sorted = self.sort(details, known);
-        let refused = match self.write(&kept, sorted, ended.is_none(), false).await {
+        let refused = match self.write(&kept, sorted, known, ended.is_none(), false).await {
             Ok(counts) => match ended {
                 None => return Ok(counts),
                 Some(problem) => {
@@ -61,7 +61,7 @@ impl<P: Pull> Walk<'_, P> {
             return Err(ended);
         }
         let sorted = self.sort(details, known);
-        self.write(&kept, sorted, true, true).await.map_err(|e| Problem::from_store(&e))
+        self.write(&kept, sorted, known, true, true).await.map_err(|e| Problem::from_store(&e))
     }
 
     fn sort(&mut self, details: Details<P::Detail>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
@@ -98,11 +98,14 @@ impl<P: Pull> Walk<'_, P> {
     async fn write(
         &self,
         kept: &KeptPage,
-        sorted: Sorted<P::Detail>,
+        mut sorted: Sorted<P::Detail>,
+        known: &HashMap<String, Known>,
         whole: bool,
         row_by_row: bool,
     ) -> Result<Counts, StoreError> {
         let mut kept = kept.clone();
+        let _writing = self.context.writing.lock().await;
+        self.leave_out_what_others_wrote(&mut sorted, known).await?;
         let Sorted { writes, relisted, mut failures, mut mended } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         kept.counts.changed = writes.len() as u64;
@@ -125,6 +128,28 @@ impl<P: Pull> Walk<'_, P> {
         }
         tx.commit().await?;
         Ok(kept.counts)
+    }
+
+    /// Leaves out rows that were written since they were looked up: whoever did so may have read them later. Their listing
+    /// still differs, so that the next pass reads them.
+    async fn leave_out_what_others_wrote(
+        &self,
+        sorted: &mut Sorted<P::Detail>,
+        known: &HashMap<String, Known>,
+    ) -> Result<(), StoreError> {
+        if !self.options.beside_live {
+            return Ok(());
+        }
+        let keys = sorted.writes.iter().map(|write| &write.key);
+        let keys = keys.chain(sorted.relisted.iter().map(|row| &row.key)).cloned().collect();
+        let now = self.context.store.known(&self.context.key, P::RESOURCE, keys).await?;
+        let is_as_it_was = |key: &String| {
+            let content = |of: &HashMap<String, Known>| of.get(key).map(|k| (k.content_hash, k.gone));
+            content(known) == content(&now)
+        };
+        sorted.writes.retain(|write| is_as_it_was(&write.key));
+        sorted.relisted.retain(|row| is_as_it_was(&row.key));
+        Ok(())
     }
 
     /// Writes rows one after the other; gives those that the database refused.

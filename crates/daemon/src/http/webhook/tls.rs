@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     fn put(name: &str, into: &Path) {
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/tls");
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tls");
         for kind in ["crt", "key"] {
             let text = std::fs::read(fixtures.join(format!("{name}.{kind}"))).unwrap();
             std::fs::write(into.join(format!("tls.{kind}")), text).unwrap();
@@ -128,8 +128,7 @@ mod tests {
     async fn shown(tls: &Tls) -> CertificateDer<'static> {
         let mut roots = rustls::RootCertStore::empty();
         for name in ["first", "second"] {
-            let path =
-                Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/fixtures/tls/{name}.crt"));
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../tests/tls/{name}.crt"));
             roots.add(CertificateDer::from_pem_file(path).unwrap()).unwrap();
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -163,7 +162,7 @@ mod tests {
         put("first", dir.path());
         let tls = Tls::load(files(dir.path())).unwrap();
         let first = shown(&tls).await;
-        let second = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/tls/second.crt");
+        let second = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/tls/second.crt");
         std::fs::copy(second, dir.path().join("tls.crt")).unwrap();
         assert!(tls.refresh().is_err());
         assert_eq!(shown(&tls).await, first);

@@ -1,0 +1,114 @@
+//! What the work on a store says of itself, as metrics, health and log lines. Names as in `docs/OPERATIONS.md`.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::Stats;
+use espelho_model::{
+    Clock, StoreKey,
+    sync::{Resource, RunState},
+};
+use espelho_sync_engine::{
+    Problem, StoreReport, Trouble,
+    live::{Handled, Observer, schedule::Look},
+};
+
+use crate::health::Health;
+
+/// Listens to the work on one store.
+pub(crate) struct Measure {
+    store: StoreKey,
+    health: Arc<Health>,
+    clock: Arc<dyn Clock>,
+    /// What was counted so far.
+    counted: Mutex<Stats>,
+}
+
+impl Measure {
+    /// Listens from now on.
+    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, health, clock, counted: Mutex::default() }
+    }
+
+    fn label(&self) -> String {
+        self.store.to_string()
+    }
+}
+
+impl Observer for Measure {
+    fn reconciled(&self, report: &StoreReport) {
+        let (key, counts, now) = (&self.store, report.counts(), self.clock.now());
+        let problem = report.problems().next();
+        let state = report.state.as_str();
+        match problem {
+            None => tracing::info!(
+                store = %key, state, requests = report.requests, seen = counts.seen, changed = counts.changed,
+                gone = counts.gone, failed = counts.failed, duration_ms = (report.seconds * 1000.0) as u64, "reconciled"
+            ),
+            // Nobody need do anything about it: the next start resumes it.
+            Some(problem) if problem.trouble == Trouble::Stopped => {
+                tracing::info!(store = %key, state, "the reconciliation is stopped before its end");
+            }
+            Some(problem) => tracing::error!(
+                store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint, "not reconciled"
+            ),
+        }
+        let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
+        self.health.change(key, |health| {
+            health.last = Some((now, report.state));
+            health.problem = problem;
+        });
+        measure(report, now);
+    }
+
+    fn looked(&self, look: Look, problem: Option<&Problem>) {
+        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
+        match problem {
+            None => metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels)
+                .set(self.clock.now().timestamp() as f64),
+            Some(_) => metrics::counter!("espelho_sweep_failures_total", &labels).increment(1),
+        }
+    }
+
+    fn handled(&self, what: Handled) {
+        let labels = [("store", self.label()), ("as", what.as_str().to_owned())];
+        metrics::counter!("espelho_deliveries_handled_total", &labels).increment(1);
+    }
+
+    fn changed(&self, resource: Resource) {
+        let labels = [("store", self.label()), ("kind", resource.to_string())];
+        metrics::counter!("espelho_rows_changed_total", &labels).increment(1);
+    }
+
+    fn missed(&self, event: &'static str) {
+        let labels = [("store", self.label()), ("event", event.to_owned())];
+        metrics::counter!("espelho_missed_hints_total", &labels).increment(1);
+    }
+
+    fn stats(&self, stats: Stats) {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let store = self.label();
+        let count = |name: &'static str, now: u64, before: u64| {
+            metrics::counter!(name, "store" => store.clone()).increment(now.saturating_sub(before));
+        };
+        count("espelho_api_requests_total", stats.requests, counted.requests);
+        count("espelho_rate_limited_total", stats.rate_limited, counted.rate_limited);
+        count("espelho_logins_total", stats.logins, counted.logins);
+        *counted = stats;
+    }
+}
+
+/// The metrics of one run.
+fn measure(report: &StoreReport, now: DateTime<Utc>) {
+    let store = report.store.to_string();
+    for resource in &report.resources {
+        let labels = [("store", store.clone()), ("kind", resource.resource.to_string())];
+        let counts = resource.counts;
+        metrics::counter!("espelho_rows_changed_total", &labels).increment(counts.changed);
+        metrics::gauge!("espelho_rows_failed", &labels).set(counts.failed as f64);
+        if resource.state == RunState::Complete {
+            metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels)
+                .set(now.timestamp() as f64);
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Taking the inbox into the queue.
+//!
+//! A delivery is marked as handled only when what it asks for is done: its fact is written, or what it points at was read
+//! and written. Whatever happens before that, it is found in the inbox again.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use espelho_api_client::webhook::{Delivery, Fact};
+use espelho_store::{Delivery as Kept, Failure};
+
+use super::{
+    Handled, Live, ends_all,
+    hints::{Asks, asked_by},
+    want::{Entity, Want},
+};
+use crate::Problem;
+
+/// Deliveries that are read from the inbox at once.
+const AT_ONCE: i64 = 200;
+/// Deliveries that may wait in the queue; the others wait on the disk.
+const MOST_WAITING: usize = 10_000;
+/// How often the whole inbox is looked through: PostgreSQL may commit a lower place after a higher one.
+const WHOLE_EVERY: Duration = Duration::from_secs(5);
+/// How often that of a store without a webhook is.
+const WHOLE_SELDOM: Duration = Duration::from_secs(300);
+/// How long a delivery that was handled can still be looked at.
+const KEPT_FOR: TimeDelta = TimeDelta::days(7);
+/// Between two attempts to find out which store this is.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+
+/// What some deliveries come to.
+#[derive(Default)]
+struct Sorted {
+    reads: Vec<(Entity, Want)>,
+    facts: Vec<(String, Fact)>,
+    odd: Vec<Failure>,
+    /// Those that are handled once facts and failures are written.
+    handled: Vec<(i64, Handled)>,
+}
+
+impl Live<'_> {
+    /// Takes in whatever comes, until the work stops.
+    pub(super) async fn ingest(&self, inbox: &tokio::sync::Notify) -> Result<(), Problem> {
+        // A store without a webhook has at most what came while it had one.
+        let every = if self.options.receives { WHOLE_EVERY } else { WHOLE_SELDOM };
+        if self.options.receives {
+            self.find_out_which_store().await?;
+        }
+        let mut whole = true;
+        while !self.is_stopping() {
+            match self.take_in(whole).await {
+                Ok(()) => (),
+                Err(problem) if ends_all(&problem) => return Err(problem),
+                Err(problem) => {
+                    tracing::warn!(store = %self.context.key, error = problem.error, "the inbox cannot be taken in");
+                }
+            }
+            tokio::select! {
+                () = inbox.notified() => whole = false,
+                () = self.context.clock.sleep(every) => whole = true,
+                () = self.context.stop.cancelled() => (),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the store's identifier: a delivery may be meant for another store.
+    async fn find_out_which_store(&self) -> Result<(), Problem> {
+        while !self.is_stopping() && !self.known().asked {
+            match self.look_at_profile().await {
+                Ok(()) => return Ok(()),
+                Err(problem) if ends_all(&problem) => return Err(problem),
+                Err(_) if self.known().asked => return Ok(()),
+                // Where it cannot be found out yet, nothing else can be read either: the deliveries may wait.
+                Err(_) => tokio::select! {
+                    () = self.context.clock.sleep(ASK_AGAIN) => (),
+                    () = self.context.stop.cancelled() => (),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what is in the inbox: all of it, or what came after the last look.
+    pub(super) async fn take_in(&self, whole: bool) -> Result<(), Problem> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let mut after = if whole { 0 } else { self.known().inbox };
+        while self.queue().deliveries() < MOST_WAITING && !self.is_stopping() {
+            let kept = store.unhandled(key, after, AT_ONCE).await.map_err(|e| Problem::from_store(&e))?;
+            let Some(last) = kept.last() else { break };
+            after = last.id;
+            let read = kept.len();
+            self.deal_with(kept).await?;
+            let mut known = self.known();
+            known.inbox = known.inbox.max(after);
+            if (read as i64) < AT_ONCE {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes deliveries that were handled long ago.
+    pub(super) async fn forget_handled(&self) -> Result<(), Problem> {
+        let before = self.context.clock.now() - KEPT_FOR;
+        self.context.store.prune_inbox(before).await.map(drop).map_err(|e| Problem::from_store(&e))
+    }
+
+    async fn deal_with(&self, kept: Vec<Kept>) -> Result<(), Problem> {
+        let new: Vec<Kept> = {
+            let queue = self.queue();
+            kept.into_iter().filter(|kept| !queue.has(kept.id)).collect()
+        };
+        let own = self.known().id.clone();
+        let naive = self.context.client.naive_offset();
+        let mut sorted = Sorted::default();
+        for kept in new {
+            match Delivery::parse(&kept.body, naive) {
+                Ok(delivery) => sorted.add(&kept, &delivery, own.as_deref()),
+                Err(error) => sorted.add_odd(&kept, "unreadable", crate::report::with_causes(&error)),
+            }
+        }
+        let Sorted { reads, facts, odd, handled } = sorted;
+        let failed = |e: espelho_store::Error| Problem::from_store(&e);
+        self.keep_facts(facts, &odd).await.map_err(failed)?;
+        self.push(reads);
+        if !handled.is_empty() {
+            let ids = handled.iter().map(|(id, _)| *id).collect();
+            self.context.store.mark_handled(ids).await.map_err(failed)?;
+            handled.into_iter().for_each(|(_, what)| self.observer.handled(what));
+        }
+        Ok(())
+    }
+}
+
+impl Sorted {
+    fn add(&mut self, kept: &Kept, delivery: &Delivery, own: Option<&str>) {
+        if let (Some(told), Some(own)) = (delivery.store_id.as_deref(), own)
+            && told != own
+        {
+            let error = format!("the delivery is about store {told}, and this is store {own}");
+            return self.note(kept, Handled::Foreign, "foreign_store", error, FOREIGN);
+        }
+        match asked_by(delivery) {
+            Asks::Read(entity, want) => {
+                self.reads.push((entity, Want { ids: vec![kept.id], ..want }));
+            }
+            Asks::Fact => match delivery.fact(kept.received_at) {
+                Some(fact) => {
+                    self.facts.push((key_of(kept), fact));
+                    self.handled.push((kept.id, Handled::Fact));
+                }
+                None => self.add_odd(kept, "aimless", aimless(delivery)),
+            },
+            Asks::Nothing => self.handled.push((kept.id, Handled::Test)),
+            Asks::Unknown => self.handled.push((kept.id, Handled::Unknown)),
+            Asks::Aimless => self.add_odd(kept, "aimless", aimless(delivery)),
+        }
+    }
+
+    fn add_odd(&mut self, kept: &Kept, code: &str, error: String) {
+        self.note(kept, Handled::Odd, code, error, ODD);
+    }
+
+    fn note(&mut self, kept: &Kept, what: Handled, code: &str, error: String, hint: &str) {
+        self.odd.push(Failure { key: key_of(kept), code: code.into(), error, hint: hint.into() });
+        self.handled.push((kept.id, what));
+    }
+}
+
+const ODD: &str = "nothing is lost where a sweep finds it; report the body of this delivery (webhook_inbox.body, by its digest)";
+const FOREIGN: &str =
+    "each store has a webhook of its own: look in the seller portal which credential this address belongs to";
+
+/// Equal bodies are one failure, however often they come.
+fn key_of(kept: &Kept) -> String {
+    kept.digest.chars().take(32).collect()
+}
+
+fn aimless(delivery: &Delivery) -> String {
+    format!("a {} that does not say what it is about", delivery.event)
+}

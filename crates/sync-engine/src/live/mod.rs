@@ -1,0 +1,221 @@
+//! Keeping a store in step while the service runs: deliveries become reads, sweeps find what no delivery told, and the
+//! complete reconciliation goes on behind them.
+//!
+//! Reading order: [`want`], [`queue`], [`hints`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
+//! `facts` writes what only deliveries tell, `refresh` reads what is queued, `looks`, `parts`, `campaigns` and `profile`
+//! are the sweeps, `crew` lets them all work side by side in one task.
+
+mod campaigns;
+mod crew;
+mod facts;
+pub mod hints;
+mod ingest;
+mod looks;
+mod parts;
+mod profile;
+pub mod queue;
+mod refresh;
+pub mod schedule;
+mod sides;
+pub mod want;
+
+use std::{
+    collections::HashSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{Client, Stats, limit::Lane};
+use espelho_model::sync::Resource;
+use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
+
+use crate::{Problem, StoreContext, StoreReport, Trouble};
+use queue::Queue;
+use schedule::{Intervals, Look};
+use want::{Entity, Urgency, Want};
+
+pub use crew::run;
+
+/// A complete reconciliation that somebody else asks for, and waits for.
+pub struct Errand {
+    /// What it is to do.
+    pub options: crate::Options,
+    /// Hears how it went, once.
+    pub done: Box<dyn FnOnce(&StoreReport) + Send>,
+}
+
+/// Where others ask for reconciliations.
+pub trait Errands: Send + Sync {
+    /// The next one, as soon as somebody asks for it.
+    fn next(&self) -> BoxFuture<'_, Errand>;
+}
+
+/// What wakes the work on a store. Signals carry no data; errands carry what somebody wants done.
+#[derive(Clone, Copy)]
+pub struct Signals<'s> {
+    /// What others ask for.
+    pub errands: &'s dyn Errands,
+    /// Something is in the inbox.
+    pub inbox: &'s Notify,
+    /// It is time for a complete reconciliation.
+    pub reconcile: &'s Notify,
+}
+
+/// How a store is kept in step.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How often each sweep runs.
+    pub intervals: Intervals,
+    /// Whether deliveries come at all: without them a change that a sweep finds is not one that was missed.
+    pub receives: bool,
+    /// When the store's last owner was seen.
+    pub last_seen: Option<DateTime<Utc>>,
+}
+
+/// Hears how it goes: for metrics, health and logs.
+pub trait Observer: Send + Sync {
+    /// A complete reconciliation has ended.
+    fn reconciled(&self, report: &StoreReport);
+    /// A sweep has ended.
+    fn looked(&self, look: Look, problem: Option<&Problem>);
+    /// A delivery needs nothing more; what it was.
+    fn handled(&self, what: Handled);
+    /// A row was written because of a delivery or a sweep.
+    fn changed(&self, resource: Resource);
+    /// A sweep has found a change that no delivery told; which event should have.
+    fn missed(&self, event: &'static str);
+    /// What the client has done so far.
+    fn stats(&self, stats: Stats);
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Handled {
+    /// What it is about was read again.
+    Read,
+    /// What it tells was kept.
+    Fact,
+    /// It was a test.
+    Test,
+    /// Its event is unknown.
+    Unknown,
+    /// Nothing can be made of it; it is noted as a failure.
+    Odd,
+    /// It is another store's; it is noted as a failure.
+    Foreign,
+}
+
+impl Handled {
+    /// The word in metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Fact => "fact",
+            Self::Test => "test",
+            Self::Unknown => "unknown",
+            Self::Odd => "odd",
+            Self::Foreign => "foreign",
+        }
+    }
+}
+
+/// What those who work on a store share.
+struct Live<'c> {
+    context: &'c StoreContext,
+    options: &'c Options,
+    observer: &'c dyn Observer,
+    queue: Mutex<Queue>,
+    /// Told whenever the queue has changed.
+    queued: Notify,
+    known: Mutex<KnownStore>,
+}
+
+/// What was found out about the store since the work on it began.
+#[derive(Default)]
+struct KnownStore {
+    /// Its identifier, where the marketplace says it.
+    id: Option<String>,
+    /// Whether it was asked for.
+    asked: bool,
+    /// Whether the mirror was complete once, so that something new is something that was missed.
+    mirrored: bool,
+    /// The place in the inbox up to which it was looked through.
+    inbox: i64,
+    /// Whether a delivery spoke of a product that nobody knows.
+    strange_product: bool,
+    /// When the listing of products was last walked through for that.
+    walked: Option<Duration>,
+    /// Campaigns that have ended: nothing changes about them any more.
+    ended_campaigns: HashSet<String>,
+}
+
+impl<'c> Live<'c> {
+    fn new(context: &'c StoreContext, options: &'c Options, observer: &'c dyn Observer) -> Self {
+        Self {
+            context,
+            options,
+            observer,
+            queue: Mutex::default(),
+            queued: Notify::new(),
+            known: Mutex::default(),
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> MutexGuard<'_, KnownStore> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, wants: impl IntoIterator<Item = (Entity, Want)>) {
+        let now = self.context.clock.monotonic();
+        {
+            let mut queue = self.queue();
+            wants.into_iter().for_each(|(entity, want)| queue.push(now, entity, want));
+        }
+        self.queued.notify_waiters();
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.context.stop.is_cancelled()
+    }
+
+    /// The client of those who sweep.
+    fn poll(&self) -> Client {
+        self.context.client.in_lane(Lane::Poll)
+    }
+}
+
+impl Urgency {
+    fn lane(self) -> Lane {
+        match self {
+            Self::Hinted => Lane::Refresh,
+            Self::Swept => Lane::Poll,
+        }
+    }
+}
+
+/// Problems after which nothing else would go better: they end the work on a store until somebody wakes it.
+fn ends_all(problem: &Problem) -> bool {
+    matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It is to be a task of its own; the compiler says why it cannot be where that is easier to find than in the daemon.
+    #[expect(dead_code, reason = "compiling it is the test")]
+    fn the_work_on_a_store_may_be_a_task<'a>(
+        context: &'a StoreContext,
+        signals: Signals<'a>,
+        options: &'a Options,
+        observer: &'a dyn Observer,
+    ) -> impl Future + Send {
+        run(context, signals, options, observer)
+    }
+}

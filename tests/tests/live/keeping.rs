@@ -1,0 +1,169 @@
+//! A service that keeps a sandbox's store in step, on a port that outlives it, and questions to its mirror.
+
+use std::{net::TcpListener, os::fd::OwnedFd, process::Stdio};
+
+use espelho_sandbox::{Control, DeliveryFault, DeliveryRule, Options, Sandbox};
+use espelho_tests::{
+    Installation, Kind, Mirror,
+    installation::STORE,
+    sandbox_of,
+    truth::{self, Truth},
+    until,
+};
+use tokio::process::{Child, Command};
+
+use crate::receiving;
+
+/// Sweeps so rare that only deliveries can have brought what a test waits for.
+pub(crate) const RARELY: u32 = 86_400;
+
+/// The service and what it looks at.
+pub(crate) struct Keeping {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) installation: Installation,
+    socket: TcpListener,
+    service: Option<Child>,
+}
+
+impl Keeping {
+    /// A store of these orders and products, mirrored completely; orders are swept for every so many seconds, and their
+    /// sides every second.
+    pub(crate) async fn with(kind: Kind, orders: usize, products: usize, sweep_seconds: u32) -> Self {
+        let sandbox =
+            sandbox_of(Options { orders, products, local_webhooks: true, ..Options::default() }).await;
+        let installation = Installation::on(kind).await;
+        let parts = if sweep_seconds == RARELY { RARELY } else { 1 };
+        installation.write_main(&format!(
+            "[log]\nlevel = \"info\"\n[schedule]\nreconcile = \"0 0 0 1 1 *\"\nnew_orders_seconds = {sweep_seconds}\n\
+             open_orders_seconds = {sweep_seconds}\nproducts_seconds = {sweep_seconds}\nparts_seconds = {parts}\n"
+        ));
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/webhooks/{STORE}", socket.local_addr().unwrap());
+        let access = sandbox.stores().remove(0);
+        let webhook = format!("[webhook]\npublic_url = \"{url}\"\n");
+        let (username, password) = (&access.username, &access.password);
+        installation.write_store_with(STORE, &sandbox.base_url(), username, password, &webhook);
+        let mut keeping = Self { sandbox, installation, socket, service: None };
+        keeping.start();
+        keeping.is_mirrored(1).await;
+        keeping
+    }
+
+    pub(crate) fn control(&self) -> Control {
+        self.sandbox.control()
+    }
+
+    pub(crate) fn store(&self) -> String {
+        self.sandbox.stores().remove(0).key
+    }
+
+    /// Starts the service with the socket as systemd does.
+    pub(crate) fn start(&mut self) {
+        let command = self.installation.command(&["run"]);
+        let program = command.as_std().get_program().to_owned();
+        let script = "exec 3<&0 0</dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$@\"";
+        let mut shell = Command::new("sh");
+        shell.arg("-c").arg(script).arg("sh").arg(program).args(command.as_std().get_args());
+        shell.current_dir(self.installation.dir());
+        let log = self.installation.dir().join("log");
+        let log = std::fs::File::options().create(true).append(true).open(log).unwrap();
+        shell.stdin(OwnedFd::from(self.socket.try_clone().unwrap()));
+        shell.stdout(Stdio::null()).stderr(log).kill_on_drop(true);
+        self.service = Some(shell.spawn().unwrap());
+    }
+
+    /// Ends the service as `kill -9` does.
+    pub(crate) async fn kill(&mut self) {
+        self.service.take().unwrap().kill().await.unwrap();
+    }
+
+    /// Ends it as systemd does.
+    pub(crate) async fn stop(&mut self) {
+        let mut service = self.service.take().unwrap();
+        let told = Command::new("kill").arg(service.id().unwrap().to_string()).status().await.unwrap();
+        assert!(told.success());
+        assert!(service.wait().await.unwrap().success(), "{}", self.log());
+        let log = self.log();
+        assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
+    }
+
+    pub(crate) async fn metrics(&self) -> String {
+        let process = self.service.as_ref().and_then(Child::id).unwrap();
+        let webhooks = self.socket.local_addr().unwrap();
+        let listening = receiving::listening_at(process);
+        let health = listening.into_iter().find(|address| *address != webhooks).unwrap();
+        truth::get(&format!("http://{health}/metrics")).await.1
+    }
+
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.installation.dir().join("log")).unwrap_or_default()
+    }
+
+    pub(crate) async fn is_mirrored(&self, times: usize) {
+        let mirror = self.mirror().await;
+        until("the store is mirrored", async || {
+            let sql = "SELECT 'x' AS x FROM sync_runs WHERE state = 'complete'";
+            mirror.try_ask(sql).await.len() == times
+        })
+        .await;
+    }
+
+    pub(crate) async fn mirror(&self) -> Mirror {
+        self.installation.mirror().await
+    }
+
+    /// Waits until a query gives exactly these rows of one text each.
+    pub(crate) async fn shows(&self, sql: &str, expected: &[&str]) {
+        let mirror = self.mirror().await;
+        let mut found = Vec::new();
+        let shown = until("the mirror shows it", async || {
+            found =
+                mirror.ask(sql).await.into_iter().flat_map(std::collections::BTreeMap::into_values).collect();
+            found == expected
+        });
+        if tokio::time::timeout(std::time::Duration::from_secs(20), shown).await.is_err() {
+            let odd: Vec<_> = found.iter().filter(|row| !expected.contains(&row.as_str())).collect();
+            let missing: Vec<_> = expected.iter().filter(|row| !found.iter().any(|f| f == *row)).collect();
+            panic!("{sql}: {odd:?} in place of {missing:?}\n{}", self.log());
+        }
+    }
+
+    /// Waits until an order has a status.
+    pub(crate) async fn order_is(&self, number: &str, status: &str) {
+        self.shows(&format!("SELECT status FROM orders WHERE order_number = '{number}'"), &[status]).await;
+    }
+
+    /// Spoils every delivery of some events.
+    pub(crate) fn spoil(&self, event: &str, of_thousand: u32, kind: DeliveryFault) {
+        let rule = DeliveryRule { event: event.to_owned(), times: None, of_thousand, kind };
+        self.control().spoil_deliveries(rule);
+    }
+
+    /// Delivers a body, signed with the secret that the login brought.
+    pub(crate) async fn deliver(&self, body: &str) -> u16 {
+        let inbox = receiving::with_inbox(&self.installation).await;
+        let secrets = inbox.ask("SELECT secret FROM webhook_secrets WHERE retired_at IS NULL").await;
+        let delivery = receiving::signed_with(&secrets[0]["secret"], body);
+        let address = self.socket.local_addr().unwrap();
+        receiving::ask(address, delivery.as_bytes()).await.unwrap().0
+    }
+
+    /// Waits until every delivery in the inbox is handled.
+    pub(crate) async fn inbox_is_handled(&self) {
+        let mirror = receiving::with_inbox(&self.installation).await;
+        let mut open = Vec::new();
+        let handled = until("every delivery is handled", async || {
+            open = mirror.ask("SELECT event FROM webhook_inbox WHERE handled_at IS NULL").await;
+            open.is_empty()
+        });
+        if tokio::time::timeout(std::time::Duration::from_secs(30), handled).await.is_err() {
+            panic!("{open:?} are not handled\n{}", self.log());
+        }
+    }
+
+    /// What the marketplace holds. It ends the service's token, so the service is ended first.
+    pub(crate) async fn truth(&mut self) -> Truth {
+        self.stop().await;
+        Truth::of(&self.sandbox).await
+    }
+}

@@ -1,0 +1,301 @@
+//! The service beside a marketplace that changes: deliveries, sweeps, and both when something goes wrong.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+#[expect(dead_code, reason = "stock locations do not change here")]
+#[path = "../resync/comparison.rs"]
+mod comparison;
+mod keeping;
+#[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
+#[path = "../webhooks/receiving.rs"]
+mod receiving;
+
+use std::time::Duration;
+
+use espelho_sandbox::{DeliveryFault, NewCampaign, NewOccurrence, NewOrder, Options};
+use espelho_tests::{Installation, Kind, Random, on_both_databases, sandbox_of};
+use keeping::{Keeping, RARELY};
+
+on_both_databases![
+    a_change_is_a_row_within_seconds_of_its_delivery,
+    with_every_delivery_lost_the_sweeps_bring_what_changed,
+    doubled_reordered_delayed_and_forged_deliveries_leave_the_same_mirror,
+    what_only_deliveries_tell_is_kept,
+    the_sides_of_orders_and_the_campaigns_are_mirrored,
+    a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restart,
+    unknown_odd_and_foreign_deliveries_are_handled_and_noted,
+    what_happened_in_an_outage_is_caught_up_with_before_anything_else,
+    a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_next_start,
+    a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_are_lost,
+];
+
+async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 20, 5, RARELY).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    let number = control.place_order(&store, NewOrder::default());
+    let within_seconds = async {
+        keeping.order_is(&number, "paid").await;
+        assert!(control.cancel_order(&store, &number, "desistência"));
+        keeping.order_is(&number, "cancelled").await;
+    };
+    tokio::time::timeout(Duration::from_secs(15), within_seconds).await.expect("it took too long");
+    control.deliveries_done().await;
+    keeping.inbox_is_handled().await;
+    let truth = keeping.truth().await;
+    comparison::compare_orders(&keeping.mirror().await, &truth).await;
+    comparison::compare_products(&keeping.mirror().await, &truth).await;
+}
+
+async fn with_every_delivery_lost_the_sweeps_bring_what_changed(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 30, 8, 1).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    keeping.spoil("", 1_000, DeliveryFault::Lost);
+    let changed = control.place_order(&store, NewOrder::default());
+    let left = control.place_order(&store, NewOrder::default());
+    keeping.order_is(&left, "paid").await;
+    assert!(control.cancel_order(&store, &changed, "desistência"));
+    keeping.order_is(&changed, "cancelled").await;
+    keeping.order_is(&left, "paid").await;
+    keeping
+        .shows(&format!("SELECT CAST(count(*) > 1 AS INTEGER) || '' AS n FROM order_events WHERE order_number = '{changed}'"), &["1"])
+        .await;
+    let metrics = keeping.metrics().await;
+    for event in ["order.created", "order.status_changed"] {
+        let missed = format!("espelho_missed_hints_total{{store=\"loja-1\",event=\"{event}\"}} ");
+        assert!(metrics.contains(&missed), "no {missed} in\n{metrics}");
+    }
+    let truth = keeping.truth().await;
+    comparison::compare_orders(&keeping.mirror().await, &truth).await;
+}
+
+async fn doubled_reordered_delayed_and_forged_deliveries_leave_the_same_mirror(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 10, 6, RARELY).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    for fault in [
+        DeliveryFault::Doubled,
+        DeliveryFault::HeldBack,
+        DeliveryFault::Delayed(1),
+        DeliveryFault::WrongSignature,
+        DeliveryFault::OtherSecret,
+    ] {
+        keeping.spoil("", 300, fault);
+    }
+    let mut numbers: Vec<String> = (0..12)
+        .map(|_| control.place_order(&store, NewOrder { is_paid: false, ..NewOrder::default() }))
+        .collect();
+    for (at, number) in numbers.iter().enumerate() {
+        assert!(control.pay_order(&store, number));
+        if at % 3 == 0 {
+            assert!(control.cancel_order(&store, number, "desistência"));
+        }
+    }
+    // What is held back goes with what follows it.
+    control.clear_delivery_faults();
+    numbers.push(control.place_order(&store, NewOrder::default()));
+    control.forward(120);
+    control.deliveries_done().await;
+    for (at, number) in numbers.iter().enumerate() {
+        keeping.order_is(number, if at % 3 == 0 && at < 12 { "cancelled" } else { "paid" }).await;
+    }
+    keeping.inbox_is_handled().await;
+    let truth = keeping.truth().await;
+    comparison::compare_orders(&keeping.mirror().await, &truth).await;
+}
+
+async fn what_only_deliveries_tell_is_kept(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 3, 2, RARELY).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    let number = control.insert_order(&store);
+    let late = control.open_occurrence(&store, NewOccurrence::default()).unwrap();
+    control
+        .open_occurrence(&store, NewOccurrence { title: "Outra".into(), ..NewOccurrence::default() })
+        .unwrap();
+    assert!(control.end_occurrence(&store, late, "resolved"));
+    let talk = control.open_conversation(&store, &number, "order").unwrap();
+    control.say(&store, talk, "customer", "Onde está?").unwrap();
+    assert!(control.close_conversation(&store, talk, "resolvido"));
+    for webhook in control.webhooks(&store) {
+        assert!(control.test_webhook(&webhook.id));
+    }
+    let title = "SELECT title || ' ' || status AS t FROM occurrences";
+    keeping.shows(title, &["Atraso na postagem resolved", "Outra open"]).await;
+    keeping.shows("SELECT status || ' ' || reason AS t FROM conversations", &["closed resolvido"]).await;
+    keeping.shows("SELECT body FROM conversation_messages", &["Onde está?"]).await;
+    control.deliveries_done().await;
+    keeping.inbox_is_handled().await;
+    keeping.shows("SELECT code FROM sync_failures", &[]).await;
+    keeping.stop().await;
+}
+
+async fn the_sides_of_orders_and_the_campaigns_are_mirrored(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 12, 5, 1).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    let campaign = NewCampaign {
+        name: "Semana do espelho".into(),
+        kind: "standard".into(),
+        status: "active".into(),
+        starts_in: Some(-60),
+        ends_in: Some(86_400),
+        opt_in_closes_in: Some(3_600),
+        discount: None,
+    };
+    control.add_campaign(&campaign).unwrap();
+    let number = control.insert_order(&store);
+    assert!(control.set_order_status(&store, &number, "preparing"));
+    control.issue_invoice(&store, &number, "nfe").unwrap();
+    keeping
+        .shows(&format!("SELECT type FROM order_invoices WHERE order_number = '{number}'"), &["nfe"])
+        .await;
+    let sides = |table: &str| {
+        format!(
+            "SELECT 'x' AS x FROM orders AS o WHERE NOT EXISTS (SELECT 1 FROM order_parts AS p \
+                 WHERE p.order_number = o.order_number AND p.part = '{table}')"
+        )
+    };
+    for part in ["invoices", "events", "financial", "shipments", "tracking"] {
+        keeping.shows(&sides(part), &[]).await;
+    }
+    let some = |table: &str| format!("SELECT DISTINCT 'x' AS x FROM {table}");
+    for table in ["order_events", "order_splits", "shipments", "campaigns", "store_profiles"] {
+        keeping.shows(&some(table), &["x"]).await;
+    }
+    keeping.stop().await;
+}
+
+async fn a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restart(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 5, 2, RARELY).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    let number = control.insert_order(&store);
+    keeping.order_is(&number, "paid").await;
+    // The marketplace takes deliveries' answers and gives none: what is acknowledged now cannot be read.
+    control.fault(espelho_sandbox::FaultRule {
+        route: "GET /api/v1/sellers/orders/{id}".into(),
+        times: None,
+        kind: espelho_sandbox::Fault::ResetBefore,
+    });
+    assert!(control.cancel_order(&store, &number, "desistência"));
+    control.deliveries_done().await;
+    keeping.kill().await;
+    control.clear_faults();
+    keeping.order_is(&number, "paid").await;
+    keeping.start();
+    keeping.order_is(&number, "cancelled").await;
+    keeping.inbox_is_handled().await;
+    keeping.stop().await;
+}
+
+async fn unknown_odd_and_foreign_deliveries_are_handled_and_noted(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 3, 2, RARELY).await;
+    for body in [
+        r#"{"event":"store.teleported","data":{"where":[]},"timestamp":"x"}"#,
+        "not JSON",
+        r#"{"event":"order.paid","data":{"store_id":987654321,"order_number":"1"}}"#,
+        r#"{"event":"order.paid","data":{"order_number":{}}}"#,
+        r#"{"event":"occurrence.created","data":{"title":"de quem?"}}"#,
+    ] {
+        assert_eq!(keeping.deliver(body).await, 200, "{body}");
+    }
+    keeping.inbox_is_handled().await;
+    let codes = ["aimless", "aimless", "foreign_store", "unreadable"];
+    keeping.shows("SELECT code FROM sync_failures WHERE resource = 'webhooks'", &codes).await;
+    assert!(keeping.control().open_occurrence(&keeping.store(), NewOccurrence::default()).is_some());
+    keeping.shows("SELECT title FROM occurrences", &["Atraso na postagem"]).await;
+    keeping.stop().await;
+}
+
+async fn a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_are_lost(kind: Kind) {
+    const CHANGES: usize = 500;
+    let mut keeping = Keeping::with(kind, 50, 10, 1).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    keeping.spoil("", 500, DeliveryFault::Lost);
+    keeping.spoil("", 200, DeliveryFault::Doubled);
+    keeping.spoil("", 200, DeliveryFault::HeldBack);
+    let mut random = Random::seeded(7);
+    // What each order is to be in the end: status and notes.
+    let mut expected: Vec<(String, &str, String)> = Vec::new();
+    let mut ticks = tokio::time::interval(Duration::from_millis(20));
+    for change in 0..CHANGES {
+        ticks.tick().await;
+        if change % 5 < 2 {
+            let order = NewOrder { is_paid: false, ..NewOrder::default() };
+            let number = control.place_order(&store, order);
+            // It may come with notes of the buyer's.
+            assert!(control.set_notes(&store, &number, Some("-")));
+            expected.push((number, "waiting_payment", "-".to_owned()));
+        }
+        let at = random.up_to(expected.len() as u64) as usize - 1;
+        let (number, status, notes) = &mut expected[at];
+        match (random.up_to(3), *status) {
+            (1, "waiting_payment") => {
+                assert!(control.pay_order(&store, number));
+                *status = "paid";
+            }
+            (2, "waiting_payment" | "paid") => {
+                assert!(control.cancel_order(&store, number, "desistência"));
+                *status = "cancelled";
+            }
+            (_, "waiting_payment" | "paid") => {
+                *notes = format!("nota {change}");
+                assert!(control.set_notes(&store, number, Some(notes.as_str())));
+            }
+            _ => (),
+        }
+    }
+    control.clear_delivery_faults();
+    let mut rows: Vec<String> =
+        expected.iter().map(|(number, status, notes)| format!("{number} {status} {notes}")).collect();
+    rows.sort();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let first = &expected[0].0;
+    let sql = format!(
+        "SELECT order_number || ' ' || status || ' ' || COALESCE(notes, '') AS o FROM orders WHERE order_number >= '{first}'"
+    );
+    keeping.shows(&sql, &rows).await;
+    let truth = keeping.truth().await;
+    comparison::compare_orders(&keeping.mirror().await, &truth).await;
+}
+
+async fn what_happened_in_an_outage_is_caught_up_with_before_anything_else(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 10, 3, RARELY).await;
+    let (control, store) = (keeping.control(), keeping.store());
+    let known = control.insert_order(&store);
+    keeping.order_is(&known, "paid").await;
+    keeping.stop().await;
+    keeping.spoil("", 1_000, DeliveryFault::Lost);
+    assert!(control.cancel_order(&store, &known, "desistência"));
+    let new = control.insert_order(&store);
+    let ago = match kind {
+        Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-14 minutes')",
+        Kind::Postgres => "now() - interval '14 minutes'",
+    };
+    keeping.mirror().await.execute(&format!("UPDATE leases SET renewed_at = {ago}")).await;
+    keeping.start();
+    keeping.order_is(&known, "cancelled").await;
+    keeping.order_is(&new, "paid").await;
+    keeping.is_mirrored(2).await;
+    keeping.stop().await;
+    let log = keeping.log();
+    let at = |words: &str| log.rfind(words).unwrap_or_else(|| panic!("no {words:?} in\n{log}"));
+    assert!(at("down 14 min; catching up") < at("caught up") && at("caught up") < at("reconciled"), "{log}");
+}
+
+async fn a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_next_start(kind: Kind) {
+    let sandbox =
+        sandbox_of(Options { orders: 5, products: 2, local_webhooks: true, ..Options::default() }).await;
+    let installation = Installation::on(kind).await;
+    installation.join(&sandbox);
+    installation.resync(&[]).await.expect(0);
+    let access = sandbox.stores().remove(0);
+    let with_webhook = |events: &str| {
+        let more = format!(
+            "[webhook]\npublic_url = \"http://127.0.0.1:9/webhooks/loja-1\"\nevents = [\"{events}\"]\n"
+        );
+        let (username, password) = (&access.username, &access.password);
+        installation.write_store_with(&access.key, &sandbox.base_url(), username, password, &more);
+    };
+    with_webhook("*");
+    assert!(sandbox.control().webhooks(&access.key).is_empty());
+    installation.resync(&[]).await.expect(0);
+    assert_eq!(sandbox.control().webhooks(&access.key).len(), 1);
+    installation.resync(&[]).await.expect(0);
+    assert_eq!(sandbox.control().stats().logins, 2, "its secret is on record now");
+}
