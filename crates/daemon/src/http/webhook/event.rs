@@ -1,37 +1,10 @@
 //! The name of a delivery's event, looked at after the signature and only for a column and a label.
 
+use espelho_api_client::webhook::EventName;
 use serde::Deserialize;
 
 /// The label of everything that the document does not name, or that was not looked at.
 pub(super) const OTHER: &str = "other";
-
-/// The events of the API document ("Catalogue"). Metrics know no others, so that their number is bounded.
-const DOCUMENTED: [&str; 24] = [
-    "order.created",
-    "order.paid",
-    "order.refunded",
-    "order.status_changed",
-    "order.cancelled",
-    "order.invoiced",
-    "order.item_stock_status_changed",
-    "shipment.created",
-    "shipment.dispatched",
-    "shipment.out_for_delivery",
-    "shipment.status_changed",
-    "shipment.cancelled",
-    "occurrence.created",
-    "occurrence.resolved",
-    "conversation.opened",
-    "conversation.message",
-    "conversation.closed",
-    "product.stock_updated",
-    "stock.depleted",
-    "stock.restored",
-    "product.price_updated",
-    "publication.approved",
-    "publication.rejected",
-    "webhook.test",
-];
 
 #[derive(Deserialize)]
 struct Envelope {
@@ -45,10 +18,10 @@ pub(super) fn name(body: &[u8]) -> Option<String> {
     (!event.is_empty() && event.len() <= 64 && event.chars().all(plain)).then_some(event)
 }
 
-/// The event as metrics name it.
+/// The event as metrics name it: they know those of the document and one more, so that their number is bounded.
 pub(super) fn label(event: Option<&str>) -> &'static str {
-    let documented = event.and_then(|event| DOCUMENTED.into_iter().find(|documented| *documented == event));
-    documented.unwrap_or(OTHER)
+    let mut documented = EventName::ALL.iter().map(EventName::as_str);
+    event.and_then(|event| documented.find(|documented| *documented == event)).unwrap_or(OTHER)
 }
 
 #[cfg(test)]
@@ -85,9 +58,9 @@ mod tests {
 
     #[test]
     fn metrics_know_the_documented_events_and_one_more() {
-        assert_eq!(DOCUMENTED.len(), 24);
-        for event in DOCUMENTED {
-            assert_eq!(label(Some(event)), event);
+        assert_eq!(EventName::ALL.len(), 24);
+        for event in EventName::ALL {
+            assert_eq!(label(Some(event.as_str())), event.as_str());
         }
         assert_eq!(label(Some("order.teleported")), OTHER);
         assert_eq!(label(None), OTHER);
