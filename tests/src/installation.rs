@@ -108,9 +108,22 @@ impl Installation {
 
     /// The same with further lines.
     pub fn write_store_with(&self, key: &str, base_url: &str, username: &str, password: &str, more: &str) {
+        self.write_store_within(1_000_000, key, base_url, username, password, more);
+    }
+
+    /// The same with a budget.
+    pub fn write_store_within(
+        &self,
+        budget: u32,
+        key: &str,
+        base_url: &str,
+        username: &str,
+        password: &str,
+        more: &str,
+    ) {
         let text = format!(
             "environment = \"sandbox\"\nbase_url = \"{base_url}\"\n[credentials]\nusername = \"{username}\"\n\
-             password = \"{password}\"\n[limits]\nrequests_per_minute = 1000000\n{more}"
+             password = \"{password}\"\n[limits]\nrequests_per_minute = {budget}\n{more}"
         );
         self.write(&format!("stores/{key}.toml"), &text);
     }
@@ -166,7 +179,11 @@ impl Installation {
 }
 
 impl Running {
-    fn of(mut command: Command) -> Self {
+    /// Starts what [`Installation::command`] has made.
+    ///
+    /// # Panics
+    /// When there is no such binary.
+    pub fn of(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the binary starts");
         let stdout = child.stdout.take().expect("stdout is piped");
@@ -203,6 +220,15 @@ impl Running {
         assert!(sent.expect("a shell").success(), "SIGTERM could not be sent");
     }
 
+    /// Stops it where it is, as Ctrl-Z does, or lets it go on.
+    ///
+    /// # Panics
+    /// When the signal cannot be sent.
+    pub async fn signal(&self, signal: &str) {
+        let sent = Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", self.id())).status().await;
+        assert!(sent.expect("a shell").success(), "{signal} could not be sent");
+    }
+
     /// Waits for its end.
     pub async fn end(self) -> Outcome {
         let Self { mut child, stdout, stderr } = self;
@@ -227,7 +253,7 @@ impl Outcome {
     fn of(status: ExitStatus, stdout: String, stderr: String) -> Self {
         // A signal has no code; no test expects one from a run that ends by itself.
         let outcome = Self { code: status.code().unwrap_or(-1), stdout, stderr };
-        for secret in ["sk_live_", crate::shop::PASSWORD] {
+        for secret in ["sk_live_", "whsec_", crate::shop::PASSWORD] {
             assert!(
                 !outcome.stdout.contains(secret) && !outcome.stderr.contains(secret),
                 "a secret:\n{outcome}"

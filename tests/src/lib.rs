@@ -5,8 +5,13 @@
 //! Reading order: [`installation`] (a configuration folder and the binary run with it), [`mirror`] (its database,
 //! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace made by hand from the API document,
 //! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client),
-//! [`pages`] (a running service as others see it), [`ledger`] (what the API document says, and which test proves it).
+//! [`converge`] (whether a mirror has become what the marketplace is), [`pages`] (a running service as others see it),
+//! [`ledger`] (what the API document says, and which test proves it), [`catalogue`] (what goes wrong, and which test
+//! shows it).
 
+pub mod callers;
+pub mod catalogue;
+pub mod converge;
 pub mod installation;
 pub mod ledger;
 pub mod marketplace;

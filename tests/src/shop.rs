@@ -18,7 +18,10 @@ use tokio::{
     time::Instant,
 };
 
-use crate::installation::{Installation, STORE};
+use crate::{
+    callers,
+    installation::{Installation, STORE},
+};
 
 /// The credential's password.
 pub const PASSWORD: &str = "s3nha-da-loja-feita-a-mao";
@@ -48,6 +51,8 @@ pub struct Call {
     pub body: String,
     /// When it came.
     pub at: Instant,
+    /// Which process of this machine made it, where that could be seen.
+    pub process: Option<u32>,
 }
 
 /// What to answer.
@@ -263,8 +268,13 @@ async fn accept(listener: TcpListener, world: Arc<World>, gate: watch::Receiver<
 
 /// Answers calls until the client goes away, which is no error.
 async fn connection(stream: TcpStream, world: Arc<World>, mut gate: watch::Receiver<bool>) {
+    let port = stream.peer_addr().map_or(0, |peer| peer.port());
     let mut stream = BufReader::new(stream);
-    while let Some(call) = read_call(&mut stream).await {
+    let mut process = None;
+    while let Some(mut call) = read_call(&mut stream).await {
+        // Whoever waits for an answer has its end of the connection open.
+        process = process.or_else(|| callers::process_at(port));
+        call.process = process;
         let reply = world.answer(&call);
         if reply.held && gate.wait_for(|open| *open).await.is_err() {
             return;
@@ -301,6 +311,7 @@ async fn read_call(stream: &mut BufReader<TcpStream>) -> Option<Call> {
         headers,
         body: String::from_utf8_lossy(&body).into_owned(),
         at: Instant::now(),
+        process: None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use espelho_sandbox::Sandbox;
+use espelho_sandbox::{Sandbox, StoreAccess};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
@@ -57,7 +57,14 @@ impl Reader {
     /// # Panics
     /// When that fails.
     pub async fn log_in(sandbox: &Sandbox) -> Self {
-        let access = sandbox.stores().remove(0);
+        Self::log_in_with(sandbox, &sandbox.stores().remove(0)).await
+    }
+
+    /// Logs in with a credential, which ends the token that it had.
+    ///
+    /// # Panics
+    /// When that fails.
+    pub async fn log_in_with(sandbox: &Sandbox, access: &StoreAccess) -> Self {
         let mut reader = Self { http: client(), base_url: sandbox.base_url(), token: String::new() };
         let request = reader.http.post(format!("{}/api/integration/auth", reader.base_url));
         let body = json!({"username": access.username, "password": access.password});
@@ -74,11 +81,32 @@ impl Reader {
         answer
     }
 
-    async fn data(&self, path: &str) -> Value {
+    /// The `data` of an answer.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub async fn data(&self, path: &str) -> Value {
         self.get(path).await["data"].take()
     }
 
-    async fn all(&self, path: &str) -> Vec<Value> {
+    /// The `data` of an answer, unless it is refused.
+    pub async fn try_data(&self, path: &str) -> Option<Value> {
+        let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        let (status, mut answer) = answer_to(request).await;
+        (status == 200).then(|| answer["data"].take())
+    }
+
+    /// POSTs a body; the status of the answer.
+    pub async fn post(&self, path: &str, body: &Value) -> u16 {
+        let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
+        answer_to(request.json(body)).await.0
+    }
+
+    /// All rows of a listing, page by page.
+    ///
+    /// # Panics
+    /// When a page is refused.
+    pub async fn all(&self, path: &str) -> Vec<Value> {
         let mut rows = Vec::new();
         for page in 1.. {
             let mut answer = self.get(&format!("{path}&page={page}")).await;

@@ -15,6 +15,7 @@ const KILLS_A_ROUND: u64 = 6;
 /// One page of the listing and its details may be read again for each kill.
 const DETAILS_A_PAGE: u64 = 100;
 
+// withstands: F068, F120
 async fn a_killed_run_is_resumed_to_the_same_mirror(kind: Kind) {
     let kills = from_environment("ESPELHO_KILLS").unwrap_or(KILLS_A_ROUND);
     let seed = from_environment("ESPELHO_KILL_SEED").unwrap_or(20_261_120);

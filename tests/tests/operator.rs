@@ -17,6 +17,7 @@ on_both_databases![
     a_running_service_is_asked_how_everything_is,
     one_thing_is_explained,
     an_audit_finds_what_differs_and_changes_nothing,
+    a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many,
 ];
 
 /// An installation with a shop of these orders.
@@ -225,6 +226,35 @@ async fn one_thing_is_explained(kind: Kind) {
     installation.run(&["explain", "ordr", "P00002"]).await.expect(2).says("did you mean \"order\"?");
 }
 
+async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(2)).await;
+    let missing = installation.run(&["doctor", "--json"]).await;
+    assert!(missing.json()["checks"].as_array().unwrap().iter().any(|check| check["fix"].is_string()));
+    installation.resync(&[]).await.expect(0);
+    shop.take_calls();
+    let told = installation.run(&["doctor", "--json"]).await.expect(0).json();
+    assert_eq!(told["state"], json!("yellow"), "no service runs: {told}");
+    assert!(!shop.take_calls().iter().any(|call| call.path == LOGIN), "the token on record is used");
+
+    let base = installation.write_main_with_known_port();
+    let mut service = installation.start(&["run"]);
+    ready(&mut service, &base).await;
+    shop.take_calls();
+    let shown = installation.run(&["doctor"]).await.expect(0);
+    for words in ["GREEN  configuration", "GREEN  database", "GREEN  service", "GREEN  loja-1: credential"] {
+        assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
+    }
+    assert!(!shop.take_calls().iter().any(|call| call.path == LOGIN), "the service's token lives on");
+    stopped(service).await;
+
+    shop.rule(|call| {
+        let refused = || Reply::refusal(401, "UNAUTHORIZED", "credential", &json!([]));
+        (call.path == LOGIN || call.path.contains("session")).then(refused)
+    });
+    let refused = installation.run(&["doctor"]).await.expect(4);
+    assert!(refused.stdout.contains("RED    loja-1: credential"), "{refused}");
+}
+
 async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
     let (installation, shop) = set_up(kind, Order::many(12)).await;
     installation.resync(&[]).await.expect(0);
@@ -237,6 +267,10 @@ async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
         orders.retain(|order| order.number != "P00001");
         let second = orders.iter_mut().find(|order| order.number == "P00002").unwrap();
         second.row["status"] = json!("preparing");
+        second.detail["status"] = json!("preparing");
+        // Listed otherwise, and the same on a second look: the mirror has what the order says.
+        let fourth = orders.iter_mut().find(|order| order.number == "P00004").unwrap();
+        fourth.row["status"] = json!("preparing");
         orders.push(Order::ordinary("P00013"));
     });
     let before = mirror.everything().await;

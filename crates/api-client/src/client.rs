@@ -16,9 +16,11 @@ use serde::Serialize;
 
 use crate::{
     error::Error,
+    http::Http,
     limit::{Gate, Lane, Ledger, Quota},
     resources::auth::Credential,
-    send::{Exchange, Http},
+    send::Exchange,
+    tally::Tally,
     token::{TokenKeeper, Vault},
 };
 
@@ -111,6 +113,7 @@ impl Client {
             vault,
             Arc::new(login),
             settings.attempts,
+            Arc::clone(&exchange.tally),
         ));
         let (naive_offset, attempts) = (settings.naive_offset, settings.attempts);
         Ok(Self { exchange, gate, tokens, clock, naive_offset, attempts, lane: Lane::Interactive })
@@ -127,6 +130,11 @@ impl Client {
         let Counters { requests, rate_limited, logins } = &self.exchange.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats { requests: get(requests), rate_limited: get(rate_limited), logins: get(logins) }
+    }
+
+    /// What was counted so far, by route.
+    pub fn tally(&self) -> &Arc<Tally> {
+        &self.exchange.tally
     }
 
     /// How a timestamp without an offset is read.
@@ -168,6 +176,7 @@ fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
 mod tests {
     use super::parse_base;
 
+    // withstands: F130
     #[test]
     fn only_plain_addresses_are_base_addresses_and_http_only_where_allowed() {
         assert!(parse_base("https://m.example", false).is_ok());

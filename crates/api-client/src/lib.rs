@@ -12,10 +12,13 @@
 //! reads what the marketplace pushes.
 #![deny(missing_docs)]
 
+mod canary;
 pub mod client;
 pub mod error;
+mod http;
 pub mod invalid;
 pub mod limit;
+pub mod owner;
 mod path;
 mod request;
 pub mod resources;
@@ -23,6 +26,7 @@ pub mod retry;
 mod retry_after;
 mod send;
 pub mod signed;
+pub mod tally;
 pub mod text;
 pub mod token;
 pub mod webhook;
@@ -30,10 +34,10 @@ pub mod wire;
 
 pub use client::{Client, Settings, Stats, WebhookBlock};
 pub use error::{Class, Documented, Error};
+pub use http::Http;
 pub use invalid::Invalid;
 pub use request::ApiRequest;
-pub use send::Http;
-pub use signed::{SignedFile, SignedUrl};
+pub use signed::{FileRules, HostPattern, SignedFile, SignedStream, SignedUrl};
 pub use text::Text;
 pub use wire::{
     list::{ListPage, ListedRow, PageMeta},

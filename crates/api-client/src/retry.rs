@@ -54,4 +54,20 @@ mod tests {
         assert_eq!(Attempts::new(2).next_delay(Some(asked)), Some(asked));
         assert_eq!(Attempts::new(1).next_delay(Some(asked)), None);
     }
+
+    // withstands: F094
+    #[test]
+    fn a_thousand_that_failed_together_do_not_come_back_together() {
+        let third = |_| {
+            let mut attempts = Attempts::new(4);
+            std::iter::from_fn(|| attempts.next_delay(None)).sum::<Duration>()
+        };
+        let mut back: Vec<Duration> = (0..1_000).map(third).collect();
+        back.sort();
+        let within = |first: &Duration| {
+            back.iter().filter(|at| (*first..*first + Duration::from_millis(100)).contains(at)).count()
+        };
+        let most = back.iter().map(within).max().unwrap_or(0);
+        assert!(most < 200, "{most} of a thousand within a tenth of a second");
+    }
 }

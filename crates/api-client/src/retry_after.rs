@@ -31,6 +31,7 @@ pub(crate) fn parse(value: &str, now: DateTime<Utc>) -> Option<Duration> {
 mod tests {
     use super::*;
 
+    // withstands: F091
     #[test]
     fn both_forms_are_read_and_clamped() {
         let now = "2026-11-20T12:00:00Z".parse::<DateTime<Utc>>().unwrap();

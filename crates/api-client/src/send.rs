@@ -1,27 +1,30 @@
 //! The one way to the network: limit, auth, send, classify.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, OnceLock, atomic::Ordering},
     time::Duration,
 };
 
 use chrono::{DateTime, Utc};
-use espelho_model::Clock;
+use espelho_model::{Clock, watch};
 use reqwest::{
     Response, StatusCode, Url,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
+    header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue, RETRY_AFTER},
     multipart::{Form, Part},
 };
 use secrecy::ExposeSecret;
 
 use crate::{
-    ApiRequest, Client,
+    ApiRequest, Client, canary,
     client::Counters,
     error::{Class, Error, Refusal, presentable},
+    http::Http,
     limit::Permit,
+    owner::Owner,
     request::{Body, File},
     retry::Attempts,
     retry_after,
+    tally::Tally,
     token::TokenRecord,
     wire::envelope::BodyError,
 };
@@ -50,8 +53,11 @@ pub(crate) struct Answer {
 pub(crate) struct Exchange {
     pub(crate) base: Url,
     pub(crate) counters: Counters,
+    pub(crate) tally: Arc<Tally>,
     clock: Arc<dyn Clock>,
     pub(crate) http: Http,
+    /// Who says whether the store is ours, where somebody does.
+    pub(crate) owner: OnceLock<Arc<dyn Owner>>,
     /// The base as text without a trailing slash, ready for a path.
     prefix: String,
 }
@@ -63,61 +69,59 @@ struct RateHeaders {
     remaining: Option<u32>,
 }
 
-/// The connections to the marketplace. Stores of one environment share them.
-#[derive(Clone, Debug)]
-pub struct Http {
-    pub(crate) client: reqwest::Client,
-    allow_http: bool,
-}
-
-impl Http {
-    /// Sets up connections; plain `http://` is possible only where `allow_http` (the sandbox) says so. One
-    /// exchange may take `timeout`.
-    ///
-    /// # Errors
-    /// When the TLS library cannot be set up.
-    pub fn new(allow_http: bool, timeout: Duration) -> Result<Self, Error> {
-        let mut headers = HeaderMap::new();
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        // The client's own retries and redirects would send effects twice and tokens elsewhere.
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("espelho/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
-            .https_only(!allow_http)
-            .no_proxy()
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(Duration::from_secs(10))
-            .timeout(timeout)
-            .pool_idle_timeout(Duration::from_secs(30))
-            .tcp_nodelay(true)
-            .build()
-            .map_err(|e| Error::Setup(format!("no HTTP client: {e}")))?;
-        Ok(Self { client, allow_http })
-    }
-
-    /// Whether plain `http://` is possible.
-    pub(crate) fn allows_http(&self) -> bool {
-        self.allow_http
-    }
-}
-
 impl Exchange {
     pub(crate) fn new(base: Url, http: Http, clock: Arc<dyn Clock>) -> Self {
         let prefix = base.as_str().trim_end_matches('/').to_owned();
-        Self { base, counters: Counters::default(), clock, http, prefix }
+        Self {
+            base,
+            counters: Counters::default(),
+            tally: Arc::default(),
+            clock,
+            http,
+            owner: OnceLock::new(),
+            prefix,
+        }
     }
 
-    /// One request, one answer.
+    /// One request, one answer, counted.
     pub(crate) async fn once(
         &self,
         request: &ApiRequest,
         token: Option<&TokenRecord>,
         permit: Option<Permit>,
     ) -> Result<Answer, Error> {
+        let begun = self.clock.monotonic();
+        let answer = self.exchange(request, token, permit).await;
+        self.http.timings.answered(request.route, self.clock.monotonic().saturating_sub(begun));
+        self.tally.request(request, &answer);
+        if let Some(date) = answer.as_ref().ok().and_then(|answer| answer.date) {
+            self.tally.clock_ahead((date - self.clock.now()).num_seconds());
+        }
+        answer
+    }
+
+    async fn exchange(
+        &self,
+        request: &ApiRequest,
+        token: Option<&TokenRecord>,
+        permit: Option<Permit>,
+    ) -> Result<Answer, Error> {
         let outgoing = self.build(request, token)?;
+        // It is never closed. Waiting here holds the slot of the budget a little longer, which is safe.
+        let waiting = watch::idle();
+        let _place = self.http.places.acquire().await.ok();
+        drop(waiting);
+        if let Err(error) = self.may_call(request).await {
+            permit.into_iter().for_each(Permit::unused);
+            return Err(error);
+        }
         #[expect(clippy::disallowed_methods, reason = "this is the one place that sends")]
-        let sent = self.http.client.execute(outgoing).await;
+        let sending = self.http.client.execute(outgoing);
+        let sent = tokio::select! {
+            biased;
+            sent = sending => sent,
+            error = self.no_longer_ours(request) => return Err(error),
+        };
         let response = match sent {
             Ok(response) => response,
             Err(error) => return Err(self.not_answered(request, error, permit)),
@@ -318,8 +322,14 @@ impl Client {
                 true => Some(self.tokens.current().await?),
                 false => None,
             };
+            let begun = self.clock.monotonic();
             let permit = self.gate.acquire(self.lane).await?;
+            let waited = self.clock.monotonic().saturating_sub(begun);
+            self.exchange.http.timings().waited(self.lane, waited);
             let answer = self.exchange.once(request, token.as_deref(), Some(permit)).await;
+            if let Ok(answer) = &answer {
+                self.look_at_shape(request, answer);
+            }
             let read = answer
                 .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
             let error = match read {
@@ -341,6 +351,16 @@ impl Client {
                 }
                 _ => return Err(error),
             }
+        }
+    }
+
+    fn look_at_shape(&self, request: &ApiRequest, answer: &Answer) {
+        let tally = &self.exchange.tally;
+        if request.is_read()
+            && canary::knows(request.route)
+            && tally.is_due(request.route, self.clock.monotonic())
+        {
+            canary::look(tally, request.route, &answer.body);
         }
     }
 

@@ -2,24 +2,31 @@
 //!
 //! A signed address needs no token, lies on a host that is not the marketplace's, and is itself a secret. This file
 //! therefore has a sender of its own: it is given connections and an address, and could not send a token if it wanted
-//! to. Nothing of it counts against the token's budget.
+//! to. Nothing of it counts against the token's budget. `near` says which addresses are let be.
 
-use std::{fmt, net::IpAddr};
+mod hosts;
+mod near;
+mod resolver;
+mod stream;
 
-use reqwest::{
-    Method, Url,
-    header::{ACCEPT, CONTENT_TYPE, HeaderValue},
-};
+use std::{fmt, time::Duration};
+
+use reqwest::Url;
 
 use crate::{
     Client,
     error::{Class, Error},
+    http::{Http, Purpose},
     retry::Attempts,
-    send::Http,
 };
 
+pub use hosts::{HostPattern, InvalidHost};
+pub use stream::{FileRules, SignedStream};
+
 /// The largest file that is fetched: the labels of an order of hundreds of volumes fit.
-const LARGEST_FILE: usize = 32 << 20;
+const LARGEST_FILE: u64 = 32 << 20;
+/// How long a file may take from the first to the last byte.
+const LONGEST: Duration = Duration::from_secs(120);
 
 /// An address that whoever has it may fetch, for a while. Shown without its query, which is the secret part.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,30 +53,25 @@ impl SignedUrl {
         self.0.as_str()
     }
 
-    /// Why it may not be fetched: outside the sandbox only `https://`, and never this machine or its surroundings.
-    fn objection(&self, allow_http: bool) -> Option<&'static str> {
+    /// The host that has it.
+    pub fn host(&self) -> &str {
+        self.0.host_str().unwrap_or_default()
+    }
+
+    /// Why it may not be fetched: outside the sandbox only `https://`, and nothing that is not public.
+    fn objection(&self, allow_http: bool, hosts: &[HostPattern]) -> Option<&'static str> {
+        if !hosts.is_empty() && !hosts.iter().any(|pattern| pattern.matches(self.host())) {
+            return Some("lies on a host that labels.hosts does not name");
+        }
         match allow_http {
             true => None,
             false if self.0.scheme() != "https" => Some("is not https"),
-            false if is_near(&self.0) => Some("lies on this machine"),
+            false if !self.0.username().is_empty() || self.0.password().is_some() => {
+                Some("carries credentials")
+            }
+            false if near::is_near(&self.0) => Some("is not public"),
             false => None,
         }
-    }
-}
-
-/// Whether the host is this machine, or an address that only this machine's network knows. A name that resolves to
-/// one passes: TLS then asks for a certificate that it cannot have.
-fn is_near(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
-    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    match literal.map(|ip| ip.to_canonical()) {
-        Ok(IpAddr::V4(ip)) => {
-            ip.is_loopback() || ip.is_unspecified() || ip.is_link_local() || ip.is_private()
-        }
-        Ok(IpAddr::V6(ip)) => {
-            ip.is_loopback() || ip.is_unspecified() || ip.is_unicast_link_local() || ip.is_unique_local()
-        }
-        Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
 }
 
@@ -113,38 +115,31 @@ impl Client {
     }
 }
 
-/// One request, without anything that names us but the user agent.
+/// The whole file in memory.
 async fn fetch(http: &Http, url: &SignedUrl) -> Result<SignedFile, Error> {
-    if let Some(objection) = url.objection(http.allows_http()) {
-        return Err(Error::AddressRefused { file: url.to_string(), objection });
-    }
-    let mut outgoing = reqwest::Request::new(Method::GET, url.0.clone());
-    outgoing.headers_mut().insert(ACCEPT, HeaderValue::from_static("*/*"));
-    #[expect(clippy::disallowed_methods, reason = "the one other place that sends: no token, no budget")]
-    let sent = http.client.execute(outgoing).await;
-    let mut response = sent.map_err(|error| not_answered(url, error))?;
-    let status = response.status();
-    if !status.is_success() {
-        let mut words = Vec::new();
-        while let Ok(Some(chunk)) = response.chunk().await {
-            words.extend_from_slice(&chunk);
-            if words.len() > 4096 {
-                break;
-            }
-        }
-        return Err(refused(url, status.as_u16(), &String::from_utf8_lossy(&words)));
-    }
-    let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let content_type = content_type.map(str::to_owned);
+    let rules = FileRules { hosts: Vec::new(), largest: LARGEST_FILE };
+    let mut stream = stream::open(http, url, &rules).await?;
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| not_answered(url, error))? {
-        if bytes.len() + chunk.len() > LARGEST_FILE {
-            let limit_mib = LARGEST_FILE >> 20;
-            return Err(Error::TooLarge { request: format!("GET {url}"), read: true, limit_mib });
-        }
+    while let Some(chunk) = stream.chunk().await? {
         bytes.extend_from_slice(&chunk);
     }
-    Ok(SignedFile { bytes, content_type })
+    Ok(SignedFile { bytes, content_type: stream.content_type })
+}
+
+impl Http {
+    /// The connections to storages: others than those to the marketplace, made when the first file is fetched.
+    fn files(&self) -> Result<&reqwest::Client, Error> {
+        if let Some(files) = self.files.get() {
+            return Ok(files);
+        }
+        let builder = self.builder(Purpose::Files).timeout(LONGEST);
+        let builder = match self.allows_http() {
+            true => builder,
+            false => builder.dns_resolver(resolver::PublicOnly),
+        };
+        let files = builder.build().map_err(|e| Error::Setup(format!("no HTTP client: {e}")))?;
+        Ok(self.files.get_or_init(|| files))
+    }
 }
 
 /// Storages answer 403 or 410 to an address that is over, some 400 with words about it. No other fault of ours can
@@ -155,16 +150,6 @@ fn refused(url: &SignedUrl, status: u16, words: &str) -> Error {
         401 | 403 | 410 => Error::AddressExpired { file, status },
         400 if words.to_ascii_lowercase().contains("expired") => Error::AddressExpired { file, status },
         _ => Error::FileRefused { file, status },
-    }
-}
-
-fn not_answered(url: &SignedUrl, error: reqwest::Error) -> Error {
-    // The error's own address has the signature in it.
-    let source = error.without_url();
-    let request = format!("GET {url}");
-    match source.is_connect() {
-        true => Error::Unreachable { request, host: url.0.host_str().unwrap_or_default().to_owned(), source },
-        false => Error::Interrupted { request, read: true, source },
     }
 }
 
@@ -194,7 +179,7 @@ mod tests {
 
     #[test]
     fn outside_the_sandbox_neither_plain_http_nor_this_machine_is_asked() {
-        let objection = |text: &str, allow| SignedUrl::parse(text).unwrap().objection(allow);
+        let objection = |text: &str, allow| SignedUrl::parse(text).unwrap().objection(allow, &[]);
         assert_eq!(objection("https://storage.example/a?b", false), None);
         assert_eq!(objection("http://storage.example/a?b", false), Some("is not https"));
         for near in [
@@ -208,8 +193,22 @@ mod tests {
             "https://[::1]/a",
             "https://[::ffff:127.0.0.1]/a",
         ] {
-            assert_eq!(objection(near, false), Some("lies on this machine"), "{near}");
+            assert_eq!(objection(near, false), Some("is not public"), "{near}");
             assert_eq!(objection(near, true), None, "{near}");
+        }
+        assert_eq!(objection("https://u:p@storage.example/a", false), Some("carries credentials"));
+    }
+
+    #[test]
+    fn where_hosts_are_named_no_other_is_asked_not_even_in_the_sandbox() {
+        let hosts: Vec<HostPattern> =
+            ["files.example", "*.s3.example"].map(|host| host.parse().unwrap()).into();
+        let objection = |text: &str| SignedUrl::parse(text).unwrap().objection(true, &hosts);
+        for named in ["https://files.example/a", "https://FILES.example:8443/a", "http://b.s3.example/a"] {
+            assert_eq!(objection(named), None, "{named}");
+        }
+        for other in ["https://s3.example/a", "https://files.example.evil.example/a", "https://127.0.0.1/a"] {
+            assert!(objection(other).unwrap().contains("labels.hosts"), "{other}");
         }
     }
 

@@ -10,13 +10,14 @@ use std::{
 };
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::{Clock, ContentHash};
+use espelho_model::{Clock, ContentHash, watch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
     error::{BoxedError, Class, Error},
     limit::BoxFuture,
     retry::Attempts,
+    tally::{LoginCount, Tally},
 };
 
 /// Logins forced by 401s that we accept within [`FORCED_WINDOW`].
@@ -108,6 +109,7 @@ pub(crate) struct TokenKeeper {
     login: Arc<dyn Login>,
     /// Logins that are tried before the error of the last is given back.
     attempts: u32,
+    tally: Arc<Tally>,
     current: RwLock<Option<Arc<TokenRecord>>>,
     /// After a failed renewal: not before this is another one tried while the token still works.
     renew_not_before: RwLock<DateTime<Utc>>,
@@ -121,6 +123,7 @@ impl TokenKeeper {
         vault: Arc<dyn Vault>,
         login: Arc<dyn Login>,
         attempts: u32,
+        tally: Arc<Tally>,
     ) -> Self {
         Self {
             username,
@@ -128,6 +131,7 @@ impl TokenKeeper {
             vault,
             login,
             attempts,
+            tally,
             current: RwLock::default(),
             renew_not_before: RwLock::default(),
             renewing: tokio::sync::Mutex::default(),
@@ -157,12 +161,14 @@ impl TokenKeeper {
         refused: Option<Arc<TokenRecord>>,
     ) -> Result<Arc<TokenRecord>, Error> {
         let keeper = Arc::clone(self);
-        let task = tokio::spawn(async move { keeper.renew(refused.as_deref()).await });
+        let task = tokio::spawn(watch::inherited(async move { keeper.renew(refused.as_deref()).await }));
         task.await.unwrap_or_else(|gone| Err(Error::Vault { action: "read", source: gone.into() }))
     }
 
     async fn renew(&self, refused: Option<&TokenRecord>) -> Result<Arc<TokenRecord>, Error> {
+        let waiting = watch::idle();
         let _one_at_a_time = self.renewing.lock().await;
+        drop(waiting);
         let usable = |record: &TokenRecord| !self.is_due(record) && !refused.is_some_and(|r| same(r, record));
         if let Some(record) = self.cached().filter(|record| usable(record)) {
             return Ok(record);
@@ -220,6 +226,7 @@ impl TokenKeeper {
             let error = match self.login.login().await {
                 Ok(issued) => {
                     self.vault.record_login(at, reason.as_str()).await.map_err(unwritten)?;
+                    self.tally.login(LoginCount::of(reason));
                     return Ok(issued);
                 }
                 Err(error) => error,
@@ -240,6 +247,7 @@ impl TokenKeeper {
         let logins = self.logins_since(FORCED_WINDOW).await?;
         let forced = logins.iter().filter(|(_, reason)| reason == LoginReason::Forced.as_str()).count();
         if forced >= FORCED_LOGINS {
+            self.tally.login(LoginCount::Foreign);
             return Err(Error::ForeignLogin { username: self.username.clone(), times: forced + 1 });
         }
         Ok(())

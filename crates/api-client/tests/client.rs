@@ -49,6 +49,7 @@ async fn a_refusal_is_not_repeated_and_names_the_missing_scope() {
 }
 
 // proves: ERR-032, ERR-033
+// withstands: F090
 #[tokio::test]
 async fn a_429_is_waited_out_in_both_forms_and_without_any() {
     let too_many = |header: &str| http("429 Too Many Requests", header, "{}");
@@ -132,6 +133,7 @@ async fn sixteen_requests_with_a_dead_token_do_not_log_in_sixteen_times() {
     assert!(bench.client.stats().logins <= 3, "{} logins", bench.client.stats().logins);
 }
 
+// withstands: F083
 #[tokio::test]
 async fn a_token_renewed_by_another_process_is_taken_from_the_vault_without_a_login() {
     let bench = bench(Vec::new()).await;
@@ -177,6 +179,7 @@ async fn a_token_is_renewed_when_24_to_48_hours_of_its_life_are_left_and_not_bef
 }
 
 // proves: AUT-004
+// withstands: F088
 #[tokio::test]
 async fn a_token_near_its_end_is_renewed_and_a_failed_renewal_keeps_the_old_one() {
     let bench = bench(Vec::new()).await;

@@ -58,6 +58,7 @@ fn is_at(path: &str, route: &str) -> bool {
 }
 
 // proves: ORD-045
+// withstands: F122
 #[test]
 fn the_request_of_every_route_stays_on_its_route_whatever_the_identifier() {
     for id in HOSTILE {
@@ -76,6 +77,7 @@ fn the_request_of_every_route_stays_on_its_route_whatever_the_identifier() {
     }
 }
 
+// withstands: F122
 #[tokio::test]
 async fn on_the_wire_a_hostile_identifier_is_one_segment_too() {
     let bench = bench(Vec::new()).await;

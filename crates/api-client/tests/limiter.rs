@@ -167,6 +167,7 @@ fn jitter() -> impl Strategy<Value = Vec<Vec<Delays>>> {
 }
 
 // proves: LIM-001
+// withstands: F092
 #[test]
 fn no_window_of_any_kind_ever_holds_more_than_the_limit_and_the_budget_is_used() {
     let minutes = 6;
@@ -229,6 +230,7 @@ async fn a_request_that_never_left_costs_nothing_and_a_dropped_one_counts() {
     assert_eq!(gate.held(), 0);
 }
 
+// withstands: F090
 #[tokio::test(start_paused = true)]
 async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
@@ -238,6 +240,7 @@ async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
     assert!(clock.monotonic() >= Duration::from_secs(17));
 }
 
+// withstands: F090
 #[tokio::test(start_paused = true)]
 async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
@@ -275,6 +278,7 @@ impl Ledger for Disk {
     }
 }
 
+// withstands: F093
 #[tokio::test(start_paused = true)]
 async fn a_process_that_is_killed_again_and_again_never_overspends() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
@@ -355,6 +359,7 @@ async fn waits_beside_a_backfill(burst_before: usize) -> Vec<Duration> {
     waits
 }
 
+// withstands: F063
 #[tokio::test(start_paused = true)]
 async fn a_live_request_waits_two_slots_at_most_beside_a_backfill() {
     for burst_before in [0, 60, 120] {
@@ -368,6 +373,7 @@ async fn a_live_request_waits_two_slots_at_most_beside_a_backfill() {
     }
 }
 
+// withstands: F063
 #[tokio::test(start_paused = true)]
 async fn no_lane_starves_when_all_have_too_much_to_do() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));

@@ -3,9 +3,9 @@
 
 mod support;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Error, WebhookBlock};
-use espelho_model::Clock as _;
+use espelho_model::{Clock as _, OrderNumber};
 
 use support::{Bench, answer, bench, bench_with, body, http, json};
 
@@ -23,6 +23,7 @@ fn kept(bench: &Bench) -> Vec<String> {
 }
 
 // proves: AUT-041, AUT-042, AUT-045, WHK-012
+// withstands: F035
 #[tokio::test]
 async fn the_secret_of_the_webhook_is_kept_before_the_token() {
     let bench = bench_with_webhook(WITH_SECRET).await;
@@ -50,6 +51,7 @@ async fn the_block_goes_with_each_login_and_a_later_answer_without_a_secret_leav
     assert!(logins.iter().all(|login| body(login).contains(r#""webhook":{"url""#)), "{logins:?}");
 }
 
+// withstands: F035
 #[tokio::test]
 async fn a_token_whose_secret_could_not_be_kept_is_not_used() {
     let bench = bench_with_webhook(WITH_SECRET).await;
@@ -139,6 +141,30 @@ async fn a_token_is_good_until_the_instant_that_its_login_says() {
     assert!((30 * 86_400..=30 * 86_400 + 5).contains(&life.num_seconds()), "{life}");
 }
 
+/// FAILURES 86: what counts is how long the token lives on the server's clock.
+// proves: AUT-004, AUT-009
+// withstands: F086
+#[tokio::test]
+async fn a_clock_that_is_ten_years_off_renews_the_token_neither_sooner_nor_later() {
+    for years in [-10, -1, 0, 1, 10] {
+        let bench = bench(Vec::new()).await;
+        *bench.clock.now.lock().unwrap() += TimeDelta::days(365 * years);
+        *bench.script.login.lock().unwrap() = http(
+            "200 OK",
+            "Content-Type: application/json\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\n",
+            r#"{"success":true,"data":{"token":"sk_live_TOKN","expires_at":"2026-12-20T12:00:00Z"}}"#,
+        );
+        let forward = |time: TimeDelta| *bench.clock.now.lock().unwrap() += time;
+        bench.order().await.unwrap();
+        forward(TimeDelta::days(28) - TimeDelta::minutes(1));
+        bench.order().await.unwrap();
+        assert_eq!(bench.client.stats().logins, 1, "{years} years: more than 48 hours are left");
+        forward(TimeDelta::days(1) + TimeDelta::minutes(2));
+        bench.order().await.unwrap();
+        assert_eq!(bench.client.stats().logins, 2, "{years} years: less than 24 hours are left");
+    }
+}
+
 // proves: AUT-052
 #[tokio::test]
 async fn a_test_delivery_is_asked_for_without_a_body_and_taken_in_every_form_of_yes() {
@@ -155,4 +181,56 @@ async fn a_test_delivery_is_asked_for_without_a_body_and_taken_in_every_form_of_
     let sent = bench.script.requests.lock().unwrap()[0].clone();
     assert!(sent.starts_with("POST /api/integration/webhook/test HTTP/1.1"), "{sent}");
     assert_eq!((body(&sent), support::header(&sent, "content-type")), ("", None));
+}
+
+/// How many of these logins fall into the worst minute.
+fn most_in_a_minute(logins: &[DateTime<Utc>]) -> usize {
+    let from = |first: &DateTime<Utc>| {
+        logins.iter().filter(|at| (*first..*first + TimeDelta::minutes(1)).contains(at)).count()
+    };
+    logins.iter().map(from).max().unwrap_or(0)
+}
+
+// withstands: F084
+#[tokio::test]
+async fn a_login_whose_answer_is_lost_is_made_again_within_what_a_minute_allows() {
+    let bench = bench(Vec::new()).await;
+    for answer in
+        [b"".to_vec(), b"HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{\"dataCUT".to_vec(), b"".to_vec()]
+    {
+        bench.script.login_faults.lock().unwrap().push_back(answer);
+    }
+    assert_eq!(bench.order().await.unwrap(), "paid");
+    assert_eq!(bench.script.logins.lock().unwrap().len(), 4);
+    assert_eq!(kept(&bench), ["sk_live_0004"], "the last one's token is the one that is good");
+    let made: Vec<_> = bench.memory.logins.lock().unwrap().iter().map(|(at, _)| *at).collect();
+    assert!(made.len() == 4 && most_in_a_minute(&made) <= 5, "{made:?}");
+}
+
+// withstands: F085
+#[tokio::test]
+async fn a_process_that_ends_in_each_login_makes_no_more_of_them_than_a_minute_allows() {
+    let bench = bench(Vec::new()).await;
+    *bench.script.login.lock().unwrap() = Vec::new();
+    for start in 1..=10 {
+        // Nothing but the vault outlives it.
+        let process = support::open(&bench.base_url, &bench.clock, &bench.memory).await;
+        let order = OrderNumber::new("1");
+        let mut calling = std::pin::pin!(process.order(&order));
+        // It is ended when its login has arrived and nothing has come of it.
+        tokio::select! {
+            _ = &mut calling => {}
+            () = arrived(&bench, start) => {}
+        }
+    }
+    let made: Vec<_> = bench.memory.logins.lock().unwrap().iter().map(|(at, _)| *at).collect();
+    assert!(made.len() >= 10, "each attempt is on record: {made:?}");
+    assert!(most_in_a_minute(&made) <= 5, "{made:?}");
+}
+
+/// Ends when so many logins have arrived.
+async fn arrived(bench: &Bench, count: usize) {
+    while bench.script.logins.lock().unwrap().len() < count {
+        tokio::task::yield_now().await;
+    }
 }

@@ -69,6 +69,8 @@ pub enum Command {
     Sandbox(espelho_sandbox::cli::Args),
     /// Checks the configuration, and nothing else.
     Check,
+    /// Looks at everything that has to work, and says for each what to do: GREEN, YELLOW or RED.
+    Doctor,
     /// Creates or migrates the database, and ends.
     Migrate,
     /// How everything is: what is late, what failed, why, and what to do. Ends with 3 when something fails.
@@ -130,6 +132,9 @@ pub struct AuditArgs {
     /// Only this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
+    /// Only these, separated by commas: orders (with their sides), products.
+    #[arg(long, value_name = "RESOURCE", value_delimiter = ',')]
+    pub only: Vec<Resource>,
     /// Details of each resource that are read and compared; the listings are compared in full.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub sample: usize,

@@ -1,19 +1,23 @@
 //! Opening what work on a store needs.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
-use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota};
-use espelho_model::{Clock, StoreKey, clock::SystemClock};
-use espelho_store::Store;
-use espelho_sync_engine::{Problem, Progress, StoreContext, StoreMemory};
+use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota, tally::Timings};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, watch::Watch};
+use espelho_store::{LabelFolder, Lease, Store};
+use espelho_sync_engine::{
+    LeaseOwner, Problem, Progress, Room, StoreContext, StoreMemory, Trouble, labels::Labels,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Configuration, Environment, StoreConfig},
+    config::{Configuration, Environment, LabelsSection, StoreConfig},
+    counted::Tallies,
     handover::Desk,
     status::Gates,
+    vacancy::Vacancies,
 };
 
 /// How long one exchange with the marketplace may take.
@@ -25,16 +29,24 @@ const ATTEMPTS: u32 = 5;
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub store: Store,
+    /// The watch, as everybody's clock.
     pub clock: Arc<dyn Clock>,
+    pub watch: Arc<Watch>,
     pub progress: Arc<dyn Progress>,
     pub stop: CancellationToken,
     /// The budgets of the stores that this process works on, to be shown.
     pub gates: Arc<Gates>,
+    /// What their clients have counted.
+    pub tallies: Arc<Tallies>,
     /// Runs that other processes ask this one for.
     pub desk: Arc<Desk>,
+    room: Arc<Room>,
+    /// Which stores are free to be taken.
+    pub vacancies: Arc<Vacancies>,
     production: Http,
     sandbox: Http,
     owner: String,
+    labels: LabelsSection,
 }
 
 impl Shared {
@@ -45,33 +57,82 @@ impl Shared {
         progress: Arc<dyn Progress>,
         stop: CancellationToken,
     ) -> Result<Self, Problem> {
-        let clock = SystemClock::shared();
+        Self::open_by(SystemClock::shared(), configuration, doing, progress, stop).await
+    }
+
+    /// The same with a clock of the caller's.
+    pub(crate) async fn open_by(
+        clock: Arc<dyn Clock>,
+        configuration: &Configuration,
+        doing: &str,
+        progress: Arc<dyn Progress>,
+        stop: CancellationToken,
+    ) -> Result<Self, Problem> {
+        let watch = Watch::over(clock);
+        let clock: Arc<dyn Clock> = Arc::<Watch>::clone(&watch);
         let url = database_url(&configuration.installation.database.url);
         let store = Store::open(&url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
         let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(|e| Problem::from_api(&e));
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
         let desk = Arc::new(Desk::new(progress));
+        let watched = store.clone();
+        tokio::spawn(async move { watched.watch_over_leases().await });
+        let vacancies = Arc::new(Vacancies::new(store.clone(), Arc::clone(&clock)));
         Ok(Self {
             store,
             clock,
+            watch,
             progress: Arc::<Desk>::clone(&desk),
             stop,
             gates: Arc::default(),
+            tallies: Arc::default(),
             desk,
+            room: Arc::default(),
+            vacancies,
             production: http(false)?,
             sandbox: http(true)?,
             owner,
+            labels: configuration.installation.labels.clone(),
         })
     }
 
-    /// Takes a store's lease and opens its client.
+    /// The same for work that ends by itself before the service does.
+    pub(crate) fn with_stop(&self, stop: CancellationToken) -> Self {
+        Self { stop, ..self.clone() }
+    }
+
+    /// Takes a store's lease and opens its client, which may mean to wait for the last owner.
     pub(crate) async fn context(&self, config: &StoreConfig) -> Result<StoreContext, Problem> {
-        let lease =
-            self.store.acquire(&config.key, &self.owner).await.map_err(|e| Problem::from_store(&e))?;
-        match self.client(config).await {
+        let lease = self.store.acquire(&config.key, &self.owner).await;
+        let lease = lease.map_err(|e| Problem::from_store(&e))?;
+        let lease = self.identified(config, lease).await?;
+        self.open_under(config, lease).await
+    }
+
+    /// Takes a store's lease if it is free at this moment.
+    pub(crate) async fn take(&self, config: &StoreConfig) -> Result<Lease, Problem> {
+        let lease = self.store.acquire_now(&config.key, &self.owner).await;
+        self.identified(config, lease.map_err(|e| Problem::from_store(&e))?).await
+    }
+
+    /// Opens what work on a store needs once nobody else can be working on it: until then its budget is still being spent.
+    pub(crate) async fn open_under(
+        &self,
+        config: &StoreConfig,
+        lease: Lease,
+    ) -> Result<StoreContext, Problem> {
+        let stopped = tokio::select! {
+            () = lease.tenure().begun() => false,
+            () = self.stop.cancelled() => true,
+        };
+        let client = match stopped {
+            true => Err(stopped_early()),
+            false => self.client(config).await,
+        };
+        match client {
             Ok(client) => Ok(StoreContext {
                 key: config.key.clone(),
-                client,
+                client: client.owned_by(LeaseOwner::of(&lease)),
                 store: self.store.clone(),
                 lease,
                 clock: Arc::clone(&self.clock),
@@ -79,13 +140,33 @@ impl Shared {
                 stop: self.stop.child_token(),
                 gone_guard: config.gone_guard,
                 page_parameter: config.page_parameter.clone(),
+                labels: self.labels(config),
                 writing: Arc::default(),
+                room: Arc::clone(&self.room),
             }),
             Err(problem) => {
-                if let Err(error) = lease.release().await {
-                    tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
-                }
+                give_back(config, lease).await;
                 Err(problem)
+            }
+        }
+    }
+
+    /// Which files of labels are fetched, and where to.
+    fn labels(&self, config: &StoreConfig) -> Option<Labels> {
+        let labels = config.labels.clone()?;
+        let state = std::env::var_os("STATE_DIRECTORY").unwrap_or_default();
+        let folder = LabelFolder::new(Path::new(&state), &self.labels.directory);
+        let keep_days = self.labels.keep_days;
+        Some(Labels { folder, formats: labels.formats, hosts: labels.hosts, days: labels.days, keep_days })
+    }
+
+    async fn identified(&self, config: &StoreConfig, lease: Lease) -> Result<Lease, Problem> {
+        let environment = config.environment.as_str();
+        match self.store.identify(&config.key, environment, &config.base_url).await {
+            Ok(()) => Ok(lease),
+            Err(error) => {
+                give_back(config, lease).await;
+                Err(Problem::from_store(&error))
             }
         }
     }
@@ -101,10 +182,12 @@ impl Shared {
         }
     }
 
+    /// How long the marketplaces took to answer, and how long requests waited for their budget.
+    pub(crate) fn timings(&self) -> [Timings; 2] {
+        [&self.production, &self.sandbox].map(|http| http.timings().clone())
+    }
+
     async fn client(&self, config: &StoreConfig) -> Result<Client, Problem> {
-        let environment = config.environment.as_str();
-        let identified = self.store.identify(&config.key, environment, &config.base_url).await;
-        identified.map_err(|e| Problem::from_store(&e))?;
         // A webhook that was made in the seller portal has its secret in a file; the login must not make a second one.
         let webhook = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none());
         let webhook = webhook
@@ -132,7 +215,24 @@ impl Shared {
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
         let client = client.map_err(|e| Problem::from_api(&e))?;
         self.gates.note(&config.key, client.gate());
+        self.tallies.note(&config.key, client.tally());
         Ok(client)
+    }
+}
+
+/// Lets go of a store.
+pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
+    if let Err(error) = lease.release().await {
+        tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
+    }
+}
+
+fn stopped_early() -> Problem {
+    Problem {
+        trouble: Trouble::Stopped,
+        code: "stopped".into(),
+        error: "stopped before the work began".into(),
+        hint: "run again".into(),
     }
 }
 

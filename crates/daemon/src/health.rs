@@ -8,6 +8,9 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState};
 
+/// The code of the one problem that people are told of by its name.
+pub(crate) const FOREIGN_LOGIN: &str = "foreign_login";
+
 /// How all stores are.
 #[derive(Default)]
 pub(crate) struct Health {
@@ -23,6 +26,10 @@ pub(crate) struct StoreHealth {
     pub last: Option<(DateTime<Utc>, RunState)>,
     /// What went wrong last, until it goes well.
     pub problem: Option<String>,
+    /// Whether that is another program's use of the credential.
+    pub foreign_login: bool,
+    /// Deliveries in a row whose signature none of the known secrets has made.
+    pub unverified: u64,
 }
 
 impl Health {
@@ -34,6 +41,11 @@ impl Health {
     /// Changes what is known of a store.
     pub(crate) fn change(&self, store: &StoreKey, change: impl FnOnce(&mut StoreHealth)) {
         change(self.stores().entry(store.clone()).or_default());
+    }
+
+    /// Forgets a store that is no longer configured.
+    pub(crate) fn forget(&self, store: &StoreKey) {
+        self.stores().remove(store);
     }
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {

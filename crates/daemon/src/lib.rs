@@ -1,27 +1,34 @@
 //! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
 //!
 //! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
-//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with a
-//! `store_task` for each store) and `http` are the service, `status` is how everything is, `handover` lets one
+//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
+//! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `status` is how everything is, `handover` lets one
 //! process do another's run, and `local` asks the service here.
 
 pub mod cli;
 mod commands;
 mod config;
 mod context;
+mod counted;
 mod exit;
+mod files;
 mod handover;
 mod health;
 mod http;
 mod lifecycle;
 mod local;
 mod measure;
+mod panics;
 mod progress;
+mod reload;
 mod report;
 mod status;
 mod store_task;
+mod stores;
 mod telemetry;
 mod usage;
+mod vacancy;
+mod watchdog;
 
 use std::process::ExitCode;
 

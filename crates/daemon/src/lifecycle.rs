@@ -1,4 +1,4 @@
-//! The service: a task for each store, woken by the schedule, and a clean end.
+//! The service: begins everything, follows the configuration, and ends it well.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -7,141 +7,248 @@ use std::{
 
 use espelho_sync_engine::{Problem, Trouble};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use tokio::{net::TcpListener, sync::Notify, task::JoinSet};
+use sd_notify::NotifyState;
+use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 use tokio_cron_scheduler::{Job, JobScheduler};
 
 use crate::{
-    config::{Configuration, StoreConfig},
+    config::{Configuration, Installation},
     context::Shared,
     health::Health,
     http::{
         self,
-        webhook::{ACK_BUCKETS, ACK_DURATION, Signals, Tls, Webhooks},
+        webhook::{self, ACK_BUCKETS, ACK_DURATION, Webhooks},
     },
-    store_task::StoreTask,
+    measure::{LAG, LAG_BUCKETS},
+    panics::Panics,
+    reload::{self, Reloads},
+    stores::{Changes, Stores},
+    telemetry, vacancy, watchdog,
 };
 
 /// How often what metrics have gathered is summed up.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// How long the tasks may take to finish their page once the service is told to stop.
+/// How long everybody may take to end what they are in once the service is told to stop.
 const DRAIN: Duration = Duration::from_secs(30);
+/// How long answers about health may take after that.
+const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// The service.
 pub(crate) struct Service {
     shared: Shared,
     configuration: Configuration,
     health: Arc<Health>,
+    stores: Stores,
+    webhooks: Option<Webhooks>,
+}
+
+/// What reaches the service from outside, beside requests.
+#[derive(Default)]
+pub(crate) struct Outside {
+    pub(crate) panics: Panics,
+    /// Absent where nobody can change the configuration.
+    pub(crate) reloads: Option<Reloads>,
+}
+
+/// Why the service goes on no longer.
+enum End {
+    Asked,
+    /// What must not end has ended.
+    Ended(&'static str),
+    Panicked(String),
+    /// Nobody knows what is on the disk.
+    Disk,
 }
 
 impl Service {
     /// A service that has not begun.
     pub(crate) fn new(shared: Shared, configuration: Configuration) -> Self {
-        Self { shared, configuration, health: Arc::default() }
+        let health = Arc::default();
+        let stores = Stores::new(&shared, &health);
+        Self { shared, configuration, health, stores, webhooks: None }
     }
 
     /// Serves until the shared stop is cancelled.
     pub(crate) async fn run(
-        self,
+        mut self,
         listener: TcpListener,
-        webhooks: Option<(TcpListener, Option<Tls>)>,
+        webhooks: Option<webhook::Front>,
+        mut outside: Outside,
     ) -> Result<(), Problem> {
         let metrics = install_metrics();
         tokio::spawn(keep_metrics_small(metrics.clone(), self.shared.clone()));
-        let wakers: Vec<(StoreConfig, Arc<Notify>)> =
-            self.configuration.stores.iter().map(|store| (store.clone(), Arc::new(Notify::new()))).collect();
-        let inboxes: Arc<Signals> =
-            Arc::new(wakers.iter().map(|(config, _)| (config.key.clone(), Arc::default())).collect());
-        let mut stores = JoinSet::new();
-        let mut refused = Vec::new();
-        for (config, waker) in &wakers {
-            self.health.change(&config.key, |_| ());
-            let last_seen = self.shared.last_seen(&config.key).await;
-            let taken = match self.shared.context(config).await {
-                Ok(context) => Some((context, last_seen)),
-                // One store's trouble is not the others': its task asks again.
-                Err(problem) => {
-                    let (error, next_step) = (&problem.error, &problem.hint);
-                    tracing::error!(store = %config.key, code = problem.code, error, next_step, "waiting for the store");
-                    self.health.change(&config.key, |health| health.problem = Some(problem.error.clone()));
-                    refused.push(problem);
-                    None
-                }
-            };
-            let task = StoreTask {
-                shared: self.shared.clone(),
-                config: config.clone(),
-                intervals: self.configuration.installation.schedule.intervals(),
-                waker: Arc::clone(waker),
-                inbox: inboxes.get(&config.key).cloned().unwrap_or_default(),
-                health: Arc::clone(&self.health),
-            };
-            stores.spawn(task.run(taken));
+        let address = listener.local_addr().unwrap_or(self.configuration.installation.http.listen);
+        tracing::info!(%address, "health and metrics are served");
+        let listen = self.configuration.installation.http.listen;
+        let state = http::State::new(&self.shared, listen, (&self.health, &self.stores.shown), metrics);
+        // Whoever watches the service asks while thousands of stores are still being taken.
+        self.stores.announce(&self.configuration);
+        let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
+        let begun = match self.stores.begin(&self.configuration).await {
+            Ok(()) => self.schedule().await,
+            Err(problem) => Err(problem),
+        };
+        let mut schedule = begun.inspect_err(|_| self.shared.stop.cancel())?;
+        if let Some(front) = webhooks {
+            self.receive(front);
         }
-        let all_refused = refused.len() == wakers.len();
-        if let Some(problem) = refused.into_iter().next().filter(|_| all_refused) {
-            return Err(problem);
-        }
-        let wakers = wakers.into_iter().map(|(_, waker)| waker).collect();
-        let schedule = schedule(&self.configuration.installation.schedule.reconcile, wakers).await?;
-        let state = http::State::new(&self.shared, &self.configuration, &self.health, metrics);
-        if let Ok(address) = listener.local_addr() {
-            tracing::info!(%address, "health and metrics are served");
-        }
-        let mut webhooks = webhooks.map(|(listener, tls)| self.receive(listener, tls, Arc::clone(&inboxes)));
-        let web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
-        notify(&[sd_notify::NotifyState::Ready]);
-        let failed = tokio::select! {
-            () = self.shared.stop.cancelled() => None,
-            () = failure_of(&mut webhooks) => Some("the webhook receiver"),
-            // A store's task ends only when it is told to; one that has panicked is not coming back by itself.
-            _ = stores.join_next() => (!self.shared.stop.is_cancelled()).then_some("the work on a store"),
+        tokio::spawn(vacancy::hear_of_deliveries(
+            self.shared.store.clone(),
+            Arc::clone(&self.shared.clock),
+            Arc::clone(&self.stores.signals),
+            self.shared.stop.clone(),
+        ));
+        let watch = &self.shared.watch;
+        let tell = [
+            tokio::spawn(watchdog::feed(Arc::clone(watch))),
+            tokio::spawn(watchdog::say_how_it_goes(Arc::clone(watch), Arc::clone(&self.health))),
+        ];
+        watchdog::tell(&[NotifyState::Ready]);
+        let end = loop {
+            tokio::select! {
+                () = self.shared.stop.cancelled() => break End::Asked,
+                said = outside.panics.first() => break End::Panicked(said),
+                () = espelho_store::Error::disk_gave_up() => break End::Disk,
+                () = failure_of(&mut self.webhooks) => break End::Ended("the webhook receiver"),
+                () = self.stores.failed() => break End::Ended("the work on a store"),
+                _ = &mut web => break End::Ended("the server of health and metrics"),
+                () = next_of(&mut outside.reloads) => {}
+            }
+            schedule = self.reload(outside.reloads.as_ref(), schedule).await;
+        };
+        // Whoever was asked to stop at the same moment may have been seen to end first.
+        let end = match outside.panics.said() {
+            Some(said) => End::Panicked(said.clone()),
+            None if self.shared.stop.is_cancelled() => End::Asked,
+            None => end,
         };
         self.shared.stop.cancel();
-        notify(&[sd_notify::NotifyState::Stopping]);
-        tokio::join!(self.drain(schedule, stores), async {
-            if let Some(webhooks) = webhooks
-                && tokio::time::timeout(DRAIN, webhooks.stop()).await.is_err()
-            {
-                tracing::warn!("deliveries under way took too long; they will be sent again");
+        tell.iter().for_each(JoinHandle::abort);
+        watchdog::tell(&[
+            NotifyState::Stopping,
+            NotifyState::Status("parando: termina o que está em andamento"),
+        ]);
+        self.drain(schedule, web).await;
+        match end {
+            End::Asked => Ok(()),
+            End::Ended(what) => Err(ended(format!("{what} has ended by itself"))),
+            End::Disk => {
+                Err(ended("the disk refused to synchronise, so that nobody knows what is on it".into()))
             }
-        });
-        // It was told to stop by the same token; the process ends in any case.
-        let _ = web.await;
-        self.shared.store.close().await;
-        match failed {
-            None => Ok(()),
-            Some(what) => Err(Problem {
-                trouble: Trouble::Failure,
-                code: "ended".into(),
-                error: format!("{what} has ended by itself"),
-                hint: "start the service again; report it with the log above".into(),
-            }),
+            End::Panicked(said) => Err(ended(format!("a task has panicked: {said}"))),
         }
     }
 
     /// Begins to receive webhooks, for all stores of the installation: what another instance owns waits in the inbox.
-    fn receive(&self, listener: TcpListener, tls: Option<Tls>, signals: Arc<Signals>) -> Webhooks {
+    fn receive(&mut self, (listener, tls): webhook::Front) {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, tls = tls.is_some(), "webhooks are received");
         }
-        let receives =
-            |store: &StoreConfig| Some((store.key.clone(), store.webhook.as_ref()?.secret.clone()));
-        let stores: Vec<_> = self.configuration.stores.iter().filter_map(receives).collect();
         let limits = self.configuration.installation.webhooks.limits();
-        let Shared { store, clock, .. } = &self.shared;
-        let on = (store.clone(), Arc::clone(clock));
-        Webhooks::start(listener, tls, limits, stores, signals, on)
+        let Shared { store, clock, watch, .. } = &self.shared;
+        let (signals, on) = (Arc::clone(&self.stores.signals), (store.clone(), Arc::clone(clock)));
+        let receiving = self.configuration.receiving();
+        let tell = (signals, Arc::clone(&self.health));
+        let start = || Webhooks::start(listener, tls, limits, receiving, tell, on);
+        self.webhooks = Some(watch.within(None, start));
     }
 
-    async fn drain(&self, mut schedule: JobScheduler, mut stores: JoinSet<()>) {
+    /// Follows the configuration as it is now, or says why not and goes on as before.
+    async fn reload(&mut self, reloads: Option<&Reloads>, schedule: JobScheduler) -> JobScheduler {
+        watchdog::tell_reloading();
+        let schedule = match reloads.and_then(Reloads::read) {
+            Some(new) => self.follow(new, schedule).await,
+            None => schedule,
+        };
+        watchdog::tell(&[NotifyState::Ready]);
+        schedule
+    }
+
+    async fn follow(&mut self, mut new: Configuration, schedule: JobScheduler) -> JobScheduler {
+        let old = &self.configuration.installation;
+        let needs_a_restart = old.fixed_differences(&new.installation).join(", ");
+        // What a restart will change is not half changed before.
+        new.installation =
+            Installation { schedule: new.installation.schedule, log: new.installation.log, ..old.clone() };
+        new.installation.log.format = old.log.format;
+        let front = match &self.webhooks {
+            Some(_) => Ok(None),
+            None => webhook::open(&new),
+        };
+        let front = match front {
+            Ok(front) => front,
+            Err(error) => {
+                reload::refused(&error);
+                return schedule;
+            }
+        };
+        self.configuration = new;
+        let Changes { added, removed, changed } = self.stores.follow(&self.configuration);
+        telemetry::change_level(&self.configuration.installation.log.level);
+        if let Some(front) = front {
+            self.receive(front);
+        } else if let Some(webhooks) = &self.webhooks {
+            webhooks.serve(self.configuration.receiving());
+            webhooks.refresh_certificate();
+        }
+        if !needs_a_restart.is_empty() {
+            tracing::warn!(needs_a_restart, "some of the new configuration comes with the next start");
+        }
+        tracing::info!(?added, ?removed, ?changed, "the configuration was read again");
+        match self.schedule().await {
+            Ok(new) => {
+                end_of(schedule).await;
+                new
+            }
+            // The expression was checked with the configuration.
+            Err(problem) => {
+                reload::refused(&problem.error);
+                schedule
+            }
+        }
+    }
+
+    /// Lets everybody end what they are in, all at once, and not for longer than they may.
+    async fn drain(&mut self, schedule: JobScheduler, web: JoinHandle<()>) {
         tracing::info!("stopping: finishing the pages under way");
-        if let Err(error) = schedule.shutdown().await {
-            tracing::warn!(%error, "the scheduler did not stop");
+        let webhooks = self.webhooks.take();
+        let ending = async {
+            tokio::join!(end_of(schedule), self.stores.ended(), async {
+                if let Some(webhooks) = webhooks {
+                    webhooks.stop().await;
+                }
+            });
+            // It answers until the others have ended; who reads its last answer slowly is not waited for.
+            if !web.is_finished() {
+                let _ = tokio::time::timeout(LAST_ANSWERS, web).await;
+            }
+            self.shared.store.close().await;
+        };
+        if tokio::time::timeout(DRAIN, ending).await.is_err() {
+            tracing::warn!("something took too long; what is not written will be read or sent again");
         }
-        let all_done = async { while stores.join_next().await.is_some() {} };
-        if tokio::time::timeout(DRAIN, all_done).await.is_err() {
-            tracing::warn!("a page took too long; it will be read again");
-        }
+    }
+
+    async fn schedule(&self) -> Result<JobScheduler, Problem> {
+        schedule(&self.configuration.installation.schedule.reconcile, self.stores.wakers()).await
+    }
+}
+
+fn ended(error: String) -> Problem {
+    let hint = "start the service again; report it with the log above".into();
+    Problem { trouble: Trouble::Failure, code: "ended".into(), error, hint }
+}
+
+async fn next_of(reloads: &mut Option<Reloads>) {
+    match reloads {
+        Some(reloads) => reloads.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn end_of(mut schedule: JobScheduler) {
+    if let Err(error) = schedule.shutdown().await {
+        tracing::warn!(%error, "the scheduler did not stop");
     }
 }
 
@@ -165,10 +272,12 @@ async fn keep_metrics_small(metrics: PrometheusHandle, shared: Shared) {
 fn install_metrics() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     let install = || {
-        let buckets = PrometheusBuilder::new()
-            .set_buckets_for_metric(Matcher::Full(ACK_DURATION.to_owned()), &ACK_BUCKETS);
-        // It refuses an empty list of buckets only.
-        let recorder = buckets.unwrap_or_default().build_recorder();
+        let with = |builder: PrometheusBuilder, name: &str, buckets: &[f64]| {
+            // It refuses an empty list of buckets only.
+            builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), buckets).unwrap_or_default()
+        };
+        let builder = with(PrometheusBuilder::new(), ACK_DURATION, &ACK_BUCKETS);
+        let recorder = with(builder, LAG, &LAG_BUCKETS).build_recorder();
         let handle = recorder.handle();
         // It fails only where another library installed a recorder first; then /metrics is empty.
         let _ = metrics::set_global_recorder(recorder);
@@ -192,9 +301,5 @@ async fn schedule(expression: &str, wakers: Vec<Arc<Notify>>) -> Result<JobSched
     Ok(scheduler)
 }
 
-/// Tells systemd, where there is one.
-fn notify(states: &[sd_notify::NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "systemd was not told");
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,9 @@
 //! What the work on a store says of itself, as metrics, health and log lines. Names as in `docs/OPERATIONS.md`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::Stats;
@@ -13,7 +16,12 @@ use espelho_sync_engine::{
     live::{Handled, Observer, schedule::Look},
 };
 
-use crate::health::Health;
+use crate::health::{FOREIGN_LOGIN, Health};
+
+/// From an event, or a change, to the row.
+pub(crate) const LAG: &str = "espelho_mirror_lag_seconds";
+/// Upper bounds of [`LAG`]'s buckets. It bears no store: three thousand stores would make thirty thousand lines of it.
+pub(crate) const LAG_BUCKETS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 120.0, 600.0, 3_600.0];
 
 /// Listens to the work on one store.
 pub(crate) struct Measure {
@@ -27,6 +35,10 @@ pub(crate) struct Measure {
 impl Measure {
     /// Listens from now on.
     pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
+        // The lines are there from the start, so that an alert on their growth sees the first one.
+        for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
+            metrics::counter!(name, "store" => store.to_string()).absolute(0);
+        }
         Self { store, health, clock, counted: Mutex::default() }
     }
 
@@ -53,9 +65,10 @@ impl Observer for Measure {
                 store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint, "not reconciled"
             ),
         }
+        let foreign_login = problem.is_some_and(|problem| problem.code == FOREIGN_LOGIN);
         let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
         self.health.change(key, |health| {
-            health.last = Some((now, report.state));
+            (health.last, health.foreign_login) = (Some((now, report.state)), foreign_login);
             health.problem = problem;
         });
         measure(report, now);
@@ -68,6 +81,11 @@ impl Observer for Measure {
                 .set(self.clock.now().timestamp() as f64),
             Some(_) => metrics::counter!("espelho_sweep_failures_total", &labels).increment(1),
         }
+    }
+
+    fn remembered(&self, look: Look, at: DateTime<Utc>) {
+        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
+        metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels).set(at.timestamp() as f64);
     }
 
     fn handled(&self, what: Handled) {
@@ -85,15 +103,27 @@ impl Observer for Measure {
         metrics::counter!("espelho_missed_hints_total", &labels).increment(1);
     }
 
+    fn mirrored(&self, lag: Duration) {
+        metrics::histogram!(LAG).record(lag.as_secs_f64());
+    }
+
+    fn audited(&self, rows: u64, differing: u64) {
+        metrics::counter!("espelho_audit_rows_total", "store" => self.label()).increment(rows);
+        metrics::counter!("espelho_audit_mismatch_total", "store" => self.label()).increment(differing);
+    }
+
+    fn waiting(&self, oldest: Duration) {
+        metrics::gauge!("espelho_mirror_oldest_waiting_seconds", "store" => self.label())
+            .set(oldest.as_secs_f64());
+    }
+
     fn stats(&self, stats: Stats) {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let store = self.label();
         let count = |name: &'static str, now: u64, before: u64| {
             metrics::counter!(name, "store" => store.clone()).increment(now.saturating_sub(before));
         };
-        count("espelho_api_requests_total", stats.requests, counted.requests);
         count("espelho_rate_limited_total", stats.rate_limited, counted.rate_limited);
-        count("espelho_logins_total", stats.logins, counted.logins);
         *counted = stats;
     }
 }

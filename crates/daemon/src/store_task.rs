@@ -3,15 +3,24 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use espelho_model::watch;
+use espelho_store::Lease;
 use espelho_sync_engine::{
     Problem, StoreContext,
     live::{self, Signals, schedule::Intervals},
 };
+use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
-use crate::{config::StoreConfig, context::Shared, health::Health, measure::Measure};
+use crate::{
+    config::StoreConfig,
+    context::{Shared, give_back},
+    health::{FOREIGN_LOGIN, Health},
+    http::webhook::Bells,
+    measure::Measure,
+};
 
-/// How often a store that another instance holds is asked for again.
+/// Until a store that could be had and not be opened is asked for again.
 const LEASE_RETRY: Duration = Duration::from_secs(5);
 /// Until a store whose work has ended with an error is worked on again.
 const WORK_RETRY: Duration = Duration::from_secs(30);
@@ -23,30 +32,50 @@ pub(crate) struct StoreTask {
     pub(crate) intervals: Intervals,
     /// Woken by the schedule.
     pub(crate) waker: Arc<Notify>,
-    /// Woken by the receiver.
-    pub(crate) inbox: Arc<Notify>,
+    /// Rung by the receiver.
+    pub(crate) bells: Bells,
     pub(crate) health: Arc<Health>,
 }
 
 /// A store that is ours, and when its last owner was seen.
-type Taken = (StoreContext, Option<DateTime<Utc>>);
+pub(crate) type Taken = (Lease, Option<DateTime<Utc>>);
 
 impl StoreTask {
+    /// Takes the store, or says why it waits: one store's trouble is not the others', so its task asks again.
+    pub(crate) async fn take(&self) -> Result<Taken, Problem> {
+        let last_seen = self.shared.last_seen(&self.config.key).await;
+        match self.shared.take(&self.config).await {
+            Ok(lease) => Ok((lease, last_seen)),
+            Err(problem) => {
+                let (key, error, next_step) = (&self.config.key, &problem.error, &problem.hint);
+                tracing::error!(store = %key, code = problem.code, error, next_step, "waiting for the store");
+                self.health.change(key, |health| health.problem = Some(problem.error.clone()));
+                Err(problem)
+            }
+        }
+    }
+
     /// Works on the store whenever it is ours, until the service stops.
     pub(crate) async fn run(self, taken: Option<Taken>) {
         let mut taken = taken;
         loop {
-            let (context, last_seen) = match taken.take() {
+            let (lease, last_seen) = match taken.take() {
                 Some(taken) => taken,
                 None => match self.wait_for_lease().await {
                     Some(taken) => taken,
                     None => return,
                 },
             };
-            let context = self.work(context, last_seen).await;
-            self.health.change(&self.config.key, |health| health.held = false);
-            if let Err(error) = context.lease.release().await {
-                tracing::warn!(store = %self.config.key, %error, "the lease ends with the connection");
+            match self.boxed_open(lease).await {
+                Ok(context) => {
+                    let context = self.work(context, last_seen).await;
+                    self.health.change(&self.config.key, |health| health.held = false);
+                    give_back(&self.config, context.lease).await;
+                }
+                Err(problem) => {
+                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
+                    self.wait(LEASE_RETRY).await;
+                }
             }
             if self.shared.stop.is_cancelled() {
                 return;
@@ -57,20 +86,34 @@ impl StoreTask {
     /// Keeps the store in step until the service stops or the lease is lost; gives the context back.
     async fn work(&self, mut context: StoreContext, last_seen: Option<DateTime<Utc>>) -> StoreContext {
         let key = &self.config.key;
+        metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).absolute(0);
         self.health.change(key, |health| (health.held, health.problem) = (true, None));
         tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
         let measure = Measure::new(key.clone(), Arc::clone(&self.health), Arc::clone(&self.shared.clock));
-        let mut options =
-            live::Options { intervals: self.intervals, receives: self.config.webhook.is_some(), last_seen };
+        let mut options = live::Options {
+            intervals: self.intervals.clone(),
+            receives: self.config.webhook.is_some(),
+            per_minute: self.config.requests_per_minute.get(),
+            last_seen,
+        };
         while !self.shared.stop.is_cancelled() {
             let errands = self.shared.desk.of_store(key);
-            let signals = Signals { errands: &errands, inbox: &self.inbox, reconcile: &self.waker };
-            let ended = live::run(&context, signals, &options, &measure).await;
+            let Bells { inbox, gap } = &self.bells;
+            let signals = Signals { errands: &errands, inbox, gap, reconcile: &self.waker };
+            // Those who work on it are watched one by one.
+            let waiting = watch::idle();
+            let ended = tokio::select! {
+                ended = boxed_run(&context, signals, &options, &measure) => ended,
+                // Everybody ends what he is at, and calls nobody: the store may be somebody else's by now.
+                () = stop_when_lost(&context) => None,
+            };
+            drop(waiting);
             let Some(problem) = ended else { return context };
             self.tell(&problem);
             if problem.is_lost() {
                 return context;
             }
+            metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).increment(1);
             self.wait_before_working_again(&problem).await;
             context.stop = self.shared.stop.child_token();
             options.last_seen = None;
@@ -86,6 +129,7 @@ impl StoreTask {
                 false => self.shared.clock.sleep(WORK_RETRY).await,
             }
         };
+        let _waiting = watch::idle();
         tokio::select! {
             () = self.waker.notified() => {}
             () = retry => {}
@@ -96,23 +140,63 @@ impl StoreTask {
     fn tell(&self, problem: &Problem) {
         let (error, next_step) = (&problem.error, &problem.hint);
         tracing::error!(store = %self.config.key, code = problem.code, error, next_step, "the work on the store ended");
-        let problem = format!("{error}; {next_step}");
-        self.health.change(&self.config.key, |health| health.problem = Some(problem));
+        let (code, problem) = (problem.code.as_str(), format!("{error}; {next_step}"));
+        let foreign = code == FOREIGN_LOGIN;
+        self.health.change(&self.config.key, |health| {
+            (health.problem, health.foreign_login) = (Some(problem), foreign);
+        });
+    }
+
+    // Not `async`: there, what is put into a box would be given a place beside it too, for as long as the store is worked on.
+    fn boxed_open(&self, lease: Lease) -> BoxFuture<'_, Result<StoreContext, Problem>> {
+        Box::pin(self.shared.open_under(&self.config, lease))
+    }
+
+    fn boxed_take(&self) -> BoxFuture<'_, Result<Lease, Problem>> {
+        Box::pin(self.shared.take(&self.config))
     }
 
     async fn wait_for_lease(&self) -> Option<Taken> {
         loop {
             tokio::select! {
-                () = self.shared.clock.sleep(LEASE_RETRY) => {}
+                () = self.shared.vacancies.wait_for(&self.config.key) => {}
                 () = self.shared.stop.cancelled() => return None,
             }
             let last_seen = self.shared.last_seen(&self.config.key).await;
-            match self.shared.context(&self.config).await {
-                Ok(context) => return Some((context, last_seen)),
+            match self.boxed_take().await {
+                Ok(lease) => return Some((lease, last_seen)),
                 Err(problem) => {
+                    let is_held = problem.is_lost();
                     self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
+                    if !is_held {
+                        self.wait(LEASE_RETRY).await;
+                    }
                 }
             }
         }
     }
+
+    async fn wait(&self, duration: Duration) {
+        tokio::select! {
+            () = self.shared.clock.sleep(duration) => {}
+            () = self.shared.stop.cancelled() => {}
+        }
+    }
+}
+
+fn boxed_run<'s>(
+    context: &'s StoreContext,
+    signals: Signals<'s>,
+    options: &'s live::Options,
+    measure: &'s Measure,
+) -> BoxFuture<'s, Option<Problem>> {
+    Box::pin(live::run(context, signals, options, measure))
+}
+
+/// Stops the work once the store is no longer ours; never ends itself, for the work has pages to finish.
+async fn stop_when_lost(context: &StoreContext) {
+    context.lease.tenure().ended().await;
+    tracing::warn!(store = %context.key, "the store may be somebody else's: stopping the work on it");
+    context.stop.cancel();
+    std::future::pending::<()>().await;
 }

@@ -14,7 +14,7 @@ impl ContentHash {
     }
 
     /// Reads a fingerprint back from a database column.
-    pub fn from_i64(stored: i64) -> Self {
+    pub const fn from_i64(stored: i64) -> Self {
         Self(stored)
     }
 

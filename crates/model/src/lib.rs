@@ -1,7 +1,7 @@
 //! The vocabulary of the mirror: identifiers, exact numbers, time, orders, products and the words for
 //! a reconciliation. Nothing here does I/O; every other crate of the workspace may depend on this one.
 //!
-//! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when,
+//! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when ([`watch`] who has stopped),
 //! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
 //! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
 //! [`occurrence`] and [`conversation`] are the mirrored aggregates, [`sync`] is how a run speaks about itself.
@@ -29,6 +29,7 @@ pub mod sync;
 pub mod time;
 pub mod timeline;
 pub mod tracking;
+pub mod watch;
 
 pub use clock::Clock;
 pub use hash::ContentHash;

@@ -74,12 +74,14 @@ mod tests {
     }
 
     proptest! {
+        // withstands: F071
         #[test]
         fn every_amount_reads_back_as_its_own_text(units in -99_999_999i64..99_999_999, scale in 0u32..=4) {
             let amount = Decimal::new(units, scale);
             prop_assert_eq!(parse_decimal(&amount.to_string()), Some(amount));
         }
 
+        // withstands: F071
         #[test]
         fn an_exponent_means_the_same_as_writing_it_out(units in -9_999i64..9_999, exponent in 0i32..=6) {
             let written_out = Decimal::new(units, 0) * Decimal::from(10i64.pow(exponent.unsigned_abs()));

@@ -109,6 +109,7 @@ mod tests {
 
     use super::*;
 
+    // withstands: F078
     #[test]
     fn only_escapes_that_no_database_holds_are_changed() {
         let check = |input: &str, expected: &str| assert_eq!(storable(input), expected, "{input}");
@@ -122,6 +123,7 @@ mod tests {
         check(r#""\u00e7\n\"""#, r#""\u00e7\n\"""#);
     }
 
+    // withstands: F078
     #[test]
     fn raw_says_when_it_had_to_change_something() {
         assert!(!RawJson::new(r#"{"a":"\u00e7"}"#).was_escaped());

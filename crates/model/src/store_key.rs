@@ -43,6 +43,7 @@ impl fmt::Display for StoreKey {
 mod tests {
     use super::StoreKey;
 
+    // withstands: F121
     #[test]
     fn a_store_key_is_safe_as_a_file_name_and_as_a_url_segment() {
         for good in ["minha-loja", "s_1", "Loja.2", "a"] {

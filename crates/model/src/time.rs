@@ -79,6 +79,7 @@ mod tests {
         FixedOffset::west_opt(3 * 3600).unwrap()
     }
 
+    // withstands: F079
     #[test]
     fn every_documented_and_likely_form_reads_to_the_same_instant() {
         for text in [
@@ -96,6 +97,7 @@ mod tests {
         }
     }
 
+    // withstands: F080
     #[test]
     fn a_midnight_that_local_clocks_skip_is_still_an_instant() {
         // In São Paulo 2018-11-04 began at 01:00; a fixed offset does not care.
@@ -103,6 +105,7 @@ mod tests {
         assert_eq!(fixed_width(instant), "2018-11-04T03:00:00.000000Z");
     }
 
+    // withstands: F079
     #[test]
     fn a_leap_second_is_read_and_nonsense_is_not() {
         let leap = parse_timestamp("2016-12-31T23:59:60Z", brasilia()).unwrap();
@@ -114,6 +117,16 @@ mod tests {
     }
 
     proptest! {
+        // withstands: F080
+        #[test]
+        fn every_local_midnight_of_any_zone_is_one_instant_and_comes_back(day in 0_i32..15_000, hours in -12_i32..=14) {
+            // From 2000 on, with every day on which some zone's clocks have skipped midnight, or will.
+            let day = NaiveDate::from_ymd_opt(2000, 1, 1).unwrap() + TimeDelta::days(day.into());
+            let zone = FixedOffset::east_opt(hours * 3_600).unwrap();
+            let instant = parse_timestamp(&day.to_string(), zone).unwrap();
+            prop_assert_eq!(instant.with_timezone(&zone).naive_local(), day.and_hms_opt(0, 0, 0).unwrap());
+        }
+
         #[test]
         fn text_order_is_time_order(a in 0i64..4_000_000_000_000_000, b in 0i64..4_000_000_000_000_000) {
             let [ta, tb] = [a, b].map(|micros| DateTime::from_timestamp_micros(micros).unwrap());

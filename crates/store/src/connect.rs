@@ -10,18 +10,22 @@ use std::{
 
 use espelho_model::Clock;
 use sqlx::{
-    ConnectOptions as _, Connection as _,
+    ConnectOptions as _, Connection as _, Row as _,
     migrate::{MigrateError, Migrator},
     postgres::{PgConnectOptions, PgPoolOptions},
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::{Error, driver::Database, lease::Locks};
+use crate::{Error, driver::Database, lease::Locks, soundness};
 
 pub(crate) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 /// What lies in the second file; on PostgreSQL it is among the other migrations.
 pub(crate) static SQLITE_INBOX: Migrator = sqlx::migrate!("../../migrations/sqlite/inbox");
 pub(crate) static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+/// How long a statement may stand in line for a connection. Where thousands of stores begin together, the last of them waits
+/// for all others, and nothing is wrong: a server that is not there is noticed when it is connected to.
+const IN_LINE: Duration = Duration::from_secs(120);
 
 /// The mirror's database, open and migrated. Cheap to clone.
 #[derive(Clone)]
@@ -40,7 +44,13 @@ impl Store {
     /// # Errors
     /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
     pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let uncleanly = file_of(url).is_ok_and(|file| beside(&file, "-wal").exists());
         let store = Self::connect(url, clock).await?;
+        if let Some(file) = store.file() {
+            soundness::refuse_old_library(&store.database).await?;
+            soundness::refuse_damage(file, uncleanly, &store.database).await?;
+            soundness::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
+        }
         let main = if store.file().is_some() { &SQLITE } else { &POSTGRES };
         migrate(&store.database, main).await?;
         if store.file().is_some() {
@@ -54,7 +64,7 @@ impl Store {
         let scheme = url.split(':').next().unwrap_or_default();
         let (database, inbox, locks) = match scheme {
             "sqlite" => open_sqlite(url).await?,
-            "postgres" | "postgresql" => open_postgres(url).await?,
+            "postgres" | "postgresql" => open_postgres(url, &clock).await?,
             _ => {
                 return Err(Error::Address {
                     url: shown(url),
@@ -101,6 +111,7 @@ pub(crate) fn file_of(url: &str) -> Result<PathBuf, Error> {
 async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
     let options = sqlite_options(url)?;
     let path = options.get_filename().to_path_buf();
+    soundness::refuse_network(url, &path)?;
     let failed = |source| Error::Connect { url: shown(url), source };
     let inbox = beside(&path, "-inbox");
     for file in [&path, &inbox] {
@@ -123,18 +134,28 @@ async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
         .synchronous(SqliteSynchronous::Full)
         .pragma("cache_size", "-2048")
         .pragma("wal_autocheckpoint", "1000");
-    let database = open_file(options, 4).await.map_err(failed)?;
-    let inbox = open_file(to_inbox, 1).await.map_err(failed)?;
+    let unopened = |file: &Path, source| soundness::damage(file, &source).unwrap_or_else(|| failed(source));
+    let database = open_file(options, 4).await.map_err(|source| unopened(&path, source))?;
+    let inbox = open_file(to_inbox, 1).await.map_err(|source| unopened(&inbox, source))?;
     Ok((database, inbox, Locks::beside(path)))
 }
 
 async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Database, sqlx::Error> {
     let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+    let write = write.acquire_timeout(IN_LINE).test_before_acquire(false);
+    // After a commit that found no room SQLite has no transaction any more, and the connection counts one for ever: it would
+    // refuse every other. What it was last told is behind it when it answers.
+    let write = write.before_acquire(|session, _| {
+        Box::pin(async move {
+            session.ping().await?;
+            Ok(!session.is_in_transaction())
+        })
+    });
     let write = write.connect_with(options.clone()).await?;
     // A reader's cache stays small: it is the writer's that the random index pages go through.
     let reading = options.read_only(true).pragma("cache_size", "-2048");
-    let read =
-        SqlitePoolOptions::new().max_connections(readers).min_connections(0).connect_lazy_with(reading);
+    let read = SqlitePoolOptions::new().max_connections(readers).min_connections(0).acquire_timeout(IN_LINE);
+    let read = read.connect_lazy_with(reading);
     Ok(Database::Sqlite { write, read })
 }
 
@@ -147,7 +168,7 @@ fn create_private(path: &Path) -> std::io::Result<()> {
     options.open(path).map(drop)
 }
 
-async fn open_postgres(url: &str) -> Result<(Database, Database, Locks), Error> {
+async fn open_postgres(url: &str, clock: &Arc<dyn Clock>) -> Result<(Database, Database, Locks), Error> {
     let options = PgConnectOptions::from_str(url)
         .map_err(|e| Error::Address { url: shown(url), why: e.to_string() })?
         .application_name("espelho")
@@ -158,14 +179,29 @@ async fn open_postgres(url: &str) -> Result<(Database, Database, Locks), Error> 
     // The pool would try again until its time-out and then say only that it timed out.
     let once = options.connect().await.map_err(failed)?;
     once.close().await.map_err(failed)?;
-    let pool = PgPoolOptions::new().max_connections(8).acquire_timeout(Duration::from_secs(10));
+    let pool = only_sound(PgPoolOptions::new().max_connections(8).acquire_timeout(IN_LINE));
     let pool = pool.connect_with(options.clone()).await.map_err(failed)?;
     // Whatever the server's default is: what was acknowledged is on its disk. Connections of its own, so that no
     // acknowledgement waits for one that mirrors a page.
     let durable = options.clone().options([("synchronous_commit", "on")]);
-    let inbox = PgPoolOptions::new().max_connections(3).acquire_timeout(Duration::from_secs(5));
+    let inbox = only_sound(PgPoolOptions::new().max_connections(3).acquire_timeout(Duration::from_secs(5)));
     let inbox = inbox.min_connections(0).connect_lazy_with(durable);
-    Ok((Database::Postgres(pool), Database::Postgres(inbox), Locks::within(options)))
+    Ok((Database::Postgres(pool), Database::Postgres(inbox), Locks::within(options, Arc::clone(clock))))
+}
+
+/// Looks at a session before it is used again, instead of the pool's own sign of life, so at the same cost. One that may only
+/// read is that of a server that was made a replica, and stays so for as long as it lives; in one where a transaction was
+/// left open nothing would be kept.
+fn only_sound(pool: PgPoolOptions) -> PgPoolOptions {
+    pool.test_before_acquire(false).before_acquire(|session, _| {
+        Box::pin(async move {
+            // One message, whose transaction began with it unless there is one already.
+            let sql =
+                "SELECT now() = statement_timestamp() AND current_setting('transaction_read_only') = 'off'";
+            let row = sqlx::raw_sql(sql).fetch_one(&mut *session).await?;
+            row.try_get(0)
+        })
+    })
 }
 
 async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {

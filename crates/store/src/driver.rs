@@ -104,7 +104,7 @@ const BATCHES: [usize; 4] = [100, 50, 20, 10];
 impl Database {
     /// Begins a transaction that may write.
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
-        let failed = |source| Error::Statement { operation: "begin a transaction", source };
+        let failed = |source| Error::statement("begin a transaction", source);
         match self {
             Self::Sqlite { write, .. } => {
                 write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite).map_err(failed)
@@ -210,7 +210,7 @@ impl Connections<'_> {
                 rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
             }
         };
-        rows.map_err(|source| Error::Statement { operation, source })
+        rows.map_err(|source| Error::statement(operation, source))
     }
 }
 
@@ -320,7 +320,7 @@ impl Tx {
                 query.fetch_all(&mut **tx).await.map(|rows| rows.into_iter().map(Row::Postgres).collect())
             }
         };
-        rows.map_err(|source| Error::Statement { operation, source })
+        rows.map_err(|source| Error::statement(operation, source))
     }
 
     async fn run(
@@ -341,7 +341,7 @@ impl Tx {
                 query.execute(&mut **tx).await.map(|done| done.rows_affected())
             }
         };
-        affected.map_err(|source| Error::Statement { operation, source })
+        affected.map_err(|source| Error::statement(operation, source))
     }
 
     /// Makes everything durable.
@@ -350,7 +350,7 @@ impl Tx {
             Self::Sqlite(tx) => tx.commit().await,
             Self::Postgres(tx) => tx.commit().await,
         };
-        done.map_err(|source| Error::Statement { operation: "commit a transaction", source })
+        done.map_err(|source| Error::statement("commit a transaction", source))
     }
 }
 

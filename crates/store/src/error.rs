@@ -1,6 +1,19 @@
 //! What can go wrong with the database.
 
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    sync::{LazyLock, Mutex, PoisonError},
+};
+
 use espelho_model::StoreKey;
+use tokio::sync::watch;
+
+/// Statements of this process that have failed, by the database's code: SQLite and PostgreSQL have a few dozen each.
+static COUNTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+
+/// Whether a disk refused to synchronise (SQLite: IOERR_FSYNC, IOERR_DIR_FSYNC).
+static DISK_GAVE_UP: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
 
 /// Why the mirror could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +34,28 @@ pub enum Error {
         url: String,
         /// The cause.
         source: sqlx::Error,
+    },
+    /// The file lies on a disk of another machine.
+    #[error("the database at {url} lies on a network file system ({kind})")]
+    Network {
+        /// The address, without its password.
+        url: String,
+        /// Which one.
+        kind: &'static str,
+    },
+    /// The SQLite in this binary can damage what it keeps.
+    #[error("this binary was built with SQLite {found}, which can damage its own log")]
+    OldLibrary {
+        /// Its version.
+        found: String,
+    },
+    /// The file is no longer what was written.
+    #[error("the database file {file} is damaged: {what}")]
+    Damaged {
+        /// The file.
+        file: String,
+        /// What the database says.
+        what: String,
     },
     /// A newer espelho has migrated this database.
     #[error("the database has schema version {found}, which this version of espelho does not know")]
@@ -108,6 +143,33 @@ pub enum Error {
 }
 
 impl Error {
+    /// A statement failed; it is counted by the database's own code.
+    pub(crate) fn statement(operation: &'static str, source: sqlx::Error) -> Self {
+        let code = match &source {
+            sqlx::Error::Database(refusal) => refusal.code().map(Cow::into_owned),
+            sqlx::Error::PoolTimedOut => Some("pool_timed_out".to_owned()),
+            _ => None,
+        };
+        if code.as_deref().is_some_and(|code| ["1034", "1290"].contains(&code)) {
+            DISK_GAVE_UP.send_replace(true);
+        }
+        let mut counted = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+        *counted.entry(code.unwrap_or_else(|| "connection".to_owned())).or_default() += 1;
+        Self::Statement { operation, source }
+    }
+
+    /// Ends once the disk of a SQLite file refused to synchronise. Nobody knows then what is on it, also if the next attempt
+    /// seems to go well: only a new process, which reads the file anew, may go on.
+    pub async fn disk_gave_up() {
+        // The sender is never dropped.
+        let _ = DISK_GAVE_UP.subscribe().wait_for(|gave_up| *gave_up).await;
+    }
+
+    /// How many statements of this process have failed, by the database's code.
+    pub fn counted() -> BTreeMap<String, u64> {
+        COUNTED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Whether the database refused what a row says, rather than failing: a value out of its range, nested too
     /// deeply, too large. Without that row the others can be written.
     pub fn concerns_a_row(&self) -> bool {
@@ -126,6 +188,14 @@ impl Error {
             }
             Self::Connect { .. } => {
                 "check that the path is writable or the server runs, and that user, password and database exist"
+            }
+            Self::Network { .. } => {
+                "put the database on a local disk, or use PostgreSQL: locks do not hold over a network"
+            }
+            Self::OldLibrary { .. } => "install a binary that was built with SQLite 3.51.3 or later",
+            Self::Damaged { .. } => {
+                "put a backup in its place, or move it away and start again: the mirror is read again from the \
+                 marketplace, deliveries and secrets are in the file beside it"
             }
             Self::Newer { .. } => {
                 "install the espelho that migrated it, or a later one; a database is never migrated back"
@@ -146,5 +216,67 @@ impl Error {
                 "check that the directory of the database is writable and on a local disk"
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{error::Error as StdError, fmt};
+
+    use sqlx::error::{DatabaseError, ErrorKind};
+
+    use super::*;
+
+    /// What SQLite says with a code.
+    #[derive(Debug)]
+    struct Said(&'static str);
+
+    impl fmt::Display for Said {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("disk I/O error")
+        }
+    }
+
+    impl StdError for Said {}
+
+    impl DatabaseError for Said {
+        fn message(&self) -> &str {
+            "disk I/O error"
+        }
+
+        fn code(&self) -> Option<Cow<'_, str>> {
+            Some(self.0.into())
+        }
+
+        fn as_error(&self) -> &(dyn StdError + Send + Sync + 'static) {
+            self
+        }
+
+        fn as_error_mut(&mut self) -> &mut (dyn StdError + Send + Sync + 'static) {
+            self
+        }
+
+        fn into_error(self: Box<Self>) -> Box<dyn StdError + Send + Sync + 'static> {
+            self
+        }
+
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::Other
+        }
+    }
+
+    fn said(code: &'static str) -> Error {
+        Error::statement("write", sqlx::Error::Database(Box::new(Said(code))))
+    }
+
+    #[tokio::test]
+    async fn only_a_disk_that_refuses_to_synchronise_has_given_up() {
+        // FULL, IOERR_READ, IOERR_WRITE, BUSY.
+        for code in ["13", "266", "778", "5"] {
+            assert!(said(code).to_string().contains("refused"));
+        }
+        assert!(!*DISK_GAVE_UP.borrow());
+        assert!(!said("1034").concerns_a_row());
+        Error::disk_gave_up().await;
     }
 }

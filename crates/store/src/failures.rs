@@ -66,6 +66,14 @@ impl PageTx<'_> {
         self.note_all("webhooks", failures).await
     }
 
+    /// Notes labels whose files could not be had, by their ids.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_label_failures(&mut self, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all("shipment_label", failures).await
+    }
+
     async fn note_all(&mut self, resource: &'static str, failures: &[Failure]) -> Result<(), Error> {
         let (store, at) = (self.store_key().as_str().to_owned(), self.at());
         let failures = last_of_each(failures.iter().collect(), |failure| failure.key.clone());

@@ -2,6 +2,8 @@
 //!
 //! On SQLite it lies in a second file whose commits wait for the disk; on PostgreSQL in the same database.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
@@ -13,12 +15,16 @@ use crate::{
 /// Rows that one statement of [`Store::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
 const PRUNED_AT_ONCE: u64 = 1_000;
 
+/// Whoever owns the store may be another process than the one that received this; heard by [`Store::watch_inbox`].
+pub(crate) const TELL: &str = "SELECT pg_notify('espelho_inbox', $1)";
 pub(crate) const PROBE: &str = "UPDATE webhook_secrets SET secret = secret WHERE store = ''";
 pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
 pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";
 pub(crate) const OLDEST: &str =
     "SELECT received_at FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL ORDER BY id LIMIT 1";
+pub(crate) const OLDEST_BY_STORE: &str =
+    "SELECT store, min(received_at) FROM webhook_inbox WHERE handled_at IS NULL GROUP BY store";
 pub(crate) const BACKLOG: &str = "SELECT count(*) FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL";
 pub(crate) const PRUNE: &str = "DELETE FROM webhook_inbox WHERE id IN \
     (SELECT id FROM webhook_inbox WHERE handled_at < $1 ORDER BY handled_at LIMIT 1000)";
@@ -66,6 +72,7 @@ impl Store {
     /// When the database does not answer, or its disk is full.
     pub async fn keep_deliveries(&self, deliveries: Vec<NewDelivery>) -> Result<(), Error> {
         let mut values: Vec<Value> = Vec::with_capacity(deliveries.len() * KEEP.columns);
+        let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
         for NewDelivery { store, received_at, event, digest, body } in deliveries {
             values.extend([
                 store.as_str().into(),
@@ -77,6 +84,9 @@ impl Store {
         }
         let mut tx = self.inbox.begin().await?;
         tx.insert(&KEEP, values).await?;
+        for store in stores {
+            tx.execute_on_server("tell of deliveries", TELL, vec![store.as_str().into()]).await?;
+        }
         tx.commit().await
     }
 
@@ -112,6 +122,15 @@ impl Store {
     pub async fn oldest_unhandled(&self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
         let rows = self.inbox.fetch("read the inbox's age", OLDEST, vec![store.as_str().into()]).await?;
         rows.first().map(|row| row.time(0)).transpose()
+    }
+
+    /// The same of each store that has such deliveries.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn oldest_by_store(&self) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
+        let rows = self.inbox.fetch("read the inbox's age", OLDEST_BY_STORE, Vec::new()).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
     }
 
     /// How many deliveries of a store are not handled.

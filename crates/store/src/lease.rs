@@ -2,7 +2,6 @@
 //! (PostgreSQL) lets go of when its holder dies, and a row whose fencing number is checked in every write.
 
 use std::{
-    collections::BTreeMap,
     fs::{File, OpenOptions, TryLockError},
     path::{Path, PathBuf},
     sync::Arc,
@@ -10,14 +9,16 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, time::fixed_width};
-use sqlx::{ConnectOptions as _, Connection as _, PgConnection, postgres::PgConnectOptions};
-use tokio::sync::Mutex;
+use espelho_model::{Clock, StoreKey, time::fixed_width};
+use sqlx::postgres::PgConnectOptions;
+use tokio::sync::{Mutex, watch};
 
 use crate::{
-    Error, Store,
+    Error, Store, Tenure,
     connect::beside,
     driver::{Tx, Value},
+    pulse::GRACE,
+    server_locks::{self, ServerLock, ServerLocks},
 };
 
 /// Between two tries to take a lock of a server.
@@ -25,7 +26,9 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 pub(crate) const TAKE: &str = "INSERT INTO leases (store, fence, owner, acquired_at, renewed_at) VALUES ($1, 1, $2, $3, $3) \
     ON CONFLICT (store) DO UPDATE SET fence = leases.fence + 1, owner = excluded.owner, \
-    acquired_at = excluded.acquired_at, renewed_at = excluded.renewed_at RETURNING fence";
+    acquired_at = excluded.acquired_at, renewed_at = excluded.renewed_at, released_at = NULL RETURNING fence";
+pub(crate) const BEFORE: &str = "SELECT fence, released_at FROM leases WHERE store = $1";
+pub(crate) const RELEASE: &str = "UPDATE leases SET released_at = $1 WHERE store = $2 AND fence = $3";
 pub(crate) const CHECK: &str = "UPDATE leases SET renewed_at = $1 WHERE store = $2 AND fence = $3";
 /// Each write renews the lease, so this is when the last one of them was.
 pub(crate) const SEEN: &str = "SELECT renewed_at FROM leases WHERE store = $1";
@@ -36,6 +39,10 @@ pub struct Lease {
     store: StoreKey,
     fence: i64,
     lock: Lock,
+    pub(crate) tenure: Tenure,
+    /// Gone with the lease.
+    given: watch::Sender<()>,
+    of: Store,
 }
 
 enum Lock {
@@ -45,32 +52,11 @@ enum Lock {
     Server(ServerLock),
 }
 
-/// One acquisition of an advisory lock.
-struct ServerLock {
-    locks: Arc<Mutex<ServerLocks>>,
-    store: StoreKey,
-    /// Tells this acquisition from a later one of the same store.
-    acquisition: u64,
-    dropped: Dropped,
-}
-
-/// Acquisitions that were dropped without being released; whoever uses the connection next lets go of them.
-type Dropped = Arc<std::sync::Mutex<Vec<(StoreKey, u64)>>>;
-
 /// Where the locks of this database live.
 #[derive(Clone)]
 pub(crate) enum Locks {
     Files(PathBuf),
     Server(Arc<Mutex<ServerLocks>>),
-}
-
-pub(crate) struct ServerLocks {
-    options: PgConnectOptions,
-    connection: Option<PgConnection>,
-    /// A session may take the same advisory lock twice, so this process keeps its own account.
-    held: BTreeMap<StoreKey, u64>,
-    acquisitions: u64,
-    dropped: Dropped,
 }
 
 impl Lease {
@@ -89,8 +75,12 @@ impl Lease {
     /// # Errors
     /// When PostgreSQL does not answer; the lock then ends with the connection.
     pub async fn release(self) -> Result<(), Error> {
+        // From here on nothing is called any more, so that whoever comes next need not wait for it.
+        drop(self.given);
         if let Lock::Server(lock) = &self.lock {
-            lock.locks.lock().await.unlock(&lock.store, lock.acquisition).await?;
+            let values = vec![self.of.clock.now().into(), self.store.as_str().into(), self.fence.into()];
+            self.of.database.execute("release the lease", RELEASE, values).await?;
+            lock.unlock().await?;
         }
         Ok(())
     }
@@ -111,15 +101,40 @@ impl Store {
     /// # Errors
     /// [`Error::Held`] when another instance has it.
     pub async fn acquire(&self, store: &StoreKey, owner: &str) -> Result<Lease, Error> {
-        let Some(lock) = self.try_lock_for_a_while(store).await? else {
-            return Err(self.who_holds(store).await);
-        };
+        match self.try_lock_for_a_while(store).await? {
+            Some(lock) => self.take(store, owner, lock).await,
+            None => Err(self.who_holds(store).await),
+        }
+    }
+
+    /// The same for whoever will ask again soon: one refusal is believed.
+    ///
+    /// # Errors
+    /// [`Error::Held`] when another instance has it.
+    pub async fn acquire_now(&self, store: &StoreKey, owner: &str) -> Result<Lease, Error> {
+        match self.locks.try_lock(store).await? {
+            Some(lock) => self.take(store, owner, lock).await,
+            None => Err(self.who_holds(store).await),
+        }
+    }
+
+    async fn take(&self, store: &StoreKey, owner: &str, lock: Lock) -> Result<Lease, Error> {
         let values: Vec<Value> = vec![store.as_str().into(), owner.into(), self.clock.now().into()];
         let mut tx = self.database.begin().await?;
+        let before = tx.fetch("read the lease", BEFORE.to_owned(), vec![store.as_str().into()]).await?;
         let rows = tx.fetch("take the lease", TAKE.to_owned(), values).await?;
         let fence = rows.first().map_or(Ok(0), |row| row.int(0))?;
         tx.commit().await?;
-        Ok(Lease { store: store.clone(), fence, lock })
+        let last =
+            before.first().map(|row| Ok((row.int(0)?, row.optional_time(1)?.is_some()))).transpose()?;
+        let begins = self.clock.monotonic() + lock.wait_after(last, fence).await;
+        let (given, lease) = watch::channel(());
+        let session = match &lock {
+            Lock::File { .. } => None,
+            Lock::Server(lock) => Some(lock.session.clone()),
+        };
+        let tenure = Tenure::new(store.clone(), Arc::clone(&self.clock), lease, session, begins);
+        Ok(Lease { store: store.clone(), fence, lock, tenure, given, of: self.clone() })
     }
 
     /// When the store's owner, whoever it is or was, wrote last.
@@ -157,19 +172,28 @@ impl Store {
     }
 }
 
+impl Lock {
+    /// How long to wait for the last owner: not at all where it gave the store back, was this process, or never was.
+    async fn wait_after(&self, last: Option<(i64, bool)>, fence: i64) -> Duration {
+        let Self::Server(lock) = self else { return Duration::ZERO };
+        match last {
+            Some((before, released)) if !lock.follows_itself(before, fence).await && !released => GRACE,
+            Some(_) => Duration::ZERO,
+            None => {
+                lock.follows_itself(0, fence).await;
+                Duration::ZERO
+            }
+        }
+    }
+}
+
 impl Locks {
     pub(crate) fn beside(database: PathBuf) -> Self {
         Self::Files(database)
     }
 
-    pub(crate) fn within(options: PgConnectOptions) -> Self {
-        Self::Server(Arc::new(Mutex::new(ServerLocks {
-            options,
-            connection: None,
-            held: BTreeMap::new(),
-            acquisitions: 0,
-            dropped: Dropped::default(),
-        })))
+    pub(crate) fn within(options: PgConnectOptions, clock: Arc<dyn Clock>) -> Self {
+        Self::Server(Arc::new(Mutex::new(ServerLocks::new(options, clock))))
     }
 
     pub(crate) fn database_file(&self) -> Option<&Path> {
@@ -190,24 +214,7 @@ impl Locks {
     async fn try_lock(&self, store: &StoreKey) -> Result<Option<Lock>, Error> {
         match self {
             Self::Files(database) => lock_file(&lock_path(database, store)),
-            Self::Server(shared) => {
-                let mut locks = shared.lock().await;
-                let Some(acquisition) = locks.try_lock(store).await? else { return Ok(None) };
-                let (locks, dropped) = (Arc::clone(shared), Arc::clone(&locks.dropped));
-                Ok(Some(Lock::Server(ServerLock { locks, store: store.clone(), acquisition, dropped })))
-            }
-        }
-    }
-}
-
-impl Drop for ServerLock {
-    fn drop(&mut self) {
-        let mut dropped = self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        dropped.push((self.store.clone(), self.acquisition));
-        // Whoever takes a lock next does it; without a runtime nobody else can.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let locks = Arc::clone(&self.locks);
-            runtime.spawn(async move { locks.lock().await.let_go_of_dropped().await });
+            Self::Server(shared) => Ok(server_locks::try_lock(shared, store).await?.map(Lock::Server)),
         }
     }
 }
@@ -226,70 +233,4 @@ fn lock_file(path: &Path) -> Result<Option<Lock>, Error> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
-}
-
-impl ServerLocks {
-    async fn try_lock(&mut self, store: &StoreKey) -> Result<Option<u64>, Error> {
-        let dropped =
-            std::mem::take(&mut *self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        for (store, acquisition) in dropped {
-            self.unlock(&store, acquisition).await?;
-        }
-        // Looking at the connection may show that the server has let go of everything.
-        self.connect().await?;
-        if self.held.contains_key(store) {
-            return Ok(None);
-        }
-        let sql =
-            "SELECT pg_try_advisory_lock(hashtextextended('espelho.' || current_schema() || '.' || $1, 0))";
-        if !self.ask(sql, store).await? {
-            return Ok(None);
-        }
-        self.acquisitions += 1;
-        self.held.insert(store.clone(), self.acquisitions);
-        Ok(Some(self.acquisitions))
-    }
-
-    async fn let_go_of_dropped(&mut self) -> Result<(), Error> {
-        let dropped =
-            std::mem::take(&mut *self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        for (store, acquisition) in dropped {
-            self.unlock(&store, acquisition).await?;
-        }
-        Ok(())
-    }
-
-    /// Lets go of an acquisition, if it is still the one that holds the store.
-    async fn unlock(&mut self, store: &StoreKey, acquisition: u64) -> Result<(), Error> {
-        if self.held.get(store) != Some(&acquisition) {
-            return Ok(());
-        }
-        self.held.remove(store);
-        self.connect().await?;
-        let sql =
-            "SELECT pg_advisory_unlock(hashtextextended('espelho.' || current_schema() || '.' || $1, 0))";
-        self.ask(sql, store).await.map(drop)
-    }
-
-    /// Makes sure that there is a connection; a new one holds nothing.
-    async fn connect(&mut self) -> Result<(), Error> {
-        if let Some(connection) = &mut self.connection
-            && connection.ping().await.is_ok()
-        {
-            return Ok(());
-        }
-        self.held.clear();
-        self.connection = None;
-        self.connection = Some(self.options.connect().await.map_err(lock_failed)?);
-        Ok(())
-    }
-
-    async fn ask(&mut self, sql: &'static str, store: &StoreKey) -> Result<bool, Error> {
-        let Some(connection) = &mut self.connection else { return Ok(false) };
-        sqlx::query_scalar(sql).bind(store.as_str()).fetch_one(connection).await.map_err(lock_failed)
-    }
-}
-
-fn lock_failed(source: sqlx::Error) -> Error {
-    Error::Statement { operation: "lock a store", source }
 }

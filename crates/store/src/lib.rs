@@ -7,6 +7,7 @@
 
 mod ask;
 mod attach;
+mod before;
 mod changes;
 mod connect;
 mod consumers;
@@ -18,6 +19,8 @@ mod failures;
 mod holders;
 mod identity;
 mod inbox;
+mod inbox_watch;
+mod label_folder;
 mod lease;
 mod listen;
 mod mirrored;
@@ -27,15 +30,21 @@ mod page;
 mod parts;
 mod passes;
 mod products;
+mod pulse;
 mod rate;
 mod reread;
 mod rows;
 mod runs;
+mod server_locks;
+mod soundness;
 mod statements;
+mod sweeps;
+mod tenure;
 mod tokens;
 mod webhook_secrets;
 
 pub use ask::Table;
+pub use before::ProductLevels;
 pub use changes::{CHANNEL, Change, Op};
 pub use connect::Store;
 pub use consumers::Consumer;
@@ -44,9 +53,15 @@ pub use error::Error;
 pub use explain::{ErrorRow, Explained};
 pub use failures::Failure;
 pub use inbox::{Delivery, NewDelivery};
+pub use inbox_watch::{Heard, InboxWatch};
+pub use label_folder::{Draft, Finished, LabelFolder};
 pub use lease::Lease;
 pub use listen::ChangeWatch;
-pub use mirrored::{campaigns::OpenCampaign, listed::Listed, shipments::ReadyLabel};
+pub use mirrored::{
+    campaigns::OpenCampaign,
+    label_files::{FetchedFile, LabelsInTheMaking, ReadyLabel, WantedLabels},
+    listed::Listed,
+};
 pub use orders::OrderWrite;
 pub use overview::{FailureGroup, Overview, RunOnRecord, TableState};
 pub use page::{Known, PageTx};
@@ -54,8 +69,10 @@ pub use parts::{KnownPart, Part};
 pub use passes::{KeptPage, Pass};
 pub use products::ProductWrite;
 pub use rate::RateBlock;
-pub use reread::OpenOrder;
+pub use reread::{OpenOrder, Paces};
 pub use runs::{RunId, RunResult};
+pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
+pub use tenure::Tenure;
 pub use tokens::{KeptToken, LoginOnRecord};
 pub use webhook_secrets::{KeptSecret, SECRET_GRACE};
 

@@ -27,6 +27,16 @@ pub(crate) const READ_BEFORE_CHANGE: &str = "SELECT o.order_number FROM orders A
     JOIN order_parts AS p ON p.store = o.store AND p.part = $2 AND p.order_number = o.order_number \
     WHERE o.store = $1 AND o.order_number > $3 AND o.gone_at IS NULL AND p.read_at < o.mirrored_at \
     ORDER BY o.order_number LIMIT $4";
+/// The first half walks `orders_open`, the second `shipment_labels_unready`: neither grows with the orders that are over.
+pub(crate) const AGED: &str = "SELECT order_number FROM ( \
+    SELECT p.order_number, p.read_at FROM orders AS o \
+    JOIN order_parts AS p ON p.store = o.store AND p.part = $2 AND p.order_number = o.order_number \
+    WHERE o.store = $1 AND o.gone_at IS NULL \
+    AND COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AND p.read_at < $3 \
+    UNION SELECT p.order_number, p.read_at FROM shipment_labels AS l \
+    JOIN order_parts AS p ON p.store = l.store AND p.part = $2 AND p.order_number = l.order_number \
+    WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.is_ready AND COALESCE(l.status, '') <> 'error' AND p.read_at < $3 \
+    ) AS aged ORDER BY read_at, order_number LIMIT $4";
 
 /// A side of an order that is read by a route of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -121,6 +131,24 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<OrderNumber>, Error> {
         self.orders_by_part(READ_BEFORE_CHANGE, store, part, after, limit).await
+    }
+
+    /// Up to `limit` orders that are open or have labels in the making, of which a side was read before `before`, the one
+    /// that was not read for longest first: what changes on a side alone does not show on the order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_orders_by_part_age(
+        &self,
+        store: &StoreKey,
+        part: Part,
+        before: DateTime<Utc>,
+        limit: u32,
+    ) -> Result<Vec<OrderNumber>, Error> {
+        let values =
+            vec![store.as_str().into(), part.as_str().into(), before.into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read orders by the age of a side", AGED, values).await?;
+        rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
     }
 
     async fn orders_by_part(

@@ -1,6 +1,6 @@
 //! What to look at again although nobody said that it changed: open orders often, the rest in turn.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{OrderNumber, ProductId, StoreKey};
 
 use crate::{
@@ -17,13 +17,25 @@ pub(crate) const OPEN_ORDERS: &str = "SELECT order_number, status, mirrored_at F
 pub(crate) const ORDERS_IN: &str = "SELECT order_number, status, mirrored_at FROM orders \
     WHERE store = $1 AND order_number > $2 AND gone_at IS NULL AND status = $4 \
     ORDER BY order_number LIMIT $3";
-/// A row that was the same again keeps its `mirrored_at`, so the age is that of the last look at it.
-pub(crate) const CLOSED_ORDERS: &str = "SELECT o.order_number, \
-    CASE WHEN p.read_at > o.mirrored_at THEN p.read_at ELSE o.mirrored_at END AS looked_at FROM orders AS o \
-    LEFT JOIN order_parts AS p ON p.store = o.store AND p.part = 'order' AND p.order_number = o.order_number \
-    WHERE o.store = $1 AND o.gone_at IS NULL \
-    AND o.status IN ('delivered', 'cancelled', 'completed', 'payment_expired') \
-    ORDER BY looked_at, o.order_number LIMIT $2";
+/// An order is looked at when its shipments are: they are read with everything else of it. One that was never looked at is the
+/// business of those who read missing sides.
+macro_rules! aged {
+    ($order:literal) => {
+        concat!(
+            "SELECT order_number, looked_at FROM (SELECT o.order_number, p.read_at AS looked_at, ",
+            "COALESCE(o.updated_at, o.created_at, o.mirrored_at) AS changed_at, ",
+            "COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AS is_open ",
+            "FROM orders AS o JOIN order_parts AS p ON p.store = o.store AND p.part = 'shipments' ",
+            "AND p.order_number = o.order_number WHERE o.store = $1 AND o.gone_at IS NULL) AS aged ",
+            "WHERE looked_at < $6 OR (changed_at >= $4 AND looked_at < $5) ",
+            "OR ((is_open OR changed_at >= $2) AND looked_at < $3) ORDER BY ",
+            $order,
+            ", order_number LIMIT $7"
+        )
+    };
+}
+pub(crate) const AGED_YOUNG: &str = aged!("changed_at DESC");
+pub(crate) const AGED_FIRST: &str = aged!("looked_at");
 pub(crate) const PRODUCTS: &str = "SELECT p.id, \
     CASE WHEN r.read_at > p.mirrored_at THEN r.read_at ELSE p.mirrored_at END AS looked_at FROM products AS p \
     LEFT JOIN product_reads AS r ON r.store = p.store AND r.id = p.id \
@@ -34,6 +46,17 @@ pub(crate) const NOTE_PRODUCTS: Insert = Insert {
     columns: 3,
     tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at",
 };
+
+/// How often orders are read again, by the time since they last changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paces {
+    /// Those that are open, or changed within the first of these: each time the second has passed.
+    pub young: (TimeDelta, TimeDelta),
+    /// Those that changed within the first of these: each time the second has passed.
+    pub middle: (TimeDelta, TimeDelta),
+    /// All others.
+    pub old: TimeDelta,
+}
 
 /// An order that is not gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,18 +92,36 @@ impl Store {
         rows.iter().map(open).collect()
     }
 
-    /// The `limit` orders that nothing more should happen to and that were not looked at for longest, with when
-    /// they were.
+    /// Up to `limit` orders that are due to be read again with all their sides, by their age: half of them those that
+    /// changed last, half those that were not looked at for longest, so that neither keeps the other waiting.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn closed_orders_by_age(
+    pub async fn aged_orders(
         &self,
         store: &StoreKey,
+        paces: &Paces,
         limit: u32,
-    ) -> Result<Vec<(OrderNumber, DateTime<Utc>)>, Error> {
-        let aged = self.by_age(CLOSED_ORDERS, store, limit).await?;
-        Ok(aged.into_iter().map(|(key, at)| (OrderNumber::new(key), at)).collect())
+    ) -> Result<Vec<OrderNumber>, Error> {
+        let now = self.clock.now();
+        let mut due = Vec::new();
+        for (sql, most) in [(AGED_YOUNG, limit.div_ceil(2)), (AGED_FIRST, limit)] {
+            let most = i64::from(most).into();
+            let mut values: Vec<Value> = vec![store.as_str().into()];
+            let Paces { young, middle, old } = paces;
+            for before in [young.0, young.1, middle.0, middle.1, *old] {
+                values.push((now - before).into());
+            }
+            values.push(most);
+            let rows = self.database.fetch("read orders by age", sql, values).await?;
+            for row in &rows {
+                let number = OrderNumber::new(row.text(0)?);
+                if due.len() < limit as usize && !due.contains(&number) {
+                    due.push(number);
+                }
+            }
+        }
+        Ok(due)
     }
 
     /// The `limit` products that were not looked at for longest, with when they were.
@@ -134,7 +175,9 @@ mod tests {
     fn what_is_open_and_what_is_closed_is_said_in_the_words_of_the_model() {
         let list = TERMINAL_STATUSES.map(|status| format!("'{status}'")).join(", ");
         assert!(OPEN_ORDERS.contains(&format!("NOT IN ({list})")));
-        assert!(CLOSED_ORDERS.contains(&format!("o.status IN ({list})")));
+        for sql in [AGED_YOUNG, AGED_FIRST, crate::sweeps::OPEN, crate::sweeps::LIVE_COUNTS] {
+            assert!(sql.contains(&format!("NOT IN ({list})")), "{sql}");
+        }
         for migration in [
             include_str!("../../../migrations/sqlite/0005_whole_mirror.sql"),
             include_str!("../../../migrations/postgres/0005_whole_mirror.sql"),

@@ -1,19 +1,21 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, attach, changes, consumers, counts,
+    Error, Store, ask, attach, before, changes, consumers, counts,
     driver::{Insert, Places},
     explain, failures, holders, identity, inbox, lease,
-    mirrored::{self, campaigns, listed, shipments, tracking},
+    mirrored::{self, campaigns, label_files, listed, tracking},
     orders, overview, parts, passes, products, rate, reread,
     rows::Mirror,
-    runs, tokens, webhook_secrets,
+    runs, sweeps, tokens, webhook_secrets,
 };
 
 /// Statements that run as they are.
 const PLAIN: &[&str] = &[
     ask::PROBE,
     attach::VERSION,
+    before::PRODUCT,
+    before::STATUS,
     campaigns::OPEN,
     changes::AFTER,
     changes::BOUNDS,
@@ -31,7 +33,17 @@ const PLAIN: &[&str] = &[
     identity::MOVE,
     identity::READ,
     identity::STAMP,
+    label_files::IN_THE_MAKING,
+    label_files::KEEP_FILE,
+    label_files::READY,
+    label_files::RECORD,
+    label_files::SETTLE,
+    label_files::UNLABELLED,
+    label_files::VOID,
+    label_files::VOID_BEFORE,
+    lease::BEFORE,
     lease::CHECK,
+    lease::RELEASE,
     lease::TAKE,
     lease::WHO,
     lease::SEEN,
@@ -47,6 +59,7 @@ const PLAIN: &[&str] = &[
     parts::NEVER_READ,
     parts::OF_ORDER,
     parts::READ_BEFORE_CHANGE,
+    parts::AGED,
     passes::BEGIN,
     passes::END,
     passes::END_PAGES,
@@ -56,7 +69,8 @@ const PLAIN: &[&str] = &[
     products::LOCATIONS,
     rate::FORGET,
     rate::LOAD,
-    reread::CLOSED_ORDERS,
+    reread::AGED_FIRST,
+    reread::AGED_YOUNG,
     reread::OPEN_ORDERS,
     reread::ORDERS_IN,
     reread::PRODUCTS,
@@ -64,8 +78,13 @@ const PLAIN: &[&str] = &[
     runs::FINISH,
     runs::LAST,
     runs::START,
-    shipments::KEEP_FILE,
-    shipments::READY,
+    sweeps::ALL,
+    sweeps::COUNTS,
+    sweeps::LIVE_COUNTS,
+    sweeps::LOAD,
+    sweeps::OPEN,
+    sweeps::WATCH,
+    sweeps::WATCHES,
     tokens::FORGET,
     tokens::LOAD,
     tokens::LOGINS,
@@ -78,6 +97,7 @@ const PLAIN: &[&str] = &[
 const INBOX: &[&str] = &[
     inbox::BACKLOG,
     inbox::OLDEST,
+    inbox::OLDEST_BY_STORE,
     inbox::PROBE,
     inbox::PRUNE,
     inbox::UNHANDLED,
@@ -88,11 +108,18 @@ const INBOX: &[&str] = &[
     webhook_secrets::SAVE,
 ];
 /// Statements that only PostgreSQL runs.
-const ON_SERVER: &[&str] = &[changes::TAKE_TURN, holders::HELD_ON_SERVER];
+const ON_SERVER: &[&str] = &[changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox::TELL];
 
 /// Statements that end in a list of keys.
-const WITH_KEYS: &[&str] =
-    &[failures::CLEAR, orders::ITEMS_GONE, products::PRICES_GONE, products::STOCK_GONE];
+const WITH_KEYS: &[&str] = &[
+    before::ORDERS,
+    failures::CLEAR,
+    label_files::FORGET,
+    label_files::ON_RECORD,
+    orders::ITEMS_GONE,
+    products::PRICES_GONE,
+    products::STOCK_GONE,
+];
 
 /// Statements that insert many rows.
 const INSERTS: &[&Insert] = &[
@@ -107,6 +134,10 @@ const INSERTS: &[&Insert] = &[
     &products::UPSERT_STOCK,
     &rate::KEEP,
     &reread::NOTE_PRODUCTS,
+    &sweeps::NOTE,
+    &sweeps::NOTE_COUNTS,
+    &sweeps::NOTE_ENUMS,
+    &sweeps::NOTE_WATCH,
 ];
 
 const MIRRORS: &[&Mirror] = &[&orders::MIRROR, &products::MIRROR];

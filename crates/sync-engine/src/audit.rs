@@ -2,18 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use espelho_api_client::{Error as ApiError, ListPage, PageMeta, limit::Lane};
-use espelho_model::{ContentHash, StoreKey, sync::Resource};
-use espelho_store::Known;
+use espelho_api_client::{Client, Error as ApiError, ListPage, PageMeta, limit::Lane};
+use espelho_model::{ContentHash, OrderNumber, StoreKey, sync::Resource};
+use espelho_store::{Known, Part};
 
 use crate::{
     Problem, StoreContext, Trouble,
+    live::sides::Side,
     plan::paging::{Pager, Step},
     pull::{OrdersPull, ProductsPull, Pull},
 };
 
 /// Rows looked up in the mirror at a time.
 const BATCH: usize = 1_000;
+/// Differences that are looked at a second time; when there are more, the store is not busy but wrong.
+const AGAIN: usize = 200;
+/// Batches of keys from which a spot check chooses.
+const MOST_BATCHES: usize = 100;
 
 /// How mirror and marketplace compare, for one store.
 #[derive(Clone, Debug)]
@@ -89,25 +94,55 @@ impl Audit {
     }
 }
 
-/// Compares every listed row by key and listing, and `sample` details of each resource by content. `seed` chooses which.
-pub async fn audit(context: &StoreContext, sample: usize, seed: u64) -> Audit {
+/// Reads `sample` details of what is mirrored and looks whether they are as the mirror has them; how many were read, and how
+/// many differ on a second look too. No listing is walked through, so that it costs the same for every store.
+pub(crate) async fn spot<P: Pull>(
+    context: &StoreContext,
+    pull: P,
+    sample: usize,
+    seed: u64,
+) -> Result<(u64, u64), Problem> {
+    let mut comparison =
+        Comparison { context, pull, report: begun(P::RESOURCE), differences: BTreeMap::new() };
+    let (mut keys, mut after) = (Vec::new(), String::new());
+    for _ in 0..MOST_BATCHES {
+        let live = context.store.live_keys(&context.key, P::RESOURCE, &after).await;
+        let live = live.map_err(|e| Problem::from_store(&e))?;
+        let Some(last) = live.last() else { break };
+        after.clone_from(last);
+        keys.extend(live);
+    }
+    for key in choose(keys.len(), sample, seed).map(|at| keys[at].clone()).collect::<Vec<_>>() {
+        comparison.stop_if_asked()?;
+        let known = comparison.known(vec![key.clone()]).await?;
+        comparison.compare_detail(key, &known).await?;
+    }
+    comparison.look_again().await?;
+    for (key, difference) in &comparison.differences {
+        tracing::warn!(store = %context.key, resource = %P::RESOURCE, key, difference = difference.as_str(), "the mirror differs from the marketplace");
+    }
+    Ok((comparison.report.sampled, comparison.differences.len() as u64))
+}
+
+/// Compares every listed row by key and listing, and `sample` details of each resource by content; of a fifth as many orders
+/// the sides too. `seed` chooses which. `only` these resources, or all where it is empty.
+pub async fn audit(context: &StoreContext, only: &[Resource], sample: usize, seed: u64) -> Audit {
+    let wants = |resource| only.is_empty() || only.contains(&resource);
     let before = context.client.stats();
     // Live work goes first, as before a sweep.
     let client = context.client.in_lane(Lane::Poll);
     let parameter = || context.page_parameter.clone();
     let mut resources = Vec::new();
-    let orders = OrdersPull::new(client.clone(), None, parameter());
-    resources.push(compare(context, orders, sample, seed).await);
-    match context.store.location_ids(&context.key).await {
-        Ok(known) => {
-            let products = ProductsPull::new(client, known, parameter());
-            resources.push(compare(context, products, sample, seed).await);
+    if wants(Resource::Orders) {
+        let orders = OrdersPull::new(client.clone(), None, parameter());
+        let mut report = compare(context, orders, sample, seed).await;
+        if report.problem.is_none() {
+            report.problem = compare_sides(context, &mut report, sample / 5, seed).await.err();
         }
-        Err(error) => {
-            let mut failed = begun(Resource::Products);
-            failed.problem = Some(Problem::from_store(&error));
-            resources.push(failed);
-        }
+        resources.push(report);
+    }
+    if wants(Resource::Products) {
+        resources.push(compare_products(context, client, sample, seed).await);
     }
     let mut problem = None;
     if let Err(error) = context.client.gate().settle().await {
@@ -115,6 +150,62 @@ pub async fn audit(context: &StoreContext, sample: usize, seed: u64) -> Audit {
     }
     let requests = context.client.stats().requests - before.requests;
     Audit { store: context.key.clone(), resources, requests, problem }
+}
+
+async fn compare_products(context: &StoreContext, client: Client, sample: usize, seed: u64) -> ResourceAudit {
+    match context.store.location_ids(&context.key).await {
+        Ok(known) => {
+            let products = ProductsPull::new(client, known, context.page_parameter.clone());
+            compare(context, products, sample, seed).await
+        }
+        Err(error) => {
+            ResourceAudit { problem: Some(Problem::from_store(&error)), ..begun(Resource::Products) }
+        }
+    }
+}
+
+/// Compares the sides of some orders that were read before, each by its fingerprint; what differs is told under
+/// `ORDER/SIDE`. A side that was never read is late, and no difference.
+async fn compare_sides(
+    context: &StoreContext,
+    report: &mut ResourceAudit,
+    sample: usize,
+    seed: u64,
+) -> Result<(), Problem> {
+    let orders = context.store.live_keys(&context.key, Resource::Orders, "").await;
+    let orders = orders.map_err(|e| Problem::from_store(&e))?;
+    for at in choose(orders.len(), sample, seed).collect::<Vec<_>>() {
+        let number = OrderNumber::new(orders[at].as_str());
+        let known = context.store.order_parts(&context.key, &number).await;
+        for known in known.map_err(|e| Problem::from_store(&e))? {
+            if known.part == Part::Order || context.stop.is_cancelled() {
+                continue;
+            }
+            report.sampled += 1;
+            if differs_twice(context, &number, known.part).await? {
+                report.differing += 1;
+                if report.differences.len() < ResourceAudit::SHOWN {
+                    report
+                        .differences
+                        .push((format!("{number}/{}", known.part.as_str()), Difference::Detail));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn differs_twice(context: &StoreContext, number: &OrderNumber, part: Part) -> Result<bool, Problem> {
+    let client = context.client.in_lane(Lane::Poll);
+    for _ in 0..2 {
+        let side = Side::read(&client, number, part).await.map_err(|e| Problem::from_api(&e))?;
+        let known = context.store.order_parts(&context.key, number).await;
+        let known = known.map_err(|e| Problem::from_store(&e))?;
+        if known.iter().any(|known| known.part == part && known.content_hash == side.hash) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn begun(resource: Resource) -> ResourceAudit {
@@ -168,7 +259,7 @@ impl<P: Pull> Comparison<'_, P> {
             self.stop_if_asked()?;
             self.compare_detail(key, &known).await?;
         }
-        Ok(())
+        self.look_again().await
     }
 
     /// Walks the whole listing: keys with the fingerprints of their rows.
@@ -254,6 +345,40 @@ impl<P: Pull> Comparison<'_, P> {
             Err(error) => return Err(Problem::from_api(&error)),
         }
         Ok(())
+    }
+
+    /// Looks a second time at what differs: on a busy store most of it has only changed between the two readings.
+    async fn look_again(&mut self) -> Result<(), Problem> {
+        let differing: Vec<_> =
+            self.differences.iter().take(AGAIN).map(|(key, was)| (key.clone(), *was)).collect();
+        for (key, was) in differing {
+            self.stop_if_asked()?;
+            match self.confirm(&key, was).await? {
+                Some(is) => self.differences.insert(key, is),
+                None => self.differences.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    /// In what a row still differs, if it does.
+    async fn confirm(&self, key: &str, was: Difference) -> Result<Option<Difference>, Problem> {
+        let read = self.pull.detail(key).await;
+        // After the marketplace: what was mirrored meanwhile is not older than what was read.
+        let known = self.known(vec![key.to_owned()]).await?;
+        let known = known.get(key).filter(|known| !known.gone);
+        match (read, known) {
+            (Ok(_), None) => Ok(Some(Difference::Missing)),
+            (Ok(read), Some(known)) if known.content_hash == read.content_hash => Ok(None),
+            (Ok(_), Some(_)) if was == Difference::Listing => Ok(Some(was)),
+            (Ok(_), Some(_)) => Ok(Some(Difference::Detail)),
+            (Err(ApiError::Refused { status: 404 | 410, .. }), None) => Ok(None),
+            (Err(ApiError::Refused { status: 404 | 410, .. }), Some(_)) => Ok(Some(Difference::Surplus)),
+            (Err(error @ ApiError::Refused { .. }), _) if !error.is_authentication() => {
+                Ok(Some(Difference::Unreadable))
+            }
+            (Err(error), _) => Err(Problem::from_api(&error)),
+        }
     }
 
     fn stop_if_asked(&self) -> Result<(), Problem> {

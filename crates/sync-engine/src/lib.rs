@@ -6,16 +6,21 @@
 #![deny(missing_docs)]
 
 mod audit;
+pub mod labels;
 pub mod live;
 mod memory;
+mod owner;
 pub mod plan;
 mod progress;
 pub mod pull;
 mod reconcile;
 mod report;
+mod room;
 
 pub use audit::{Audit, Difference, ResourceAudit, audit};
 pub use memory::StoreMemory;
+pub use owner::LeaseOwner;
 pub use progress::{Progress, Silent};
 pub use reconcile::{Options, StoreContext, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
+pub use room::Room;

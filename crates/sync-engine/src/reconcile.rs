@@ -16,6 +16,7 @@ use crate::{
     Problem, Progress, ResourceReport, StoreReport, Trouble,
     plan::gone::GoneGuard,
     pull::{OrdersPull, PassOptions, ProductsPull, run_pass},
+    room::Room,
 };
 
 /// Everything that work on one store needs.
@@ -38,9 +39,13 @@ pub struct StoreContext {
     pub gone_guard: GoneGuard,
     /// The name of the listings' page parameter.
     pub page_parameter: String,
+    /// Which files of labels are fetched, if any.
+    pub labels: Option<crate::labels::Labels>,
     /// Held by whoever compares what it has read with the mirror and writes it, where several read at once: what was read
     /// first must not overwrite what was read last.
     pub writing: Arc<Mutex<()>>,
+    /// What it shares with the other stores of the process: how much they read at once.
+    pub room: Arc<Room>,
 }
 
 /// What a reconciliation is to do.

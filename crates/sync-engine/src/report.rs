@@ -88,7 +88,11 @@ impl Problem {
 
     /// A problem with the marketplace.
     pub fn from_api(error: &espelho_api_client::Error) -> Self {
-        let trouble = if error.is_authentication() { Trouble::Authentication } else { Trouble::Failure };
+        let trouble = match error {
+            error if error.is_not_ours() => Trouble::Held,
+            error if error.is_authentication() => Trouble::Authentication,
+            _ => Trouble::Failure,
+        };
         Self::new(trouble, &error.code(), error, error.hint())
     }
 

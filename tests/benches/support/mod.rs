@@ -16,8 +16,11 @@ pub(crate) fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-/// The release binary, built once.
+/// The release binary, built once; or that of `--binary FILE`.
 pub(crate) fn espelho() -> PathBuf {
+    if let Some(file) = argument("--binary") {
+        return PathBuf::from(file);
+    }
     static BUILT: std::sync::Once = std::sync::Once::new();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     BUILT.call_once(|| {
@@ -49,8 +52,14 @@ impl Marketplace {
         Self { child, announcement: serde_json::from_str(&line).unwrap() }
     }
 
-    fn base_url(&self) -> &str {
+    pub(crate) fn base_url(&self) -> &str {
         self.announcement["base_url"].as_str().unwrap()
+    }
+
+    /// Name, username and password of every store.
+    pub(crate) fn stores(&self) -> impl ExactSizeIterator<Item = [&str; 3]> {
+        let all = self.announcement["stores"].as_array().unwrap();
+        all.iter().map(|store| ["store", "username", "password"].map(|key| store[key].as_str().unwrap()))
     }
 
     pub(crate) fn stats(&self) -> Value {
@@ -120,6 +129,27 @@ impl Shop {
         command.arg("--config").arg(&self.folder).args(["--resync", "--json"]);
         command
     }
+}
+
+/// A file of `/proc/PROCESS`, or nothing where that has ended.
+pub(crate) fn of_process(process: u32, file: &str) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default()
+}
+
+/// MiB that `/proc/PROCESS/status` has under a name: `VmRSS` now, `VmHWM` at most so far.
+pub(crate) fn memory(process: u32, name: &str) -> f64 {
+    let status = of_process(process, "status");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap_or_default() / 1_024.0
+}
+
+/// Seconds of CPU that a process has used.
+pub(crate) fn cpu_seconds(process: u32) -> f64 {
+    let stat = of_process(process, "stat");
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).map(|ticks| ticks.parse::<f64>().unwrap()).sum();
+    ticks / 100.0
 }
 
 /// Asks a SQLite file; columns are joined by `|`.

@@ -19,7 +19,7 @@ use std::{
 };
 
 pub use faults::anchor;
-pub use proofs::{Below, Claim, claims};
+pub use proofs::{Below, Claim, claims, tagged};
 pub use statements::{Area, Side, Statement};
 
 /// Folders whose sources may hold claims; `proofs` knows which side each of them proves.
@@ -66,7 +66,7 @@ impl Ledger {
 }
 
 /// Every file below a folder with that extension, in the order of their names.
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
         let path = entry.expect("an entry of a folder").path();
@@ -80,12 +80,12 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     files
 }
 
-fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// A file's path below the root, with `/` on every system.
-fn name(root: &Path, path: &Path) -> String {
+pub(crate) fn name(root: &Path, path: &Path) -> String {
     let below = path.strip_prefix(root).unwrap_or(path);
     below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }

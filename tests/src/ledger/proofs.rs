@@ -4,17 +4,17 @@ use std::collections::BTreeSet;
 
 use super::Side;
 
-/// How a line begins that claims something.
+/// How a line begins that claims to prove statements.
 const TAG: &str = "// proves:";
 
-/// One line of a source that claims to prove statements.
+/// One line of a source that claims something of the test below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The source, below the root.
     pub file: String,
     /// Its line, from 1.
     pub line: usize,
-    /// The statements.
+    /// What it claims: statements, or failures.
     pub ids: Vec<String>,
     /// What the line stands above.
     pub below: Below,
@@ -45,12 +45,17 @@ impl Claim {
     }
 }
 
-/// The claims of one source.
+/// The claims of one source to prove statements.
 pub fn claims(file: &str, text: &str) -> Vec<Claim> {
+    tagged(TAG, file, text)
+}
+
+/// The lines of one source that begin with a tag, and what they stand above.
+pub fn tagged(tag: &str, file: &str, text: &str) -> Vec<Claim> {
     let lines: Vec<&str> = text.lines().collect();
     let listed = listed(text);
     let claim = |(at, line): (usize, &&str)| {
-        let ids = line.trim().strip_prefix(TAG)?.split(',').map(|id| id.trim().to_owned());
+        let ids = line.trim().strip_prefix(tag)?.split(',').map(|id| id.trim().to_owned());
         Some(Claim {
             file: file.to_owned(),
             line: at + 1,

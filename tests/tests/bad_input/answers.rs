@@ -21,6 +21,7 @@ on_both_databases![
     rows_that_a_page_lists_twice_are_mirrored_once,
 ];
 
+// withstands: F074
 async fn a_listing_that_is_a_web_page_changes_nothing(kind: Kind) {
     let sandbox = sandbox(30, 5).await;
     let installation = one_sandbox(kind, &sandbox).await;
@@ -40,6 +41,7 @@ async fn a_listing_that_is_a_web_page_changes_nothing(kind: Kind) {
     installation.resync(&[]).await.expect(0);
 }
 
+// withstands: F073
 #[tokio::test]
 async fn json_that_ends_in_the_middle_changes_nothing() {
     let shop = Shop::open(Order::many(30)).await;
@@ -60,6 +62,7 @@ async fn json_that_ends_in_the_middle_changes_nothing() {
     }
 }
 
+// withstands: F073
 #[tokio::test]
 async fn answers_that_break_off_once_are_asked_for_again() {
     let sandbox = sandbox(60, 10).await;
@@ -136,6 +139,7 @@ async fn an_order_that_fails_again_keeps_its_old_row() {
     assert_eq!(mirror.contents().await, before);
 }
 
+// withstands: F069
 async fn an_order_with_a_null_everywhere_is_mirrored(kind: Kind) {
     let names = [
         "status",
@@ -224,6 +228,7 @@ async fn ten_thousand_lines_of_one_order_are_mirrored(kind: Kind) {
     assert_eq!(sum, 50.into(), "three decimals are three decimals");
 }
 
+// withstands: F070
 async fn unknown_values_and_fields_are_kept(kind: Kind) {
     let mut order = Order::ordinary("P00001");
     for object in [&mut order.row, &mut order.detail] {
@@ -249,6 +254,7 @@ async fn unknown_values_and_fields_are_kept(kind: Kind) {
     );
 }
 
+// withstands: F078
 async fn what_no_column_can_hold_is_kept_in_raw(kind: Kind) {
     let mut order = Order::ordinary("P00001");
     order.detail["created_at"] = json!("0000-00-00 00:00:00");

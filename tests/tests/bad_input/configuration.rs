@@ -72,6 +72,7 @@ async fn a_configuration_that_cannot_be_used_is_named_with_file_and_line() {
     assert!(shop.take_calls().is_empty());
 }
 
+// withstands: F118
 #[tokio::test]
 async fn a_mistake_in_the_main_file_or_the_environment_is_named() {
     let shop = Shop::open(Vec::new()).await;

@@ -53,6 +53,7 @@ async fn a_token_that_died_between_runs_costs_one_login() {
     assert_eq!((&run.store()["logins"], run.count("orders", "changed")), (&json!(1), 0));
 }
 
+// withstands: F082
 #[tokio::test]
 async fn a_token_that_dies_again_and_again_is_another_program_and_not_fought_over() {
     let sandbox = sandbox(3_000, 5).await;
@@ -107,6 +108,7 @@ async fn an_expired_token_is_renewed_with_one_login(kind: Kind) {
     assert_eq!(again.store()["logins"], 0, "the new token is kept");
 }
 
+// withstands: F089
 #[tokio::test]
 async fn a_missing_scope_is_named_and_the_rest_is_mirrored() {
     let sandbox =

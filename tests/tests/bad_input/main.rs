@@ -5,6 +5,7 @@
 mod answers;
 mod configuration;
 mod credential;
+mod figures;
 mod listings;
 
 use espelho_sandbox::{Fault, FaultRule, Sandbox};

@@ -29,20 +29,37 @@ impl Keeping {
     /// A store of these orders and products, mirrored completely; orders are swept for every so many seconds, and their
     /// sides every second.
     pub(crate) async fn with(kind: Kind, orders: usize, products: usize, sweep_seconds: u32) -> Self {
-        let sandbox =
-            sandbox_of(Options { orders, products, local_webhooks: true, ..Options::default() }).await;
-        let installation = Installation::on(kind).await;
         let parts = if sweep_seconds == RARELY { RARELY } else { 1 };
-        installation.write_main(&format!(
-            "[log]\nlevel = \"info\"\n[schedule]\nreconcile = \"0 0 0 1 1 *\"\nnew_orders_seconds = {sweep_seconds}\n\
-             open_orders_seconds = {sweep_seconds}\nproducts_seconds = {sweep_seconds}\nparts_seconds = {parts}\n"
-        ));
+        let schedule = format!(
+            "new_orders = {sweep_seconds}\nopen_orders = {sweep_seconds}\nproducts = {sweep_seconds}\nparts = {parts}\n"
+        );
+        Self::scheduled(kind, orders, products, &schedule).await
+    }
+
+    /// The same with sweeps as these lines of `[schedule]` say.
+    pub(crate) async fn scheduled(kind: Kind, orders: usize, products: usize, schedule: &str) -> Self {
+        let options = Options { orders, products, local_webhooks: true, ..Options::default() };
+        let schedule = format!("reconcile = \"0 0 0 1 1 *\"\n{schedule}");
+        Self::of(sandbox_of(options).await, kind, &schedule, 1_000_000).await
+    }
+
+    /// The first store of a sandbox, mirrored completely, with these lines of `[schedule]` and this budget.
+    pub(crate) async fn of(sandbox: Sandbox, kind: Kind, schedule: &str, requests_per_minute: u32) -> Self {
+        let installation = Installation::on(kind).await;
+        installation.write_main(&format!("[log]\nlevel = \"info\"\n[schedule]\n{schedule}"));
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/webhooks/{STORE}", socket.local_addr().unwrap());
         let access = sandbox.stores().remove(0);
         let webhook = format!("[webhook]\npublic_url = \"{url}\"\n");
         let (username, password) = (&access.username, &access.password);
-        installation.write_store_with(STORE, &sandbox.base_url(), username, password, &webhook);
+        installation.write_store_within(
+            requests_per_minute,
+            STORE,
+            &sandbox.base_url(),
+            username,
+            password,
+            &webhook,
+        );
         let mut keeping = Self { sandbox, installation, socket, service: None };
         keeping.start();
         keeping.is_mirrored(1).await;
@@ -110,6 +127,12 @@ impl Keeping {
 
     pub(crate) async fn mirror(&self) -> Mirror {
         self.installation.mirror().await
+    }
+
+    /// Rows of one text each.
+    pub(crate) async fn ask(&self, sql: &str) -> Vec<String> {
+        let rows = self.mirror().await.ask(sql).await;
+        rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
     }
 
     /// Waits until a query gives exactly these rows of one text each.

@@ -4,10 +4,14 @@
 #[expect(dead_code, reason = "stock locations do not change here")]
 #[path = "../resync/comparison.rs"]
 mod comparison;
+mod converging;
+#[expect(dead_code, reason = "the benchmark prints more of what came of it")]
+mod driving;
 mod keeping;
 #[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
 #[path = "../webhooks/receiving.rs"]
 mod receiving;
+mod sweeping;
 
 use std::time::Duration;
 
@@ -23,6 +27,7 @@ on_both_databases![
     the_sides_of_orders_and_the_campaigns_are_mirrored,
     a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restart,
     unknown_odd_and_foreign_deliveries_are_handled_and_noted,
+    deliveries_are_acknowledged_though_the_reads_that_they_ask_for_never_end,
     what_happened_in_an_outage_is_caught_up_with_before_anything_else,
     a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_next_start,
     a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_are_lost,
@@ -45,6 +50,7 @@ async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
     comparison::compare_products(&keeping.mirror().await, &truth).await;
 }
 
+// withstands: F033
 async fn with_every_delivery_lost_the_sweeps_bring_what_changed(kind: Kind) {
     let mut keeping = Keeping::with(kind, 30, 8, 1).await;
     let (control, store) = (keeping.control(), keeping.store());
@@ -67,6 +73,7 @@ async fn with_every_delivery_lost_the_sweeps_bring_what_changed(kind: Kind) {
     comparison::compare_orders(&keeping.mirror().await, &truth).await;
 }
 
+// withstands: F031, F032
 async fn doubled_reordered_delayed_and_forged_deliveries_leave_the_same_mirror(kind: Kind) {
     let mut keeping = Keeping::with(kind, 10, 6, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
@@ -126,6 +133,7 @@ async fn what_only_deliveries_tell_is_kept(kind: Kind) {
     keeping.stop().await;
 }
 
+// withstands: F066, F067
 async fn the_sides_of_orders_and_the_campaigns_are_mirrored(kind: Kind) {
     let mut keeping = Keeping::with(kind, 12, 5, 1).await;
     let (control, store) = (keeping.control(), keeping.store());
@@ -158,6 +166,11 @@ async fn the_sides_of_orders_and_the_campaigns_are_mirrored(kind: Kind) {
     for table in ["order_events", "order_splits", "shipments", "campaigns", "store_profiles"] {
         keeping.shows(&some(table), &["x"]).await;
     }
+    // Orders that are not on their way answer 404 when they are asked for their shipments.
+    let unsent =
+        "SELECT DISTINCT 'x' AS x FROM orders WHERE order_number NOT IN (SELECT order_number FROM shipments)";
+    keeping.shows(unsent, &["x"]).await;
+    keeping.shows("SELECT code FROM sync_failures", &[]).await;
     keeping.stop().await;
 }
 
@@ -183,6 +196,28 @@ async fn a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restar
     keeping.stop().await;
 }
 
+// withstands: F047
+async fn deliveries_are_acknowledged_though_the_reads_that_they_ask_for_never_end(kind: Kind) {
+    const MANY: usize = 20;
+    let mut keeping = Keeping::with(kind, MANY, 2, RARELY).await;
+    keeping.control().fault(espelho_sandbox::FaultRule {
+        route: "GET /api/v1/sellers/orders/{id}".into(),
+        times: None,
+        kind: espelho_sandbox::Fault::Stall(Duration::from_secs(86_400)),
+    });
+    let numbers = keeping.ask("SELECT order_number FROM orders ORDER BY order_number").await;
+    assert_eq!(numbers.len(), MANY);
+    for number in &numbers {
+        let body = format!(r#"{{"event":"order.refunded","data":{{"order_number":"{number}"}}}}"#);
+        assert_eq!(keeping.deliver(&body).await, 200);
+    }
+    let inbox = receiving::with_inbox(&keeping.installation).await;
+    let open = inbox.ask("SELECT event FROM webhook_inbox WHERE handled_at IS NULL").await;
+    assert_eq!(open.len(), MANY, "none of them could be worked on, and all of them are durable");
+    keeping.kill().await;
+}
+
+// withstands: F049
 async fn unknown_odd_and_foreign_deliveries_are_handled_and_noted(kind: Kind) {
     let mut keeping = Keeping::with(kind, 3, 2, RARELY).await;
     for body in [

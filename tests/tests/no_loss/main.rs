@@ -82,6 +82,7 @@ async fn an_order_of_every_status_and_workflow_is_read_without_loss() {
     assert_eq!(statuses, STATUSES.into_iter().collect());
 }
 
+// withstands: F070
 #[tokio::test]
 async fn words_that_nobody_has_heard_of_are_read_and_kept() {
     let sides =

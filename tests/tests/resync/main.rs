@@ -29,10 +29,12 @@ on_both_databases![
     a_line_that_left_an_order_is_marked_as_gone,
     many_missing_orders_are_not_believed_until_somebody_accepts_them,
     an_empty_listing_is_never_believed,
+    a_day_is_given_a_day_of_overlap_whatever_zone_the_marketplace_means_it_in,
     since_reads_from_a_day_on_and_marks_nothing_as_gone,
     only_reads_what_was_asked_for,
     a_dry_run_says_what_it_would_do_and_writes_nothing,
     an_interrupted_run_is_resumed_and_restart_begins_anew,
+    what_seems_gone_half_way_through_a_pass_is_decided_by_a_complete_one_only,
     every_shape_of_listing_and_number_gives_the_same_mirror,
     stores_are_reconciled_together_and_fail_apart,
 ];
@@ -255,6 +257,7 @@ async fn a_line_that_left_an_order_is_marked_as_gone(kind: Kind) {
     assert_eq!((left[0]["order_number"].as_str(), left[0]["id"].as_str()), ("P00002", "1"));
 }
 
+// withstands: F060
 async fn many_missing_orders_are_not_believed_until_somebody_accepts_them(kind: Kind) {
     let sandbox = sandbox(40, 5).await;
     let installation = joined(kind, &sandbox).await;
@@ -275,6 +278,7 @@ async fn many_missing_orders_are_not_believed_until_somebody_accepts_them(kind: 
     installation.resync(&[]).await.expect(0);
 }
 
+// withstands: F060
 async fn an_empty_listing_is_never_believed(kind: Kind) {
     let shop = Shop::open(Order::many(2)).await;
     let installation = Installation::on(kind).await;
@@ -285,6 +289,21 @@ async fn an_empty_listing_is_never_believed(kind: Kind) {
     shop.change(Vec::clear);
     installation.resync(&[]).await.expect(5).says("2 of 2");
     assert_eq!(mirror.rows("orders").await, before);
+}
+
+// withstands: F057
+async fn a_day_is_given_a_day_of_overlap_whatever_zone_the_marketplace_means_it_in(kind: Kind) {
+    let shop = Shop::open(Order::many(3)).await;
+    let installation = Installation::on(kind).await;
+    shop.join(&installation);
+    installation.resync(&["--only", "orders", "--since", "2026-03-01"]).await.expect(0);
+    let calls = shop.take_calls().into_iter().filter(|call| call.path == ORDERS);
+    let asked: Vec<_> =
+        calls.map(|mut call| (call.query.remove("date_from"), call.query.remove("date_to"))).collect();
+    assert!(!asked.is_empty());
+    for (from, to) in asked {
+        assert_eq!((from.as_deref(), to), (Some("2026-02-28"), None), "a day before, and no end");
+    }
 }
 
 async fn since_reads_from_a_day_on_and_marks_nothing_as_gone(kind: Kind) {
@@ -372,6 +391,29 @@ async fn an_interrupted_run_is_resumed_and_restart_begins_anew(kind: Kind) {
     assert_eq!(installation.mirror().await.live("orders").await, 450);
 }
 
+// withstands: F061
+async fn what_seems_gone_half_way_through_a_pass_is_decided_by_a_complete_one_only(kind: Kind) {
+    let shop = Shop::open(Order::many(450)).await;
+    let installation = Installation::on(kind).await;
+    shop.join(&installation);
+    installation.resync(&["--only", "orders"]).await.expect(0);
+    let mirror = installation.mirror().await;
+    shop.change(|orders| drop(orders.remove(4)));
+    shop.rule(|call| {
+        call.is_order_page(3).then(|| Reply::refusal(403, "FORBIDDEN", "Agora não.", &json!([])))
+    });
+    // Neither the order that is not there any more nor those of the pages that were not read.
+    for _ in 0..2 {
+        let run = installation.resync(&["--only", "orders"]).await.expect(3);
+        assert_eq!(run.count("orders", "gone"), 0);
+        assert_eq!(mirror.live("orders").await, 450);
+    }
+    shop.rule(|_| None);
+    let run = installation.resync(&["--only", "orders"]).await.expect(0);
+    assert_eq!((run.count("orders", "gone"), mirror.live("orders").await), (1, 449));
+}
+
+// withstands: F077
 async fn every_shape_of_listing_and_number_gives_the_same_mirror(kind: Kind) {
     let mut first = None;
     for list_shape in [ListShape::Flat, ListShape::Envelope, ListShape::Laravel] {
@@ -442,6 +484,7 @@ async fn meets_no_429(window: Window) {
     assert!(stats.requests > 80 && stats.max_in_60s <= 300, "{stats:?}");
 }
 
+// withstands: F055
 #[tokio::test]
 async fn a_server_that_ignores_the_page_is_found_out_and_named() {
     let sandbox =

@@ -90,6 +90,7 @@ async fn what_cannot_be_written_is_asked_to_come_again(kind: Kind) {
     receiving.stop().await.says("deliveries are refused").says("deliveries are taken again");
 }
 
+// withstands: F045
 async fn nothing_acknowledged_is_lost_by_kill_9_and_systemds_socket_refuses_nobody(kind: Kind) {
     const DELIVERIES: usize = 2_000;
     const KILLS: usize = 4;
@@ -186,6 +187,7 @@ async fn what_is_not_signed_as_the_document_says_is_answered_401_and_not_kept() 
     receiving.stop().await;
 }
 
+// withstands: F043
 #[tokio::test]
 async fn stalled_sockets_are_closed_and_keep_nobody_out() {
     let limits = "max_connections = 50\nheader_seconds = 1\nrequest_seconds = 2\nidle_seconds = 2\n";
@@ -212,6 +214,7 @@ async fn stalled_sockets_are_closed_and_keep_nobody_out() {
     receiving.stop().await;
 }
 
+// withstands: F117
 #[tokio::test]
 async fn few_file_descriptors_mean_few_connections_and_no_refused_delivery() {
     let (_shop, installation) = prepare(Kind::Sqlite, "").await;

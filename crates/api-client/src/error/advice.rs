@@ -23,8 +23,10 @@ impl Error {
             Self::LoginFailed { source, .. } if matches!(**source, Self::Unreachable { .. }) => {
                 "unreachable".into()
             }
+            Self::LoginFailed { source, .. } if source.is_not_ours() => source.code(),
             Self::LoginFailed { .. } => "login_failed".into(),
             Self::ForeignLogin { .. } => "foreign_login".into(),
+            Self::NotOurs { .. } => "held".into(),
             Self::Vault { .. } | Self::Ledger { .. } => "database".into(),
         }
     }
@@ -66,6 +68,7 @@ impl Error {
             Self::ForeignLogin { .. } => {
                 "another program logs in with this credential and ends our token each time: create one credential for each program"
             }
+            Self::NotOurs { .. } => "nothing is lost: whoever has the store now goes on with it",
             Self::Vault { .. } | Self::Ledger { .. } => "see the database's own message",
         }
     }

@@ -168,6 +168,18 @@ pub enum Error {
         /// The cause.
         source: BoxedError,
     },
+    /// The store is not ours, or no longer: whoever has it now calls the marketplace.
+    #[error("{request}: not called, the store is not ours any more")]
+    NotOurs {
+        /// The call.
+        request: String,
+        /// Whether the call may have gone out, and was not waited for.
+        sent: bool,
+        /// Whether the call was a read.
+        read: bool,
+        /// The cause.
+        source: BoxedError,
+    },
     /// The budget's ledger could not be read or kept.
     #[error("the record of the request budget could not be {action}")]
     Ledger {
@@ -194,6 +206,7 @@ impl Error {
             Self::Refused { read, status: 408 | 500.., .. } => unknown(read),
             // Whole and not understood: a read will be so again, a write has had its effect, or has not.
             Self::Unexpected { read: false, .. } | Self::TooLarge { read: false, .. } => Class::Ambiguous,
+            Self::NotOurs { sent: true, read: false, .. } => Class::Ambiguous,
             Self::FileRefused { status: 408 | 429 | 500.., .. } => later,
             // A 2xx that says `success: false` is no promise in either direction, and neither is "look elsewhere".
             Self::Refused { read: false, status: 200..=399, .. } => Class::Ambiguous,
@@ -205,7 +218,7 @@ impl Error {
     /// will be so again, and each login more ends somebody's token.
     fn class_of_login(&self) -> Class {
         match self {
-            Self::Unexpected { .. } | Self::TooLarge { .. } => Class::Permanent,
+            Self::Unexpected { .. } | Self::TooLarge { .. } | Self::NotOurs { .. } => Class::Permanent,
             other => match other.class() {
                 Class::Ambiguous => Class::Transient { after: None },
                 class => class,
@@ -241,8 +254,17 @@ impl Error {
     /// Whether the call never left: there was no connection.
     pub fn was_never_sent(&self) -> bool {
         match self {
-            Self::Unreachable { .. } => true,
+            Self::Unreachable { .. } | Self::NotOurs { sent: false, .. } => true,
             Self::LoginFailed { source, .. } => source.was_never_sent(),
+            _ => false,
+        }
+    }
+
+    /// Whether the store is somebody else's now.
+    pub fn is_not_ours(&self) -> bool {
+        match self {
+            Self::NotOurs { .. } => true,
+            Self::LoginFailed { source, .. } => source.is_not_ours(),
             _ => false,
         }
     }
@@ -269,6 +291,7 @@ mod tests {
         Error::Refused { request: "GET /".into(), read, status, refusal: Box::default(), after: None }.class()
     }
 
+    // withstands: F007
     #[test]
     fn every_status_has_the_class_that_its_meaning_gives_it() {
         for status in 100..=599 {
@@ -288,6 +311,7 @@ mod tests {
         }
     }
 
+    // withstands: F008
     #[test]
     fn an_answer_that_is_not_understood_leaves_a_write_in_doubt_and_a_read_for_good() {
         let unexpected = |read| Error::Unexpected { request: String::new(), read, problem: String::new() };

@@ -37,6 +37,7 @@ fn without_secret(text: &str, prefix: &str) -> String {
 mod tests {
     use super::presentable;
 
+    // withstands: F126, F128
     #[test]
     fn a_servers_words_carry_neither_secrets_nor_control_characters() {
         let check = |words: &str, expected: &str| assert_eq!(presentable(words), expected);

@@ -7,7 +7,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use espelho_model::Clock;
+use espelho_model::{Clock, watch};
 use governor::{RateLimiter, clock::Clock as _, nanos::Nanos, state::InMemoryState, state::NotKeyed};
 use tokio::sync::Notify;
 
@@ -181,7 +181,9 @@ impl Gate {
     /// Waits until a request of a lane is next and there is a slot for it.
     async fn take_turn(&self, lane: Lane) -> Turn {
         loop {
+            let waiting = watch::idle();
             let turn = self.turns.take(lane).await;
+            drop(waiting);
             loop {
                 let (wait, reserved) = match self.look(lane) {
                     Look::Free => return turn,

@@ -258,6 +258,28 @@ mod tests {
         assert!(parse(b"\xEF\xBB\xBF{\"event\":\"order.paid\"}").is_ok());
     }
 
+    // withstands: F051
+    #[test]
+    fn what_is_made_to_hurt_is_refused_or_read_for_what_it_is_about() {
+        let parse = |body: &[u8]| Delivery::parse(body, utc());
+        let twice = br#"{"event":"order.paid","event":"order.cancelled","data":{"order_number":"1"}}"#;
+        let text = [&br#"{"event":"order.paid","data":{"order_number":""#[..], b"\xc3\x28", b"\"}}"].concat();
+        let deep = format!(r#"{{"event":{}1{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        for bad in [&twice[..], &text, deep.as_bytes(), "[".repeat(200_000).as_bytes()] {
+            assert!(parse(bad).is_err(), "{}", String::from_utf8_lossy(&bad[..bad.len().min(100)]));
+        }
+        let twice =
+            parse(br#"{"event":"order.paid","data":{"order_number":"1","order_number":"2"}}"#).unwrap();
+        assert_eq!((twice.order_number(), twice.unreadable), (None, vec!["data"]), "nobody knows which");
+        let digits = "9".repeat(100_000);
+        for huge in
+            [digits.as_str(), "1e999999999", &format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000))]
+        {
+            let body = format!(r#"{{"event":"order.paid","data":{{"order_number":"MP-1","total":{huge}}}}}"#);
+            assert_eq!(parse(body.as_bytes()).unwrap().order_number(), Some(OrderNumber::new("MP-1")));
+        }
+    }
+
     proptest! {
         #[test]
         fn no_body_makes_it_panic(body in prop::collection::vec(any::<u8>(), 0..200)) {

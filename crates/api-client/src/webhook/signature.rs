@@ -84,6 +84,7 @@ mod tests {
     }
 
     // proves: WHK-009
+    // withstands: F041
     #[test]
     fn the_bytes_count_and_not_what_they_mean() {
         let secret = SecretString::from("whsec_x");

@@ -175,6 +175,7 @@ mod tests {
         FieldReader::new(FixedOffset::east_opt(0).unwrap())
     }
 
+    // withstands: F071
     #[test]
     fn a_number_is_read_from_its_own_text_in_either_form() {
         for json in ["19.90", "\"19.90\"", "1990e-2"] {

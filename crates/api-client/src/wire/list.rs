@@ -28,6 +28,8 @@ pub struct ListedRow {
     pub key: String,
     /// The fingerprint of the row's text; when it is the same, the detail need not be fetched again.
     pub hash: ContentHash,
+    /// The row as received.
+    pub text: String,
 }
 
 /// Pagination as far as the server tells it.
@@ -90,7 +92,10 @@ pub(crate) fn parse(
     let mut page = ListPage { rows: Vec::with_capacity(rows.len()), nameless: 0, meta };
     for row in rows {
         match key_of(row) {
-            Some(key) => page.rows.push(ListedRow { key, hash: ContentHash::of(row.get().as_bytes()) }),
+            Some(key) => {
+                let hash = ContentHash::of(row.get().as_bytes());
+                page.rows.push(ListedRow { key, hash, text: row.get().to_owned() });
+            }
             None => page.nameless += 1,
         }
     }

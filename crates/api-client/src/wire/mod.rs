@@ -4,6 +4,7 @@
 pub(crate) mod envelope;
 pub mod fields;
 pub mod list;
+pub(crate) mod masked;
 pub(crate) mod outward;
 pub mod rows;
 pub(crate) mod shape;

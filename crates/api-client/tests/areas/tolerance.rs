@@ -158,6 +158,7 @@ fn any_json_is_good_enough_for_a_write_that_was_answered() {
     for_any_answer(&write_everything);
 }
 
+// withstands: F008
 #[tokio::test]
 async fn a_write_that_is_denied_with_a_200_is_doubtful() {
     let bench = bench().await;

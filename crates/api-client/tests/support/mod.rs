@@ -40,7 +40,9 @@ impl Clock for NotingClock {
     }
 
     fn monotonic(&self) -> Duration {
-        (self.now() - START.parse::<DateTime<Utc>>().unwrap()).to_std().unwrap()
+        // Since long before the start, so that a test may set the clock back before anything has begun.
+        let base = START.parse::<DateTime<Utc>>().unwrap() - TimeDelta::days(365 * 20);
+        (self.now() - base).to_std().unwrap()
     }
 
     fn sleep(&self, duration: Duration) -> Sleep {

@@ -35,7 +35,7 @@ pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
     };
     let mut audits = Vec::new();
     for config in configuration.stores.iter().filter(|store| keys.contains(&store.key)) {
-        audits.push(of_store(&shared, config, arguments.sample).await);
+        audits.push(of_store(&shared, config, arguments).await);
     }
     shared.store.close().await;
     match cli.json {
@@ -48,7 +48,7 @@ pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
     exit_code(&audits)
 }
 
-async fn of_store(shared: &Shared, config: &StoreConfig, sample: usize) -> Audit {
+async fn of_store(shared: &Shared, config: &StoreConfig, arguments: &AuditArgs) -> Audit {
     let context = match shared.context(config).await {
         Ok(context) => context,
         Err(problem) => {
@@ -58,7 +58,7 @@ async fn of_store(shared: &Shared, config: &StoreConfig, sample: usize) -> Audit
     };
     // Other rows each time, so that many audits see many rows.
     let seed = shared.clock.now().timestamp().unsigned_abs();
-    let found = audit(&context, sample, seed).await;
+    let found = audit(&context, &arguments.only, arguments.sample, seed).await;
     if let Err(error) = context.lease.release().await {
         tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
     }

@@ -17,7 +17,7 @@ use crate::{
     config::{self, Configuration},
     context::{Shared, stop_on_signals},
     exit,
-    lifecycle::Service,
+    lifecycle::{Outside, Service},
     progress, report, telemetry,
 };
 
@@ -115,8 +115,9 @@ fn folder(arguments: &DemoArgs) -> Result<PathBuf> {
 /// The demonstration uses the same files as everybody, so they are an example too.
 fn write_configuration(folder: &std::path::Path, sandbox: &Sandbox) -> Result<Configuration> {
     let installation = format!(
-        "[database]\nurl = \"sqlite:{}\"\n\n[http]\nlisten = \"127.0.0.1:8787\"\n\n[schedule]\nreconcile = \"*/10 * * * * *\"\n",
-        folder.join("espelho.db").display()
+        "[database]\nurl = \"sqlite:{}\"\n\n[http]\nlisten = \"127.0.0.1:8787\"\n\n[labels]\ndirectory = \"{}\"\n\n[schedule]\nreconcile = \"*/10 * * * * *\"\n",
+        folder.join("espelho.db").display(),
+        folder.join("labels").display()
     );
     std::fs::write(folder.join("espelho.toml"), installation).context("espelho.toml cannot be written")?;
     for access in sandbox.stores() {
@@ -228,7 +229,7 @@ async fn keep_on(mut configuration: Configuration, stop: CancellationToken, cont
     let shared = open(&configuration, Arc::new(Silent), stop.clone()).await?;
     let selling =
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));
-    let served = Service::new(shared, configuration).run(listener, None).await;
+    let served = Service::new(shared, configuration).run(listener, None, Outside::default()).await;
     selling.abort();
     served.map_err(|problem| anyhow::anyhow!("{}; {}", problem.error, problem.hint))?;
     Ok(exit::COMPLETE)

@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod demo;
+mod doctor;
 mod errors;
 mod explain;
 mod feed;
@@ -35,6 +36,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Demo(arguments)) => demo::run(arguments, cli.json).await,
         Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
         Some(Command::Check) => check::run(&cli),
+        Some(Command::Doctor) => doctor::run(&cli).await,
         Some(Command::Migrate) => migrate::run(&cli).await,
         Some(Command::Status) => status::run(&cli).await,
         Some(Command::Errors { store }) => errors::run(&cli, store.as_deref()).await,

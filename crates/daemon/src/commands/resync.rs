@@ -3,7 +3,11 @@
 use std::{net::SocketAddr, time::Duration};
 
 use espelho_model::clock::SystemClock;
-use espelho_sync_engine::{Options, Problem, StoreReport, Trouble, reconcile};
+use espelho_sync_engine::{
+    Options, Problem, StoreContext, StoreReport, Trouble,
+    labels::{self, FetchedLabels},
+    reconcile,
+};
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -120,11 +124,29 @@ async fn resync_store(
         }
         Err(problem) => return StoreReport::not_begun(config.key.clone(), problem),
     };
-    let report = reconcile(&context, options).await;
+    let mut report = reconcile(&context, options).await;
+    if options.only.is_empty() && !options.dry_run && report.problem.is_none() {
+        fetch_labels(&context, &mut report).await;
+    }
     if let Err(error) = context.lease.release().await {
         tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
     }
     report
+}
+
+/// The files of labels that are ready, each tried once.
+async fn fetch_labels(context: &StoreContext, report: &mut StoreReport) {
+    let before = context.client.stats().requests;
+    let ended = labels::fetch_ready(context).await;
+    report.requests += context.client.stats().requests - before;
+    match ended {
+        Ok(labels) if labels.fetched + labels.failed > 0 => {
+            let FetchedLabels { fetched, failed } = labels;
+            tracing::info!(store = %context.key, fetched, failed, "files of labels");
+        }
+        Ok(_) => (),
+        Err(problem) => report.problem = Some(problem),
+    }
 }
 
 /// Leaves the stores that were asked for.

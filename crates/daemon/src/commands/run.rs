@@ -9,11 +9,14 @@ use tokio_util::sync::CancellationToken;
 use super::{load, say};
 use crate::{
     cli::Cli,
-    config::Configuration,
+    config,
     context::{Shared, stop_on_signals},
     exit,
-    http::webhook::{self, Tls},
-    lifecycle::Service,
+    files::raise_file_limit,
+    http::webhook,
+    lifecycle::{Outside, Service},
+    panics::Panics,
+    reload::Reloads,
     telemetry,
 };
 
@@ -23,6 +26,14 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Err(code) => return code,
     };
     telemetry::start(configuration.installation.log.format, &configuration.installation.log.level);
+    raise_file_limit();
+    let outside = match (Panics::listen(), Reloads::of(config::directory(cli.config.as_deref()))) {
+        (panics, Ok(reloads)) => Outside { panics, reloads: Some(reloads) },
+        (_, Err(error)) => {
+            eprintln!("espelho: no handler for SIGHUP: {error}");
+            return exit::FAILED;
+        }
+    };
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
         eprintln!("espelho: {error:#}");
@@ -38,7 +49,7 @@ pub(super) async fn run(cli: &Cli) -> u8 {
             return exit::FAILED;
         }
     };
-    let webhooks = match webhook_listener(&configuration) {
+    let webhooks = match webhook::open(&configuration) {
         Ok(webhooks) => webhooks,
         Err(why) => {
             eprintln!("espelho: {why}");
@@ -49,24 +60,8 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli.json),
     };
-    match Service::new(shared, configuration).run(listener, webhooks).await {
+    match Service::new(shared, configuration).run(listener, webhooks, outside).await {
         Ok(()) => exit::COMPLETE,
         Err(problem) => say(&problem, cli.json),
     }
-}
-
-/// The receiver's socket and certificate, where a store receives webhooks.
-fn webhook_listener(configuration: &Configuration) -> Result<Option<(TcpListener, Option<Tls>)>, String> {
-    if configuration.stores.iter().all(|store| store.webhook.is_none()) {
-        return Ok(None);
-    }
-    let section = &configuration.installation.webhooks;
-    let tls = section.tls().map(Tls::load).transpose();
-    let tls =
-        tls.map_err(|e| format!("the receiver's certificate cannot be used ({e}); it takes PEM files"))?;
-    let listener = webhook::listen(section.listen).map_err(|error| {
-        let listen = section.listen;
-        format!("webhooks.listen {listen} cannot be used ({error}); stop what listens there or choose another port")
-    })?;
-    Ok(Some((listener, tls)))
 }

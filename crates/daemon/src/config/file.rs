@@ -84,6 +84,7 @@ mod tests {
         parse::<Sample>(Path::new("espelho.toml"), text).unwrap_err().to_string()
     }
 
+    // withstands: F118
     #[test]
     fn an_unknown_key_is_named_with_file_line_and_the_nearest_one() {
         assert_eq!(

@@ -10,7 +10,7 @@ use std::{
 use espelho_sync_engine::live::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, file};
+use super::{ConfigError, LabelsSection, cadence::Cadence, file};
 use crate::http::webhook::{Limits, TlsFiles};
 
 /// The installation.
@@ -22,6 +22,7 @@ pub(crate) struct Installation {
     pub webhooks: Webhooks,
     pub log: Log,
     pub schedule: Schedule,
+    pub labels: LabelsSection,
 }
 
 /// Where the mirror is.
@@ -58,6 +59,19 @@ pub(crate) struct Webhooks {
     pub queue: NonZeroUsize,
     /// MiB of deliveries that are read or wait for the disk at most.
     pub queue_megabytes: NonZeroU32,
+}
+
+impl Installation {
+    /// Where another one differs in what only a restart changes.
+    pub(crate) fn fixed_differences(&self, other: &Self) -> Vec<&'static str> {
+        let differences = [
+            ("[database]", self.database != other.database),
+            ("[http]", self.http != other.http),
+            ("[webhooks]", self.webhooks != other.webhooks),
+            ("log.format", self.log.format != other.log.format),
+        ];
+        differences.into_iter().filter_map(|(name, differs)| differs.then_some(name)).collect()
+    }
 }
 
 impl Webhooks {
@@ -106,27 +120,41 @@ pub(crate) enum LogFormat {
 pub(crate) struct Schedule {
     /// A cron expression of six fields, in UTC.
     pub reconcile: String,
-    pub new_orders_seconds: NonZeroU32,
-    pub open_orders_seconds: NonZeroU32,
-    pub products_seconds: NonZeroU32,
-    pub parts_seconds: NonZeroU32,
-    pub campaigns_seconds: NonZeroU32,
-    pub media_seconds: NonZeroU32,
-    pub profile_seconds: NonZeroU32,
+    pub new_orders: Cadence,
+    pub open_orders: Cadence,
+    pub sold_products: Cadence,
+    pub products: Cadence,
+    pub parts: Cadence,
+    pub aged_orders: Cadence,
+    pub counts: Cadence,
+    pub campaigns: Cadence,
+    pub media: Cadence,
+    pub profile: Cadence,
+    pub enums: Cadence,
+    pub webhook_test: Cadence,
 }
 
 impl Schedule {
+    /// Whether the sweeps run as in another; when it reconciles is not theirs.
+    pub(crate) fn sweeps_as(&self, other: &Self) -> bool {
+        Self { reconcile: other.reconcile.clone(), ..self.clone() } == *other
+    }
+
     /// How often each sweep runs.
     pub(crate) fn intervals(&self) -> Intervals {
-        let seconds = |seconds: NonZeroU32| Duration::from_secs(seconds.get().into());
         Intervals {
-            new_orders: seconds(self.new_orders_seconds),
-            open_orders: seconds(self.open_orders_seconds),
-            products: seconds(self.products_seconds),
-            parts: seconds(self.parts_seconds),
-            campaigns: seconds(self.campaigns_seconds),
-            media: seconds(self.media_seconds),
-            profile: seconds(self.profile_seconds),
+            new_orders: self.new_orders.engine(),
+            open_orders: self.open_orders.engine(),
+            sold_products: self.sold_products.engine(),
+            products: self.products.engine(),
+            parts: self.parts.engine(),
+            aged_orders: self.aged_orders.engine(),
+            counts: self.counts.engine(),
+            campaigns: self.campaigns.engine(),
+            media: self.media.engine(),
+            profile: self.profile.engine(),
+            enums: self.enums.engine(),
+            webhook_test: self.webhook_test.engine(),
         }
     }
 }
@@ -174,17 +202,20 @@ impl Default for Schedule {
     fn default() -> Self {
         // Each hour, not on its first second, when the rest of the world does.
         let reconcile = "20 7 * * * *".into();
-        let [new_orders, open_orders, products, parts, campaigns, media, profile] =
-            [60, 120, 60, 30, 900, 3_600, 3_600].map(|n| NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN));
         Self {
             reconcile,
-            new_orders_seconds: new_orders,
-            open_orders_seconds: open_orders,
-            products_seconds: products,
-            parts_seconds: parts,
-            campaigns_seconds: campaigns,
-            media_seconds: media,
-            profile_seconds: profile,
+            new_orders: Cadence::seconds(60),
+            open_orders: Cadence::seconds(60),
+            sold_products: Cadence::seconds(30),
+            products: Cadence::seconds(60),
+            parts: Cadence::seconds(30),
+            aged_orders: Cadence::seconds(60),
+            counts: Cadence::seconds(300),
+            campaigns: Cadence::seconds(900),
+            media: Cadence::seconds(3_600),
+            profile: Cadence::seconds(3_600),
+            enums: Cadence::seconds(86_400),
+            webhook_test: Cadence::seconds(86_400),
         }
     }
 }
@@ -208,6 +239,9 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     }
     check_webhooks(webhooks, &path)?;
     check_schedule(&installation, &path)?;
+    if let Some(mistake) = installation.labels.mistake() {
+        return Err(ConfigError { place: path.display().to_string(), problem: mistake.into() });
+    }
     Ok(installation)
 }
 

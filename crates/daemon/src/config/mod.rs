@@ -1,7 +1,9 @@
 //! The configuration (PRODUCT contract 2): `DIR/espelho.toml` and `DIR/stores/KEY.toml`.
 
+mod cadence;
 mod file;
 mod installation;
+mod labels;
 mod secret;
 mod store;
 mod webhook;
@@ -10,7 +12,13 @@ use std::path::{Path, PathBuf};
 
 use espelho_model::StoreKey;
 
-pub(crate) use installation::{Installation, LogFormat};
+use crate::{
+    http::webhook::Receiving,
+    status::{Shown, SweepPlan},
+};
+
+pub(crate) use installation::{Installation, LogFormat, Schedule};
+pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use store::{Environment, StoreConfig};
 
 /// A configuration that cannot be used: where, what, and what to write instead.
@@ -33,9 +41,21 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// Those that receive webhooks, with the secrets that are configured.
+    pub(crate) fn receiving(&self) -> Receiving {
+        let receives =
+            |store: &StoreConfig| Some((store.key.clone(), store.webhook.as_ref()?.secret.clone()));
+        self.stores.iter().filter_map(receives).collect()
+    }
+
     /// The stores as status shows them: key, and requests a minute.
-    pub(crate) fn shown(&self) -> Vec<(StoreKey, u32)> {
-        self.stores.iter().map(|store| (store.key.clone(), store.requests_per_minute.get())).collect()
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let intervals = self.installation.schedule.intervals();
+        let shown = |store: &StoreConfig| {
+            let plan = SweepPlan { receives: store.webhook.is_some(), intervals: intervals.clone() };
+            (store.key.clone(), store.requests_per_minute.get(), plan)
+        };
+        self.stores.iter().map(shown).collect()
     }
 }
 

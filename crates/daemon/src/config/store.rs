@@ -10,11 +10,13 @@ use chrono::FixedOffset;
 use espelho_model::StoreKey;
 use espelho_sync_engine::plan::gone::GoneGuard;
 use reqwest::Url;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::{
-    ConfigError, file, secret,
+    ConfigError, LabelsConfig, file,
+    labels::StoreLabels,
+    secret,
     webhook::{Webhook, WebhookConfig},
 };
 
@@ -35,6 +37,20 @@ pub(crate) struct StoreConfig {
     pub naive_offset: FixedOffset,
     /// Absent: the store is read by polling only.
     pub webhook: Option<WebhookConfig>,
+    /// Absent: no file of a label is fetched.
+    pub labels: Option<LabelsConfig>,
+}
+
+impl StoreConfig {
+    /// Whether nothing has changed.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        let secrets = |config: &Self| {
+            let webhook = config.webhook.as_ref().and_then(|webhook| webhook.secret.as_ref());
+            [Some(&config.password), webhook].map(|secret| secret.map(|s| s.expose_secret().to_owned()))
+        };
+        // `Debug` shows every key that there is and may come; only secrets hide from it.
+        format!("{self:?}") == format!("{other:?}") && secrets(self) == secrets(other)
+    }
 }
 
 /// What a store is played against.
@@ -65,6 +81,8 @@ struct StoreFile {
     credentials: Credentials,
     #[serde(default)]
     webhook: Option<Webhook>,
+    #[serde(default)]
+    labels: StoreLabels,
     #[serde(default)]
     limits: Limits,
     #[serde(default)]
@@ -130,6 +148,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
     check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
     let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path)).transpose();
     let webhook = webhook.map_err(|(name, problem)| at(name, problem))?;
+    let labels = file.labels.check().map_err(|(name, problem)| at(name, problem))?;
     let requests_per_minute = check_rate(file.limits.requests_per_minute, file.environment)
         .map_err(|e| at("requests_per_minute", e))?;
     let credentials = file.credentials;
@@ -159,6 +178,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         page_parameter: file.assumptions.page_parameter,
         naive_offset,
         webhook,
+        labels,
     })
 }
 
@@ -252,6 +272,7 @@ mod tests {
         assert!(!format!("{config:?}").contains("segredo"));
     }
 
+    // withstands: F130
     #[test]
     fn production_refuses_plain_http_and_loopback_by_name_and_the_sandbox_does_not() {
         for (url, words) in [
@@ -291,6 +312,7 @@ mod tests {
         assert_eq!(error, "loja.toml:2: base_url carries credentials; they belong in [credentials]");
     }
 
+    // withstands: F118
     #[test]
     fn an_unknown_key_is_refused_with_its_line_and_the_nearest_key() {
         let error =

@@ -3,15 +3,18 @@
 use std::{fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
-use espelho_api_client::limit::Lane;
+use espelho_api_client::{limit::Lane, tally::Timings};
+use espelho_model::watch::Watch;
 use espelho_store::Store;
 
-use super::State;
+use super::{State, traffic};
 
 /// Ticks of `/proc/self/stat`; the same on every Linux that Rust supports.
 const TICKS_PER_SECOND: f64 = 100.0;
 /// Bytes of a page there.
 const PAGE: f64 = 4_096.0;
+/// With fewer bytes than these the disk counts as full.
+const FULL: u64 = 32 << 20;
 
 /// The text of `/metrics`.
 pub(super) async fn metrics(state: &State) -> String {
@@ -31,6 +34,9 @@ pub(super) async fn metrics(state: &State) -> String {
         }
         Err(error) => tracing::debug!(%error, "the tokens' ends are not shown"),
     }
+    lanes(&mut text, &state.watch);
+    traffic::write(&mut text, &state.tallies.all(), &state.timings.each_ref().map(Timings::timed));
+    database_errors(&mut text);
     disk(&mut text, &state.store);
     process(&mut text, state.camera.live.started_at);
     text
@@ -38,7 +44,8 @@ pub(super) async fn metrics(state: &State) -> String {
 
 fn budgets(text: &mut String, state: &State) {
     let camera = &state.camera;
-    let gates = camera.shown.iter().filter_map(|(key, rate)| Some((key, *rate, camera.live.gates.of(key)?)));
+    let shown = camera.shown.get();
+    let gates = shown.iter().filter_map(|(key, rate, _)| Some((key, *rate, camera.live.gates.of(key)?)));
     let gates: Vec<_> = gates.collect();
     head(text, "espelho_ratelimit_remaining", "gauge");
     for (store, rate, gate) in &gates {
@@ -54,6 +61,15 @@ fn budgets(text: &mut String, state: &State) {
     }
 }
 
+/// Of all stores' lanes with one name the one that moved first: thousands of stores would be tens of thousands of lines.
+fn lanes(text: &mut String, watch: &Watch) {
+    head(text, "espelho_lane_progress_timestamp_seconds", "gauge");
+    for (lane, at) in watch.moved() {
+        let labels = [("lane", lane)];
+        line(text, "espelho_lane_progress_timestamp_seconds", &labels, at.timestamp() as f64);
+    }
+}
+
 /// The database's disk where it is this machine's: beside PostgreSQL there is nothing to say.
 fn disk(text: &mut String, store: &Store) {
     let Some(file) = store.file() else { return };
@@ -63,10 +79,33 @@ fn disk(text: &mut String, store: &Store) {
         head(text, "espelho_db_wal_bytes", "gauge");
         line(text, "espelho_db_wal_bytes", &[], wal.len() as f64);
     }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if let Ok(disk) = rustix::fs::statvfs(folder) {
+    if let Some(free) = free(store) {
         head(text, "espelho_disk_free_bytes", "gauge");
-        line(text, "espelho_disk_free_bytes", &[], (disk.f_bavail * disk.f_frsize) as f64);
+        line(text, "espelho_disk_free_bytes", &[], free as f64);
+        head(text, "espelho_disk_full", "gauge");
+        line(text, "espelho_disk_full", &[], f64::from(u8::from(free < FULL)));
+    }
+}
+
+/// Bytes that are free where the database file lies.
+pub(crate) fn free(store: &Store) -> Option<u64> {
+    let file = store.file()?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail * disk.f_frsize)
+}
+
+fn database_errors(text: &mut String) {
+    head(text, "espelho_db_errors_total", "counter");
+    let counted = espelho_store::Error::counted();
+    // The line is there before anything fails, so that an alert on its growth sees the first failure.
+    line(
+        text,
+        "espelho_db_errors_total",
+        &[("code", "connection")],
+        counted.get("connection").copied().unwrap_or(0) as f64,
+    );
+    for (code, count) in counted.iter().filter(|(code, _)| *code != "connection") {
+        line(text, "espelho_db_errors_total", &[("code", code)], *count as f64);
     }
 }
 
@@ -107,12 +146,12 @@ fn from_stat(text: &mut String, stat: &str) {
     }
 }
 
-fn head(text: &mut String, name: &str, kind: &str) {
+pub(super) fn head(text: &mut String, name: &str, kind: &str) {
     // Writing to a String cannot fail.
     let _ = writeln!(text, "# TYPE {name} {kind}");
 }
 
-fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
+pub(super) fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
     let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();
     let _ = match labels.is_empty() {
         true => writeln!(text, "{name} {value}"),

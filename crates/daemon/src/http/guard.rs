@@ -65,6 +65,7 @@ fn is_ours(host: &str, listen: IpAddr) -> bool {
 mod tests {
     use super::*;
 
+    // withstands: F131
     #[test]
     fn only_names_of_this_machine_and_the_configured_address_are_ours() {
         let check = |listen: &str, host: &str, ours| {
@@ -90,6 +91,7 @@ mod tests {
         check("0.0.0.0", "evil.example", false);
     }
 
+    // withstands: F131
     #[test]
     fn a_request_without_a_host_or_with_two_is_nobodys() {
         let listen = IpAddr::from([127, 0, 0, 1]);

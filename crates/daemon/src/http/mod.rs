@@ -3,28 +3,40 @@
 
 mod figures;
 mod guard;
+mod ready;
 mod resync;
 mod status;
+mod traffic;
 pub(crate) mod webhook;
 
-use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
+pub(crate) use figures::free;
+
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Router,
-    extract::{Query, State as Extract},
+    extract::State as Extract,
     http::StatusCode,
-    middleware::{from_fn, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::IntoResponse,
     routing::{get, post},
 };
-use espelho_model::Clock;
+use espelho_api_client::tally::Timings;
+use espelho_model::{Clock, watch::Watch};
 use espelho_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
-use serde::Deserialize;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{config::Configuration, context::Shared, handover::Desk, health::Health, status::Live};
+use crate::{
+    context::Shared,
+    counted::Tallies,
+    handover::Desk,
+    health::Health,
+    panics,
+    status::{Live, ShownStores},
+    watchdog,
+};
 
 /// What the pages are made from.
 #[derive(Clone)]
@@ -35,21 +47,24 @@ pub(crate) struct State {
     metrics: PrometheusHandle,
     desk: Arc<Desk>,
     camera: Arc<status::Camera>,
+    watch: Arc<Watch>,
     listen: SocketAddr,
+    tallies: Arc<Tallies>,
+    timings: [Timings; 2],
 }
 
 impl State {
     /// The pages of a service that begins now.
     pub(crate) fn new(
         shared: &Shared,
-        configuration: &Configuration,
-        health: &Arc<Health>,
+        listen: SocketAddr,
+        (health, shown): (&Arc<Health>, &Arc<ShownStores>),
         metrics: PrometheusHandle,
     ) -> Self {
         let (store, clock) = (shared.store.clone(), Arc::clone(&shared.clock));
         let live =
             Live { health: Arc::clone(health), gates: Arc::clone(&shared.gates), started_at: clock.now() };
-        let camera = status::Camera::new(store.clone(), Arc::clone(&clock), configuration.shown(), live);
+        let camera = status::Camera::new(store.clone(), Arc::clone(&clock), Arc::clone(shown), live);
         Self {
             health: Arc::clone(health),
             store,
@@ -57,7 +72,10 @@ impl State {
             metrics,
             desk: Arc::clone(&shared.desk),
             camera: Arc::new(camera),
-            listen: configuration.installation.http.listen,
+            watch: Arc::clone(&shared.watch),
+            listen,
+            tallies: Arc::clone(&shared.tallies),
+            timings: shared.timings(),
         }
     }
 }
@@ -71,13 +89,14 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .layer(from_fn_with_state(state.clone(), guard::by_our_name));
     let desk = Arc::clone(&state.desk);
     let routes = Router::new()
-        .route("/livez", get(|| async { "ok\n" }))
-        .route("/readyz", get(ready))
+        .route("/livez", get(alive))
+        .route("/readyz", get(ready::ready))
         .route(
             "/metrics",
             get(|Extract(state): Extract<State>| async move { figures::metrics(&state).await }),
         )
         .merge(ours)
+        .layer(from_fn(|request, next: Next| panics::contained(next.run(request))))
         .with_state(state)
         .into_make_service_with_connect_info::<SocketAddr>();
     let stopped = async move {
@@ -91,39 +110,14 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
     }
 }
 
-#[derive(Deserialize)]
-struct Verbosity {
-    verbose: Option<String>,
-}
-
-/// Ready when the database takes a write and every store is ours and was reconciled. A read would stay
-/// green on a full disk.
-async fn ready(
-    Extract(state): Extract<State>,
-    Query(Verbosity { verbose }): Query<Verbosity>,
-) -> impl IntoResponse {
-    let mut checks: Vec<(String, Result<(), String>)> = Vec::new();
-    let writable = state.store.check_writable().await.map_err(|error| error.to_string());
-    checks.push(("database".into(), writable));
-    for (key, health) in state.health.snapshot() {
-        let fine = match (&health.held, &health.last, &health.problem) {
-            (_, _, Some(problem)) => Err(problem.clone()),
-            (false, ..) => Err("not ours yet".to_owned()),
-            (_, None, _) => Err("not reconciled yet".to_owned()),
-            _ => Ok(()),
-        };
-        checks.push((format!("store {key}"), fine));
+/// Alive while everything in the process moves. What others do (database, marketplace) is not asked: where they fail, a
+/// restart helps nobody.
+async fn alive(Extract(state): Extract<State>) -> impl IntoResponse {
+    let stalled = watchdog::stalled(&state.watch);
+    match stalled.is_empty() {
+        true => (StatusCode::OK, "ok\n".to_owned()),
+        false => {
+            (StatusCode::SERVICE_UNAVAILABLE, stalled.iter().map(|lane| format!("[-] {lane}\n")).collect())
+        }
     }
-    let ready = checks.iter().all(|(_, check)| check.is_ok());
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let mut text = String::new();
-    for (name, check) in checks.iter().filter(|(_, check)| verbose.is_some() || check.is_err()) {
-        // Writing to a String cannot fail.
-        let _ = match check {
-            Ok(()) => writeln!(text, "[+] {name}: ok"),
-            Err(why) => writeln!(text, "[-] {name}: {why}"),
-        };
-    }
-    text.push_str(if ready { "ready\n" } else { "not ready\n" });
-    (status, text)
 }

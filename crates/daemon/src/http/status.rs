@@ -13,7 +13,7 @@ use espelho_store::{Error, Store};
 use tokio::sync::Mutex;
 
 use super::State;
-use crate::status::{self, Live, Picture, Shown};
+use crate::status::{self, Live, Picture, Shown, ShownStores};
 
 /// How long a picture is good at least.
 const FRESH: Duration = Duration::from_secs(1);
@@ -26,13 +26,20 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 pub(crate) struct Camera {
     pub store: Store,
     pub clock: Arc<dyn Clock>,
-    pub shown: Vec<Shown>,
+    pub shown: Arc<ShownStores>,
     pub live: Live,
-    kept: Mutex<Option<(Duration, Arc<Picture>)>>,
+    kept: Mutex<Option<Kept>>,
+}
+
+/// The last picture, until when it is good, and of which stores it is.
+struct Kept {
+    until: Duration,
+    of: Arc<[Shown]>,
+    picture: Arc<Picture>,
 }
 
 impl Camera {
-    pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, shown: Vec<Shown>, live: Live) -> Self {
+    pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, shown: Arc<ShownStores>, live: Live) -> Self {
         Self { store, clock, shown, live, kept: Mutex::new(None) }
     }
 
@@ -40,15 +47,18 @@ impl Camera {
     async fn picture(&self) -> Result<Arc<Picture>, Error> {
         let mut kept = self.kept.lock().await;
         let begun = self.clock.monotonic();
-        if let Some((until, picture)) = &*kept
-            && begun < *until
+        let of = self.shown.get();
+        if let Some(kept) = &*kept
+            && begun < kept.until
+            && Arc::ptr_eq(&kept.of, &of)
         {
-            return Ok(Arc::clone(picture));
+            return Ok(Arc::clone(&kept.picture));
         }
-        let picture = status::collect(&self.store, &*self.clock, &self.shown, Some(&self.live)).await?;
+        let picture = status::collect(&self.store, &*self.clock, &of, Some(&self.live)).await?;
         let picture = Arc::new(picture);
         let ended = self.clock.monotonic();
-        *kept = Some((ended + FRESH.max((ended - begun) * SHARE), Arc::clone(&picture)));
+        let until = ended + FRESH.max((ended - begun) * SHARE);
+        *kept = Some(Kept { until, of, picture: Arc::clone(&picture) });
         Ok(picture)
     }
 }

@@ -6,7 +6,7 @@ use espelho_store::{Error, Overview, RunOnRecord, Store};
 
 use super::{
     Failures, Health, Holder, Inbox, Live, Picture, Run, ServiceState, Shown, StorePicture, TableCounts,
-    judge,
+    judge, sweeps,
 };
 
 /// Takes the picture. With `live`, of the service that takes it itself.
@@ -18,15 +18,17 @@ pub(crate) async fn collect(
 ) -> Result<Picture, Error> {
     let at = clock.now();
     let (mut overviews, held) = (store.overview().await?, store.held_stores().await?);
+    let swept = store.sweep_overview().await?;
     let health = live.map(|live| live.health.snapshot()).unwrap_or_default();
     let mut stores = Vec::with_capacity(shown.len());
-    for (key, per_minute) in shown {
+    for (key, per_minute, plan) in shown {
         let overview = overviews.remove(key.as_str()).unwrap_or_default();
         let held = held.as_ref().map(|held| held.contains(key.as_str()));
         let mut picture = of_store(key.to_string(), overview, held, at);
         if let Some(live) = live {
             live.add(key, *per_minute, health.get(key), &mut picture);
         }
+        picture.sweeps = sweeps::of_store(&picture, *per_minute, plan, &swept, at);
         stores.push(picture);
     }
     let service = live.map_or_else(not_running, Live::service);
@@ -73,6 +75,9 @@ fn of_store(store: String, overview: Overview, held: Option<bool>, at: DateTime<
         budget: None,
         lag_seconds: oldest_age_seconds.or(overview.last_success.map(seconds_since)),
         problem: None,
+        sweeps: sweeps::Sweeps::default(),
+        foreign_login: false,
+        unverified: 0,
     }
 }
 

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
-    Alarm, Health, Picture, StorePicture,
+    Alarm, Health, Picture, StorePicture, sweeps,
     words::{ago, count, span, state},
 };
 
@@ -41,6 +41,7 @@ pub(super) fn judge(picture: &mut Picture) {
 fn of_store(store: &StorePicture, at: DateTime<Utc>, running: bool, alarms: &mut Vec<Alarm>) {
     let not_held = running && store.ours == Some(false);
     alarms.extend(if not_held { unheld(store) } else { unwell(store, at) });
+    alarms.extend(sweeps::alarms(store, at));
     alarms.extend(store.failures.iter().map(|failures| {
         let (entity, rows) = (&failures.entity, failures.rows);
         let pt = format!("{} sem espelhar ({entity})", count(rows, "registro", "registros"));
@@ -91,6 +92,14 @@ fn unheld(store: &StorePicture) -> Option<Alarm> {
 /// What is wrong with a store's runs: what the service says itself, else what the record says.
 fn unwell(store: &StorePicture, at: DateTime<Utc>) -> Option<Alarm> {
     let resync = format!("espelho --resync --store {}", store.store);
+    if let Some(problem) = store.problem.as_ref().filter(|_| store.foreign_login) {
+        let words = (
+            "outro programa usa a credencial da loja; os webhooks continuam".into(),
+            "another program uses the store's credential; webhooks go on".into(),
+        );
+        let (cause, hint) = apart(problem);
+        return Some(alarm(store, "foreign_login", words, Some(cause), hint.unwrap_or(&resync)));
+    }
     if let Some(problem) = &store.problem {
         let words = ("a última sincronização não terminou bem".into(), "the last run did not go well".into());
         let (cause, hint) = apart(problem);
@@ -148,11 +157,16 @@ mod tests {
         assert_eq!(codes(|_| ()), [""; 0]);
     }
 
+    // withstands: F088
     #[test]
     fn what_fails_is_named_by_its_code() {
         assert_eq!(codes(|s| (s.last_run, s.last_success) = (None, None)), ["never"]);
         assert_eq!(codes(|s| s.last_run.as_mut().unwrap().state = "failed".into()), ["run"]);
         assert_eq!(codes(|s| s.problem = Some("no answer; wait".into())), ["run"]);
+        let foreign = |s: &mut super::StorePicture| {
+            (s.problem, s.foreign_login) = (Some("ended again; make another".into()), true);
+        };
+        assert_eq!(codes(foreign), ["foreign_login"]);
         assert_eq!(codes(|s| s.inbox.oldest_age_seconds = Some(301)), ["inbox_late"]);
         assert_eq!(codes(|s| s.inbox.oldest_age_seconds = Some(20)), [""; 0]);
         assert_eq!(codes(|s| s.token_expires_at = Some(specimen::at(61))), ["token_expires"]);

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::limit::{Gate, Lane};
 use espelho_model::StoreKey;
 
-use super::{Budget, ServiceState, StorePicture};
+use super::{Budget, ServiceState, Shown, StorePicture};
 use crate::health::{Health, StoreHealth};
 
 /// The budgets of the stores that this process works on. A store that is given back takes its budget along.
@@ -26,6 +26,22 @@ impl Gates {
     /// The budget of a store.
     pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<Gate>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(store)?.upgrade()
+    }
+}
+
+/// The stores that are shown; they change when the configuration is read again.
+#[derive(Default)]
+pub(crate) struct ShownStores(Mutex<Arc<[Shown]>>);
+
+impl ShownStores {
+    /// As they are now.
+    pub(crate) fn get(&self) -> Arc<[Shown]> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Shows these.
+    pub(crate) fn set(&self, shown: Vec<Shown>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = shown.into();
     }
 }
 
@@ -56,6 +72,7 @@ impl Live {
     ) {
         if let Some(health) = health {
             (picture.ours, picture.problem) = (Some(health.held), health.problem.clone());
+            (picture.foreign_login, picture.unverified) = (health.foreign_login, health.unverified);
         }
         picture.budget = self.gates.of(store).map(|gate| {
             let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), gate.waiting(lane)));

@@ -7,6 +7,7 @@ mod collect;
 mod html;
 mod judge;
 mod live;
+mod sweeps;
 mod text;
 mod words;
 
@@ -18,11 +19,12 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::collect;
 pub(crate) use html::{page, unavailable};
-pub(crate) use live::{Gates, Live};
+pub(crate) use live::{Gates, Live, ShownStores};
+pub(crate) use sweeps::SweepPlan;
 pub(crate) use text::{Look, show};
 
-/// A store that is to be shown: its key and its requests a minute.
-pub(crate) type Shown = (StoreKey, u32);
+/// A store that is to be shown: its key, its requests a minute, and how it is swept.
+pub(crate) type Shown = (StoreKey, u32, SweepPlan);
 
 /// The picture. Its JSON is the answer of `/status`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -74,6 +76,15 @@ pub(crate) struct StorePicture {
     pub lag_seconds: Option<i64>,
     /// What the service says went wrong last, until it goes well.
     pub problem: Option<String>,
+    /// The sweeps, and whether webhooks arrive.
+    #[serde(default)]
+    pub sweeps: sweeps::Sweeps,
+    /// Whether that is another program's use of the credential.
+    #[serde(default)]
+    pub foreign_login: bool,
+    /// Deliveries in a row whose signature none of the known secrets has made, since the service began.
+    #[serde(default)]
+    pub unverified: u64,
 }
 
 /// Who holds a store's lease, or was the last to.
@@ -193,6 +204,9 @@ pub(crate) mod specimen {
             budget: Some(Budget { per_minute: 300, held: 12, waiting: [("poll".to_owned(), 3)].into() }),
             lag_seconds: Some(540),
             problem: None,
+            sweeps: sweeps::Sweeps::default(),
+            foreign_login: false,
+            unverified: 0,
         }
     }
 

@@ -92,7 +92,7 @@ fn download(call: &Call) -> Result<Answer, Refusal> {
 }
 
 /// The shipments of an order that get labels, and what is printed on them.
-fn queued(store: &Store, number: &str) -> Result<Vec<(Shipment, Paper)>, Refusal> {
+pub(super) fn queued(store: &Store, number: &str) -> Result<Vec<(Shipment, Paper)>, Refusal> {
     let orders = store.orders();
     let order = orders.get(number).ok_or(Refusal::NotFound)?;
     let mut shipments = store.shipments_of(order);

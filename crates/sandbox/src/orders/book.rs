@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
-use super::Order;
+use super::{Order, replica::Lag};
 
 /// A column that the listing sorts by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,9 +91,27 @@ pub(crate) struct Book {
     selections: Mutex<Vec<Selection>>,
     /// One view for each sort, built when it is first asked for and kept up to date afterwards.
     views: [OnceLock<Vec<u32>>; 8],
+    /// Where reading routes are behind.
+    lag: Option<Lag>,
 }
 
 impl Book {
+    pub(super) fn lag(&self) -> Option<&Lag> {
+        self.lag.as_ref()
+    }
+
+    pub(super) fn set_lag(&mut self, lag: Option<Lag>) {
+        self.lag = lag;
+    }
+
+    /// Keeps what an order is for those who are behind.
+    fn remember(&mut self, number: &str) {
+        if self.lag.is_some() {
+            let was = self.get(number).cloned();
+            self.lag.iter_mut().for_each(|lag| lag.keep(number, was.clone()));
+        }
+    }
+
     pub(crate) fn new(orders: Vec<Order>) -> Self {
         let by_number = (0..).zip(&orders).map(|(slot, order)| (order.number.clone(), slot)).collect();
         Self { slots: orders, by_number, ..Self::default() }
@@ -139,7 +157,8 @@ impl Book {
 
     /// Adds an order, in place of one with the same number.
     pub(crate) fn insert(&mut self, order: Order) {
-        self.remove(&order.number);
+        self.remember(&order.number);
+        self.take_out(&order.number);
         let Ok(slot) = u32::try_from(self.slots.len()) else { return };
         self.by_number.insert(order.number.clone(), slot);
         self.slots.push(order);
@@ -148,6 +167,11 @@ impl Book {
 
     /// Whether there was such an order.
     pub(crate) fn remove(&mut self, number: &str) -> bool {
+        self.remember(number);
+        self.take_out(number)
+    }
+
+    fn take_out(&mut self, number: &str) -> bool {
         let Some(slot) = self.by_number.remove(number) else { return false };
         self.delist(slot);
         true
@@ -156,6 +180,7 @@ impl Book {
     /// Changes an order in place; whether there is such an order.
     pub(crate) fn edit(&mut self, number: &str, edit: impl FnOnce(&mut Order)) -> bool {
         let Some(slot) = self.by_number.get(number).copied() else { return false };
+        self.remember(number);
         self.delist(slot);
         edit(&mut self.slots[slot as usize]);
         self.enlist(slot);

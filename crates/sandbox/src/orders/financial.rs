@@ -18,7 +18,7 @@ const AGENT: i64 = 30;
 /// GET the splits, the audit of the commission, and the benefits.
 pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
     let store = reach::readable(call)?;
-    let book = store.orders();
+    let book = store.shown_orders();
     let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
     let catalogue = store.catalogue();
     Ok(Answer::success(call.options().numbers_as_strings, |json| {

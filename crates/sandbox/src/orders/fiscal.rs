@@ -24,7 +24,7 @@ use crate::{
 /// GET the fiscal documents of one order.
 pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
     let store = reach::readable(call)?;
-    let book = store.orders();
+    let book = store.shown_orders();
     let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
     Ok(Answer::success(false, |json| {
         json.open_object();

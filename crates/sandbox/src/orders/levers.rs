@@ -20,6 +20,11 @@ pub(crate) const LEVERS: &[Lever] = &[
         ),
         place,
     ),
+    Lever::post(
+        "replica/{store}",
+        r#"the routes that read orders show changes so many seconds late, deliveries do not wait: {"seconds": 30}"#,
+        lag,
+    ),
     Lever::post("orders/{store}/{number}/pay", "the payment is confirmed", pay),
     Lever::post(
         "orders/{store}/{number}/cancel",
@@ -148,4 +153,14 @@ fn told(call: &Call) -> Result<Answer, Refusal> {
 fn set_parent(call: &Call) -> Result<Answer, Refusal> {
     let Parent { parent } = body(call)?;
     done(control(call).set_parent(call.id(0), parent.as_deref()))
+}
+
+#[derive(Deserialize)]
+struct Behind {
+    seconds: u32,
+}
+
+fn lag(call: &Call) -> Result<Answer, Refusal> {
+    let Behind { seconds } = body(call)?;
+    done(control(call).lag_orders(call.id(0), seconds))
 }

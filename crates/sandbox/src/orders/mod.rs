@@ -20,6 +20,7 @@ mod life;
 mod payload;
 mod place;
 mod reach;
+mod replica;
 pub(crate) mod routes;
 mod row;
 mod rules;

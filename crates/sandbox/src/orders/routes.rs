@@ -44,7 +44,7 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
     if options.ignore_sort {
         listing.sort = Sort::DEFAULT;
     }
-    let book = store.orders();
+    let book = store.shown_orders();
     let catalogue = store.catalogue();
     let (total, rows) = select(&book, store, &listing, now);
     let frame = Frame {
@@ -108,7 +108,7 @@ fn show(call: &Call) -> Result<Answer, Refusal> {
 /// The order of a call, which is one of this store.
 pub(super) fn show_own(call: &Call, store: &Store) -> Result<Answer, Refusal> {
     let options = call.options();
-    let book = store.orders();
+    let book = store.shown_orders();
     let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
     let catalogue = store.catalogue();
     Ok(Answer::success(options.numbers_as_strings, |json| match &order.raw {

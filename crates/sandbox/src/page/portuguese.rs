@@ -12,6 +12,8 @@ const SENTENCES: &[(&str, &str)] = &[
     ("POST stats/reset", "recomeça a contagem"),
     ("GET journal", "as últimas 20.000 requisições da API"),
     ("POST clock", "adianta o relógio"),
+    ("POST labels/{store}/{order_number}/generate", "gera as etiquetas de um pedido, como no portal"),
+    ("POST replica/{store}", "as leituras de pedidos mostram as mudanças com atraso, em segundos"),
     ("POST faults", "estraga respostas"),
     ("DELETE faults", "esquece todas as falhas"),
     ("POST orders/{store}", "um comprador faz e paga um pedido"),

@@ -8,6 +8,7 @@ pub(crate) mod campaigns;
 pub(crate) mod conversations;
 pub(crate) mod financial;
 pub(crate) mod invoices;
+pub(crate) mod label_files;
 pub(crate) mod listed;
 pub(crate) mod listings;
 pub(crate) mod media;

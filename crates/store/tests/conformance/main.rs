@@ -48,6 +48,11 @@ conformance! {
         a_closed_store_is_not_writable,
         a_question_is_answered_as_text,
         a_question_about_what_is_not_text_is_refused;
+    sweeps:
+        a_sweep_that_fails_keeps_when_it_last_went_well,
+        what_the_sweeps_remember_is_kept_by_store,
+        an_order_is_as_it_was_received_unless_it_is_gone,
+        rows_are_counted_unless_they_are_gone_or_closed;
     leases:
         a_second_holder_in_the_same_process_is_refused_by_name,
         a_second_holder_over_another_connection_is_refused_by_name,
@@ -130,7 +135,10 @@ conformance! {
         a_shipment_that_is_gone_takes_its_labels_along,
         a_shipment_that_moves_to_another_order_is_one_row,
         a_file_belongs_to_the_label_that_it_was_fetched_for,
-        labels_of_an_order_that_is_gone_are_not_fetched;
+        labels_of_an_order_that_is_gone_are_not_fetched,
+        the_file_of_a_label_that_changed_or_went_is_void_and_kept,
+        only_labels_in_wanted_formats_and_of_late_are_to_be_fetched,
+        orders_whose_labels_are_being_made_or_not_yet_are_found_by_when_they_were_looked_at;
     tracking:
         the_way_of_a_shipment_is_told_when_it_changes,
         a_shipment_that_is_written_again_keeps_its_way,
@@ -151,7 +159,8 @@ conformance! {
         an_occurrence_that_was_resolved_stays_so,
         a_review_changes_what_it_says_and_leaves_the_rest,
         a_message_that_is_delivered_again_keeps_its_time,
-        messages_of_several_conversations_come_at_once;
+        messages_of_several_conversations_come_at_once,
+        what_only_deliveries_tell_stays_when_the_deliveries_are_cleared_away;
     profile:
         a_store_is_told_by_its_session_and_its_page,
         a_page_that_may_not_be_read_leaves_its_columns_empty,
@@ -167,7 +176,7 @@ conformance! {
     work:
         open_orders_are_those_that_no_status_has_ended,
         open_orders_come_in_pages_and_by_status,
-        closed_orders_take_turns,
+        orders_are_due_by_their_age,
         products_take_turns,
         orders_whose_sides_were_never_read_are_found,
         orders_that_changed_since_a_side_was_read_are_found,

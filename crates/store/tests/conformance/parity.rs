@@ -107,6 +107,7 @@ async fn every_mirror_table_says_when_a_row_came_and_went() {
 }
 
 /// The same history, written to both, reads back equal row for row and column for column.
+// withstands: F110
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_writes_leave_the_same_rows() {
     let worlds = both().await;
@@ -146,6 +147,7 @@ async fn rows(world: &World, table: &str, store: &str) -> Vec<Line> {
 }
 
 /// The same for the tables that are written by description.
+// withstands: F110
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_everything_is_the_same_on_both_databases() {
     let worlds = both().await;

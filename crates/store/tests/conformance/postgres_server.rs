@@ -1,9 +1,10 @@
 //! What only a database server has: addresses with passwords, locks that live in a connection, transactions that
 //! overlap, and listeners.
 
-use std::{net::TcpListener, str::FromStr as _, sync::Arc};
+use std::{collections::BTreeSet, net::TcpListener, str::FromStr as _, sync::Arc, time::Duration};
 
-use espelho_store::{CHANNEL, Error, Op, Store};
+use espelho_model::Clock as _;
+use espelho_store::{CHANNEL, Error, Heard, Lease, NewDelivery, Op, Store};
 use sqlx::{
     ConnectOptions as _,
     postgres::{PgConnectOptions, PgListener},
@@ -182,4 +183,115 @@ async fn listeners_are_told_which_store_has_news_and_nothing_else() {
     world.write_orders(&b, Op::Insert, vec![order("1", "paid")]).await;
     assert_eq!(listener.recv().await.unwrap().payload(), "b");
     assert_eq!(world.store.changes_after(0, 1_000).await.unwrap().len(), 101, "told before it was kept");
+}
+
+/// Ends the session that has the locks, as a restart of the server does, and waits until they are gone.
+async fn end_the_session(world: &World) {
+    let of_this_database = "FROM pg_locks WHERE locktype = 'advisory' AND granted \
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    world.tables.execute(&format!("SELECT pg_terminate_backend(pid) {of_this_database}")).await;
+    let left = format!("SELECT CAST(count(*) AS TEXT) {of_this_database}");
+    while world.tables.list(&left).await != ["0"] {}
+}
+
+/// How long a new owner waits for the last one.
+async fn wait_of(world: &World, lease: &Lease) -> Duration {
+    let before = world.clock.monotonic();
+    lease.tenure().begun().await;
+    world.clock.monotonic().saturating_sub(before)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_an_owner_that_did_not_let_go_is_waited_for_by_the_next_one() {
+    let world = World::on_postgres().await;
+    let other = world.open_again().await.unwrap();
+    let first = world.lease().await;
+    assert_eq!(wait_of(&world, &first).await, Duration::ZERO, "there was nobody before");
+    first.release().await.unwrap();
+    let second = other.acquire(&minha_loja(), "the second").await.unwrap();
+    assert_eq!(wait_of(&world, &second).await, Duration::ZERO, "the first has let go");
+    end_the_session(&world).await;
+    let third = world.lease().await;
+    assert_eq!(wait_of(&world, &third).await, Duration::from_secs(6), "the second may not know it yet");
+    end_the_session(&world).await;
+    let again = world.lease().await;
+    assert_eq!(wait_of(&world, &again).await, Duration::ZERO, "it was its own, and nobody was there between");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_whose_session_was_ended_hears_of_it_and_may_not_call() {
+    let world = World::on_postgres().await;
+    let lease = world.lease().await;
+    lease.tenure().confirm().await.unwrap();
+    end_the_session(&world).await;
+    tokio::select! {
+        () = world.store.watch_over_leases() => (),
+        () = lease.tenure().ended() => (),
+    }
+    let lost = lease.tenure().confirm().await;
+    assert!(matches!(&lost, Err(Error::LeaseLost { store }) if *store == minha_loja()), "{lost:?}");
+    let next = world.lease().await;
+    next.tenure().confirm().await.unwrap();
+    assert!(lease.tenure().confirm().await.is_err(), "another lease does not bring it back");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whoever_watches_the_inbox_hears_for_which_store_others_have_received() {
+    let world = World::on_postgres().await;
+    let mut watch = world.open_again().await.unwrap().watch_inbox().await.unwrap().unwrap();
+    let delivery = |store: &str, digest: &str| NewDelivery {
+        store: store_key(store),
+        received_at: world.clock.now(),
+        event: None,
+        digest: digest.to_owned(),
+        body: b"{}".to_vec(),
+    };
+    let at_once = vec![delivery("a", "1"), delivery("b", "2"), delivery("a", "3")];
+    world.store.keep_deliveries(at_once).await.unwrap();
+    let mut heard = Vec::new();
+    for _ in 0..2 {
+        heard.push(watch.next().await.unwrap());
+    }
+    heard.sort_by_key(|heard| format!("{heard:?}"));
+    assert_eq!(heard, [Heard::Deliveries(store_key("a")), Heard::Deliveries(store_key("b"))]);
+}
+
+/// More often than there are sessions, which take turns.
+const TURNS: usize = 20;
+
+/// Opened before its server became a replica, a session may only read for as long as it lives.
+// withstands: F106
+#[tokio::test]
+async fn a_session_that_may_only_read_is_not_used_again() {
+    let world = World::on_postgres().await;
+    let demote = "SELECT set_config('default_transaction_read_only', 'on', false)";
+    assert_eq!(world.store.ask(demote, 1).await.unwrap(), [["on"]]);
+    for _ in 0..TURNS {
+        world.store.check_writable().await.unwrap();
+    }
+}
+
+// withstands: F105
+#[tokio::test]
+async fn a_session_whose_transaction_was_left_open_is_not_used_again() {
+    let world = World::on_postgres().await;
+    let mut sessions = BTreeSet::new();
+    for turn in 0..2 * TURNS {
+        let session = world.store.ask("SELECT CAST(pg_backend_pid() AS TEXT)", 1).await.unwrap();
+        sessions.insert(session);
+        if turn == TURNS {
+            world.store.ask("BEGIN", 0).await.unwrap();
+        }
+    }
+    assert!(sessions.len() < 10, "those that are well are used again: {sessions:?}");
+    let open = "SELECT CAST(count(*) AS TEXT) FROM pg_stat_activity WHERE state = 'idle in transaction' \
+        AND datname = current_database()";
+    let mut left = world.tables.list(open).await;
+    // The server takes a moment to notice that a session was closed.
+    for _ in 0..1_000 {
+        if left != ["0"] {
+            left = world.tables.list(open).await;
+        }
+    }
+    assert_eq!(left, ["0"]);
 }

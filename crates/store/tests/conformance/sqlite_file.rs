@@ -25,6 +25,7 @@ async fn assert_cannot_be_opened(path: &Path) {
     }
 }
 
+// withstands: F127
 #[cfg(unix)]
 #[tokio::test]
 async fn nobody_else_may_read_the_file_or_its_neighbours() {
@@ -124,6 +125,7 @@ async fn the_inbox_is_written_while_the_mirror_is_locked() {
 }
 
 /// The rows of the inbox cannot be read again from the marketplace, so each of its commits waits for the disk.
+// withstands: F098
 #[tokio::test]
 async fn the_inbox_survives_the_loss_of_the_mirror() {
     let world = World::on_sqlite().await;
@@ -136,4 +138,74 @@ async fn the_inbox_survives_the_loss_of_the_mirror() {
     let again = world.open_again().await.unwrap();
     let kept = again.secrets(&minha_loja(), crate::hand_clock::opening_hour()).await.unwrap();
     assert_eq!(kept.len(), 1);
+}
+
+/// A file with some hundred orders, closed, and its bytes.
+async fn filled() -> (World, Vec<u8>) {
+    let world = World::on_sqlite().await;
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, (0..300).map(|n| order(&n.to_string(), "paid")).collect()).await;
+    world.store.keep_secret(&minha_loja(), "whsec_a").await.unwrap();
+    lease.release().await.unwrap();
+    world.store.close().await;
+    world.tables.close().await;
+    let bytes = std::fs::read(world.store.file().unwrap()).unwrap();
+    (world, bytes)
+}
+
+const PAGE: usize = 8192;
+
+// withstands: F098
+#[tokio::test]
+async fn a_damaged_file_is_named_before_anything_is_done_with_it() {
+    let (world, bytes) = filled().await;
+    let file = world.store.file().unwrap();
+    let pages = bytes.len() / PAGE;
+    assert!(pages > 40, "{pages} pages");
+    for page in (1..pages).step_by(pages / 20) {
+        let mut damaged = bytes.clone();
+        damaged[page * PAGE..][..16].fill(0xAB);
+        std::fs::write(file, &damaged).unwrap();
+        match world.open_again().await.err() {
+            Some(error @ Error::Damaged { .. }) => {
+                assert!(error.to_string().contains(&file.display().to_string()), "{error}");
+                assert!(error.hint().contains("backup"), "{}", error.hint());
+            }
+            other => panic!("page {page}: {other:?}"),
+        }
+        assert_eq!(std::fs::read(file).unwrap(), damaged, "page {page}: nothing is written to it");
+    }
+    std::fs::write(file, &bytes).unwrap();
+    world.open_again().await.unwrap();
+}
+
+// withstands: F098
+#[tokio::test]
+async fn a_flipped_byte_anywhere_is_an_error_or_nothing_and_never_a_panic() {
+    let (world, bytes) = filled().await;
+    let file = world.store.file().unwrap();
+    for step in 0..60 {
+        let mut damaged = bytes.clone();
+        damaged[(step * 104_729) % bytes.len()] ^= 1 << (step % 8);
+        std::fs::write(file, &damaged).unwrap();
+        match world.open_again().await {
+            Ok(store) => store.close().await,
+            Err(error) => assert!(!error.hint().is_empty(), "{error}"),
+        }
+    }
+}
+
+/// A snapshot that somebody holds keeps the log from being emptied.
+// withstands: F101
+#[tokio::test]
+async fn whoever_has_read_holds_no_snapshot() {
+    let world = World::on_sqlite().await;
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, (0..100).map(|n| order(&n.to_string(), "paid")).collect()).await;
+    assert_eq!(world.store.ask("SELECT order_number FROM orders LIMIT 3", 1).await.unwrap().len(), 3);
+    assert!(!world.store.changes_after(0, 10).await.unwrap().is_empty());
+    let log = format!("{}-wal", world.store.file().unwrap().display());
+    assert!(std::fs::metadata(&log).unwrap().len() > 0);
+    world.tables.execute("PRAGMA wal_checkpoint(TRUNCATE)").await;
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), 0, "somebody still reads");
 }

@@ -85,6 +85,14 @@ impl Tables {
         }
     }
 
+    /// Lets go of the database.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+
     /// Changes the tables behind the store's back.
     pub(crate) async fn execute(&self, sql: &str) -> u64 {
         let sql = AssertSqlSafe(sql.to_owned());

@@ -1,23 +1,27 @@
 //! Those who work on a store, side by side in one task: one takes the inbox in, four read what deliveries hint at, four what
-//! sweeps have found, one sweeps, one reconciles. Whatever ends one of them ends all, so that none is missing unnoticed.
+//! sweeps have found, one sweeps, one reconciles, one keeps the files of labels. Whatever ends one of them ends all, so that none is missing unnoticed.
 
 use std::time::Duration;
 
 use espelho_api_client::limit::Lane;
-use espelho_model::sync::{Resource, RunState};
-use futures_util::future::{join_all, join4};
+use espelho_model::{
+    sync::{Resource, RunState},
+    watch,
+};
+use futures_util::future::{BoxFuture, join5};
+use tokio::sync::Notify;
 
 use super::{
     Live, Observer, Options, Signals, ends_all,
-    schedule::{Look, Schedule},
+    schedule::{Look, Schedule, stretched},
     want::Urgency,
 };
 use crate::{Problem, StoreContext, StoreReport, reconcile};
 
-/// Readings of a crew at once: at five requests a second more would only wait.
-const HANDS: usize = 4;
 /// The store is announced as having been away after the marketplace's last attempt at a delivery: then some are lost.
 const RETRIED_FOR: Duration = Duration::from_secs(6 * 60);
+/// Between two looks for what refused deliveries told, however many are refused.
+const AFTER_A_GAP: Duration = Duration::from_secs(60);
 /// How often the catch-up is looked at.
 const GLANCE: Duration = Duration::from_millis(50);
 /// When the reconciliation begins even if the catch-up has not ended.
@@ -34,16 +38,20 @@ pub async fn run(
 ) -> Option<Problem> {
     let live = Live::new(context, options, observer);
     live.say_how_long_it_was_away();
-    let hinted = join_all((0..HANDS).map(|_| live.ending(live.work(Urgency::Hinted))));
-    let swept = join_all((0..HANDS).map(|_| live.ending(live.work(Urgency::Swept))));
-    let taking_in = live.ending(live.ingest(signals.inbox));
+    let hinted = live.ending(watch::lane("hinted", live.work(Urgency::Hinted)));
+    let swept = live.ending(watch::lane("swept", live.work(Urgency::Swept)));
+    let taking_in = live.ending(watch::lane("inbox", live.ingest(signals.inbox)));
     let behind = live.ending(async {
-        let caught_up = live.catch_up().await;
+        let caught_up = live.boxed_catch_up().await;
         live.sweep_and_reconcile(signals, caught_up).await
     });
-    let (hinted, swept, taking_in, behind) = join4(hinted, swept, taking_in, behind).await;
-    hinted.into_iter().chain(swept).chain([taking_in, behind]).flatten().next()
+    let labels = live.ending(watch::lane("labels", live.keep_labels()));
+    let (hinted, swept, taking_in, behind, labels) = join5(hinted, swept, taking_in, behind, labels).await;
+    [hinted, swept, taking_in, behind, labels].into_iter().flatten().next()
 }
+
+/// Hears how a reconciliation went.
+type Done = Box<dyn FnOnce(&StoreReport) + Send>;
 
 impl Live<'_> {
     /// Does somebody's work; whenever and however it ends, everybody's does.
@@ -51,12 +59,6 @@ impl Live<'_> {
         let ended = work.await;
         self.context.stop.cancel();
         ended.err()
-    }
-
-    /// Renews the lease though there may be nothing to write, so that the next owner knows since when nobody was here.
-    async fn say_that_it_is_alive(&self) -> Result<(), Problem> {
-        let renewed = async { self.context.store.begin(&self.context.lease).await?.commit().await };
-        renewed.await.map_err(|e| Problem::from_store(&e))
     }
 
     fn say_how_long_it_was_away(&self) {
@@ -68,9 +70,14 @@ impl Live<'_> {
         tracing::info!(store = %self.context.key, "down {minutes} min; catching up");
     }
 
+    fn boxed_catch_up(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(watch::lane("catch_up", self.catch_up()))
+    }
+
     /// Repairs what happened meanwhile before anything else: deliveries, new orders, orders that may have changed.
     async fn catch_up(&self) -> Result<(), Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
+        self.remember().await?;
         let runs = store.last_run_states(key).await.map_err(|e| Problem::from_store(&e))?;
         let walked = [RunState::Complete, RunState::Partial].map(RunState::as_str);
         if !runs.iter().any(|state| walked.contains(&state.as_str())) {
@@ -79,7 +86,7 @@ impl Live<'_> {
         self.known().mirrored = true;
         let (started, before) = (self.context.clock.monotonic(), self.context.client.stats().requests);
         for look in [Look::NewOrders, Look::OpenOrders] {
-            self.look(look).await?;
+            self.boxed_look(look).await?;
         }
         let over = || self.context.clock.monotonic() > started + LONGEST_CATCH_UP;
         while !self.queue().is_quiet(self.context.clock.monotonic()) && !self.is_stopping() && !over() {
@@ -97,58 +104,103 @@ impl Live<'_> {
         caught_up: Result<(), Problem>,
     ) -> Result<(), Problem> {
         caught_up?;
-        let (sweeping, reconciling) =
-            futures_util::future::join(self.ending(self.sweep()), self.ending(self.reconcile_when(signals)))
-                .await;
-        sweeping.or(reconciling).map_or(Ok(()), Err)
+        let (sweeping, reconciling, auditing) = futures_util::future::join3(
+            self.ending(watch::lane("sweep", self.sweep(signals.gap))),
+            self.ending(watch::lane("reconcile", self.reconcile_when(signals))),
+            Box::pin(self.ending(watch::lane("audit", self.audit_daily()))),
+        )
+        .await;
+        sweeping.or(reconciling).or(auditing).map_or(Ok(()), Err)
     }
 
-    /// Runs the sweeps when they are due, one after the other.
-    async fn sweep(&self) -> Result<(), Problem> {
+    /// Runs the sweeps when they are due, one after the other; those for orders also after a gap in what deliveries told.
+    async fn sweep(&self, gap: &Notify) -> Result<(), Problem> {
         let clock = &self.context.clock;
-        let mut schedule = Schedule::new(&self.options.intervals, &self.context.key, clock.monotonic());
+        let succeeded = self.memory().succeeded.clone();
+        let mut schedule =
+            Schedule::new(&self.options.intervals, &self.context.key, self.moment(), &succeeded);
+        let mut after_gap = AfterGap::default();
         // The catch-up has just done these, or the first reconciliation is about to.
         for look in [Look::NewOrders, Look::OpenOrders] {
-            schedule.ran(look, clock.monotonic());
+            schedule.ran(look, self.moment(), Duration::ZERO);
         }
         while !self.is_stopping() {
             let (look, due) = schedule.next();
             tokio::select! {
                 () = clock.sleep(due.saturating_sub(clock.monotonic())) => {
-                    self.look(look).await?;
-                    schedule.ran(look, clock.monotonic());
+                    let started = clock.monotonic();
+                    // Boxed, like all that is large and rarely under way: most stores wait most of the time.
+                    let (went_well, pages) = self.boxed_look(look).await?;
+                    let now = self.moment();
+                    match went_well {
+                        true => schedule.ran(look, now, started + stretched(pages, self.options.per_minute)),
+                        false => schedule.failed(look, now),
+                    }
+                    let woken = std::mem::take(&mut self.known().woken);
+                    woken.into_iter().for_each(|look| schedule.wake(look, now.monotonic));
+                }
+                () = gap.notified() => {
+                    let at = after_gap.due(clock.monotonic());
+                    tracing::info!(store = %self.context.key, "deliveries were refused: looking for what they told");
+                    [Look::NewOrders, Look::OpenOrders].into_iter().for_each(|look| schedule.wake(look, at));
                 }
                 () = self.context.stop.cancelled() => (),
             }
         }
+        // Whoever comes next knows what has just run; if that cannot be written, it is done anew.
+        let _ = self.keep_notes().await;
         Ok(())
     }
 
-    /// Sweeps once. Only what would end everything is given back; the rest is told, and tried again when it is due.
-    async fn look(&self, look: Look) -> Result<(), Problem> {
+    /// Not `async`, like the other boxes: an `async` function has a place for what it puts into one, too.
+    fn boxed_look(&self, look: Look) -> BoxFuture<'_, Result<(bool, u64), Problem>> {
+        Box::pin(self.look(look))
+    }
+
+    /// Sweeps once: whether it went well, and how many listing pages it took. Only what would end everything is given back; the
+    /// rest is told, and tried again when it is due.
+    async fn look(&self, look: Look) -> Result<(bool, u64), Problem> {
+        let started_at = self.context.clock.now();
+        self.known().pages = 0;
         let looking = async {
             match look {
-                Look::NewOrders => self.say_that_it_is_alive().await.and(self.look_at_new_orders().await),
+                Look::NewOrders => self.keep_notes().await.and(self.look_at_new_orders().await),
                 Look::OpenOrders => self.look_at_open_orders().await,
                 Look::Products => self.look_at_products().await,
+                Look::SoldProducts => self.look_at_sold_products().await,
+                Look::AgedOrders => self.look_at_aged_orders().await,
+                Look::Counts => self.look_at_counts().await,
+                Look::Enums => self.look_at_enums().await,
+                Look::WebhookTest => self.look_at_webhook().await,
                 Look::Parts => self.look_at_parts().await,
                 Look::Campaigns => self.look_at_campaigns().await,
                 Look::Media => self.look_at_media().await,
                 Look::Profile => self.forget_handled().await.and(self.look_at_profile().await),
             }
         };
-        let ended = looking.await;
+        let ended = {
+            let _place = self.context.room.look(look).await;
+            looking.await
+        };
         let problem = ended.as_ref().err();
         self.observer.looked(look, problem);
+        // What is not written down is merely done anew after a restart.
+        if let Err(problem) = self.note_look(look, started_at, problem).await
+            && ends_all(&problem)
+        {
+            return Err(problem);
+        }
+        self.observer.waiting(self.queue().oldest(self.context.clock.monotonic()));
         self.observer.stats(self.context.client.stats());
+        let pages = self.known().pages;
         match ended {
             Err(problem) if ends_all(&problem) => Err(problem),
             Err(problem) => {
                 let (error, next_step) = (problem.error, problem.hint);
                 tracing::warn!(store = %self.context.key, look = look.as_str(), error, next_step, "a sweep failed");
-                Ok(())
+                Ok((false, pages))
             }
-            Ok(()) => Ok(()),
+            Ok(()) => Ok((true, pages)),
         }
     }
 
@@ -157,7 +209,7 @@ impl Live<'_> {
         let options =
             crate::Options { kind: "scheduled", lane: Some(Lane::Backfill), ..crate::Options::default() };
         while !self.is_stopping() {
-            self.reconcile_with(&options, |_| ()).await?;
+            self.boxed_reconcile(&options, Box::new(|_| ())).await?;
             self.run_errands_until(signals).await?;
         }
         Ok(())
@@ -167,20 +219,26 @@ impl Live<'_> {
     /// their checkpoints.
     async fn run_errands_until(&self, signals: Signals<'_>) -> Result<(), Problem> {
         loop {
+            let waiting = watch::idle();
             let errand = tokio::select! {
                 () = signals.reconcile.notified() => return Ok(()),
                 () = self.context.stop.cancelled() => return Ok(()),
                 errand = signals.errands.next() => errand,
             };
-            self.reconcile_with(&errand.options, errand.done).await?;
+            drop(waiting);
+            self.boxed_reconcile(&errand.options, errand.done).await?;
         }
     }
 
-    async fn reconcile_with(
-        &self,
-        options: &crate::Options,
-        done: impl FnOnce(&StoreReport),
-    ) -> Result<(), Problem> {
+    fn boxed_reconcile<'s>(
+        &'s self,
+        options: &'s crate::Options,
+        done: Done,
+    ) -> BoxFuture<'s, Result<(), Problem>> {
+        Box::pin(self.reconcile_with(options, done))
+    }
+
+    async fn reconcile_with(&self, options: &crate::Options, done: Done) -> Result<(), Problem> {
         let report = reconcile(self.context, options).await;
         done(&report);
         self.observer.reconciled(&report);
@@ -192,8 +250,42 @@ impl Live<'_> {
     }
 }
 
+/// When what refused deliveries told is looked for: a flood that goes on must not have everything swept all the time.
+#[derive(Default)]
+struct AfterGap(Option<Duration>);
+
+impl AfterGap {
+    /// The moment of the next look after a gap that was told of `now`.
+    fn due(&mut self, now: Duration) -> Duration {
+        let due = match self.0 {
+            Some(planned) if planned > now => planned,
+            Some(last) => now.max(last + AFTER_A_GAP),
+            None => now,
+        };
+        self.0 = Some(due);
+        due
+    }
+}
+
 /// Whether the orders were walked through to the end; some of them may have failed.
 fn is_whole(report: &StoreReport) -> bool {
     let orders = report.resources.iter().find(|resource| resource.resource == Resource::Orders);
     orders.is_some_and(|orders| orders.state != RunState::Failed && orders.problem.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // withstands: F046
+    #[test]
+    fn after_a_gap_is_looked_at_once_and_not_more_than_once_a_minute_however_many_there_are() {
+        let (mut after_gap, seconds) = (AfterGap::default(), Duration::from_secs);
+        assert_eq!(after_gap.due(seconds(100)), seconds(100));
+        for now in [101, 102, 150] {
+            assert_eq!(after_gap.due(seconds(now)), seconds(160), "at {now}");
+        }
+        assert_eq!(after_gap.due(seconds(161)), seconds(220));
+        assert_eq!(after_gap.due(seconds(500)), seconds(500));
+    }
 }

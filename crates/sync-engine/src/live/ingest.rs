@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use espelho_api_client::webhook::{Delivery, Fact};
+use espelho_model::watch;
 use espelho_store::{Delivery as Kept, Failure};
+use futures_util::future::BoxFuture;
 
 use super::{
     Handled, Live, ends_all,
@@ -20,6 +22,8 @@ use crate::Problem;
 const AT_ONCE: i64 = 200;
 /// Deliveries that may wait in the queue; the others wait on the disk.
 const MOST_WAITING: usize = 10_000;
+/// What happens to an order often comes as two or three events: so long the others are waited for, and one reading does.
+const GATHER: Duration = Duration::from_millis(250);
 /// How often the whole inbox is looked through: PostgreSQL may commit a lower place after a higher one.
 const WHOLE_EVERY: Duration = Duration::from_secs(5);
 /// How often that of a store without a webhook is.
@@ -45,24 +49,37 @@ impl Live<'_> {
         // A store without a webhook has at most what came while it had one.
         let every = if self.options.receives { WHOLE_EVERY } else { WHOLE_SELDOM };
         if self.options.receives {
-            self.find_out_which_store().await?;
+            self.boxed_find_out().await?;
         }
         let mut whole = true;
         while !self.is_stopping() {
-            match self.take_in(whole).await {
+            match self.boxed_take_in(whole).await {
                 Ok(()) => (),
                 Err(problem) if ends_all(&problem) => return Err(problem),
                 Err(problem) => {
                     tracing::warn!(store = %self.context.key, error = problem.error, "the inbox cannot be taken in");
                 }
             }
+            let _waiting = watch::idle();
             tokio::select! {
-                () = inbox.notified() => whole = false,
+                () = inbox.notified() => {
+                    whole = false;
+                    self.context.clock.sleep(GATHER).await;
+                }
                 () = self.context.clock.sleep(every) => whole = true,
                 () = self.context.stop.cancelled() => (),
             }
         }
         Ok(())
+    }
+
+    // Not `async`: there, what is put into a box would be given a place beside it too.
+    fn boxed_find_out(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.find_out_which_store())
+    }
+
+    fn boxed_take_in(&self, whole: bool) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.take_in(whole))
     }
 
     /// Reads the store's identifier: a delivery may be meant for another store.
@@ -116,6 +133,7 @@ impl Live<'_> {
         let naive = self.context.client.naive_offset();
         let mut sorted = Sorted::default();
         for kept in new {
+            self.note_heard(kept.received_at, kept.event.as_deref() == Some("webhook.test"));
             match Delivery::parse(&kept.body, naive) {
                 Ok(delivery) => sorted.add(&kept, &delivery, own.as_deref()),
                 Err(error) => sorted.add_odd(&kept, "unreadable", crate::report::with_causes(&error)),
@@ -144,7 +162,8 @@ impl Sorted {
         }
         match asked_by(delivery) {
             Asks::Read(entity, want) => {
-                self.reads.push((entity, Want { ids: vec![kept.id], ..want }));
+                let told_at = delivery.timestamp.or(Some(kept.received_at));
+                self.reads.push((entity, Want { ids: vec![kept.id], told_at, ..want }));
             }
             Asks::Fact => match delivery.fact(kept.received_at) {
                 Some(fact) => {

@@ -1,25 +1,26 @@
 //! Sweeps by listing, without checkpoints: what is listed differently from the mirror is put into the queue.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     time::Duration,
 };
 
 use espelho_api_client::{Error as ApiError, ListPage, ListedRow, PageMeta, resources::orders::OrderQuery};
 use espelho_model::{
-    OrderNumber, ProductId,
+    ContentHash, OrderNumber, ProductId,
     order::{STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::Part;
+use espelho_store::{Known, Part};
 
 use super::{
     Live,
+    refresh::SETTLED,
     want::{Entity, Urgency, Want},
 };
 use crate::{
     Problem,
-    plan::page::plan_page,
+    plan::{listed::says_nothing_new, load::PRODUCTS_AT_ONCE, page::plan_page, window::Window},
     pull::{ProductsPull, Pull as _},
 };
 
@@ -31,27 +32,34 @@ const NEW_PAGES: u64 = 20;
 const MOST_PAGES: u64 = 1_000;
 /// Orders that are no longer listed as open and read again in one look.
 const CLOSED_AT_ONCE: usize = 200;
-/// Products that are read again in one look.
-const PRODUCTS_AT_ONCE: u32 = 10;
 /// The listing of products is not walked through more often for the sake of unknown identifiers.
 const WALK_EVERY: Duration = Duration::from_secs(300);
 /// Readings that wait before a sweep adds no more.
 pub(super) const CROWDED: usize = 200;
 
 impl Live<'_> {
-    /// The newest orders, page by page until a page brings nothing new.
+    /// The newest orders, page by page until a page brings nothing new; where many are new, once more, because the pages
+    /// shift meanwhile.
     pub(super) async fn look_at_new_orders(&self) -> Result<(), Problem> {
         let mut query = self.query(Some("-created_at"));
         // Until the mirror is complete, the reconciliation brings what is behind.
         let pages = if self.known().mirrored { NEW_PAGES } else { 1 };
-        for page in 1..=pages {
-            let listing = self.list(&mut query, page).await?;
-            let is_end = is_last_page(page, listing.rows.len(), &listing.meta);
-            if self.compare(Resource::Orders, listing.rows).await? == 0 || is_end || self.is_stopping() {
-                break;
+        let is_behind = std::mem::take(&mut self.known().is_behind);
+        let mut window = Window::new(if is_behind { pages } else { 1 }, pages);
+        loop {
+            let listing = self.list(&mut query, window.page()).await?;
+            let is_end = is_last_page(window.page(), listing.rows.len(), &listing.meta);
+            let listed: Vec<_> = listing.rows.iter().map(|row| (row.key.clone(), row.hash)).collect();
+            let keys: Vec<_> = listed.iter().map(|(key, hash)| (key.as_str(), *hash)).collect();
+            let fresh = window.fresh(&keys);
+            let rows = listing.rows.into_iter().enumerate();
+            let rows = rows.filter(|(at, _)| fresh.contains(at)).map(|(_, row)| row).collect();
+            let new = self.compare(Resource::Orders, rows).await?;
+            let new: Vec<_> = new.iter().map(|(key, hash)| (key.as_str(), *hash)).collect();
+            if !window.go_on(&keys, &new, is_end) || self.is_stopping() {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
     /// All orders that may still change; and those that the mirror has among them and the marketplace does not list there
@@ -95,7 +103,8 @@ impl Live<'_> {
             closed.extend(unlisted.map(|order| order.number));
         }
         closed.truncate(CLOSED_AT_ONCE);
-        let want = || Want { parts: BTreeSet::from([Part::Order]), ..Want::default() };
+        let parts = || BTreeSet::from([Part::Order]);
+        let want = || Want { parts: parts(), urgency: Urgency::Found, ..Want::default() };
         self.push(closed.into_iter().map(|number| (Entity::Order(number), want())));
         Ok(())
     }
@@ -147,8 +156,12 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Queues what is listed differently; how many rows that were.
-    async fn compare(&self, resource: Resource, rows: Vec<ListedRow>) -> Result<usize, Problem> {
+    /// Queues what is listed differently; which rows that were.
+    async fn compare(
+        &self,
+        resource: Resource,
+        rows: Vec<ListedRow>,
+    ) -> Result<Vec<(String, ContentHash)>, Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         let keys = rows.iter().map(|row| row.key.clone()).collect();
         let known = store.known(key, resource, keys).await.map_err(|e| Problem::from_store(&e))?;
@@ -159,21 +172,58 @@ impl Live<'_> {
             let failed: HashSet<String> = failed.into_iter().map(|failure| failure.key).collect();
             fetch.retain(|row| !failed.contains(&row.key));
         }
-        let found = fetch.len();
+        if resource == Resource::Orders {
+            self.take_as_listed(&mut fetch, &known).await?;
+        }
+        let found = fetch.iter().map(|row| (row.key.clone(), row.hash)).collect();
         self.push(fetch.into_iter().map(|row| {
-            let listing_hash = Some(row.hash);
+            let found = Want { listing_hash: Some(row.hash), urgency: Urgency::Found, ..Want::default() };
             match resource {
                 Resource::Orders => {
                     let parts = BTreeSet::from([Part::Order]);
-                    let want = Want { parts, listing_hash, ..Want::default() };
-                    (Entity::Order(OrderNumber::new(row.key)), want)
+                    (Entity::Order(OrderNumber::new(row.key)), Want { parts, ..found })
                 }
-                Resource::Products => {
-                    (Entity::Product(ProductId::new(row.key)), Want { listing_hash, ..Want::default() })
-                }
+                Resource::Products => (Entity::Product(ProductId::new(row.key)), found),
             }
         }));
         Ok(found)
+    }
+
+    /// Leaves out orders that were read since they were last listed, and whose row now says what was read: their rows are
+    /// taken as listed. Only of those that could not have changed in the same second once more.
+    async fn take_as_listed(
+        &self,
+        fetch: &mut Vec<ListedRow>,
+        known: &HashMap<String, Known>,
+    ) -> Result<(), Problem> {
+        let settled =
+            |row: &&ListedRow| known.get(&row.key).is_some_and(|k| k.listing_hash == SETTLED && !k.gone);
+        let keys: Vec<String> = fetch.iter().filter(settled).map(|row| row.key.clone()).collect();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let (store, key) = (&self.context.store, &self.context.key);
+        let failed = |e: espelho_store::Error| Problem::from_store(&e);
+        let received = store.orders_as_received(key, keys).await.map_err(failed)?;
+        let says_nothing = |row: &ListedRow| {
+            received.get(&row.key).is_some_and(|received| says_nothing_new(&row.text, received))
+        };
+        let (same, news): (Vec<_>, Vec<_>) = std::mem::take(fetch).into_iter().partition(says_nothing);
+        *fetch = news;
+        let _writing = self.context.writing.lock().await;
+        let keys = same.iter().map(|row| row.key.clone()).collect();
+        let now = store.known(key, Resource::Orders, keys).await.map_err(failed)?;
+        let written = async {
+            let mut tx = store.begin(&self.context.lease).await?;
+            for row in &same {
+                // What was written meanwhile is compared by the next sweep.
+                if now.get(&row.key) == known.get(&row.key) {
+                    tx.relist(Resource::Orders, &row.key, row.hash).await?;
+                }
+            }
+            tx.commit().await
+        };
+        if same.is_empty() { Ok(()) } else { written.await.map_err(failed) }
     }
 
     fn query(&self, sort: Option<&str>) -> OrderQuery {
@@ -188,6 +238,7 @@ impl Live<'_> {
     /// A page of orders. A server that refuses how they are asked for is asked for less; its own order is newest first.
     async fn list(&self, query: &mut OrderQuery, page: u64) -> Result<ListPage, Problem> {
         loop {
+            self.known().pages += 1;
             match self.poll().list_orders(&OrderQuery { page, ..query.clone() }).await {
                 Ok(listing) => return Ok(listing),
                 Err(ApiError::Refused { status: 404 | 416, .. }) if page > 1 => {

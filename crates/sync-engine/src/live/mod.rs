@@ -2,21 +2,27 @@
 //! complete reconciliation goes on behind them.
 //!
 //! Reading order: [`want`], [`queue`], [`hints`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
-//! `facts` writes what only deliveries tell, `refresh` reads what is queued, `looks`, `parts`, `campaigns` and `profile`
-//! are the sweeps, `crew` lets them all work side by side in one task.
+//! `facts` writes what only deliveries tell, `refresh` reads what is queued, `looks`, `rounds`, `parts`, `counts`, `campaigns`
+//! and `profile` are the sweeps, `record` is what they remember, `crew` lets them all work side by side in one task.
 
 mod campaigns;
+mod counts;
 mod crew;
 mod facts;
 pub mod hints;
 mod ingest;
+mod labels;
 mod looks;
 mod parts;
 mod profile;
 pub mod queue;
+mod record;
 mod refresh;
+mod rounds;
 pub mod schedule;
-mod sides;
+mod setbacks;
+pub(crate) mod sides;
+mod spot;
 pub mod want;
 
 use std::{
@@ -33,6 +39,7 @@ use tokio::sync::Notify;
 
 use crate::{Problem, StoreContext, StoreReport, Trouble};
 use queue::Queue;
+use record::Memory;
 use schedule::{Intervals, Look};
 use want::{Entity, Urgency, Want};
 
@@ -59,6 +66,8 @@ pub struct Signals<'s> {
     pub errands: &'s dyn Errands,
     /// Something is in the inbox.
     pub inbox: &'s Notify,
+    /// Deliveries were refused for want of room: what they told has to be looked for.
+    pub gap: &'s Notify,
     /// It is time for a complete reconciliation.
     pub reconcile: &'s Notify,
 }
@@ -70,6 +79,8 @@ pub struct Options {
     pub intervals: Intervals,
     /// Whether deliveries come at all: without them a change that a sweep finds is not one that was missed.
     pub receives: bool,
+    /// The budget, so that no sweep takes more of it than its share.
+    pub per_minute: u32,
     /// When the store's last owner was seen.
     pub last_seen: Option<DateTime<Utc>>,
 }
@@ -80,12 +91,26 @@ pub trait Observer: Send + Sync {
     fn reconciled(&self, report: &StoreReport);
     /// A sweep has ended.
     fn looked(&self, look: Look, problem: Option<&Problem>);
+    /// A sweep went well then, before the work on the store began.
+    fn remembered(&self, look: Look, at: DateTime<Utc>);
     /// A delivery needs nothing more; what it was.
     fn handled(&self, what: Handled);
     /// A row was written because of a delivery or a sweep.
     fn changed(&self, resource: Resource);
     /// A sweep has found a change that no delivery told; which event should have.
     fn missed(&self, event: &'static str);
+    /// A row is as the marketplace has it, so long after the event that told of it, or after the change that a sweep found.
+    fn mirrored(&self, lag: Duration) {
+        let _ = lag;
+    }
+    /// For how long the oldest thing has been waiting that is to be read.
+    fn waiting(&self, oldest: Duration) {
+        let _ = oldest;
+    }
+    /// So many rows were held against the marketplace, and so many of them differ.
+    fn audited(&self, rows: u64, differing: u64) {
+        let _ = (rows, differing);
+    }
     /// What the client has done so far.
     fn stats(&self, stats: Stats);
 }
@@ -130,6 +155,7 @@ struct Live<'c> {
     /// Told whenever the queue has changed.
     queued: Notify,
     known: Mutex<KnownStore>,
+    memory: Mutex<Memory>,
 }
 
 /// What was found out about the store since the work on it began.
@@ -149,6 +175,12 @@ struct KnownStore {
     walked: Option<Duration>,
     /// Campaigns that have ended: nothing changes about them any more.
     ended_campaigns: HashSet<String>,
+    /// Whether the marketplace counts more orders, so that the next look at the newest does not end where nothing is new.
+    is_behind: bool,
+    /// Sweeps that another sweep asks for.
+    woken: Vec<Look>,
+    /// Listing pages that the sweep under way has read.
+    pages: u64,
 }
 
 impl<'c> Live<'c> {
@@ -160,6 +192,7 @@ impl<'c> Live<'c> {
             queue: Mutex::default(),
             queued: Notify::new(),
             known: Mutex::default(),
+            memory: Mutex::default(),
         }
     }
 
@@ -194,7 +227,7 @@ impl Urgency {
     fn lane(self) -> Lane {
         match self {
             Self::Hinted => Lane::Refresh,
-            Self::Swept => Lane::Poll,
+            Self::Found | Self::Swept => Lane::Poll,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{
     looks::CROWDED,
     want::{Entity, Urgency, Want},
 };
-use crate::Problem;
+use crate::{Problem, plan::load::SHIPPED_AT_ONCE};
 
 /// Sides that are queued in one look.
 const AT_ONCE: u32 = 100;
@@ -35,6 +35,19 @@ impl Live<'_> {
             let orders = store.orders_without_part(key, part, "", share).await;
             left -= share - self.queue_part(part, orders, share)?;
         }
+        self.look_at_aged_shipments().await
+    }
+
+    /// Queues the shipments of open orders, those that were not read for longest: they move, and their labels are printed,
+    /// without a change of the order, and a delivery that told of it may be lost.
+    async fn look_at_aged_shipments(&self) -> Result<(), Problem> {
+        let now = self.context.clock.now();
+        let before = now - self.options.intervals.parts.period(now);
+        let (store, key) = (&self.context.store, &self.context.key);
+        let orders = store.open_orders_by_part_age(key, Part::Shipments, before, SHIPPED_AT_ONCE).await;
+        let orders = orders.map_err(|e| Problem::from_store(&e))?;
+        let want = || Want { parts: BTreeSet::from([Part::Shipments, Part::Tracking]), ..Want::default() };
+        self.push(orders.into_iter().map(|number| (Entity::Order(number), want())));
         Ok(())
     }
 

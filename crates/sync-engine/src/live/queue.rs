@@ -2,7 +2,8 @@
 //!
 //! An entity that is asked for again before it was read is read once, at the earlier of the times. It is never read twice
 //! at once, nor more than once a second. While the marketplace does not show yet what a delivery told, it is read again,
-//! 2, 10, 60 and 300 s after the first time. The deliveries that wait for it are given back when it is over.
+//! 2, 10, 60 and 300 s after the first time. The deliveries that wait for it are given back when it is over, or before the
+//! longest of these waits: the mirror is then what the marketplace shows, and sweeps watch it too.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -24,7 +25,7 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 pub struct Queue {
     entries: HashMap<Entity, Entry>,
     /// What waits and is not being read, by urgency; the number keeps those of one time in order.
-    due: [BTreeSet<(Duration, u64, Entity)>; 2],
+    due: [BTreeSet<(Duration, u64, Entity)>; 3],
     /// Entities that were read lately, by when they may be read again.
     resting: VecDeque<(Duration, Entity)>,
     ids: HashSet<i64>,
@@ -51,6 +52,24 @@ struct Waiting {
     round: usize,
     /// How often it could not be read.
     failures: u32,
+}
+
+impl Waiting {
+    /// What is left to read when the more urgent has been.
+    fn afterwards(&self, now: Duration) -> Option<Self> {
+        let parts = self.want.afterwards.clone();
+        let want = Want { parts, ..Want::default() };
+        let waiting = Self { want, due: now, place: 0, begun: now, round: 0, failures: 0 };
+        (!waiting.want.parts.is_empty()).then_some(waiting)
+    }
+}
+
+/// What the crew that is called by an urgency reads, the most urgent first.
+fn crew(urgency: Urgency) -> &'static [Urgency] {
+    match urgency {
+        Urgency::Hinted => &[Urgency::Hinted],
+        Urgency::Found | Urgency::Swept => &[Urgency::Found, Urgency::Swept],
+    }
 }
 
 /// Something to read now.
@@ -87,11 +106,19 @@ impl Queue {
         self.insert(entity, Waiting { want, due: now, place: 0, begun: now, round: 0, failures: 0 });
     }
 
+    /// For how long the oldest of what waits or is being read has been asked for.
+    pub fn oldest(&self, now: Duration) -> Duration {
+        let begun = self.entries.values().flat_map(|entry| entry.waiting.iter().chain(&entry.busy));
+        begun.map(|waiting| waiting.begun).min().map_or(Duration::ZERO, |begun| now.saturating_sub(begun))
+    }
+
     /// What one of a crew is to read next, if anything is due.
     pub fn take(&mut self, now: Duration, urgency: Urgency) -> Option<Work> {
         self.forget_rested(now);
-        let first = self.due[urgency as usize].first().filter(|(due, ..)| *due <= now)?.clone();
-        self.due[urgency as usize].remove(&first);
+        let first = crew(urgency).iter().find_map(|urgency| {
+            let due = &mut self.due[*urgency as usize];
+            due.first().is_some_and(|(due, ..)| *due <= now).then(|| due.pop_first())?
+        })?;
         let (_, _, entity) = first;
         let entry = self.entries.get_mut(&entity)?;
         let taken = entry.waiting.take()?;
@@ -110,10 +137,14 @@ impl Queue {
         self.busy -= 1;
         let newer = entry.waiting.take();
         let rested = entry.rested;
+        let mut waited_enough = Vec::new();
         match ended {
             Ended::NotYet if taken.round < AGAIN.len() => {
                 taken.due = (taken.begun + AGAIN[taken.round]).max(now);
                 taken.round += 1;
+                if taken.round == AGAIN.len() {
+                    waited_enough = std::mem::take(&mut taken.want.ids);
+                }
             }
             Ended::Again => taken.due = now,
             Ended::Failed { after } => {
@@ -125,21 +156,36 @@ impl Queue {
                 for id in &taken.want.ids {
                     self.ids.remove(id);
                 }
-                match newer {
-                    Some(newer) => self.insert(entity.clone(), newer),
-                    None => self.resting.push_back((rested, entity.clone())),
+                let afterwards = taken.afterwards(now);
+                if newer.is_none() && afterwards.is_none() {
+                    self.resting.push_back((rested, entity.clone()));
                 }
+                let more = newer.into_iter().chain(afterwards);
+                more.for_each(|waiting| self.insert(entity.clone(), waiting));
                 return taken.want.ids;
             }
         }
         self.insert(entity.clone(), taken);
         newer.into_iter().for_each(|newer| self.insert(entity.clone(), newer));
-        Vec::new()
+        for id in &waited_enough {
+            self.ids.remove(id);
+        }
+        waited_enough
     }
 
     /// When something of a crew is next due.
     pub fn next_due(&self, urgency: Urgency) -> Option<Duration> {
-        self.due[urgency as usize].first().map(|(due, ..)| *due)
+        crew(urgency)
+            .iter()
+            .filter_map(|urgency| self.due[*urgency as usize].first())
+            .map(|(due, ..)| *due)
+            .min()
+    }
+
+    /// Whether a delivery has told of what a sweep is having read: then that reading is to give way.
+    pub fn is_hinted(&self, entity: &Entity) -> bool {
+        let waiting = self.entries.get(entity).and_then(|entry| entry.waiting.as_ref());
+        waiting.is_some_and(|waiting| waiting.want.urgency == Urgency::Hinted)
     }
 
     /// Whether a delivery waits here already.
@@ -154,7 +200,7 @@ impl Queue {
 
     /// How many entities of a crew wait.
     pub fn waiting(&self, urgency: Urgency) -> usize {
-        self.due[urgency as usize].len()
+        crew(urgency).iter().map(|urgency| self.due[*urgency as usize].len()).sum()
     }
 
     /// Whether nothing is being read, and nothing need be yet.
@@ -198,165 +244,4 @@ impl Queue {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use espelho_model::OrderNumber;
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn order(n: u8) -> Entity {
-        Entity::Order(OrderNumber::new(n.to_string()))
-    }
-
-    fn hint(id: i64) -> Want {
-        Want { urgency: Urgency::Hinted, ids: vec![id], ..Want::default() }
-    }
-
-    fn seconds(n: f64) -> Duration {
-        Duration::from_secs_f64(n)
-    }
-
-    fn take(queue: &mut Queue, now: f64) -> Option<Work> {
-        queue.take(seconds(now), Urgency::Hinted)
-    }
-
-    #[test]
-    fn what_is_asked_for_often_is_read_once_and_gives_all_its_deliveries_back() {
-        let mut queue = Queue::default();
-        for id in 0..100 {
-            queue.push(seconds(0.0), order(1), hint(id));
-        }
-        assert_eq!(queue.deliveries(), 100);
-        assert!(take(&mut queue, 0.0).is_some() && take(&mut queue, 0.0).is_none());
-        assert_eq!(queue.done(seconds(0.1), &order(1), Ended::Done).len(), 100);
-        assert!(queue.deliveries() == 0 && queue.is_quiet(seconds(9.0)) && take(&mut queue, 9.0).is_none());
-        assert!(queue.entries.is_empty(), "what is over is forgotten");
-    }
-
-    #[test]
-    fn what_is_asked_for_while_it_is_read_is_read_once_more_but_not_at_once() {
-        let mut queue = Queue::default();
-        queue.push(seconds(0.0), order(1), hint(1));
-        take(&mut queue, 0.0).unwrap();
-        queue.push(seconds(0.1), order(1), hint(2));
-        assert_eq!(take(&mut queue, 5.0), None, "never twice at once");
-        assert_eq!(queue.done(seconds(0.2), &order(1), Ended::Done), [1]);
-        assert_eq!(take(&mut queue, 0.9), None, "not twice within a second");
-        assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(1.0)));
-        assert_eq!(take(&mut queue, 1.0).unwrap().want.ids, [2]);
-    }
-
-    #[test]
-    fn what_does_not_show_yet_is_read_again_after_2_10_60_and_300_seconds() {
-        let mut queue = Queue::default();
-        queue.push(seconds(0.0), order(1), hint(1));
-        for due in [0.0, 2.0, 10.0, 60.0, 300.0] {
-            assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(due)));
-            let work = take(&mut queue, due).unwrap();
-            assert_eq!(work.is_last, due > 299.0);
-            let over = queue.done(seconds(due + 0.1), &order(1), Ended::NotYet);
-            assert_eq!(over, if work.is_last { vec![1] } else { vec![] });
-        }
-        assert_eq!(queue.next_due(Urgency::Hinted), None);
-    }
-
-    #[test]
-    fn a_new_hint_cuts_the_waiting_short_and_begins_it_anew() {
-        let mut queue = Queue::default();
-        queue.push(seconds(0.0), order(1), hint(1));
-        for due in [0.0, 2.0, 10.0] {
-            take(&mut queue, due).unwrap();
-            queue.done(seconds(due), &order(1), Ended::NotYet);
-        }
-        queue.push(seconds(20.0), order(1), hint(2));
-        assert_eq!(take(&mut queue, 20.0).unwrap().want.ids, [1, 2]);
-        queue.done(seconds(20.0), &order(1), Ended::NotYet);
-        assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(22.0)));
-    }
-
-    #[test]
-    fn what_fails_is_tried_less_and_less_often_and_never_given_up() {
-        let mut queue = Queue::default();
-        queue.push(seconds(0.0), order(1), hint(1));
-        let mut now = 0.0;
-        for wait in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0] {
-            take(&mut queue, now).unwrap();
-            assert!(queue.done(seconds(now), &order(1), Ended::Failed { after: None }).is_empty());
-            assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(now + wait)));
-            now += wait;
-        }
-        take(&mut queue, now).unwrap();
-        queue.done(seconds(now), &order(1), Ended::Failed { after: Some(seconds(90.0)) });
-        assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(now + 90.0)));
-    }
-
-    #[test]
-    fn a_hint_makes_urgent_what_a_sweep_has_found() {
-        let mut queue = Queue::default();
-        queue.push(seconds(0.0), order(1), Want::default());
-        assert!(take(&mut queue, 0.0).is_none());
-        queue.push(seconds(0.0), order(1), hint(1));
-        assert!(queue.take(seconds(0.0), Urgency::Swept).is_none());
-        assert!(take(&mut queue, 0.0).is_some());
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_is_asked_for_in_whatever_order_is_read_and_nothing_is_lost(
-            hints in prop::collection::vec((0_u8..5, any::<bool>()), 1..60),
-            reads_between in prop::collection::vec(0_usize..3, 60),
-        ) {
-            let mut queue = Queue::default();
-            let (mut given_back, mut now) = (Vec::new(), 0.0);
-            let mut read_at: BTreeMap<Entity, f64> = BTreeMap::new();
-            let mut read = |queue: &mut Queue, now: f64, not_yet: bool| {
-                let Some(work) = take(queue, now) else { return Vec::new() };
-                if let Some(before) = read_at.insert(work.entity.clone(), now) {
-                    assert!(now >= before + 0.999, "read twice within a second");
-                }
-                let ended = if not_yet && !work.is_last { Ended::NotYet } else { Ended::Done };
-                queue.done(seconds(now), &work.entity, ended)
-            };
-            for (id, (n, not_yet)) in hints.iter().enumerate() {
-                queue.push(seconds(now), order(*n), hint(id as i64));
-                for _ in 0..reads_between[id] {
-                    given_back.extend(read(&mut queue, now, *not_yet));
-                }
-                now += 0.25;
-            }
-            while let Some(due) = queue.next_due(Urgency::Hinted) {
-                now = due.as_secs_f64().max(now);
-                given_back.extend(read(&mut queue, now, false));
-            }
-            given_back.sort_unstable();
-            prop_assert_eq!(given_back, (0..hints.len() as i64).collect::<Vec<_>>());
-            let expected: BTreeSet<Entity> = hints.iter().map(|(n, _)| order(*n)).collect();
-            prop_assert_eq!(read_at.into_keys().collect::<BTreeSet<_>>(), expected);
-            prop_assert_eq!(queue.deliveries(), 0);
-        }
-
-        #[test]
-        fn any_permutation_of_hints_asks_for_the_same(
-            hints in prop::collection::vec((0_u8..4, 0_usize..6), 1..20).prop_shuffle(),
-        ) {
-            let reads = |hints: &[(u8, usize)]| {
-                let mut queue = Queue::default();
-                for (n, part) in hints {
-                    let parts = BTreeSet::from([espelho_store::Part::ALL[*part]]);
-                    queue.push(seconds(0.0), order(*n), Want { parts, ..hint(0) });
-                }
-                let mut reads = BTreeMap::new();
-                while let Some(work) = take(&mut queue, 0.0) {
-                    reads.insert(work.entity, work.want.parts);
-                }
-                reads
-            };
-            let mut sorted = hints.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            prop_assert_eq!(reads(&hints), reads(&sorted));
-        }
-    }
-}
+mod tests;

@@ -3,13 +3,16 @@
 //! What was read is written only if the mirror's row is still the one that was there before the reading: else somebody has
 //! written what they may have read later, and it is read once more.
 
-use chrono::TimeDelta;
-use espelho_api_client::{Class, Error as ApiError};
-use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource};
-use espelho_store::{Error as StoreError, Failure, Known, Op, PageTx, Part};
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_api_client::Error as ApiError;
+use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, watch};
+use espelho_store::{Error as StoreError, Known, Op, PageTx, Part};
+use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 
 use super::{
-    Handled, Live, ends_all,
+    Handled, Live,
     queue::{Ended, Work},
     sides::Side,
     want::{Entity, Urgency, Want},
@@ -17,11 +20,22 @@ use super::{
 use crate::{
     Problem,
     pull::{Fetched, OrdersPull, ProductsPull, Pull, RowWrite},
-    report::with_causes,
 };
 
+/// Readings of a crew at once: at five requests a second more would only wait.
+const HANDS: usize = 4;
 /// Room for clocks that differ.
 const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);
+
+/// A listing row's fingerprint that says: it was read since it was last listed, and late enough after its last change that
+/// another one of the same second would have been seen.
+pub(super) const SETTLED: ContentHash = ContentHash::from_i64(1);
+/// A side that was read earlier than this before may have changed without an order's change; later, a delivery may be under
+/// way.
+const OLD_SIDE: TimeDelta = TimeDelta::minutes(10);
+
+/// One that reads.
+type Hand<'s> = BoxFuture<'s, Result<(), Problem>>;
 
 /// Why a reading came to nothing.
 enum Cause {
@@ -39,6 +53,10 @@ struct Refreshed {
     is_shown: bool,
     /// What it did to the mirror's row.
     op: Option<Op>,
+    /// The events that should have told what changed.
+    events: Vec<&'static str>,
+    /// When the marketplace says that it changed.
+    changed_at: Option<DateTime<Utc>>,
 }
 
 impl From<StoreError> for Cause {
@@ -48,43 +66,84 @@ impl From<StoreError> for Cause {
 }
 
 impl Live<'_> {
-    /// Reads what is queued for a crew, one thing after the other, until the work stops.
+    /// Reads what is queued for a crew, several things side by side, until the work stops.
+    ///
+    /// A hand is there only while it reads: thousands of stores wait with eight hands each, and a hand takes 7 KiB.
     pub(super) async fn work(&self, urgency: Urgency) -> Result<(), Problem> {
+        let (mut hands, mut problem) = (FuturesUnordered::new(), None);
         while !self.is_stopping() {
             // Before the queue is looked at, so that nothing is put into it unnoticed.
             let queued = self.queued.notified();
             let mut queued = std::pin::pin!(queued);
             queued.as_mut().enable();
-            let (work, next) = {
-                let mut queue = self.queue();
-                let now = self.context.clock.monotonic();
-                let work = queue.take(now, urgency);
-                (work, queue.next_due(urgency).map(|due| due.saturating_sub(now)))
-            };
-            if let Some(work) = work {
-                self.refresh(work).await?;
-                continue;
-            }
+            let next = self.give_out(urgency, &hands);
             let due = async {
                 match next {
                     Some(wait) => self.context.clock.sleep(wait).await,
                     None => std::future::pending().await,
                 }
             };
-            tokio::select! { () = queued => (), () = due => (), () = self.context.stop.cancelled() => () }
+            let _waiting = watch::idle();
+            tokio::select! {
+                Some(ended) = hands.next() => if let Err(ended) = ended {
+                    self.context.stop.cancel();
+                    problem = Some(ended);
+                },
+                () = queued => (),
+                () = due => (),
+                () = self.context.stop.cancelled() => (),
+            }
         }
-        Ok(())
+        // What is under way is written.
+        let _waiting = watch::idle();
+        while let Some(ended) = hands.next().await {
+            problem = problem.or(ended.err());
+        }
+        problem.map_or(Ok(()), Err)
+    }
+
+    /// Gives each free hand what is due; how long until there is more for one.
+    fn give_out<'s>(&'s self, urgency: Urgency, hands: &FuturesUnordered<Hand<'s>>) -> Option<Duration> {
+        let now = self.context.clock.monotonic();
+        let mut queue = self.queue();
+        while hands.len() < HANDS {
+            match queue.take(now, urgency) {
+                Some(work) => hands.push(self.hand(work)),
+                None => return queue.next_due(urgency).map(|due| due.saturating_sub(now)),
+            }
+        }
+        None
+    }
+
+    /// Not `async`: there, what is put into the box would be given a place beside it too.
+    fn hand(&self, work: Work) -> Hand<'_> {
+        let name = match work.want.urgency {
+            Urgency::Hinted => "hinted",
+            Urgency::Found | Urgency::Swept => "swept",
+        };
+        Box::pin(watch::lane(name, self.refresh(work)))
     }
 
     async fn refresh(&self, work: Work) -> Result<(), Problem> {
         let Work { entity, want, is_last } = work;
-        let read = match &entity {
-            Entity::Order(number) => self.read_order(number, &want).await,
-            Entity::Product(id) => self.read_product(id, &want).await,
+        let read = async {
+            let _place = match want.urgency {
+                Urgency::Hinted => None,
+                Urgency::Found | Urgency::Swept => {
+                    let place = async { Ok(self.context.room.reading().await) };
+                    Some(self.answer(&entity, &want, place).await?)
+                }
+            };
+            match &entity {
+                Entity::Order(number) => self.read_order(number, &entity, &want).await,
+                Entity::Product(id) => self.read_product(id, &entity, &want).await,
+            }
         };
+        let read = read.await;
         let ended = match read {
             Ok(read) => {
-                self.count(&entity, &want, read.op);
+                self.count(&entity, &want, &read);
+                self.measure_lag(&want, &read);
                 if !read.is_shown && is_last {
                     tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed what a delivery told");
                 }
@@ -113,23 +172,38 @@ impl Live<'_> {
         Ok(())
     }
 
-    async fn read_order(&self, number: &OrderNumber, want: &Want) -> Result<Refreshed, Cause> {
+    async fn read_order(
+        &self,
+        number: &OrderNumber,
+        entity: &Entity,
+        want: &Want,
+    ) -> Result<Refreshed, Cause> {
         let known = self.row(Resource::Orders, number.as_str()).await?;
         let client = self.context.client.in_lane(want.urgency.lane());
         let pull = OrdersPull::new(client.clone(), None, self.context.page_parameter.clone());
         // An order that is not mirrored cannot have sides.
         let wants_order = want.parts.contains(&Part::Order) || known.is_none_or(|known| known.gone);
         let fetched = match wants_order {
-            true => Some(self.answer(pull.detail(number.as_str())).await?),
+            true => Some(self.answer(entity, want, pull.detail(number.as_str())).await?),
             false => None,
         };
         let is_shown = match (&want.expected, &fetched) {
             (Some(expected), Some(fetched)) => expected.is_shown_by(&fetched.detail),
             _ => true,
         };
+        let before = self.context.store.order_status(&self.context.key, number).await?;
+        let changed_at = fetched.as_ref().and_then(|fetched| fetched.detail.updated_at);
         let mut sides = Vec::new();
         for part in want.parts.iter().filter(|part| **part != Part::Order) {
-            sides.push(self.answer(Side::read(&client, number, *part)).await?);
+            sides.push(self.answer(entity, want, Side::read(&client, number, *part)).await?);
+        }
+        let changed_sides = self.events_of_sides(number, want, &sides).await?;
+        let (mut sold, mut status, mut is_settled) = (Vec::new(), None, false);
+        if let Some(fetched) = &fetched {
+            let order = &fetched.detail;
+            let products = order.items.iter().filter_map(|item| item.product_id.as_deref());
+            sold.extend(products.map(ProductId::new));
+            (status, is_settled) = (order.status.clone(), self.is_settled(order));
         }
         let _writing = self.context.writing.lock().await;
         self.check_same(Resource::Orders, number.as_str(), known).await?;
@@ -137,31 +211,73 @@ impl Live<'_> {
         let mut noted: Vec<_> = sides.iter().map(|side| (number.clone(), side.part, side.hash)).collect();
         let mut op = None;
         if let Some(fetched) = fetched {
-            let listing_hash = want.listing_hash.filter(|_| self.is_settled(&fetched.detail));
+            let listing_hash = want.listing_hash.filter(|_| is_settled);
             noted.push((number.clone(), Part::Order, fetched.content_hash));
-            op = put(&mut tx, &pull, number.as_str(), known, fetched, listing_hash).await?;
+            let unlisted = is_settled.then_some(SETTLED);
+            op = put(&mut tx, &pull, number.as_str(), known, fetched, (listing_hash, unlisted)).await?;
         }
         for side in sides {
             side.write(&mut tx, number).await?;
         }
         tx.note_parts(noted).await?;
         tx.commit().await?;
-        Ok(Refreshed { is_shown, op })
+        if op.is_some() {
+            self.note_sold(sold);
+        }
+        let events = match op {
+            Some(Op::Insert) => vec!["order.created"],
+            Some(_) if status != before => vec!["order.status_changed"],
+            Some(_) => Vec::new(),
+            None => changed_sides,
+        };
+        Ok(Refreshed { is_shown, op, events, changed_at })
     }
 
-    async fn read_product(&self, id: &ProductId, want: &Want) -> Result<Refreshed, Cause> {
+    /// The events that should have told of sides that a sweep has found changed though the order is not.
+    async fn events_of_sides(
+        &self,
+        number: &OrderNumber,
+        want: &Want,
+        sides: &[Side],
+    ) -> Result<Vec<&'static str>, StoreError> {
+        if sides.is_empty() || want.urgency == Urgency::Hinted || !self.options.receives {
+            return Ok(Vec::new());
+        }
+        let known = self.context.store.order_parts(&self.context.key, number).await?;
+        let old = self.context.clock.now() - OLD_SIDE;
+        let is_old = |side: &Side| {
+            known.iter().any(|k| k.part == side.part && k.content_hash != side.hash && k.read_at < old)
+        };
+        let event = |side: &Side| match side.part {
+            Part::Shipments => Some("shipment.status_changed"),
+            Part::Invoices => Some("order.invoiced"),
+            _ => None,
+        };
+        Ok(sides.iter().filter(|side| is_old(side)).filter_map(event).collect())
+    }
+
+    async fn read_product(&self, id: &ProductId, entity: &Entity, want: &Want) -> Result<Refreshed, Cause> {
         let known = self.row(Resource::Products, id.as_str()).await?;
         let locations = self.context.store.location_ids(&self.context.key).await?;
         let client = self.context.client.in_lane(want.urgency.lane());
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
-        let fetched = self.answer(pull.detail(id.as_str())).await?;
+        let fetched = self.answer(entity, want, pull.detail(id.as_str())).await?;
+        let before = self.context.store.product_levels(&self.context.key, id).await?;
+        let after = (fetched.detail.product.quantity, fetched.detail.product.price);
         let _writing = self.context.writing.lock().await;
         self.check_same(Resource::Products, id.as_str(), known).await?;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        let op = put(&mut tx, &pull, id.as_str(), known, fetched, want.listing_hash).await?;
+        let op = put(&mut tx, &pull, id.as_str(), known, fetched, (want.listing_hash, None)).await?;
         tx.note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
-        Ok(Refreshed { is_shown: true, op })
+        // What is reserved has no event, nor has what is merely described otherwise.
+        let told =
+            [("product.stock_updated", before.0 != after.0), ("product.price_updated", before.1 != after.1)];
+        let events = match op {
+            Some(Op::Update) => told.into_iter().filter_map(|(event, is)| is.then_some(event)).collect(),
+            _ => Vec::new(),
+        };
+        Ok(Refreshed { is_shown: true, op, events, changed_at: None })
     }
 
     /// Whether the order's listing row will differ when the order changes again: times have whole seconds, so that a second
@@ -170,11 +286,37 @@ impl Live<'_> {
         order.updated_at.is_none_or(|updated| self.context.clock.now() - updated > SETTLED_AFTER)
     }
 
-    /// Waits for the marketplace, unless the service ends.
-    async fn answer<T>(&self, asking: impl Future<Output = Result<T, ApiError>>) -> Result<T, Cause> {
+    /// Waits for the marketplace, unless the service ends. A sweep's reading waits for its turn longer than a delivery may: it
+    /// gives way to one that tells of the same, and is done with it or after it.
+    async fn answer<T>(
+        &self,
+        entity: &Entity,
+        want: &Want,
+        asking: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, Cause> {
+        let hinted = async {
+            match want.urgency {
+                Urgency::Hinted => std::future::pending().await,
+                Urgency::Found | Urgency::Swept => self.hinted(entity).await,
+            }
+        };
         tokio::select! {
             answer = asking => answer.map_err(Cause::Api),
+            () = hinted => Err(Cause::Overtaken),
             () = self.context.stop.cancelled() => Err(Cause::Stopping),
+        }
+    }
+
+    /// Waits until a delivery tells of something.
+    async fn hinted(&self, entity: &Entity) {
+        loop {
+            let queued = self.queued.notified();
+            let mut queued = std::pin::pin!(queued);
+            queued.as_mut().enable();
+            if self.queue().is_hinted(entity) {
+                return;
+            }
+            queued.await;
         }
     }
 
@@ -191,81 +333,20 @@ impl Live<'_> {
         }
     }
 
-    async fn after_store_error(&self, entity: &Entity, error: &StoreError) -> Result<Ended, Problem> {
-        let problem = Problem::from_store(error);
-        if ends_all(&problem) {
-            return Err(problem);
-        }
-        tracing::warn!(store = %self.context.key, ?entity, error = problem.error, "what was read could not be written");
-        if !error.concerns_a_row() {
-            return Ok(Ended::Failed { after: None });
-        }
-        let hint =
-            "the database cannot hold what the marketplace says of this row; report it with this message";
-        self.note_failure(entity, "unwritable".into(), problem.error, hint).await;
-        Ok(Ended::Done)
-    }
-
-    async fn after_api_error(
-        &self,
-        entity: &Entity,
-        want: &Want,
-        is_last: bool,
-        error: &ApiError,
-    ) -> Result<Ended, Problem> {
-        if error.is_authentication() {
-            return Err(Problem::from_api(error));
-        }
-        if let ApiError::Refused { status: 404 | 410, .. } = error {
-            return Ok(self.after_not_found(entity, want, is_last, error).await);
-        }
-        match error.class() {
-            Class::Transient { after } => Ok(Ended::Failed { after }),
-            Class::Reauthenticate => Ok(Ended::Failed { after: None }),
-            Class::Permanent | Class::Ambiguous => {
-                tracing::warn!(store = %self.context.key, ?entity, %error, "it cannot be read");
-                self.note_failure(entity, error.code(), with_causes(error), error.hint()).await;
-                Ok(Ended::Done)
-            }
-        }
-    }
-
-    /// What a delivery told of may not be shown yet; what a sweep has listed is gone again. Whether something is gone for
-    /// good, only a complete pass decides.
-    async fn after_not_found(&self, entity: &Entity, want: &Want, is_last: bool, error: &ApiError) -> Ended {
-        if let Entity::Product(_) = entity {
-            // The identifier may be of another kind than the route takes: then the listing knows what changed.
-            self.known().strange_product = true;
-            return Ended::Done;
-        }
-        if want.ids.is_empty() {
-            return Ended::Done;
-        }
-        if is_last {
-            let hint = "the next complete pass decides whether the order is gone";
-            self.note_failure(entity, "not_found".into(), with_causes(error), hint).await;
-        }
-        Ended::NotYet
-    }
-
-    async fn note_failure(&self, entity: &Entity, code: String, error: String, hint: &str) {
-        let (resource, key) = match entity {
-            Entity::Order(number) => (Resource::Orders, number.as_str().to_owned()),
-            Entity::Product(id) => (Resource::Products, id.as_str().to_owned()),
-        };
-        let noted = async {
-            let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.note_failures(resource, &[Failure { key, code, error, hint: hint.to_owned() }]).await?;
-            tx.commit().await
-        };
-        if let Err(error) = noted.await {
-            tracing::warn!(store = %self.context.key, %error, "a failure could not be noted");
+    /// How late the mirror was: after the event where one told of it, else after the change that a sweep has found.
+    fn measure_lag(&self, want: &Want, read: &Refreshed) {
+        let told = want.told_at.filter(|_| read.is_shown);
+        let found =
+            read.changed_at.filter(|_| want.ids.is_empty() && read.op.is_some() && self.known().mirrored);
+        if let Some(since) = told.or(found) {
+            // Clocks differ, and deliveries bear whole seconds.
+            self.observer.mirrored((self.context.clock.now() - since).to_std().unwrap_or_default());
         }
     }
 
     /// Counts a change, and whether it is one that a sweep has found and no delivery has told.
-    fn count(&self, entity: &Entity, want: &Want, op: Option<Op>) {
-        if op.is_some() {
+    fn count(&self, entity: &Entity, want: &Want, read: &Refreshed) {
+        if read.op.is_some() {
             self.observer.changed(match entity {
                 Entity::Order(_) => Resource::Orders,
                 Entity::Product(_) => Resource::Products,
@@ -275,12 +356,7 @@ impl Live<'_> {
         if told || !self.options.receives || !self.known().mirrored {
             return;
         }
-        match (entity, op) {
-            (_, None) => (),
-            (Entity::Order(_), Some(Op::Insert)) => self.observer.missed("order.created"),
-            (Entity::Order(_), _) => self.observer.missed("order.status_changed"),
-            (Entity::Product(_), _) => self.observer.missed("product.stock_updated"),
-        }
+        read.events.iter().for_each(|event| self.note_missed(event));
     }
 }
 
@@ -291,7 +367,7 @@ async fn put<P: Pull>(
     key: &str,
     known: Option<Known>,
     fetched: Fetched<P::Detail>,
-    listing_hash: Option<ContentHash>,
+    (listing_hash, unlisted): (Option<ContentHash>, Option<ContentHash>),
 ) -> Result<Option<Op>, StoreError> {
     tx.clear_failures(P::RESOURCE, vec![key.to_owned()]).await?;
     if let Some(known) = known
@@ -305,7 +381,7 @@ async fn put<P: Pull>(
         return Ok(None);
     }
     // A fingerprint that no listing has seen differs from every listing's, so that the next one is compared by detail.
-    let unlisted = || known.map_or(ContentHash::from_i64(0), |known| known.listing_hash);
+    let unlisted = || unlisted.or(known.map(|k| k.listing_hash)).unwrap_or(ContentHash::from_i64(0));
     let op = if known.is_some() { Op::Update } else { Op::Insert };
     let write = RowWrite {
         key: key.to_owned(),

@@ -8,9 +8,9 @@ use espelho_model::{
 use espelho_store::{Error as StoreError, PageTx, Part};
 
 /// A side that was read.
-pub(super) struct Side {
-    pub(super) part: Part,
-    pub(super) hash: ContentHash,
+pub(crate) struct Side {
+    pub(crate) part: Part,
+    pub(crate) hash: ContentHash,
     told: Told,
 }
 
@@ -27,7 +27,7 @@ enum Told {
 impl Side {
     /// Reads a side. That it is not there (an order without shipments answers so), or not for us, is an answer too: it is
     /// not asked for again before the order changes.
-    pub(super) async fn read(client: &Client, number: &OrderNumber, part: Part) -> Result<Self, ApiError> {
+    pub(crate) async fn read(client: &Client, number: &OrderNumber, part: Part) -> Result<Self, ApiError> {
         let read = match part {
             Part::Invoices => client.order_fiscal(number).await.map(|read| Told::Invoices(read.value)),
             Part::Events => client.order_events(number).await.map(|read| Told::Events(read.value)),
@@ -44,7 +44,7 @@ impl Side {
     }
 
     /// Writes it.
-    pub(super) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<(), StoreError> {
+    pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<(), StoreError> {
         match self.told {
             Told::Invoices(documents) => tx.write_invoices(number, documents).await,
             Told::Events(events) => tx.write_order_events(number, events).await,

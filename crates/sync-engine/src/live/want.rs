@@ -1,9 +1,12 @@
 //! What is wanted of an entity, and what may be heard of it meanwhile.
 
-use std::collections::BTreeSet;
+use std::{cmp::Ordering, collections::BTreeSet};
 
 use chrono::{DateTime, Utc};
-use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order};
+use espelho_model::{
+    ContentHash, OrderNumber, ProductId,
+    order::{Order, TERMINAL_STATUSES},
+};
 use espelho_store::Part;
 
 /// Something of the marketplace that is read by itself.
@@ -15,12 +18,14 @@ pub enum Entity {
     Product(ProductId),
 }
 
-/// Which of the two crews reads it, each in a lane of its own.
+/// How soon it is read, and by which of the two crews, each in a lane of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
     /// A delivery has told of it.
     Hinted,
-    /// A sweep has found it.
+    /// A sweep has found that it changed.
+    Found,
+    /// Its turn has come, or a side of it is wanted.
     #[default]
     Swept,
 }
@@ -36,16 +41,39 @@ pub struct Expected {
 
 impl Expected {
     /// Whether an order is in that state or a later one. It is not asked in which order statuses follow each other:
-    /// whatever changed after the delivery was built is later.
+    /// whatever changed after the delivery was built is later. Of the same second it may be what was before the event: times
+    /// have whole seconds, and the routes may be behind.
     pub fn is_shown_by(&self, order: &Order) -> bool {
-        let is_later = || self.at.is_some_and(|at| order.updated_at.is_some_and(|updated| updated >= at));
+        let is_later = || self.at.is_some_and(|at| order.updated_at.is_some_and(|updated| updated > at));
         order.status.as_deref() == Some(self.status.as_str()) || is_later()
     }
 
-    /// Of two expectations the one that implies the other: the later.
+    /// Of two expectations the one that implies the other: the later. Deliveries of one second come in any order, and say
+    /// the same time: of those it is the one further along an order's way, where the document has both words.
     fn later(self, other: Self) -> Self {
-        if other.at >= self.at { other } else { self }
+        let is_earlier = match (stage(&self.status), stage(&other.status)) {
+            (Some(own), Some(others)) if self.at == other.at => others < own,
+            _ => other.at < self.at,
+        };
+        if is_earlier { self } else { other }
     }
+}
+
+/// How far along its way an order is (API document, "Order" workflows); nothing for a word that the document does not have.
+fn stage(status: &str) -> Option<usize> {
+    const STAGES: [&[&str]; 10] = [
+        &["waiting_payment"],
+        &["awaiting_availability", "awaiting_restock"],
+        &["paid"],
+        &["awaiting_campaign_conclusion"],
+        &["production_started", "awaiting_materials", "production_in_progress"],
+        &["production_finished"],
+        &["preparing"],
+        &["ready_to_ship", "ready_for_pickup"],
+        &["shipped", "picked_up", "pickup_expired"],
+        &TERMINAL_STATUSES,
+    ];
+    STAGES.iter().position(|stage| stage.contains(&status))
 }
 
 /// What is wanted of an entity.
@@ -53,10 +81,14 @@ impl Expected {
 pub struct Want {
     /// Which sides of an order; nothing for a product, which is read whole.
     pub parts: BTreeSet<Part>,
+    /// Sides that are wanted less urgently, and read after the others: what a delivery tells of does not wait for them.
+    pub afterwards: BTreeSet<Part>,
     /// What it should show by now.
     pub expected: Option<Expected>,
     /// The fingerprint of its listing row, where a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
+    /// When the first of the events happened that tell of it, as far as it is known.
+    pub told_at: Option<DateTime<Utc>>,
     /// Who reads it.
     pub urgency: Urgency,
     /// The deliveries that wait for it, by their places in the inbox.
@@ -66,16 +98,33 @@ pub struct Want {
 impl Want {
     /// Wants everything that either of them wants.
     #[must_use]
-    pub fn and(mut self, other: Self) -> Self {
+    pub fn and(mut self, mut other: Self) -> Self {
+        match self.urgency.cmp(&other.urgency) {
+            Ordering::Less => other.give_way(),
+            Ordering::Greater => self.give_way(),
+            Ordering::Equal => (),
+        }
         self.parts.extend(other.parts);
+        self.afterwards.extend(other.afterwards);
+        self.afterwards.retain(|part| !self.parts.contains(part));
         self.expected = match (self.expected, other.expected) {
             (Some(one), Some(other)) => Some(one.later(other)),
             (one, other) => one.or(other),
         };
         self.listing_hash = other.listing_hash.or(self.listing_hash);
+        self.told_at = [self.told_at, other.told_at].into_iter().flatten().min();
         self.urgency = self.urgency.min(other.urgency);
         self.ids.extend(other.ids);
         self
+    }
+
+    /// The order itself is one request; each side is one more.
+    fn give_way(&mut self) {
+        let (order, sides) =
+            std::mem::take(&mut self.parts).into_iter().partition(|part| *part == Part::Order);
+        self.parts = order;
+        let sides: BTreeSet<Part> = sides;
+        self.afterwards.extend(sides);
     }
 }
 
@@ -122,6 +171,7 @@ mod tests {
         }
     }
 
+    // withstands: F034
     #[test]
     fn an_order_shows_what_an_event_told_when_it_is_there_or_has_changed_since() {
         let check = |status: &str, updated, expected| {
@@ -130,7 +180,7 @@ mod tests {
         };
         check("paid", 0, true);
         check("waiting_payment", 99, false);
-        check("preparing", 100, true);
+        check("preparing", 100, false);
         check("cancelled", 101, true);
         let timeless = Expected { status: "paid".into(), at: None };
         assert!(!timeless.is_shown_by(&order("preparing", 500)));
@@ -149,6 +199,48 @@ mod tests {
     }
 
     #[test]
+    fn of_two_expectations_of_one_second_the_one_further_along_counts_whichever_came_first() {
+        let want = |status: &str| Want {
+            expected: Some(Expected { status: status.into(), at: at(100) }),
+            ..Want::default()
+        };
+        let check = |earlier: &str, later: &str| {
+            for (one, other) in [(earlier, later), (later, earlier)] {
+                let both = want(one).and(want(other)).expected.unwrap();
+                assert_eq!(both.status, later, "{one} and {other}");
+            }
+        };
+        check("waiting_payment", "paid");
+        check("awaiting_restock", "paid");
+        check("paid", "production_started");
+        check("production_finished", "preparing");
+        check("preparing", "ready_for_pickup");
+        check("shipped", "delivered");
+        check("paid", "cancelled");
+        let unknown = want("paid").and(want("teleported")).expected.unwrap();
+        assert_eq!(unknown.status, "teleported", "of a word that nobody knows the last to come counts");
+    }
+
+    #[test]
+    fn every_word_of_the_document_has_its_place_on_an_orders_way() {
+        for status in espelho_model::order::STATUSES {
+            assert!(stage(status).is_some(), "{status}");
+        }
+    }
+
+    #[test]
+    fn what_a_delivery_tells_of_does_not_wait_for_sides_that_a_sweep_wants() {
+        let hinted =
+            Want { parts: BTreeSet::from([Part::Shipments]), urgency: Urgency::Hinted, ..Want::default() };
+        let sides = BTreeSet::from([Part::Order, Part::Shipments, Part::Events]);
+        let swept = Want { parts: sides, ..Want::default() };
+        for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
+            assert_eq!(both.parts, BTreeSet::from([Part::Order, Part::Shipments]));
+            assert_eq!(both.afterwards, BTreeSet::from([Part::Events]));
+        }
+    }
+
+    #[test]
     fn two_wants_together_lose_nothing_of_either() {
         let hinted = Want {
             parts: BTreeSet::from([Part::Order]),
@@ -159,7 +251,8 @@ mod tests {
         let hash = Some(ContentHash::of(b"row"));
         let swept = Want { parts: BTreeSet::from([Part::Events]), listing_hash: hash, ..Want::default() };
         for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
-            assert_eq!(both.parts, BTreeSet::from([Part::Order, Part::Events]));
+            assert_eq!(both.parts, BTreeSet::from([Part::Order]));
+            assert_eq!(both.afterwards, BTreeSet::from([Part::Events]));
             assert_eq!((both.listing_hash, both.urgency, both.ids), (hash, Urgency::Hinted, vec![1]));
         }
     }

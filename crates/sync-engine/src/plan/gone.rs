@@ -45,6 +45,7 @@ pub fn judge(guard: GoneGuard, missing: u64, mirrored: u64, listed: u64) -> Verd
 mod tests {
     use super::*;
 
+    // withstands: F060
     #[test]
     fn a_few_missing_rows_are_believed_and_a_landslide_is_not() {
         let check = |missing, mirrored, listed, expected| {

@@ -1,5 +1,8 @@
 //! What decides. Pure: no `async`, no clock, no I/O.
 
 pub mod gone;
+pub mod listed;
+pub mod load;
 pub mod page;
 pub mod paging;
+pub mod window;

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn row(key: &str, listing: &str) -> ListedRow {
-        ListedRow { key: key.into(), hash: ContentHash::of(listing.as_bytes()) }
+        ListedRow { key: key.into(), hash: ContentHash::of(listing.as_bytes()), text: listing.into() }
     }
 
     fn known(key: &str, listing: &str, gone: bool) -> (String, Known) {

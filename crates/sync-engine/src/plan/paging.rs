@@ -302,6 +302,7 @@ mod tests {
         assert_eq!(pager.after(2, &keys(20..39), 20, unsaid), Ok(Step::Read(3)));
     }
 
+    // withstands: F062
     #[test]
     fn a_listing_that_says_it_has_rows_and_shows_none_is_not_read_for_ever() {
         let mut pager = Pager::new(10);
@@ -311,6 +312,7 @@ mod tests {
         assert!(!pager.is_whole());
     }
 
+    // withstands: F062
     #[test]
     fn rows_are_trusted_before_an_inconsistent_last_page() {
         let mut pager = Pager::new(10);

@@ -17,6 +17,7 @@ use crate::{
         page::plan_page,
         paging::{Pager, Step, Stuck},
     },
+    room::Place,
 };
 
 /// Details read at once. More only fills the marketplace's queue: at 300 a minute, two would do.
@@ -56,6 +57,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         failed_before: HashSet::new(),
         failing_in_a_row: 0,
         last_failure: None,
+        place: None,
         nameless: 0,
         remarks: BTreeMap::new(),
         report: ResourceReport::new(P::RESOURCE),
@@ -75,6 +77,8 @@ pub(super) struct Walk<'c, P> {
     pub(super) failed_before: HashSet<String>,
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
+    /// Where the page under way is kept in memory.
+    place: Option<Place<'c>>,
     nameless: u64,
     pub(super) remarks: BTreeMap<String, u64>,
     pub(super) report: ResourceReport,
@@ -105,7 +109,11 @@ impl<P: Pull> Walk<'_, P> {
         self.context.progress.begin(&self.context.key, P::RESOURCE, self.pager.seen());
         while let Step::Read(page) = next {
             self.stop_if_asked()?;
-            next = match self.read_page(page).await? {
+            self.place = Some(self.context.room.page().await);
+            self.stop_if_asked()?;
+            let read = self.read_page(page).await;
+            self.place = None;
+            next = match read? {
                 Ok(following) => following,
                 // An old checkpoint may not fit the listing any more; a fresh walk tells.
                 Err(_) if self.report.resumed_at == Some(page) => self.begin_anew().await?,
@@ -236,6 +244,9 @@ impl<P: Pull> Walk<'_, P> {
         self.nameless += nameless as u64;
         let known = self.look_up(&rows).await?;
         let plan = plan_page(&rows, &known, &self.failed_before, self.options.deep);
+        if let Some(place) = &mut self.place {
+            place.keep(plan.fetch.len());
+        }
         if self.options.dry_run {
             kept.counts.changed = plan.fetch.len() as u64;
         } else {

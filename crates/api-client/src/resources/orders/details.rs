@@ -302,6 +302,7 @@ mod tests {
     }
 
     // proves: ORD-102, ORD-104, ORD-107, FLO-056
+    // withstands: F069
     #[test]
     fn what_does_not_apply_is_none_whether_null_or_absent() {
         for order in [

@@ -104,6 +104,7 @@ mod tests {
     }
 
     // proves: ORD-071, ORD-098
+    // withstands: F065
     #[test]
     fn the_document_that_was_replaced_is_not_the_current_one() {
         let old = r#"{"id":1,"type":"nfe","status":"issued","invoice_number":100,"pdf_url":"https://x/1.pdf","replaced_at":"2026-11-20T12:00:00Z"}"#;

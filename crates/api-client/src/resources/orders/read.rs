@@ -4,7 +4,7 @@ use chrono::FixedOffset;
 use espelho_model::{
     LineId, OrderNumber, RawJson,
     money::with_cents,
-    order::{Order, OrderItem},
+    order::{Order, OrderItem, STATUSES, STOCK_STATUSES, WORKFLOW_TYPES},
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,7 +31,21 @@ impl Client {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn order(&self, number: &OrderNumber) -> Result<Read<Order>, Error> {
-        self.read_with(&request(number), |payload| parse_order(payload, number, self.naive_offset)).await
+        let read = self
+            .read_with(&request(number), |payload| parse_order(payload, number, self.naive_offset))
+            .await?;
+        self.note_unknown_words(&read.value);
+        Ok(read)
+    }
+
+    /// Words that the document does not list are kept as they are, and counted.
+    fn note_unknown_words(&self, order: &Order) {
+        let tally = &self.exchange.tally;
+        tally.value("order.status", order.status.as_deref(), &STATUSES);
+        tally.value("order.workflow_type", order.workflow_type.as_deref(), &WORKFLOW_TYPES);
+        for item in &order.items {
+            tally.value("order_item.stock_status", item.stock_status.as_deref(), &STOCK_STATUSES);
+        }
     }
 }
 

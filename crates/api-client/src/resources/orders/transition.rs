@@ -271,6 +271,7 @@ mod tests {
     }
 
     // proves: FLO-003, FLO-005, FLO-009, FLO-011
+    // withstands: F021
     #[test]
     fn lengths_are_bounded_in_characters_and_the_bounds_belong() {
         for with_reason in [Transition::cancelled, Transition::pickup_expired] {

@@ -113,6 +113,7 @@ mod tests {
     }
 
     // proves: STK-013, STK-014, STK-015, STK-016, STK-017, ERR-001
+    // withstands: F011
     #[test]
     fn a_movement_names_its_location_and_at_most_one_direction() {
         assert_eq!(

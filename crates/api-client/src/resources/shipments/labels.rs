@@ -14,6 +14,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
+        masked::masked,
         within::rows,
     },
 };
@@ -113,7 +114,7 @@ pub(super) fn read_label(read: &mut FieldReader, row: &RawValue) -> Option<Shipm
         completed_at: read.time("labels[].completed_at", wire.completed_at),
         source: read.text("labels[].source", wire.source),
         status,
-        raw: RawJson::new(row.get()),
+        raw: RawJson::new(&masked(row.get())),
     })
 }
 

@@ -1,7 +1,10 @@
 //! The shipments of an order (API document, "Shipment").
 
 use chrono::FixedOffset;
-use espelho_model::{OrderNumber, RawJson, ShipmentId, shipment::Shipment};
+use espelho_model::{
+    OrderNumber, RawJson, ShipmentId,
+    shipment::{LABEL_STATUSES, SHIPMENT_STATUSES, SHIPMENT_TYPES, Shipment},
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -12,6 +15,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader},
+        masked::masked,
         within::rows,
     },
 };
@@ -27,7 +31,16 @@ impl Client {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn order_shipments(&self, number: &OrderNumber) -> Result<Read<Vec<Shipment>>, Error> {
-        self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await
+        let read = self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await?;
+        let tally = &self.exchange.tally;
+        for shipment in &read.value {
+            tally.value("shipment.status", shipment.status.as_deref(), &SHIPMENT_STATUSES);
+            tally.value("shipment.type", shipment.shipment_type.as_deref(), &SHIPMENT_TYPES);
+            for label in &shipment.labels {
+                tally.value("label.status", label.status.as_deref(), &LABEL_STATUSES);
+            }
+        }
+        Ok(read)
     }
 }
 
@@ -98,7 +111,7 @@ fn read_shipment(read: &mut FieldReader, row: &RawValue) -> Option<Shipment> {
         labels_ready: read.integer("shipments[].labels_ready", wire.labels_ready),
         labels_total: read.integer("shipments[].labels_total", wire.labels_total),
         labels: labels.into_iter().filter_map(|label| read_label(read, label)).collect(),
-        raw: RawJson::new(row.get()),
+        raw: RawJson::new(&masked(row.get())),
     })
 }
 

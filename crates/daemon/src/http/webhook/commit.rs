@@ -4,13 +4,15 @@
 //! does not fit is refused, and the marketplace sends it again.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet, VecDeque},
-    sync::Arc,
+    collections::{BTreeSet, HashSet, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, watch};
 use espelho_store::{Error, NewDelivery, Store};
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+
+use super::signals::Signals;
 
 /// Deliveries in one commit at most.
 const MOST_AT_ONCE: usize = 500;
@@ -19,14 +21,26 @@ const MOST_BYTES_AT_ONCE: usize = 2 << 20;
 /// Digests that are remembered to tell repeated deliveries from new ones in the metrics.
 const REMEMBERED: usize = 8_192;
 
-/// Whom to wake when something is in a store's inbox. The signal carries nothing.
-pub(crate) type Signals = HashMap<StoreKey, Arc<Notify>>;
-
 /// Where deliveries wait for their commit.
 #[derive(Clone)]
 pub(super) struct Queue {
     waiting: mpsc::Sender<Waiting>,
     bytes: Arc<Semaphore>,
+    refused: Refused,
+}
+
+/// The stores whose deliveries were refused since the last commit that went well.
+#[derive(Clone, Default)]
+struct Refused(Arc<Mutex<BTreeSet<StoreKey>>>);
+
+impl Refused {
+    fn note(&self, store: &StoreKey) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(store.clone());
+    }
+
+    fn take(&self) -> BTreeSet<StoreKey> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// A delivery on its way to the disk.
@@ -62,8 +76,10 @@ pub(super) fn queue(
 ) -> (Queue, impl Future<Output = ()> + Send) {
     let (waiting, arriving) = mpsc::channel(most);
     let bytes = Arc::new(Semaphore::new(most_bytes));
-    let writer = Writer { store, signals, lately: Lately::default(), failing: false };
-    (Queue { waiting, bytes }, writer.run(arriving))
+    let refused = Refused::default();
+    let lately = Lately::default();
+    let writer = Writer { store, signals, lately, failing: false, refused: refused.clone() };
+    (Queue { waiting, bytes, refused }, writer.run(arriving))
 }
 
 impl Queue {
@@ -76,6 +92,12 @@ impl Queue {
             None => held.0 = Some(permit),
         }
         Ok(())
+    }
+
+    /// A delivery was refused for want of room or of a database. The marketplace gives up after a few attempts, so whoever
+    /// works on the store has to look for what it told as soon as something can be written again.
+    pub(super) fn note_refused(&self, store: &StoreKey) {
+        self.refused.note(store);
     }
 
     /// Ends when the delivery is durable, or refuses it at once where the queue is full.
@@ -91,16 +113,24 @@ struct Writer {
     signals: Arc<Signals>,
     lately: Lately,
     failing: bool,
+    refused: Refused,
 }
 
 impl Writer {
     async fn run(mut self, mut arriving: mpsc::Receiver<Waiting>) {
         let mut taken = Vec::new();
-        while arriving.recv_many(&mut taken, MOST_AT_ONCE).await > 0 {
+        loop {
+            let waiting = watch::idle();
+            let arrived = arriving.recv_many(&mut taken, MOST_AT_ONCE).await;
+            drop(waiting);
+            if arrived == 0 {
+                return;
+            }
             let mut rest = VecDeque::from(std::mem::take(&mut taken));
             while !rest.is_empty() {
                 let batch = first_of(&mut rest);
                 self.write(batch).await;
+                watch::moved();
             }
         }
     }
@@ -138,7 +168,10 @@ impl Writer {
             // Whoever waited may have gone; the row stays, and what is sent again is harmless.
             let _ = answer.send(if kept.is_ok() { Ok(how) } else { Err(Shed) });
         }
-        stores.iter().filter_map(|store| self.signals.get(store)).for_each(|signal| signal.notify_one());
+        self.signals.wake(&stores);
+        if kept.is_ok() {
+            self.signals.tell_of_gap(&self.refused.take());
+        }
     }
 
     /// Says once that deliveries are refused, and once that they no longer are.
@@ -194,13 +227,19 @@ impl Lately {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
-    use crate::http::webhook::tests::{World, delivery, loja};
+    use crate::http::webhook::{
+        Bells,
+        tests::{World, delivery, loja},
+    };
 
     fn queue_of(world: &World, most: usize, most_bytes: usize) -> (Queue, impl Future<Output = ()> + Send) {
         queue(most, most_bytes, world.store.clone(), Arc::default())
     }
 
+    // withstands: F044
     #[tokio::test]
     async fn what_waits_together_is_written_together_and_in_order() {
         let world = World::new().await;
@@ -221,12 +260,7 @@ mod tests {
     #[tokio::test]
     async fn the_same_bytes_within_one_commit_are_one_row_and_later_another() {
         let world = World::new().await;
-        let mut writer = Writer {
-            store: world.store.clone(),
-            signals: Arc::default(),
-            lately: Lately::default(),
-            failing: false,
-        };
+        let mut writer = writer_of(&world, Arc::default());
         let mut write = async |bodies: &[&str]| {
             let (batch, answers): (Vec<_>, Vec<_>) = bodies.iter().map(|body| waiting(body)).unzip();
             writer.write(batch).await;
@@ -239,11 +273,44 @@ mod tests {
         assert_eq!(world.inbox().await.len(), 3);
     }
 
+    fn writer_of(world: &World, signals: Arc<Signals>) -> Writer {
+        let store = world.store.clone();
+        Writer { store, signals, lately: Lately::default(), failing: false, refused: Refused::default() }
+    }
+
+    // withstands: F046
+    #[tokio::test]
+    async fn a_store_whose_deliveries_were_refused_is_told_so_once_when_something_can_be_written_again() {
+        let (world, broken) = (World::new().await, World::new().await);
+        let (bells, other) = (Bells::default(), Bells::default());
+        let signals = Arc::<Signals>::default();
+        signals.put(&loja(), &bells);
+        signals.put(&StoreKey::new("outra").unwrap(), &other);
+        broken.store.close().await;
+        let mut writer = writer_of(&broken, signals);
+        let is_told = |bells: &Bells| bells.gap.notified().now_or_never().is_some();
+        let (batch, refused) = waiting("a");
+        writer.write(vec![batch]).await;
+        assert_eq!(refused.await.unwrap(), Err(Shed));
+        // As the receiver does with whatever it answers 503.
+        writer.refused.note(&loja());
+        assert!(!is_told(&bells), "nothing can be written yet");
+        writer.store = world.store.clone();
+        for body in ["b", "c"] {
+            let (batch, kept) = waiting(body);
+            writer.write(vec![batch]).await;
+            assert_eq!(kept.await.unwrap(), Ok(Kept::New));
+            assert_eq!(is_told(&bells), body == "b", "once, after {body}");
+        }
+        assert!(!is_told(&other), "nothing of it was refused");
+    }
+
     fn waiting(body: &str) -> (Waiting, oneshot::Receiver<Result<Kept, Shed>>) {
         let (answer, answered) = oneshot::channel();
         (Waiting { delivery: delivery(body), bytes: Bytes::default(), answer }, answered)
     }
 
+    // withstands: F044, F116
     #[tokio::test]
     async fn a_full_queue_refuses_at_once() {
         let world = World::new().await;
@@ -261,6 +328,7 @@ mod tests {
         waiting.iter().for_each(tokio::task::JoinHandle::abort);
     }
 
+    // withstands: F116
     #[tokio::test]
     async fn bodies_take_no_more_memory_than_they_may_and_give_it_back() {
         let world = World::new().await;
@@ -278,21 +346,21 @@ mod tests {
     #[tokio::test]
     async fn a_database_that_refuses_sheds_the_whole_commit_and_wakes_nobody() {
         let world = World::new().await;
-        let signal = Arc::new(Notify::new());
-        let signals = Arc::new(Signals::from([(loja(), Arc::clone(&signal))]));
-        let mut writer =
-            Writer { store: world.store.clone(), signals, lately: Lately::default(), failing: false };
+        let bells = Bells::default();
+        let signals = Arc::<Signals>::default();
+        signals.put(&loja(), &bells);
+        let mut writer = writer_of(&world, signals);
         let (batch, answered) = waiting("a");
         writer.write(vec![batch]).await;
         assert_eq!(answered.await.unwrap(), Ok(Kept::New));
         // The signal was kept for whoever waits next.
-        signal.notified().await;
+        bells.inbox.notified().await;
         world.store.close().await;
         let (batch, answered) = waiting("b");
         writer.write(vec![batch]).await;
         assert_eq!(answered.await.unwrap(), Err(Shed));
         assert!(writer.failing);
-        let woken = futures_util::poll!(std::pin::pin!(signal.notified()));
+        let woken = futures_util::poll!(std::pin::pin!(bells.inbox.notified()));
         assert!(woken.is_pending(), "nothing was written, and somebody was woken");
     }
 

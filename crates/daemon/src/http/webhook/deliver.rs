@@ -19,6 +19,7 @@ use super::{
     measure::{self, Outcome},
     secrets::Secrets,
 };
+use crate::health::Health;
 
 /// The largest body that is read.
 pub(super) const MOST_BODY: usize = 256 << 10;
@@ -32,6 +33,7 @@ type Answer = Response<Empty<Chunk>>;
 pub(super) struct Receiver {
     pub secrets: Secrets,
     pub queue: Queue,
+    pub health: Arc<Health>,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -60,8 +62,8 @@ impl Receiver {
         let (began, left) = (self.clock.monotonic(), connection.request_began());
         let answer = match self.store_of(&request) {
             Ok(store) => {
-                let outcome = self.deliver(store, request, connection, began + left).await;
-                self.count(store, &outcome, began);
+                let outcome = self.deliver(&store, request, connection, began + left).await;
+                self.count(&store, &outcome, began);
                 outcome.map_or_else(refused, |_| status(StatusCode::OK))
             }
             Err(refusal) => refused(refusal),
@@ -70,7 +72,7 @@ impl Receiver {
         answer
     }
 
-    fn store_of<B>(&self, request: &Request<B>) -> Result<&StoreKey, Refusal> {
+    fn store_of<B>(&self, request: &Request<B>) -> Result<StoreKey, Refusal> {
         let key = request.uri().path().strip_prefix("/webhooks/").ok_or(Refusal::NotFound)?;
         let store = self.secrets.store_named(key).ok_or(Refusal::NotFound)?;
         if request.method() == Method::POST { Ok(store) } else { Err(Refusal::Method) }
@@ -97,11 +99,14 @@ impl Receiver {
         // Without a signature there is no reason to read on.
         let signature = only_signature(&head.headers).ok_or(Refusal::Signature)?;
         let (body, bytes) = self.in_time(deadline, self.read(body)).await.unwrap_or(Err(Refusal::Late))?;
-        match self.secrets.verify(store, &body, signature).await {
-            Ok(true) => connection.proven(),
-            Ok(false) => return Err(Refusal::Signature),
-            Err(_) => return Err(Refusal::Shed),
+        let is_verified = self.secrets.verify(store, &body, signature).await.map_err(|_| Refusal::Shed)?;
+        if let Some(in_a_row) = self.secrets.count(store, is_verified) {
+            self.health.change(store, |health| health.unverified = in_a_row);
         }
+        if !is_verified {
+            return Err(Refusal::Signature);
+        }
+        connection.proven();
         let event = event::name(&body);
         let label = event::label(event.as_deref());
         let delivery = NewDelivery {
@@ -142,7 +147,10 @@ impl Receiver {
             Ok((Kept::New, event)) => (*event, Outcome::Stored),
             Ok((Kept::Duplicate, event)) => (*event, Outcome::Duplicate),
             Err(Refusal::Signature) => (event::OTHER, Outcome::BadSignature),
-            Err(Refusal::Shed) => (event::OTHER, Outcome::Shed),
+            Err(Refusal::Shed) => {
+                self.queue.note_refused(store);
+                (event::OTHER, Outcome::Shed)
+            }
             Err(_) => return,
         };
         measure::delivery(store, event, outcome);

@@ -28,6 +28,7 @@ pub(super) fn label(event: Option<&str>) -> &'static str {
 mod tests {
     use super::*;
 
+    // withstands: F051
     #[test]
     fn the_event_is_read_from_any_envelope_that_has_one() {
         let check =
@@ -46,6 +47,7 @@ mod tests {
         assert_eq!(name(b"{\"event\":\"\xff\"}"), None);
     }
 
+    // withstands: F051
     #[test]
     fn a_body_that_is_nested_without_end_has_no_event() {
         let bomb = format!(r#"{{"data":{}"#, "[".repeat(200_000));
@@ -56,6 +58,7 @@ mod tests {
         assert_eq!(name(deep.as_bytes()).as_deref(), Some("order.paid"));
     }
 
+    // withstands: F048
     #[test]
     fn metrics_know_the_documented_events_and_one_more() {
         assert_eq!(EventName::ALL.len(), 24);

@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
+use espelho_model::watch;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -16,6 +17,7 @@ use super::{
     timed::Timed,
     tls::Tls,
 };
+use crate::panics::contained;
 
 /// Headers of one request.
 const MOST_HEADERS: usize = 64;
@@ -39,10 +41,12 @@ impl Front {
     pub(super) async fn accept_all(self: Arc<Self>, listener: TcpListener) {
         let mut exhausted = false;
         loop {
+            let waiting = watch::idle();
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
                 () = self.stop.cancelled() => return,
             };
+            drop(waiting);
             match accepted {
                 Ok((socket, peer)) => {
                     exhausted = false;
@@ -71,7 +75,7 @@ impl Front {
             }
         };
         let id = registered.0.id();
-        let task = self.serving.spawn(Arc::clone(self).serve(socket, registered));
+        let task = self.serving.spawn(contained(Arc::clone(self).serve(socket, registered)));
         self.connections.served_by(id, task.abort_handle());
     }
 

@@ -11,6 +11,7 @@ mod event;
 mod listener;
 mod measure;
 mod secrets;
+mod signals;
 mod socket;
 mod timed;
 mod tls;
@@ -18,16 +19,20 @@ mod tls;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, watch};
 use espelho_store::Store;
 use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-pub(crate) use commit::Signals;
+use crate::{config::Configuration, health::Health};
 pub(crate) use measure::{ACK_BUCKETS, ACK_DURATION};
+pub(crate) use signals::{Bells, Signals};
 pub(crate) use socket::listen;
 pub(crate) use tls::{Tls, TlsFiles};
 
@@ -56,11 +61,32 @@ pub(crate) struct Limits {
 /// The stores that receive webhooks, each with the secret that its configuration names.
 pub(crate) type Receiving = Vec<(StoreKey, Option<SecretString>)>;
 
+/// What deliveries come in by: the socket, and the certificate where there is one.
+pub(crate) type Front = (TcpListener, Option<Tls>);
+
+/// The receiver's socket and certificate, where a store receives webhooks.
+pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, String> {
+    if configuration.stores.iter().all(|store| store.webhook.is_none()) {
+        return Ok(None);
+    }
+    let section = &configuration.installation.webhooks;
+    let tls = section.tls().map(Tls::load).transpose();
+    let tls =
+        tls.map_err(|e| format!("the receiver's certificate cannot be used ({e}); it takes PEM files"))?;
+    let listener = listen(section.listen).map_err(|error| {
+        let listen = section.listen;
+        format!("webhooks.listen {listen} cannot be used ({error}); stop what listens there or choose another port")
+    })?;
+    Ok(Some((listener, tls)))
+}
+
 /// A receiver at work.
 pub(crate) struct Webhooks {
     stop: CancellationToken,
     /// Ends what watches over the connections, once there are none.
     done: CancellationToken,
+    receiver: Arc<deliver::Receiver>,
+    tls: Option<Arc<Tls>>,
     serving: TaskTracker,
     accepting: JoinHandle<()>,
     writing: JoinHandle<()>,
@@ -73,31 +99,45 @@ impl Webhooks {
         tls: Option<Tls>,
         limits: Limits,
         stores: Receiving,
-        signals: Arc<Signals>,
+        (signals, health): (Arc<Signals>, Arc<Health>),
         (store, clock): (Store, Arc<dyn Clock>),
     ) -> Self {
         let (stop, done) = (CancellationToken::new(), CancellationToken::new());
         let (queue, writing) = commit::queue(limits.queue, limits.queue_bytes, store.clone(), signals);
-        let keys = stores.iter().map(|(key, _)| key.clone()).collect();
         let secrets = secrets::Secrets::new(store.clone(), Arc::clone(&clock), stores);
         let limits = Limits { connections: socket::affordable(limits.connections), ..limits };
         let connections = connections::Connections::new(limits, Arc::clone(&clock));
         tokio::spawn(Arc::clone(&connections).keep_deadlines(done.clone()));
-        tokio::spawn(measure_all(keys, Arc::clone(&connections), (store, Arc::clone(&clock)), stop.clone()));
+        let receiver = Arc::new(deliver::Receiver { secrets, queue, health, clock: Arc::clone(&clock) });
+        // It must not keep the queue open.
+        let on = (store, Arc::clone(&clock));
+        tokio::spawn(measure_all(Arc::downgrade(&receiver), Arc::clone(&connections), on, stop.clone()));
         let tls = tls.map(Arc::new);
         if let Some(tls) = &tls {
-            tokio::spawn(Arc::clone(tls).keep_fresh(Arc::clone(&clock), stop.clone()));
+            tokio::spawn(Arc::clone(tls).keep_fresh(clock, stop.clone()));
         }
         let front = listener::Front {
-            receiver: Arc::new(deliver::Receiver { secrets, queue, clock }),
+            receiver: Arc::clone(&receiver),
             connections,
-            tls,
+            tls: tls.clone(),
             stop: stop.clone(),
             serving: TaskTracker::new(),
         };
         let serving = front.serving.clone();
-        let accepting = tokio::spawn(Arc::new(front).accept_all(listener));
-        Self { stop, done, serving, accepting, writing: tokio::spawn(writing) }
+        let accepting = watch::lane("receiver", Arc::new(front).accept_all(listener));
+        let (accepting, writing) =
+            (tokio::spawn(accepting), tokio::spawn(watch::lane("inbox_writer", writing)));
+        Self { stop, done, receiver, tls, serving, accepting, writing }
+    }
+
+    /// Receives for these stores from now on; a delivery under way is judged as it began.
+    pub(crate) fn serve(&self, stores: Receiving) {
+        self.receiver.secrets.replace(stores);
+    }
+
+    /// Looks at the certificate's files now.
+    pub(crate) fn refresh_certificate(&self) {
+        self.tls.iter().for_each(|tls| tls.look_again());
     }
 
     /// Ends when the receiver no longer works though nobody has stopped it.
@@ -115,6 +155,7 @@ impl Webhooks {
         self.serving.close();
         self.serving.wait().await;
         self.done.cancel();
+        drop(self.receiver);
         if !self.writing.is_finished() {
             let _ = self.writing.await;
         }
@@ -123,13 +164,14 @@ impl Webhooks {
 
 /// Measures again and again how long the oldest delivery of each store has been waiting.
 async fn measure_all(
-    stores: Vec<StoreKey>,
+    receiver: Weak<deliver::Receiver>,
     connections: Arc<connections::Connections>,
     (store, clock): (Store, Arc<dyn Clock>),
     stop: CancellationToken,
 ) {
     loop {
         measure::connections(connections.len());
+        let stores = receiver.upgrade().map(|receiver| receiver.secrets.stores()).unwrap_or_default();
         for key in &stores {
             match store.oldest_unhandled(key).await {
                 Ok(oldest) => {

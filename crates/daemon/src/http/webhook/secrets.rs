@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -22,7 +25,7 @@ const BELIEVED_FOR: Duration = Duration::from_secs(60);
 pub(super) struct Secrets {
     store: Store,
     clock: Arc<dyn Clock>,
-    known: HashMap<StoreKey, Arc<Known>>,
+    known: RwLock<HashMap<StoreKey, Arc<Known>>>,
 }
 
 #[derive(Default)]
@@ -31,6 +34,8 @@ struct Known {
     records: Mutex<Arc<Records>>,
     /// When the kept ones were read last; held while they are read, so that one look serves all who wait.
     last: tokio::sync::Mutex<Option<Look>>,
+    /// Deliveries in a row that none of the secrets has signed.
+    unverified: AtomicU64,
 }
 
 /// When secrets were read, and whether that worked.
@@ -63,24 +68,49 @@ impl Secrets {
         clock: Arc<dyn Clock>,
         configured: impl IntoIterator<Item = (StoreKey, Option<SecretString>)>,
     ) -> Self {
+        let secrets = Self { store, clock, known: RwLock::default() };
+        secrets.replace(configured);
+        secrets
+    }
+
+    /// Takes these stores instead of those that there were. What the database says is read again with the next delivery.
+    pub(super) fn replace(&self, configured: impl IntoIterator<Item = (StoreKey, Option<SecretString>)>) {
         let known = |(key, configured)| (key, Arc::new(Known { configured, ..Known::default() }));
-        Self { store, clock, known: configured.into_iter().map(known).collect() }
+        let known = configured.into_iter().map(known).collect();
+        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+    }
+
+    /// The stores that receive webhooks.
+    pub(super) fn stores(&self) -> Vec<StoreKey> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
     /// The store that a path names, if it receives webhooks.
-    pub(super) fn store_named(&self, key: &str) -> Option<&StoreKey> {
-        let key = StoreKey::new(key).ok()?;
-        self.known.get_key_value(&key).map(|(key, _)| key)
+    pub(super) fn store_named(&self, key: &str) -> Option<StoreKey> {
+        StoreKey::new(key).ok().filter(|key| self.of(key).is_some())
+    }
+
+    /// Counts a delivery that was looked at; gives the number of those in a row that no secret has signed, where it changes.
+    pub(super) fn count(&self, store: &StoreKey, is_verified: bool) -> Option<u64> {
+        let known = self.of(store)?;
+        match is_verified {
+            true => (known.unverified.swap(0, Ordering::Relaxed) > 0).then_some(0),
+            false => Some(known.unverified.fetch_add(1, Ordering::Relaxed) + 1),
+        }
+    }
+
+    fn of(&self, store: &StoreKey) -> Option<Arc<Known>> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).get(store).cloned()
     }
 
     /// Whether one of the store's secrets has made this signature.
     pub(super) async fn verify(&self, store: &StoreKey, body: &[u8], header: &str) -> Result<bool, Unknown> {
-        let Some(known) = self.known.get(store) else { return Ok(false) };
+        let Some(known) = self.of(store) else { return Ok(false) };
         if known.is_fresh(self.clock.monotonic()) && known.verify(body, header, self.clock.now()) {
             return Ok(true);
         }
         // A task of its own: a connection may end at any moment, and what runs on the database must not.
-        let looking = Arc::clone(known).look(self.store.clone(), Arc::clone(&self.clock), store.clone());
+        let looking = Arc::clone(&known).look(self.store.clone(), Arc::clone(&self.clock), store.clone());
         tokio::spawn(looking).await.unwrap_or(Err(Unknown))?;
         Ok(known.verify(body, header, self.clock.now()))
     }

@@ -64,13 +64,18 @@ impl Tls {
     pub(super) async fn keep_fresh(self: Arc<Self>, clock: Arc<dyn Clock>, stop: CancellationToken) {
         loop {
             tokio::select! { () = clock.sleep(LOOK_AGAIN) => {}, () = stop.cancelled() => return }
-            match self.refresh() {
-                Ok(true) => tracing::info!("the receiver's certificate has been renewed"),
-                Ok(false) => {}
-                // Certificate and key are replaced one after the other, so this may be over with the next look.
-                Err(error) => {
-                    tracing::warn!(%error, "the receiver's new certificate cannot be used; the old one stays");
-                }
+            self.look_again();
+        }
+    }
+
+    /// Looks at the files, and says what comes of it.
+    pub(super) fn look_again(&self) {
+        match self.refresh() {
+            Ok(true) => tracing::info!("the receiver's certificate has been renewed"),
+            Ok(false) => {}
+            // Certificate and key are replaced one after the other, so this may be over with the next look.
+            Err(error) => {
+                tracing::warn!(%error, "the receiver's new certificate cannot be used; the old one stays");
             }
         }
     }

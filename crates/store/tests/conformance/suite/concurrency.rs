@@ -48,6 +48,7 @@ async fn assert_all_pages_arrived(world: &World) {
     assert_eq!(last, ["43", "44", "45", "46", "47", "48", "49"]);
 }
 
+// withstands: F097
 pub(crate) async fn eight_stores_over_two_connections_write_their_pages_at_once(world: &World) {
     let stores = [world.store.clone(), world.open_again().await.unwrap()];
     let (mut tasks, start) = (JoinSet::new(), Arc::new(Barrier::new(TASKS)));
@@ -82,6 +83,7 @@ pub(crate) async fn eight_tasks_under_one_lease_write_their_pages_at_once(world:
     assert_all_pages_arrived(world).await;
 }
 
+// withstands: F097
 pub(crate) async fn readers_see_whole_pages_while_they_are_written(world: &World) {
     let lease = world.lease().await;
     let other = world.open_again().await.unwrap();

@@ -107,6 +107,10 @@ pub(crate) async fn the_age_is_that_of_the_oldest_open_delivery(world: &World) {
     let first = inbox(&world.store).await[0].id;
     world.store.mark_handled(vec![first]).await.unwrap();
     assert_eq!(oldest().await, Some(at(2)));
+    keep(&world.store, [NewDelivery { received_at: at(5), ..delivery("outra", "b") }]).await;
+    let mut all = world.store.oldest_by_store().await.unwrap();
+    all.sort();
+    assert_eq!(all, [("minha-loja".to_owned(), at(2)), ("outra".to_owned(), at(5))], "one question for all");
 }
 
 /// Handles everything that is open, at the clock's time.

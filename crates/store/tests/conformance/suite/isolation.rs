@@ -16,6 +16,7 @@ use crate::{
     world::{World, store_key},
 };
 
+// withstands: F109
 pub(crate) async fn one_order_number_in_two_stores_is_two_rows(world: &World) {
     let (a, b) = (world.lease_of(&store_key("a")).await, world.lease_of(&store_key("b")).await);
     world.write_orders(&a, Op::Insert, vec![order_of("1", "paid", &["1", "2"])]).await;
@@ -35,6 +36,7 @@ pub(crate) async fn one_order_number_in_two_stores_is_two_rows(world: &World) {
 }
 
 /// A store with noisy company holds what the same store holds alone.
+// withstands: F109
 pub(crate) async fn what_happens_in_one_store_is_the_same_whatever_happens_in_another(world: &World) {
     let case = AtomicUsize::new(0);
     for_all(12, &vec((any::<bool>(), step()), 1..10), async |steps| {

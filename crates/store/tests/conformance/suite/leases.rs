@@ -89,6 +89,7 @@ pub(crate) async fn writing_renews_the_lease(world: &World) {
     assert_eq!(line.get("renewed_at"), Some("2026-11-27T06:31:30.123456Z"));
 }
 
+// withstands: F111
 pub(crate) async fn nothing_is_written_under_a_lease_that_was_overtaken(world: &World) {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;

@@ -19,6 +19,7 @@ pub(crate) mod reading;
 pub(crate) mod runs;
 pub(crate) mod seeing;
 pub(crate) mod shipments;
+pub(crate) mod sweeps;
 pub(crate) mod tokens;
 pub(crate) mod told;
 pub(crate) mod tracking;

@@ -26,6 +26,7 @@ async fn migrations(world: &World) -> Vec<String> {
     world.tables.list("SELECT CAST(version AS TEXT) FROM _sqlx_migrations ORDER BY version").await
 }
 
+// withstands: F108
 pub(crate) async fn a_database_that_a_newer_espelho_migrated_is_refused(world: &World) {
     let from_the_future = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
         SELECT 9999, 'later', success, checksum, 1 FROM _sqlx_migrations WHERE version = 1";

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use espelho_model::{
-    LabelId, OrderNumber, ShipmentId,
+    Clock as _, ContentHash, LabelId, OrderNumber, ShipmentId,
     shipment::{LabelFormat, Shipment, ShipmentLabel},
     sync::Resource,
 };
-use espelho_store::{Lease, Op, ReadyLabel};
+use espelho_store::{FetchedFile, Lease, Op, Part, ReadyLabel, WantedLabels};
 
 use crate::{
     examples::order,
@@ -31,20 +32,25 @@ async fn write(world: &World, lease: &Lease, number: &str, shipments: Vec<Shipme
 }
 
 async fn to_fetch(world: &World) -> Vec<ReadyLabel> {
-    world.store.labels_to_fetch(&minha_loja(), "", 100).await.unwrap()
+    world.store.labels_to_fetch(&minha_loja(), &WantedLabels::default(), "", 100).await.unwrap()
+}
+
+fn fetched(file: &str) -> FetchedFile {
+    let sha256 = "0".repeat(64);
+    FetchedFile { file: file.to_owned(), size: 1, sha256, host: "storage.example".into() }
 }
 
 /// Fetches everything there is to fetch, as the engine would.
 async fn fetch_all(world: &World, lease: &Lease) -> Vec<String> {
-    let mut fetched = Vec::new();
+    let mut ids = Vec::new();
     for ready in to_fetch(world).await {
         let mut tx = world.store.begin(lease).await.unwrap();
         let file = format!("{}/{}.pdf", ready.order, ready.id);
-        assert!(tx.keep_label_file(&ready.id, ready.version, &file).await.unwrap());
+        assert!(tx.keep_label_file(&ready.id, ready.version, &fetched(&file)).await.unwrap());
         tx.commit().await.unwrap();
-        fetched.push(ready.id.into_string());
+        ids.push(ready.id.into_string());
     }
-    fetched
+    ids
 }
 
 async fn files(world: &World) -> Vec<String> {
@@ -62,9 +68,16 @@ pub(crate) async fn a_label_is_to_be_fetched_when_it_is_ready_and_has_no_file(wo
     assert_eq!(shown, [("L1", "N-1"), ("L3", "N-1")]);
     assert_eq!(found[0].shipment.as_ref().map(ShipmentId::as_str), Some("S1"));
     assert_eq!(found[0].format, Some(LabelFormat::A4));
-    let page = world.store.labels_to_fetch(&minha_loja(), "L1", 1).await.unwrap();
+    let page = world.store.labels_to_fetch(&minha_loja(), &WantedLabels::default(), "L1", 1).await.unwrap();
     assert_eq!(page, found[1..]);
-    assert!(world.store.labels_to_fetch(&store_key("outra"), "", 9).await.unwrap().is_empty());
+    assert!(
+        world
+            .store
+            .labels_to_fetch(&store_key("outra"), &WantedLabels::default(), "", 9)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(fetch_all(world, &lease).await, ["L1", "L3"]);
     assert!(to_fetch(world).await.is_empty());
 }
@@ -138,8 +151,10 @@ pub(crate) async fn a_file_belongs_to_the_label_that_it_was_fetched_for(world: &
     let told = newest(world).await;
     for ready in found {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        assert!(!tx.keep_label_file(&ready.id, ready.version, "old.pdf").await.unwrap());
-        assert!(!tx.keep_label_file(&LabelId::new("nowhere"), ready.version, "old.pdf").await.unwrap());
+        assert!(!tx.keep_label_file(&ready.id, ready.version, &fetched("old.pdf")).await.unwrap());
+        assert!(
+            !tx.keep_label_file(&LabelId::new("nowhere"), ready.version, &fetched("old.pdf")).await.unwrap()
+        );
         tx.commit().await.unwrap();
     }
     assert_eq!(files(world).await, ["L1 -", "L2 - gone"]);
@@ -159,4 +174,101 @@ pub(crate) async fn labels_of_an_order_that_is_gone_are_not_fetched(world: &Worl
     tx.commit().await.unwrap();
     let left: Vec<String> = to_fetch(world).await.into_iter().map(|l| l.id.into_string()).collect();
     assert_eq!(left, ["L9"]);
+}
+
+async fn kept(world: &World) -> Vec<String> {
+    let void = "CASE WHEN void_at IS NULL THEN '' ELSE ' void' END";
+    world.tables.list(&format!("SELECT file || ' ' || host || {void} FROM label_files ORDER BY file")).await
+}
+
+/// Void files stay on record until whoever removes them says so.
+pub(crate) async fn the_file_of_a_label_that_changed_or_went_is_void_and_kept(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, "N-1", vec![shipment_with("S1", vec![label("L1", "a"), label("L2", "a")])]).await;
+    fetch_all(world, &lease).await;
+    assert_eq!(kept(world).await, ["N-1/L1.pdf storage.example", "N-1/L2.pdf storage.example"]);
+    world.clock.advance(Duration::from_secs(60));
+    write(world, &lease, "N-1", vec![shipment_with("S1", vec![label("L1", "a"), label("L3", "a")])]).await;
+    assert_eq!(kept(world).await, ["N-1/L1.pdf storage.example", "N-1/L2.pdf storage.example void"]);
+    let now = world.clock.now();
+    assert!(world.store.label_files_void_before(&minha_loja(), now, 9).await.unwrap().is_empty());
+    let later = now + TimeDelta::seconds(1);
+    let void = world.store.label_files_void_before(&minha_loja(), later, 9).await.unwrap();
+    assert_eq!(void, ["N-1/L2.pdf"]);
+    assert!(world.store.label_files_void_before(&store_key("outra"), later, 9).await.unwrap().is_empty());
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.forget_label_files(void.clone()).await.unwrap();
+    tx.commit().await.unwrap();
+    let asked = vec!["N-1/L1.pdf".to_owned(), void[0].clone(), "N-1/L9.pdf".into()];
+    let known = world.store.label_files_on_record(&minha_loja(), asked).await.unwrap();
+    assert_eq!(known.into_iter().collect::<Vec<_>>(), ["N-1/L1.pdf"]);
+    // The same file for the same label again is good again.
+    write(world, &lease, "N-1", vec![]).await;
+    assert_eq!(kept(world).await, ["N-1/L1.pdf storage.example void"]);
+    write(world, &lease, "N-1", vec![shipment_with("S1", vec![label("L1", "a")])]).await;
+    fetch_all(world, &lease).await;
+    assert_eq!(kept(world).await, ["N-1/L1.pdf storage.example"]);
+}
+
+pub(crate) async fn only_labels_in_wanted_formats_and_of_late_are_to_be_fetched(world: &World) {
+    let lease = world.lease().await;
+    let of = |id: &str, format: Option<&str>, completed_at| ShipmentLabel {
+        format: format.map(LabelFormat::new),
+        completed_at,
+        ..label(id, "a")
+    };
+    let now = world.clock.now();
+    let labels = vec![
+        of("L1", Some("a4"), Some(now)),
+        of("L2", Some("zebra"), Some(now)),
+        of("L3", Some("zebra_pdf"), None),
+        of("L4", None, Some(now)),
+        of("L5", Some("zebra"), Some(now - TimeDelta::days(31))),
+    ];
+    write(world, &lease, "N-1", vec![shipment_with("S1", labels)]).await;
+    let wanted = async |formats: &[&str], since| {
+        let formats = formats.iter().map(|format| LabelFormat::new(format)).collect();
+        let wanted = WantedLabels { formats, since };
+        let found = world.store.labels_to_fetch(&minha_loja(), &wanted, "", 9).await.unwrap();
+        found.into_iter().map(|label| label.id.into_string()).collect::<Vec<_>>()
+    };
+    let month = now - TimeDelta::days(30);
+    assert_eq!(wanted(&[], month).await, ["L1", "L2", "L3", "L4"]);
+    assert_eq!(wanted(&["zebra"], month).await, ["L2"]);
+    assert_eq!(wanted(&["zebra"], month - TimeDelta::days(2)).await, ["L2", "L5"]);
+    assert_eq!(wanted(&["zebra_pdf", "a4"], month).await, ["L1", "L3"]);
+}
+
+pub(crate) async fn orders_whose_labels_are_being_made_or_not_yet_are_found_by_when_they_were_looked_at(
+    world: &World,
+) {
+    let lease = world.lease().await;
+    let waiting = |id: &str| Shipment { status: Some("ready_to_ship".into()), ..shipment_with(id, vec![]) };
+    let making =
+        Shipment { labels: vec![pending_with("L1", "processing"), label("L2", "a")], ..waiting("S1") };
+    for (number, shipments) in [
+        ("N-1", vec![making.clone()]),
+        ("N-2", vec![waiting("S2")]),
+        ("N-3", vec![Shipment { label_generation_blocked: Some(true), ..waiting("S3") }]),
+        ("N-4", vec![Shipment { status: Some("delivered".into()), ..waiting("S4") }]),
+    ] {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        let order = OrderNumber::new(number);
+        tx.write_shipments(&order, shipments).await.unwrap();
+        tx.note_parts(vec![(order, Part::Shipments, ContentHash::from_i64(1))]).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    let made = world.store.labels_in_the_making(&minha_loja(), 9).await.unwrap();
+    assert_eq!(made.iter().map(|made| made.order.as_str()).collect::<Vec<_>>(), ["N-1"]);
+    assert_eq!(made[0].changed_at, made[0].read_at);
+    let before = world.clock.now() + TimeDelta::seconds(1);
+    let without = world.store.orders_without_labels(&minha_loja(), before, 9).await.unwrap();
+    assert_eq!(without, [OrderNumber::new("N-2")]);
+    let earlier = before - TimeDelta::seconds(60);
+    assert!(world.store.orders_without_labels(&minha_loja(), earlier, 9).await.unwrap().is_empty());
+    assert!(world.store.labels_in_the_making(&store_key("outra"), 9).await.unwrap().is_empty());
+}
+
+fn pending_with(id: &str, status: &str) -> ShipmentLabel {
+    ShipmentLabel { status: Some(status.into()), ..pending(id) }
 }

@@ -42,6 +42,7 @@ pub(crate) async fn a_token_is_never_shown(world: &World) {
     assert!(!format!("{kept:?}").contains("s3cret"), "{kept:?}");
 }
 
+// withstands: F085
 pub(crate) async fn logins_are_told_from_a_time_on_oldest_first(world: &World) {
     let minutes = |n| opening_hour() + TimeDelta::minutes(n);
     let logins = [(30, "renewal"), (10, "no token"), (20, "401")];

@@ -9,7 +9,7 @@ use espelho_model::{
     listing::Listing,
     occurrence::Occurrence,
 };
-use espelho_store::{Lease, Op};
+use espelho_store::{Lease, NewDelivery, Op};
 use proptest::{prelude::Just, prelude::Strategy as _, sample::subsequence};
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     hand_clock::opening_hour,
     specimens::{bare_listing, conversation, listing, message, occurrence, raw, text},
     tables::Line,
-    world::{World, store_key},
+    world::{World, minha_loja, store_key},
 };
 
 fn at(second: i64) -> DateTime<Utc> {
@@ -211,4 +211,36 @@ pub(crate) async fn messages_of_several_conversations_come_at_once(world: &World
     tx.write_messages(vec![of("1", "B")]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(world.tables.count("conversation_messages WHERE gone_at IS NULL").await, 4);
+}
+
+// withstands: F053
+pub(crate) async fn what_only_deliveries_tell_stays_when_the_deliveries_are_cleared_away(world: &World) {
+    let lease = world.lease().await;
+    let delivery = NewDelivery {
+        store: minha_loja(),
+        received_at: opening_hour(),
+        event: Some("conversation.message".to_owned()),
+        digest: "0".repeat(64),
+        body: b"{}".to_vec(),
+    };
+    world.store.keep_deliveries(vec![delivery]).await.unwrap();
+    tell(world, &lease, vec![opened(1), closed(5)]).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.write_messages(vec![message("M", "oi")]).await.unwrap();
+    tx.write_occurrences(vec![occurrence("O", "atraso")]).await.unwrap();
+    tx.write_listings(vec![listing("MPB-0000000000001", "Camisa")], at(1)).await.unwrap();
+    tx.commit().await.unwrap();
+    let tables = ["conversations", "conversation_messages", "occurrences", "listings"];
+    let mut before = Vec::new();
+    for table in tables {
+        before.push(only_row(world, table).await);
+    }
+    let handled = world.store.unhandled(&minha_loja(), 0, 10).await.unwrap();
+    world.store.mark_handled(handled.iter().map(|delivery| delivery.id).collect()).await.unwrap();
+    world.clock.advance(Duration::from_secs(10 * 365 * 86_400));
+    let now = espelho_model::Clock::now(&*world.clock);
+    assert_eq!(world.store.prune_inbox(now).await.unwrap(), 1);
+    for (table, before) in tables.into_iter().zip(before) {
+        assert_eq!(only_row(world, table).await, before, "{table}");
+    }
 }

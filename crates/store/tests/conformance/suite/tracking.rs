@@ -43,6 +43,7 @@ async fn write(world: &World, lease: &Lease, ids: &[&str], code: &str) {
     tx.commit().await.unwrap();
 }
 
+// withstands: F066
 pub(crate) async fn the_way_of_a_shipment_is_told_when_it_changes(world: &World) {
     let lease = world.lease().await;
     write(world, &lease, &["S1", "S2"], "BR123").await;

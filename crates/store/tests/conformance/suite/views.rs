@@ -112,6 +112,7 @@ pub(crate) async fn every_deadline_is_a_row_until_it_no_longer_matters(world: &W
     assert!(rows.iter().all(|row| row.get("store") == Some("minha-loja")));
 }
 
+// withstands: F065
 pub(crate) async fn the_invoice_that_counts_is_neither_replaced_nor_gone(world: &World) {
     let lease = world.lease().await;
     let of = |id: &str, is_current| FiscalDocument { is_current, ..invoice(id, "issued") };

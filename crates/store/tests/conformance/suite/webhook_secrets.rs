@@ -16,6 +16,7 @@ async fn known(world: &World, store: &Store) -> Vec<String> {
     secrets.into_iter().map(|kept| kept.secret).collect()
 }
 
+// withstands: F036
 pub(crate) async fn a_new_secret_retires_the_one_before_which_stays_for_a_day(world: &World) {
     let other = world.open_again().await.unwrap();
     assert!(known(world, &other).await.is_empty());

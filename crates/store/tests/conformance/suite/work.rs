@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use espelho_model::{
     ContentHash, OrderNumber, ProductId,
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{KnownPart, Lease, Op, Part, TableCount};
+use espelho_store::{KnownPart, Lease, Op, Paces, Part, TableCount};
 
 use crate::{
     examples::{bare_order, bare_product, order, order_of},
@@ -79,29 +80,48 @@ pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
     assert_eq!(shipped[0].mirrored_at, opening_hour() + Duration::from_secs(60));
 }
 
-pub(crate) async fn closed_orders_take_turns(world: &World) {
+pub(crate) async fn orders_are_due_by_their_age(world: &World) {
     let lease = world.lease().await;
-    write(world, &lease, &["b", "a", "c"], "delivered").await;
-    write(world, &lease, &["open"], "paid").await;
-    write(world, &lease, &["gone"], "cancelled").await;
-    gone(world, &lease, Resource::Orders, "gone").await;
-    let turn = async |limit| {
-        let aged = world.store.closed_orders_by_age(&minha_loja(), limit).await.unwrap();
-        aged.into_iter().map(|(number, _)| number.into_string()).collect::<Vec<_>>()
+    let day = Duration::from_secs(86_400);
+    // They bear no times of their own, so that they have changed when they were written.
+    let write = async |number: &str, status: &str| {
+        let order = Order { status: Some(status.to_owned()), ..bare_order(number) };
+        world.write_orders(&lease, Op::Update, vec![order]).await;
+        if number != "unread" {
+            note(world, &lease, &[(number, Part::Shipments)]).await;
+        }
     };
-    assert_eq!(turn(9).await, ["a", "b", "c"]);
-    // Looked at and the same: it goes to the end, though its row keeps its time.
-    world.clock.advance(Duration::from_secs(60));
-    note(world, &lease, &[("a", Part::Order), ("b", Part::Shipments)]).await;
-    assert_eq!(turn(9).await, ["b", "c", "a"]);
-    world.clock.advance(Duration::from_secs(60));
-    write(world, &lease, &["b"], "completed").await;
-    assert_eq!(turn(2).await, ["c", "a"]);
-    let aged = world.store.closed_orders_by_age(&minha_loja(), 9).await.unwrap();
-    let ages: Vec<u64> =
-        aged.iter().map(|(_, at)| (*at - opening_hour()).num_seconds().unsigned_abs()).collect();
-    assert_eq!(ages, [0, 60, 120]);
-    assert!(world.store.closed_orders_by_age(&store_key("outra"), 9).await.unwrap().is_empty());
+    for (number, status) in
+        [("open", "paid"), ("unread", "paid"), ("old", "delivered"), ("gone", "delivered")]
+    {
+        write(number, status).await;
+    }
+    gone(world, &lease, Resource::Orders, "gone").await;
+    world.clock.advance(day * 26);
+    write("middle", "cancelled").await;
+    world.clock.advance(day * 3 - Duration::from_secs(3_600));
+    write("young", "delivered").await;
+    note(world, &lease, &[("open", Part::Shipments)]).await;
+    let due = async |limit| {
+        let paces = Paces {
+            young: (TimeDelta::days(2), TimeDelta::days(1)),
+            middle: (TimeDelta::days(20), TimeDelta::days(7)),
+            old: TimeDelta::days(29),
+        };
+        let due = world.store.aged_orders(&minha_loja(), &paces, limit).await.unwrap();
+        due.into_iter().map(OrderNumber::into_string).collect::<Vec<_>>()
+    };
+    assert!(due(9).await.is_empty(), "an hour is missing");
+    world.clock.advance(Duration::from_secs(3_601));
+    assert_eq!(due(9).await, ["old"]);
+    world.clock.advance(day);
+    // Three of five by what changed last, the rest by what was not read for longest.
+    assert_eq!(due(5).await, ["young", "old", "open"], "a side that was never read is another sweep's");
+    assert_eq!(due(2).await, ["young", "old"]);
+    note(world, &lease, &["young", "open", "old"].map(|number| (number, Part::Shipments))).await;
+    assert!(due(9).await.is_empty());
+    world.clock.advance(day * 4);
+    assert_eq!(due(9).await, ["middle", "open"], "what was young is of middle age now");
 }
 
 pub(crate) async fn products_take_turns(world: &World) {

@@ -11,9 +11,10 @@ async fn a_delivery_is_in_the_inbox_when_it_is_acknowledged_and_its_store_is_wok
     assert_eq!(inbox.len(), 1);
     assert_eq!((inbox[0].event.as_deref(), inbox[0].body.as_slice()), (Some("order.paid"), body.as_slice()));
     assert_eq!(inbox[0].digest.len(), 64);
-    receiving.signal.notified().await;
+    receiving.bells.inbox.notified().await;
 }
 
+// withstands: F048
 #[tokio::test]
 async fn whatever_is_rightly_signed_is_kept_as_it_came() {
     let receiving = Receiving::with(wide()).await;
@@ -35,6 +36,7 @@ async fn whatever_is_rightly_signed_is_kept_as_it_came() {
 }
 
 // proves: WHK-009, WHK-011
+// withstands: F039
 #[tokio::test]
 async fn only_one_whole_signature_of_these_very_bytes_counts() {
     let receiving = Receiving::with(wide()).await;
@@ -70,6 +72,7 @@ async fn only_one_whole_signature_of_these_very_bytes_counts() {
     }
 }
 
+// withstands: F041
 #[tokio::test]
 async fn other_paths_methods_and_encodings_are_refused() {
     let receiving = Receiving::with(wide()).await;
@@ -102,6 +105,7 @@ async fn other_paths_methods_and_encodings_are_refused() {
     assert_eq!(receiving.status(signed("POST /webhooks/loja?from=portal", &[])).await, 200);
 }
 
+// withstands: F042
 #[tokio::test]
 async fn bodies_and_heads_have_their_caps() {
     let receiving = Receiving::with(wide()).await;
@@ -137,6 +141,7 @@ async fn chunks_and_keep_alive_and_requests_sent_together_are_fine() {
     assert_eq!(kept, [b"{\"a\":1}".as_slice(), b"1", b"2", b"3"]);
 }
 
+// withstands: F036
 #[tokio::test]
 async fn a_secret_that_a_login_brings_is_known_at_once_and_the_old_one_stays_for_a_day() {
     let receiving = Receiving::with(wide()).await;
@@ -159,6 +164,7 @@ async fn a_secret_that_a_login_brings_is_known_at_once_and_the_old_one_stays_for
     assert_eq!(receiving.status(to_outra("whsec_c")).await, 401);
 }
 
+// withstands: F046
 #[tokio::test]
 async fn without_a_database_deliveries_are_asked_to_come_again() {
     let receiving = Receiving::with(wide()).await;
@@ -171,10 +177,47 @@ async fn without_a_database_deliveries_are_asked_to_come_again() {
     assert_eq!(receiving.status(unknown).await, 503);
 }
 
+// withstands: F044, F046
 #[tokio::test]
 async fn bodies_that_find_no_memory_are_asked_to_come_again() {
     let receiving = Receiving::with(Limits { queue_bytes: 1_000, ..wide() }).await;
     assert_eq!(receiving.status(signed(&[b'x'; 1_001])).await, 503);
     assert_eq!(receiving.status(signed(&[b'x'; 1_000])).await, 200);
+    receiving.bells.gap.notified().await;
     assert_eq!(receiving.status(signed(&[b'y'; 1_000])).await, 200, "the memory was not given back");
+}
+
+// withstands: F035
+#[tokio::test]
+async fn deliveries_that_no_known_secret_has_signed_are_counted_until_one_is_verified() {
+    let receiving = Receiving::with(wide()).await;
+    let unverified =
+        |key: &str| receiving.health.snapshot().get(&StoreKey::new(key).unwrap()).map(|h| h.unverified);
+    let lost =
+        request("POST /webhooks/loja", &[("X-Webhook-Signature", &signature("whsec_perdido", b"{}"))], b"{}");
+    for in_a_row in 1..=3 {
+        assert_eq!(receiving.status(&lost).await, 401);
+        assert_eq!(unverified("loja"), Some(in_a_row));
+    }
+    // What bears no signature at all is anybody's, and says nothing about the secret.
+    assert_eq!(receiving.status(request("POST /webhooks/loja", &[], b"{}")).await, 401);
+    assert_eq!((unverified("loja"), unverified("outra")), (Some(3), None));
+    assert_eq!(receiving.status(signed(b"{}")).await, 200);
+    assert_eq!(unverified("loja"), Some(0));
+}
+
+#[tokio::test]
+async fn the_stores_that_receive_may_change_while_it_receives() {
+    let receiving = Receiving::with(wide()).await;
+    assert_eq!(receiving.status(signed(b"{}")).await, 200);
+    let store = StoreKey::new("nova").unwrap();
+    receiving.webhooks.serve(vec![(store, Some("whsec_novo".into()))]);
+    assert_eq!(receiving.status(signed(b"{}")).await, 404);
+    let nova =
+        |secret| request("POST /webhooks/nova", &[("X-Webhook-Signature", &signature(secret, b"{}"))], b"{}");
+    assert_eq!(receiving.status(nova("whsec_novo")).await, 200);
+    assert_eq!(receiving.status(nova(SECRET)).await, 401);
+    receiving.webhooks.serve(vec![(loja(), Some("whsec_novo".into()))]);
+    assert_eq!(receiving.status(signed(b"{}")).await, 401, "its secret is another one");
+    assert_eq!(receiving.status(nova("whsec_novo")).await, 404);
 }

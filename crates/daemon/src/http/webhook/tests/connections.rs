@@ -101,6 +101,7 @@ async fn settle() {
 
 const PROXY: &str = "127.0.0.1";
 
+// withstands: F043
 #[tokio::test]
 async fn a_socket_that_says_nothing_or_half_a_head_goes_after_five_seconds() {
     let place = Place::with(10, 10);
@@ -115,6 +116,7 @@ async fn a_socket_that_says_nothing_or_half_a_head_goes_after_five_seconds() {
     assert_eq!(place.connections.len(), 0);
 }
 
+// withstands: F043
 #[tokio::test]
 async fn a_whole_request_has_ten_seconds_from_its_first_byte() {
     let place = Place::with(10, 10);
@@ -127,6 +129,7 @@ async fn a_whole_request_has_ten_seconds_from_its_first_byte() {
     assert!(guest.has_gone());
 }
 
+// withstands: F043
 #[tokio::test]
 async fn the_next_request_may_begin_within_fifteen_seconds_and_has_its_own_time_then() {
     let place = Place::with(10, 10);
@@ -163,6 +166,7 @@ async fn where_there_is_no_room_the_oldest_that_has_proven_nothing_goes() {
     assert!(!place.connections.evict());
 }
 
+// withstands: F043
 #[tokio::test]
 async fn an_address_has_its_share_and_a_proxy_on_this_machine_has_all() {
     let place = Place::with(100, 2);

@@ -69,7 +69,8 @@ struct Receiving {
     world: World,
     address: SocketAddr,
     webhooks: Webhooks,
-    signal: Arc<tokio::sync::Notify>,
+    bells: Bells,
+    health: Arc<Health>,
 }
 
 impl Receiving {
@@ -78,12 +79,15 @@ impl Receiving {
         let listener = listen(([127, 0, 0, 1], 0).into()).unwrap();
         let address = listener.local_addr().unwrap();
         let outra = StoreKey::new("outra").unwrap();
-        let signal = Arc::default();
-        let signals = Arc::new(Signals::from([(loja(), Arc::clone(&signal))]));
+        let bells = Bells::default();
+        let signals = Arc::<Signals>::default();
+        signals.put(&loja(), &bells);
         let on = (world.store.clone(), Arc::clone(&world.clock));
         let stores = vec![(loja(), Some(SECRET.into())), (outra, None)];
-        let webhooks = Webhooks::start(listener, None, limits, stores, signals, on);
-        Self { world, address, webhooks, signal }
+        let health = Arc::<Health>::default();
+        let tell = (signals, Arc::clone(&health));
+        let webhooks = Webhooks::start(listener, None, limits, stores, tell, on);
+        Self { world, address, webhooks, bells, health }
     }
 
     async fn connect(&self) -> Talk {

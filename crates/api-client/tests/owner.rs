@@ -1,0 +1,66 @@
+//! A store that is not ours: nothing is sent, logins neither.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod support;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use espelho_api_client::{Class, Error, error::BoxedError, limit::BoxFuture, owner::Owner};
+use espelho_model::OrderNumber;
+use support::bench;
+
+/// An owner that a test tells what it is.
+struct Told(AtomicBool);
+
+impl Owner for Told {
+    fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>> {
+        let is_ours = self.0.load(Ordering::SeqCst);
+        Box::pin(async move { if is_ours { Ok(()) } else { Err("somebody else has it".into()) } })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_is_not_ours_is_neither_logged_in_to_nor_called() {
+    let bench = bench(Vec::new()).await;
+    let owner = Arc::new(Told(AtomicBool::new(false)));
+    let client = bench.client.clone().owned_by(Arc::<Told>::clone(&owner));
+    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    assert!(error.is_not_ours() && error.was_never_sent(), "{error}");
+    assert_eq!((error.class(), error.code().as_str()), (Class::Permanent, "held"));
+    assert_eq!((bench.script.logins.lock().unwrap().len(), bench.sent()), (0, 0));
+
+    owner.0.store(true, Ordering::SeqCst);
+    client.order(&OrderNumber::new("1")).await.unwrap();
+    owner.0.store(false, Ordering::SeqCst);
+    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    assert!(matches!(error, Error::NotOurs { sent: false, .. }), "{error}");
+    assert_eq!((bench.script.logins.lock().unwrap().len(), bench.sent()), (1, 1));
+}
+
+/// An owner that loses the store while a call is under way.
+struct Losing;
+
+impl Owner for Losing {
+    fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(async { "somebody else has it".into() })
+    }
+}
+
+#[tokio::test]
+async fn a_call_under_way_is_not_waited_for_once_the_store_is_lost() {
+    let bench = bench(Vec::new()).await;
+    let client = bench.client.clone().owned_by(Arc::new(Losing));
+    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    assert!(error.is_not_ours() && !error.was_never_sent(), "{error}");
+}

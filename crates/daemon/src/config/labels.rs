@@ -1,0 +1,113 @@
+//! `[labels]`: in `espelho.toml` where the files of labels lie, in a store's file which are fetched and from where.
+
+use espelho_api_client::HostPattern;
+use espelho_model::shipment::LabelFormat;
+use serde::{Deserialize, Serialize};
+
+/// Of the installation.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LabelsSection {
+    /// Relative to the working directory (under systemd: to the state directory).
+    pub directory: String,
+    /// For how many days the files of labels that changed or went are kept; absent: for ever.
+    pub keep_days: Option<u32>,
+}
+
+impl Default for LabelsSection {
+    fn default() -> Self {
+        Self { directory: "labels".into(), keep_days: None }
+    }
+}
+
+impl LabelsSection {
+    /// What is wrong with it.
+    pub(super) fn mistake(&self) -> Option<&'static str> {
+        let is_empty = self.directory.trim_end_matches('/').is_empty();
+        is_empty.then_some(
+            "labels.directory is empty; write the name of a folder, or leave it out for \"labels\"",
+        )
+    }
+}
+
+/// Of a store, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LabelsConfig {
+    /// Empty: every format.
+    pub formats: Vec<LabelFormat>,
+    /// Empty: any public host.
+    pub hosts: Vec<HostPattern>,
+    /// Labels that were made within so many days.
+    pub days: u32,
+}
+
+/// Of a store, as written.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct StoreLabels {
+    formats: Vec<String>,
+    hosts: Vec<String>,
+    days: u32,
+}
+
+impl Default for StoreLabels {
+    fn default() -> Self {
+        Self { formats: vec!["*".into()], hosts: Vec::new(), days: 30 }
+    }
+}
+
+impl StoreLabels {
+    /// Checks it; a mistake comes with the key that it is in. Nothing where no format is wanted.
+    pub(super) fn check(self) -> Result<Option<LabelsConfig>, (&'static str, String)> {
+        let hosts = self.hosts.iter().map(|host| host.parse::<HostPattern>());
+        let hosts = hosts.collect::<Result<_, _>>().map_err(|e| ("hosts", format!("labels.hosts: {e}")))?;
+        if self.formats.is_empty() {
+            return Ok(None);
+        }
+        if self.formats.iter().any(|format| format == "*") {
+            return Ok(Some(LabelsConfig { formats: Vec::new(), hosts, days: self.days }));
+        }
+        let formats: Vec<LabelFormat> = self.formats.iter().map(|format| LabelFormat::new(format)).collect();
+        if let Some(unknown) = formats.iter().find(|format| format.file_kind().is_none()) {
+            let problem = format!(
+                "labels.formats: {:?} is no format of labels; choose from a4, zebra, thermal, zebra_pdf, or \"*\" for all",
+                unknown.as_str()
+            );
+            return Err(("formats", problem));
+        }
+        Ok(Some(LabelsConfig { formats, hosts, days: self.days }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Result<Option<LabelsConfig>, (&'static str, String)> {
+        toml::from_str::<StoreLabels>(text).unwrap().check()
+    }
+
+    #[test]
+    fn every_format_from_any_public_host_is_fetched_unless_the_file_says_otherwise() {
+        let config = checked("").unwrap().unwrap();
+        assert_eq!((config.formats, config.hosts, config.days), (vec![], vec![], 30));
+        let text = "formats = [\"zebra\"]\nhosts = [\"*.Storage.example\"]\ndays = 7";
+        let config = checked(text).unwrap().unwrap();
+        assert_eq!((config.formats, config.days), (vec![LabelFormat::Zebra], 7));
+        assert_eq!(config.hosts[0].to_string(), "*.storage.example");
+        assert_eq!(checked("formats = []").unwrap(), None);
+    }
+
+    #[test]
+    fn formats_and_hosts_that_do_not_exist_are_refused_by_name() {
+        let (key, problem) = checked("formats = [\"a4\", \"braille\"]").unwrap_err();
+        assert!(
+            key == "formats" && problem.contains("\"braille\"") && problem.contains("zebra_pdf"),
+            "{problem}"
+        );
+        let (key, problem) = checked("hosts = [\"https://s.example/a\"]").unwrap_err();
+        assert!(key == "hosts" && problem.contains("is no host"), "{problem}");
+        assert!(LabelsSection { directory: "/".into(), ..LabelsSection::default() }.mistake().is_some());
+        assert_eq!(LabelsSection::default().mistake(), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! `/readyz`: whether the service can do its work, check by check.
+
+use std::{collections::HashSet, fmt::Write as _};
+
+use axum::{
+    extract::{Query, State as Extract},
+    http::StatusCode,
+    response::IntoResponse,
+};
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::StoreKey;
+use serde::Deserialize;
+
+use super::State;
+use crate::health::StoreHealth;
+
+/// Checks that are shown at most: a hub has thousands of stores.
+const SHOWN: usize = 200;
+/// A delivery that waits longer means that the inbox is not emptied any more.
+const STUCK: TimeDelta = TimeDelta::minutes(15);
+/// Below this nothing that is acknowledged could be kept for long.
+const LEAST_DISK: u64 = 32 << 20;
+
+type Check = (String, Result<(), String>);
+
+#[derive(Deserialize)]
+pub(super) struct Verbosity {
+    verbose: Option<String>,
+}
+
+/// Ready when the database takes a write, the inbox is emptied, and every store is ours, was reconciled and has a token that
+/// is good. A read would stay green on a full disk.
+pub(super) async fn ready(
+    Extract(state): Extract<State>,
+    Query(Verbosity { verbose }): Query<Verbosity>,
+) -> impl IntoResponse {
+    let writable = state.store.check_writable().await.map_err(|error| error.to_string());
+    let mut checks: Vec<Check> = vec![
+        ("database".into(), writable),
+        ("disk".into(), disk(&state)),
+        ("inbox".into(), inbox(&state).await),
+    ];
+    for (key, health) in state.health.snapshot() {
+        checks.push((format!("store {key}"), of_store(&health)));
+    }
+    checks.extend(tokens(&state).await);
+    answer(&checks, verbose.is_some())
+}
+
+fn answer(checks: &[Check], verbose: bool) -> (StatusCode, String) {
+    let ready = checks.iter().all(|(_, check)| check.is_ok());
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    // What is wrong comes first, so that the bound hides only what is well.
+    let wrong = checks.iter().filter(|(_, check)| check.is_err());
+    let fine = checks.iter().filter(|(_, check)| verbose && check.is_ok());
+    let shown: Vec<_> = wrong.chain(fine).collect();
+    let mut text = String::new();
+    for (name, check) in shown.iter().take(SHOWN) {
+        // Writing to a String cannot fail.
+        let _ = match check {
+            Ok(()) => writeln!(text, "[+] {name}: ok"),
+            Err(why) => writeln!(text, "[-] {name}: {why}"),
+        };
+    }
+    if let Some(more) = shown.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let _ = writeln!(text, "... and {more} more");
+    }
+    text.push_str(if ready { "ready\n" } else { "not ready\n" });
+    (status, text)
+}
+
+fn of_store(health: &StoreHealth) -> Result<(), String> {
+    match (&health.held, &health.last, &health.problem) {
+        (_, _, Some(problem)) => Err(problem.clone()),
+        (false, ..) => Err("not ours yet".to_owned()),
+        (_, None, _) => Err("not reconciled yet".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// Tokens that have expired; what holds a token that is good needs no line.
+async fn tokens(state: &State) -> Vec<Check> {
+    let now = state.clock.now();
+    let ends = match state.store.token_ends().await {
+        Ok(ends) => ends,
+        Err(error) => return vec![("tokens".into(), Err(error.to_string()))],
+    };
+    let ours: HashSet<StoreKey> =
+        state.health.snapshot().into_iter().filter(|(_, health)| health.held).map(|(key, _)| key).collect();
+    let is_ours = |store: &str| StoreKey::new(store).is_ok_and(|key| ours.contains(&key));
+    let check = |end: DateTime<Utc>| match end > now {
+        true => Ok(()),
+        false => Err(format!("expired at {}", end.format("%Y-%m-%dT%H:%M:%SZ"))),
+    };
+    ends.into_iter()
+        .filter(|(store, _)| is_ours(store))
+        .map(|(store, end)| (format!("token {store}"), check(end)))
+        .collect()
+}
+
+/// One question for all stores: this is asked every few seconds, and a hub has thousands.
+async fn inbox(state: &State) -> Result<(), String> {
+    let waiting = state.store.oldest_by_store().await.map_err(|error| error.to_string())?;
+    let shown = state.camera.shown.get();
+    let receiving: HashSet<&str> =
+        shown.iter().filter(|(_, _, plan)| plan.receives).map(|(store, ..)| store.as_str()).collect();
+    let stuck = |oldest: DateTime<Utc>| Some(state.clock.now() - oldest).filter(|age| *age > STUCK);
+    let first = waiting.into_iter().filter(|(store, _)| receiving.contains(store.as_str()));
+    match first.min_by_key(|(_, oldest)| *oldest).and_then(|(store, oldest)| Some((store, stuck(oldest)?))) {
+        Some((store, age)) => Err(format!("a delivery of {store} waits for {} min", age.num_minutes())),
+        None => Ok(()),
+    }
+}
+
+fn disk(state: &State) -> Result<(), String> {
+    match super::figures::free(&state.store) {
+        Some(free) if free < LEAST_DISK => Err(format!("only {} MiB are free", free >> 20)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::sync::RunState;
+
+    use super::*;
+
+    fn bad(name: &str) -> Check {
+        (name.to_owned(), Err("why".to_owned()))
+    }
+
+    fn good(name: &str) -> Check {
+        (name.to_owned(), Ok(()))
+    }
+
+    #[test]
+    fn only_what_is_wrong_is_told_unless_everything_is_asked_for() {
+        assert_eq!(answer(&[good("a")], false), (StatusCode::OK, "ready\n".to_owned()));
+        assert_eq!(answer(&[good("a")], true).1, "[+] a: ok\nready\n");
+        let (status, text) = answer(&[good("a"), bad("b")], false);
+        assert_eq!((status.as_u16(), text.as_str()), (503, "[-] b: why\nnot ready\n"));
+        assert_eq!(answer(&[good("a"), bad("b")], true).1, "[-] b: why\n[+] a: ok\nnot ready\n");
+    }
+
+    // withstands: F131
+    #[test]
+    fn thousands_of_stores_are_a_bounded_answer_and_what_is_wrong_stands_in_it() {
+        let mut checks: Vec<Check> = (0..3_000).map(|n| good(&n.to_string())).collect();
+        checks.push(bad("last"));
+        let text = answer(&checks, true).1;
+        assert!(text.starts_with("[-] last: why\n") && text.contains("... and 2801 more\n"), "{text}");
+        assert!(text.lines().count() < 210);
+    }
+
+    #[test]
+    fn a_store_that_is_not_ours_or_was_never_reconciled_or_has_a_problem_is_not_ready() {
+        let fine = StoreHealth {
+            held: true,
+            last: Some((DateTime::UNIX_EPOCH, RunState::Complete)),
+            problem: None,
+            foreign_login: false,
+            unverified: 0,
+        };
+        assert_eq!(of_store(&fine), Ok(()));
+        assert!(of_store(&StoreHealth { held: false, ..fine.clone() }).is_err());
+        assert!(of_store(&StoreHealth { last: None, ..fine.clone() }).is_err());
+        assert!(of_store(&StoreHealth { problem: Some("x".into()), ..fine }).is_err());
+    }
+}

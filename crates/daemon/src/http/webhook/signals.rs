@@ -1,0 +1,53 @@
+//! Whom the receiver wakes.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use espelho_model::StoreKey;
+use tokio::sync::Notify;
+
+/// Whom to wake when something is in a store's inbox, or could not get there. The signal carries nothing.
+#[derive(Default)]
+pub(crate) struct Signals(RwLock<HashMap<StoreKey, Bells>>);
+
+/// What wakes the work on a store.
+#[derive(Clone, Default)]
+pub(crate) struct Bells {
+    /// Something is in its inbox.
+    pub inbox: Arc<Notify>,
+    /// Deliveries were refused for want of room, and there is room again.
+    pub gap: Arc<Notify>,
+}
+
+impl Signals {
+    /// Has a store's deliveries wake whoever waits for these.
+    pub(crate) fn put(&self, store: &StoreKey, bells: &Bells) {
+        let mut signals = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        signals.insert(store.clone(), bells.clone());
+    }
+
+    /// Forgets a store.
+    pub(crate) fn forget(&self, store: &StoreKey) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(store);
+    }
+
+    /// Wakes these.
+    pub(crate) fn wake<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
+        let signals = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        stores.into_iter().filter_map(|store| signals.get(store)).for_each(|bells| bells.inbox.notify_one());
+    }
+
+    /// Wakes all.
+    pub(crate) fn wake_all(&self) {
+        let signals = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        signals.values().for_each(|bells| bells.inbox.notify_one());
+    }
+
+    /// Has these look for what refused deliveries would have told.
+    pub(super) fn tell_of_gap<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
+        let signals = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        stores.into_iter().filter_map(|store| signals.get(store)).for_each(|bells| bells.gap.notify_one());
+    }
+}

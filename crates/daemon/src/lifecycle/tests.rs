@@ -1,0 +1,168 @@
+//! The service in this process, with a clock that can be put forward and that can break whoever looks at it.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    Clock,
+    clock::{Sleep, SystemClock},
+    watch,
+};
+use espelho_sync_engine::Silent;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::{config, panics::tests::ALONE};
+
+/// The machine's clock, with two levers.
+struct Lever {
+    clock: Arc<dyn Clock>,
+    ahead: AtomicU64,
+    /// The lane whose next look at the clock is its last.
+    breaks: Mutex<Option<&'static str>>,
+}
+
+impl Lever {
+    fn new(breaks: Option<&'static str>) -> Arc<Self> {
+        Arc::new(Self { clock: SystemClock::shared(), ahead: AtomicU64::new(0), breaks: Mutex::new(breaks) })
+    }
+
+    fn ahead(&self) -> Duration {
+        let mut breaks = self.breaks.lock().unwrap();
+        if breaks.is_some() && *breaks == watch::name() {
+            *breaks = None;
+            drop(breaks);
+            panic!("injected");
+        }
+        Duration::from_secs(self.ahead.load(Ordering::Relaxed))
+    }
+}
+
+impl Clock for Lever {
+    fn now(&self) -> DateTime<Utc> {
+        self.clock.now() + self.ahead()
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.clock.monotonic() + self.ahead()
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        self.ahead();
+        self.clock.sleep(duration)
+    }
+}
+
+/// A service of one store, whose marketplace takes connections and says nothing.
+struct World {
+    lever: Arc<Lever>,
+    stop: CancellationToken,
+    pages: SocketAddr,
+    webhooks: SocketAddr,
+    service: JoinHandle<Result<(), Problem>>,
+    asked: tokio::sync::mpsc::UnboundedReceiver<tokio::net::TcpStream>,
+    _dir: tempfile::TempDir,
+}
+
+impl World {
+    async fn with(lever: Arc<Lever>, panics: Panics) -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (tell, asked) = tokio::sync::mpsc::unbounded_channel();
+        let marketplace = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base_url = format!("http://{}", marketplace.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((connection, _)) = marketplace.accept().await {
+                let _ = tell.send(connection);
+            }
+        });
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("stores")).unwrap();
+        let database = dir.path().join("espelho.db");
+        let write = |name: &str, text: String| std::fs::write(dir.path().join(name), text).unwrap();
+        write("espelho.toml", format!("[database]\nurl = \"sqlite:{}\"\n", database.display()));
+        write(
+            "stores/loja.toml",
+            format!(
+                "environment = \"sandbox\"\nbase_url = \"{base_url}\"\n[credentials]\nusername = \"a@b\"\npassword = \"c\"\n\
+                 [webhook]\npublic_url = \"http://127.0.0.1:1/webhooks/loja\"\n"
+            ),
+        );
+        let configuration = config::load(dir.path()).unwrap();
+        let stop = CancellationToken::new();
+        let clock: Arc<dyn Clock> = Arc::<Lever>::clone(&lever);
+        let shared =
+            Shared::open_by(clock, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (pages, webhooks) = (listener.local_addr().unwrap(), receiver.local_addr().unwrap());
+        let outside = Outside { panics, reloads: None };
+        let service = Service::new(shared, configuration).run(listener, Some((receiver, None)), outside);
+        Self { lever, stop, pages, webhooks, service: tokio::spawn(service), asked, _dir: dir }
+    }
+
+    async fn livez(&self) -> String {
+        let mut connection = tokio::net::TcpStream::connect(self.pages).await.unwrap();
+        let request = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        connection.write_all(request).await.unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+}
+
+// withstands: F112
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lane_that_hangs_is_named_and_the_service_is_no_longer_alive() {
+    let mut world = World::with(Lever::new(None), Panics::default()).await;
+    // Whoever logs in first waits for an answer that does not come.
+    let connection = world.asked.recv().await.unwrap();
+    assert!(world.livez().await.starts_with("HTTP/1.1 200"));
+    world.lever.ahead.store(61, Ordering::Relaxed);
+    let mut answer = world.livez().await;
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    let hanging = |answer: &str| answer.lines().filter(|line| line.starts_with("[-]")).count();
+    // Whoever was at work when the clock jumped gets on.
+    for _ in 0..1_000 {
+        if hanging(&answer) > 1 {
+            answer = world.livez().await;
+        }
+    }
+    assert_eq!(hanging(&answer), 1, "the others wait, and rightly so: {answer}");
+    assert!(answer.contains("[-] store loja: lane "), "{answer}");
+    // It fails, and is tried again: that is movement.
+    drop(connection);
+    world.asked.recv().await.unwrap();
+    assert!(world.livez().await.starts_with("HTTP/1.1 200"));
+    world.service.abort();
+}
+
+// withstands: F113
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_in_any_lane_ends_the_service_with_an_error_that_says_where() {
+    let _alone = ALONE.lock().await;
+    for lane in ["owner", "inbox", "hinted", "swept", "sweep", "reconcile", "receiver"] {
+        let world = World::with(Lever::new(Some(lane)), Panics::listen()).await;
+        let _delivery = tokio::net::TcpStream::connect(world.webhooks).await;
+        // The marketplace goes away, so that nobody waits for it at the end.
+        drop(world.asked);
+        let problem = world.service.await.unwrap().unwrap_err();
+        assert!(problem.error.starts_with("a task has panicked: injected ("), "{lane}: {}", problem.error);
+        assert_eq!(problem.trouble, Trouble::Failure);
+    }
+}
+
+// withstands: F115
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_that_is_asked_to_stop_ends_well_though_the_marketplace_says_nothing() {
+    let mut world = World::with(Lever::new(None), Panics::default()).await;
+    let _held = world.asked.recv().await.unwrap();
+    world.stop.cancel();
+    world.service.await.unwrap().unwrap();
+}

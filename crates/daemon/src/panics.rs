@@ -1,0 +1,85 @@
+//! Panics: one line in the log each, and the end of the service where it was one of its own tasks.
+
+use std::{
+    panic::PanicHookInfo,
+    sync::{Arc, OnceLock},
+};
+
+use tokio_util::sync::CancellationToken;
+
+tokio::task_local! {
+    static CONTAINED: ();
+}
+
+/// Hears of panics.
+#[derive(Clone, Default)]
+pub(crate) struct Panics {
+    heard: CancellationToken,
+    first: Arc<OnceLock<String>>,
+}
+
+impl Panics {
+    /// Begins to listen, to all threads of the process: a task that nobody waits for panics in silence otherwise, the
+    /// scheduler's among them.
+    pub(crate) fn listen() -> Self {
+        let panics = Self::default();
+        let (before, ours) = (std::panic::take_hook(), panics.clone());
+        std::panic::set_hook(Box::new(move |panic| {
+            // Without a subscriber (before the configuration is read, in tests) the usual way is the better one.
+            if !tracing::dispatcher::has_been_set() {
+                before(panic);
+            }
+            ours.hear(panic);
+        }));
+        panics
+    }
+
+    /// Ends with the first panic of a task that belongs to the service; what it said.
+    pub(crate) async fn first(&self) -> String {
+        self.heard.cancelled().await;
+        self.first.get().cloned().unwrap_or_default()
+    }
+
+    /// What the first panic said, if there was one.
+    pub(crate) fn said(&self) -> Option<&String> {
+        self.first.get()
+    }
+
+    fn hear(&self, panic: &PanicHookInfo<'_>) {
+        let message = panic.payload_as_str().unwrap_or("without words");
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        let contained = CONTAINED.try_with(|()| ()).is_ok();
+        tracing::error!(error = message, location, contained, "a task has panicked");
+        if !contained {
+            let _ = self.first.set(format!("{message} ({location})"));
+            self.heard.cancel();
+        }
+    }
+}
+
+/// Runs what serves one connection: its panic ends that connection only, or anybody who finds one could end the service.
+pub(crate) fn contained<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    CONTAINED.scope((), work)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Panics of one test are not to be heard by another.
+    pub(crate) static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+    #[tokio::test]
+    async fn a_panic_of_a_task_is_heard_and_one_of_a_connection_is_not() {
+        let _alone = ALONE.lock().await;
+        let panics = Panics::listen();
+        let connection = tokio::spawn(contained(async { panic!("a request that nobody thought of") }));
+        assert!(connection.await.is_err());
+        assert!(panics.first.get().is_none() && !panics.heard.is_cancelled());
+        let task = tokio::spawn(async { panic!("a task that nobody waits for") });
+        assert!(
+            panics.first().await.starts_with("a task that nobody waits for (crates/daemon/src/panics.rs:")
+        );
+        assert!(task.await.is_err());
+    }
+}

@@ -1,0 +1,47 @@
+//! SIGHUP: the configuration is read again, and followed as a whole or not at all.
+
+use std::{io, path::PathBuf};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::config::{self, Configuration};
+
+/// Where from, and when.
+pub(crate) struct Reloads {
+    signal: Signal,
+    directory: PathBuf,
+}
+
+impl Reloads {
+    /// Reads this folder again with each SIGHUP from now on.
+    pub(crate) fn of(directory: PathBuf) -> io::Result<Self> {
+        Ok(Self { signal: signal(SignalKind::hangup())?, directory })
+    }
+
+    /// The next SIGHUP.
+    pub(crate) async fn next(&mut self) {
+        if self.signal.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// The configuration as it is now; a broken one is told, mistake by mistake.
+    pub(crate) fn read(&self) -> Option<Configuration> {
+        match config::load(&self.directory) {
+            Ok(configuration) => Some(configuration),
+            Err(mistakes) => {
+                for mistake in mistakes {
+                    let error = mistake.to_string();
+                    refused(&error);
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Says why nothing changes.
+pub(crate) fn refused(error: &str) {
+    let next_step = "correct it, run `espelho check`, and reload again";
+    tracing::error!(error, next_step, "the new configuration is refused; the old one stays");
+}

@@ -1,0 +1,198 @@
+//! The stores that the service works on: a task each, begun, ended and begun anew as the configuration wants it.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use espelho_model::{StoreKey, watch};
+use espelho_sync_engine::Problem;
+use futures_util::{StreamExt as _, stream};
+use tokio::{
+    sync::Notify,
+    task::{JoinError, JoinSet},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    config::{Configuration, Schedule, StoreConfig},
+    context::Shared,
+    health::Health,
+    http::webhook::{Bells, Signals},
+    status::ShownStores,
+    store_task::StoreTask,
+};
+
+/// Stores that are asked for at once at the start: enough to keep a server busy, and SQLite's one writer.
+const AT_ONCE: usize = 8;
+
+/// The stores of the installation.
+pub(crate) struct Stores {
+    shared: Shared,
+    health: Arc<Health>,
+    /// Whom the receiver wakes.
+    pub(crate) signals: Arc<Signals>,
+    /// Whom the pages show.
+    pub(crate) shown: Arc<ShownStores>,
+    running: BTreeMap<StoreKey, Running>,
+    tasks: JoinSet<StoreKey>,
+}
+
+/// A store's task, from outside.
+struct Running {
+    config: StoreConfig,
+    schedule: Arc<Schedule>,
+    stop: CancellationToken,
+    /// Cancelled when the task has ended, its lease released.
+    ended: CancellationToken,
+    waker: Arc<Notify>,
+}
+
+/// What a new configuration has changed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Changes {
+    pub(crate) added: Vec<String>,
+    pub(crate) removed: Vec<String>,
+    pub(crate) changed: Vec<String>,
+}
+
+impl Stores {
+    /// No stores yet.
+    pub(crate) fn new(shared: &Shared, health: &Arc<Health>) -> Self {
+        Self {
+            shared: shared.clone(),
+            health: Arc::clone(health),
+            signals: Arc::default(),
+            shown: Arc::default(),
+            running: BTreeMap::new(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Has the pages show all stores, which are not ours yet.
+    pub(crate) fn announce(&self, configuration: &Configuration) {
+        configuration.stores.iter().for_each(|config| self.health.change(&config.key, |_| ()));
+        self.shown.set(configuration.shown());
+    }
+
+    /// Begins to work on all stores; refused where none of them can be had.
+    pub(crate) async fn begin(&mut self, configuration: &Configuration) -> Result<(), Problem> {
+        let schedule = Arc::new(configuration.installation.schedule.clone());
+        let mut refused = Vec::new();
+        let tasks: Vec<_> = configuration.stores.iter().map(|config| self.task(config, &schedule)).collect();
+        // All are asked for before the work on any begins: whoever began at once would keep the others waiting behind its own
+        // first run.
+        let asked = tasks.into_iter().map(async |(task, running)| (task.take().await, task, running));
+        let asked: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+        for (taken, task, running) in asked {
+            let taken = taken.map_err(|problem| refused.push(problem)).ok();
+            self.spawn(running, task, move |task| task.run(taken));
+        }
+        self.shown.set(configuration.shown());
+        // Where several share the stores, one that has none stands by until it is needed.
+        let stands_by = self.shared.store.is_shared() && refused.iter().all(Problem::is_lost);
+        let all_refused = refused.len() == configuration.stores.len() && !stands_by;
+        refused.into_iter().next().filter(|_| all_refused).map_or(Ok(()), Err)
+    }
+
+    /// Follows a new configuration. Stores that are in it as they were do not notice.
+    pub(crate) fn follow(&mut self, configuration: &Configuration) -> Changes {
+        let schedule = Arc::new(configuration.installation.schedule.clone());
+        let mut changes = Changes::default();
+        let is_configured = |key: &StoreKey| configuration.stores.iter().any(|config| config.key == *key);
+        for (key, removed) in self.running.extract_if(.., |key, _| !is_configured(key)) {
+            removed.stop.cancel();
+            self.signals.forget(&key);
+            self.health.forget(&key);
+            changes.removed.push(key.to_string());
+        }
+        for config in &configuration.stores {
+            let before = match self.running.get(&config.key) {
+                Some(running) if running.config.is_as(config) && running.schedule.sweeps_as(&schedule) => {
+                    continue;
+                }
+                Some(running) => {
+                    running.stop.cancel();
+                    changes.changed.push(config.key.to_string());
+                    Some(running.ended.clone())
+                }
+                None => {
+                    changes.added.push(config.key.to_string());
+                    None
+                }
+            };
+            let (task, running) = self.task(config, &schedule);
+            self.spawn(running, task, async move |task| {
+                // Its lease and its budget are the new one's only when it has ended.
+                if let Some(before) = before {
+                    let _waiting = watch::idle();
+                    before.cancelled().await;
+                }
+                let taken = task.take().await.ok();
+                task.run(taken).await;
+            });
+        }
+        self.shown.set(configuration.shown());
+        changes
+    }
+
+    /// Has every store reconciled: several signals while one is worked on become one.
+    pub(crate) fn wakers(&self) -> Vec<Arc<Notify>> {
+        self.running.values().map(|running| Arc::clone(&running.waker)).collect()
+    }
+
+    /// Ends when a store's task has ended though nobody has told it to.
+    pub(crate) async fn failed(&mut self) {
+        loop {
+            match self.tasks.join_next().await {
+                Some(ended) if self.was_told_to_end(&ended) => {}
+                Some(_) => return,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Waits until all tasks have ended.
+    pub(crate) async fn ended(&mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+
+    fn was_told_to_end(&self, ended: &Result<StoreKey, JoinError>) -> bool {
+        let Ok(key) = ended else { return false };
+        // Removed, or the task before the one that runs now.
+        self.running
+            .get(key)
+            .is_none_or(|running| running.stop.is_cancelled() || !running.ended.is_cancelled())
+    }
+
+    fn task(&self, config: &StoreConfig, schedule: &Arc<Schedule>) -> (StoreTask, Running) {
+        let (waker, bells) = (Arc::<Notify>::default(), Bells::default());
+        self.signals.put(&config.key, &bells);
+        self.health.change(&config.key, |_| ());
+        let stop = self.shared.stop.child_token();
+        let running = Running {
+            config: config.clone(),
+            schedule: Arc::clone(schedule),
+            stop: stop.clone(),
+            ended: CancellationToken::new(),
+            waker: Arc::clone(&waker),
+        };
+        let shared = self.shared.with_stop(stop);
+        let health = Arc::clone(&self.health);
+        let intervals = schedule.intervals();
+        (StoreTask { shared, config: config.clone(), intervals, waker, bells, health }, running)
+    }
+
+    fn spawn<W>(&mut self, running: Running, task: StoreTask, work: impl FnOnce(StoreTask) -> W)
+    where
+        W: Future<Output = ()> + Send + 'static,
+    {
+        let key = running.config.key.clone();
+        let ended = running.ended.clone().drop_guard();
+        let work = Box::pin(work(task));
+        let work = self.shared.watch.scope(Some(&key.clone()), async move {
+            watch::lane("owner", work).await;
+            drop(ended);
+            key
+        });
+        self.running.insert(running.config.key.clone(), running);
+        self.tasks.spawn(work);
+    }
+}

@@ -1,0 +1,188 @@
+//! systemd's watchdog, fed by what moves and not by a timer; and its `STATUS=` line.
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    Clock, StoreKey,
+    watch::{Stalled, Watch},
+};
+use sd_notify::NotifyState;
+
+use crate::health::{Health, StoreHealth};
+
+/// A step that takes longer hangs: an exchange with the marketplace ends after 30 s, a connection to the database is given
+/// up after 10 s, and whatever waits longer than that says so.
+const LONGEST: Duration = Duration::from_secs(60);
+/// How often it is looked at where systemd does not say how often it wants to be fed.
+const LOOK: Duration = Duration::from_secs(10);
+/// How often the status line is written at most.
+const STATUS: Duration = Duration::from_secs(5);
+/// Characters of the status line.
+const MOST: usize = 240;
+
+/// A lane that hangs, as people are told.
+pub(crate) struct Hanging(Stalled);
+
+impl fmt::Display for Hanging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stalled { store, lane, stalled } = &self.0;
+        match store {
+            Some(store) => write!(f, "store {store}: ")?,
+            None => write!(f, "service: ")?,
+        }
+        write!(f, "lane {lane} has not moved for {} s", stalled.as_secs())
+    }
+}
+
+/// The lanes that hang.
+pub(crate) fn stalled(watch: &Watch) -> Vec<Hanging> {
+    watch.stalled(LONGEST).into_iter().map(Hanging).collect()
+}
+
+/// Feeds systemd's watchdog for as long as everything moves; says what does not.
+pub(crate) async fn feed(watch: Arc<Watch>) {
+    let every = sd_notify::watchdog_enabled().map_or(LOOK, |interval| interval / 2);
+    let mut hung = false;
+    loop {
+        let hanging = stalled(&watch);
+        match hanging.first() {
+            None => {
+                if std::mem::take(&mut hung) {
+                    tracing::info!("everything moves again");
+                }
+                tell(&[NotifyState::Watchdog]);
+            }
+            Some(worst) if !std::mem::replace(&mut hung, true) => {
+                let Hanging(Stalled { store, lane, stalled }) = worst;
+                tracing::error!(
+                    store = store.as_ref().map(tracing::field::display),
+                    lane,
+                    stalled_seconds = stalled.as_secs(),
+                    hanging = hanging.len(),
+                    "a lane hangs; the watchdog is not fed any more"
+                );
+            }
+            Some(_) => {}
+        }
+        watch.sleep(every).await;
+    }
+}
+
+/// Writes the status line whenever it has changed.
+pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>) {
+    let mut said = String::new();
+    loop {
+        let line = line(&health.snapshot(), &stalled(&watch), watch.now());
+        if line != said {
+            tell(&[NotifyState::Status(&line)]);
+            said = line;
+        }
+        watch.sleep(STATUS).await;
+    }
+}
+
+/// One line in Portuguese: how many stores are ours, how late they are, what is wrong.
+fn line(stores: &BTreeMap<StoreKey, StoreHealth>, hanging: &[Hanging], now: DateTime<Utc>) -> String {
+    let held: Vec<_> = stores.values().filter(|store| store.held).collect();
+    let mut line = format!("{} de {} lojas nesta instância", held.len(), stores.len());
+    let oldest = held.iter().map(|store| store.last.map(|(at, _)| at)).min();
+    match oldest {
+        Some(Some(at)) => line += &format!("; conciliação mais antiga há {}", ago(now - at)),
+        Some(None) => line += "; primeira conciliação em andamento",
+        None => {}
+    }
+    let mut wrong: Vec<String> = hanging.iter().map(|lane| format!("parou: {lane}")).collect();
+    let problems = stores.iter().filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
+    wrong.extend(problems.map(|(key, problem)| format!("{key}: {problem}")));
+    match &wrong[..] {
+        [] => line += "; sem erros",
+        [one] => line += &format!("; 1 problema: {one}"),
+        [first, ..] => line += &format!("; {} problemas, o primeiro: {first}", wrong.len()),
+    }
+    // systemd takes one line, and what others have said may hold anything.
+    let line = line.chars().map(|c| if c.is_control() { ' ' } else { c });
+    line.take(MOST).collect()
+}
+
+fn ago(time: chrono::TimeDelta) -> String {
+    match time.num_minutes() {
+        ..1 => "menos de 1 min".to_owned(),
+        minutes @ 1..120 => format!("{minutes} min"),
+        minutes => format!("{} h", minutes / 60),
+    }
+}
+
+/// Tells systemd, where there is one.
+pub(crate) fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        tracing::debug!(%error, "systemd was not told");
+    }
+}
+
+/// Says that the configuration is read again, until ready is told.
+pub(crate) fn tell_reloading() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => tell(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::debug!(%error, "systemd was not told"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+    use espelho_model::sync::RunState;
+
+    use super::*;
+
+    fn now() -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_000, 0).unwrap()
+    }
+
+    fn stores(of: &[(&str, bool, Option<i64>, Option<&str>)]) -> BTreeMap<StoreKey, StoreHealth> {
+        let store = |&(key, held, minutes, problem): &(&str, bool, Option<i64>, Option<&str>)| {
+            let last = minutes.map(|minutes| (now() - TimeDelta::minutes(minutes), RunState::Complete));
+            (
+                StoreKey::new(key).unwrap(),
+                StoreHealth {
+                    held,
+                    last,
+                    problem: problem.map(str::to_owned),
+                    foreign_login: false,
+                    unverified: 0,
+                },
+            )
+        };
+        of.iter().map(store).collect()
+    }
+
+    #[test]
+    fn the_status_line_says_whose_stores_how_late_and_what_is_wrong() {
+        let check = |of: &[(&str, bool, Option<i64>, Option<&str>)], expected: &str| {
+            assert_eq!(line(&stores(of), &[], now()), expected);
+        };
+        check(&[("a", false, None, None)], "0 de 1 lojas nesta instância; sem erros");
+        check(
+            &[("a", true, None, None), ("b", true, Some(3), None)],
+            "2 de 2 lojas nesta instância; primeira conciliação em andamento; sem erros",
+        );
+        check(
+            &[("a", true, Some(0), None), ("b", true, Some(300), Some("login refused"))],
+            "2 de 2 lojas nesta instância; conciliação mais antiga há 5 h; 1 problema: b: login refused",
+        );
+        check(
+            &[("a", true, Some(7), Some("x")), ("b", false, None, Some("y"))],
+            "1 de 2 lojas nesta instância; conciliação mais antiga há 7 min; 2 problemas, o primeiro: a: x",
+        );
+    }
+
+    #[test]
+    fn the_status_line_is_one_line_names_what_hangs_and_has_an_end() {
+        let store = Some(StoreKey::new("a").unwrap());
+        let hanging = [Hanging(Stalled { store, lane: "sweep", stalled: Duration::from_secs(73) })];
+        let line = line(&stores(&[("a", true, Some(1), Some(&"x\n\u{1b}".repeat(200)))]), &hanging, now());
+        assert!(line.contains("parou: store a: lane sweep has not moved for 73 s"), "{line}");
+        assert!(!line.contains(char::is_control));
+        assert_eq!(line.chars().count(), MOST.min(line.chars().count()));
+    }
+}

@@ -1,0 +1,229 @@
+//! Where the files of labels lie: a folder for each store, in which a file has its name only when all of it is on the disk.
+//!
+//! A file is written under a name that nobody looks for, synced, renamed, and its folder synced. Names are made of
+//! fingerprints: nothing that the marketplace says is part of a path. Folders are opened once and files by their names
+//! within them, so that nothing can be put in between.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    os::fd::{AsFd as _, OwnedFd},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use espelho_model::{ContentHash, LabelId, StoreKey};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use sha2::{Digest as _, Sha256};
+use tokio::task::spawn_blocking;
+
+/// What the names of unfinished files begin with.
+const UNFINISHED: &str = ".unfinished-";
+/// Pieces are gathered to this size before they are written.
+const GATHERED: usize = 256 << 10;
+/// Digits of a file's name.
+const DIGITS: usize = 40;
+
+/// The folder of all stores' labels.
+#[derive(Clone, Debug)]
+pub struct LabelFolder {
+    path: PathBuf,
+    /// As the configuration has it: what begins the paths in the database.
+    shown: String,
+}
+
+/// A file under way; it is gone when this is dropped before it is finished.
+pub struct Draft {
+    folder: Arc<OwnedFd>,
+    file: File,
+    unfinished: Option<String>,
+    gathered: Vec<u8>,
+    digest: Sha256,
+    size: u64,
+}
+
+/// A file that has its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Its bytes.
+    pub size: u64,
+    /// Their SHA-256, in hexadecimal.
+    pub sha256: String,
+}
+
+impl LabelFolder {
+    /// The folder `directory`, seen from the state directory. It is made when the first file is.
+    pub fn new(state: &Path, directory: &str) -> Self {
+        Self { path: state.join(directory), shown: directory.trim_end_matches('/').to_owned() }
+    }
+
+    /// The name of a label's file: the same for the same state of a label, another for any other.
+    pub fn name(label: &LabelId, version: ContentHash, extension: &'static str) -> String {
+        let mut digest = Sha256::new();
+        digest.update(version.as_i64().to_le_bytes());
+        digest.update(label.as_str().as_bytes());
+        let name = hexadecimal(&digest.finalize());
+        format!("{}.{extension}", &name[..DIGITS])
+    }
+
+    /// How the database names a file.
+    pub fn shown(&self, store: &StoreKey, name: &str) -> String {
+        format!("{}/{store}/{name}", self.shown)
+    }
+
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or written to.
+    pub async fn draft(&self, store: &StoreKey, name: &str) -> io::Result<Draft> {
+        let (path, store, name) = (self.path.clone(), store.clone(), name.to_owned());
+        blocking(move || {
+            let folder = open_folder(&path, &store)?;
+            let unfinished = format!("{UNFINISHED}{name}");
+            // Left by one that was killed.
+            let _ = rustix::fs::unlinkat(&folder, &unfinished, AtFlags::empty());
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = File::from(rustix::fs::openat(&folder, &unfinished, flags, Mode::from(0o640))?);
+            let (folder, unfinished) = (Arc::new(folder), Some(unfinished));
+            Ok(Draft { folder, file, unfinished, gathered: Vec::new(), digest: Sha256::new(), size: 0 })
+        })
+        .await
+    }
+
+    /// Removes what was never finished, and gives the names of the files that were.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub async fn tidy(&self, store: &StoreKey) -> io::Result<Vec<String>> {
+        let folder = self.path.join(store.as_str());
+        blocking(move || {
+            let entries = match fs::read_dir(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+                entries => entries?,
+            };
+            let mut names = Vec::new();
+            for entry in entries {
+                let name = entry?.file_name().to_string_lossy().into_owned();
+                if name.starts_with(UNFINISHED) {
+                    fs::remove_file(folder.join(&name))?;
+                } else if is_ours(&name) {
+                    names.push(name);
+                }
+            }
+            Ok(names)
+        })
+        .await
+    }
+
+    /// Removes files by the names that [`LabelFolder::shown`] gave them. One that is not there is as good as removed, one
+    /// that lies elsewhere is let be.
+    ///
+    /// # Errors
+    /// When one is there and cannot be removed.
+    pub async fn remove(&self, store: &StoreKey, files: &[String]) -> io::Result<()> {
+        let prefix = self.shown(store, "");
+        let names: Vec<String> =
+            files.iter().filter_map(|file| file.strip_prefix(&prefix)).map(str::to_owned).collect();
+        let folder = self.path.join(store.as_str());
+        blocking(move || {
+            for name in names.iter().filter(|name| is_ours(name)) {
+                match fs::remove_file(folder.join(name)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => (),
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Draft {
+    /// Writes a piece; it need not be on the disk yet.
+    ///
+    /// # Errors
+    /// When there is no room, or the disk fails.
+    pub async fn write(mut self, piece: &[u8]) -> io::Result<Self> {
+        self.gathered.extend_from_slice(piece);
+        if self.gathered.len() < GATHERED {
+            return Ok(self);
+        }
+        blocking(move || {
+            self.flush()?;
+            Ok(self)
+        })
+        .await
+    }
+
+    /// Puts the file on the disk, and only then under its name.
+    ///
+    /// # Errors
+    /// When there is no room, or the disk fails; then there is no such file, or the one there was before.
+    pub async fn finish(mut self, name: &str) -> io::Result<Finished> {
+        let name = name.to_owned();
+        blocking(move || {
+            self.flush()?;
+            self.file.sync_all()?;
+            if let Some(unfinished) = &self.unfinished {
+                rustix::fs::renameat(&self.folder, unfinished, &self.folder, &name)?;
+            }
+            self.unfinished = None;
+            rustix::fs::fsync(self.folder.as_fd())?;
+            Ok(Finished { size: self.size, sha256: hexadecimal(&self.digest.clone().finalize()) })
+        })
+        .await
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_all(&self.gathered)?;
+        self.digest.update(&self.gathered);
+        self.size += u64::try_from(self.gathered.len()).unwrap_or(u64::MAX);
+        self.gathered.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(unfinished) = &self.unfinished {
+            // What is left is found at the next start.
+            let _ = rustix::fs::unlinkat(&self.folder, unfinished, AtFlags::empty());
+        }
+    }
+}
+
+/// A name that [`LabelFolder::name`] makes.
+fn is_ours(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(digits, extension)| {
+        digits.len() == DIGITS
+            && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && !extension.is_empty()
+            && extension.bytes().all(|byte| byte.is_ascii_lowercase())
+    })
+}
+
+/// The folder of a store, made if it is not there; never one that a link leads to.
+fn open_folder(path: &Path, store: &StoreKey) -> io::Result<OwnedFd> {
+    fs::create_dir_all(path)?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let all = rustix::fs::open(path, flags, Mode::empty())?;
+    match rustix::fs::mkdirat(&all, store.as_str(), Mode::from(0o750)) {
+        Ok(()) => rustix::fs::fsync(&all)?,
+        Err(rustix::io::Errno::EXIST) => (),
+        Err(error) => return Err(error.into()),
+    }
+    Ok(rustix::fs::openat(&all, store.as_str(), flags | OFlags::NOFOLLOW, Mode::empty())?)
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Where the disk may take its time. Whoever stops waiting lets it come to its end all the same.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+#[cfg(test)]
+#[path = "label_folder_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+//! What the sweeps remember over a restart.
+
+use std::time::Duration;
+
+use espelho_model::{OrderNumber, ProductId, sync::Resource};
+use espelho_store::{EnumValue, Op, RemoteCount, SweepRecord, WebhookWatch};
+
+use crate::{
+    examples::{order, product},
+    hand_clock::opening_hour,
+    world::{World, minha_loja, store_key},
+};
+
+fn record(kind: &str, second: u64, problem: Option<&str>) -> SweepRecord {
+    let at = opening_hour() + Duration::from_secs(second);
+    SweepRecord {
+        kind: kind.into(),
+        started_at: at,
+        succeeded_at: problem.is_none().then_some(at),
+        problem: problem.map(str::to_owned),
+    }
+}
+
+async fn note(world: &World, store: &str, sweeps: Vec<SweepRecord>) {
+    let lease = world.lease_of(&store_key(store)).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.note_sweeps(sweeps).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+pub(crate) async fn a_sweep_that_fails_keeps_when_it_last_went_well(world: &World) {
+    note(world, "minha-loja", vec![record("media", 1, None), record("profile", 1, None)]).await;
+    note(world, "minha-loja", vec![record("media", 2, Some("no answer"))]).await;
+    note(world, "outra", vec![record("media", 9, None)]).await;
+    let expected = SweepRecord {
+        succeeded_at: Some(opening_hour() + Duration::from_secs(1)),
+        ..record("media", 2, Some("no answer"))
+    };
+    let kept = world.open_again().await.unwrap().sweeps(&minha_loja()).await.unwrap();
+    assert_eq!(kept, [expected, record("profile", 1, None)]);
+    note(world, "minha-loja", vec![record("media", 3, None)]).await;
+    assert_eq!(world.store.sweeps(&minha_loja()).await.unwrap()[0], record("media", 3, None));
+}
+
+pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("1", "paid"), order("2", "delivered")]).await;
+    let watch = WebhookWatch { heard_at: Some(opening_hour()), missed: 2, ..WebhookWatch::default() };
+    let count = |remote| RemoteCount { kind: "orders".into(), remote, local: 2, at: opening_hour() };
+    let word = |label: &str| EnumValue {
+        name: "statuses".into(),
+        value: "paid".into(),
+        label: Some(label.into()),
+        color: None,
+    };
+    for remote in [3, 4] {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.note_webhook_watch(watch.clone()).await.unwrap();
+        tx.note_remote_counts(vec![count(remote)]).await.unwrap();
+        tx.note_enums(vec![word("antes"), word("Pago")]).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    assert_eq!(world.store.webhook_watch(&minha_loja()).await.unwrap(), watch);
+    assert_eq!(world.store.webhook_watch(&store_key("outra")).await.unwrap(), WebhookWatch::default());
+    let overview = world.store.sweep_overview().await.unwrap();
+    let mine = || "minha-loja".to_owned();
+    assert_eq!(overview.watches, [(mine(), watch)]);
+    assert_eq!(overview.counts, [(mine(), count(4))]);
+    assert_eq!(overview.open_orders, [(mine(), 1)]);
+    assert!(overview.sweeps.is_empty());
+}
+
+pub(crate) async fn rows_are_counted_unless_they_are_gone_or_closed(world: &World) {
+    let lease = world.lease().await;
+    let orders = [("1", "paid"), ("2", "delivered"), ("3", "shipped")];
+    world.write_orders(&lease, Op::Insert, orders.map(|(n, status)| order(n, status)).to_vec()).await;
+    world.write_products(&lease, Op::Insert, ["A", "B"].map(|id| product(id, id)).to_vec()).await;
+    let counts = async || world.store.live_counts(&minha_loja()).await.unwrap();
+    assert_eq!(counts().await, [3, 2, 2]);
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.mark_gone(Resource::Orders, vec!["3".into()]).await.unwrap();
+    tx.mark_gone(Resource::Products, vec!["A".into()]).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(counts().await, [2, 1, 1]);
+    assert_eq!(world.store.live_counts(&store_key("outra")).await.unwrap(), [0; 3]);
+}
+
+pub(crate) async fn an_order_is_as_it_was_received_unless_it_is_gone(world: &World) {
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("1", "paid"), order("2", "paid")]).await;
+    world.write_products(&lease, Op::Insert, vec![product("A", "Caneca")]).await;
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.mark_gone(Resource::Orders, vec!["2".into()]).await.unwrap();
+    tx.commit().await.unwrap();
+    let keys = ["1", "2", "3"].map(str::to_owned).to_vec();
+    let received = world.store.orders_as_received(&minha_loja(), keys).await.unwrap();
+    assert_eq!(received.keys().collect::<Vec<_>>(), ["1"]);
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(json(&received["1"]), json(order("1", "paid").raw.as_str()));
+    let status = async |number: &str| {
+        world.store.order_status(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
+    };
+    assert_eq!((status("1").await.as_deref(), status("3").await), (Some("paid"), None));
+    let wanted = product("A", "Caneca");
+    let levels =
+        async |id: &str| world.store.product_levels(&minha_loja(), &ProductId::new(id)).await.unwrap();
+    assert_eq!(levels("A").await, (wanted.quantity, wanted.price));
+    assert_eq!(levels("Z").await, (None, None));
+}

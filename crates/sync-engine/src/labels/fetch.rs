@@ -1,0 +1,238 @@
+//! One label's file: an address, the download, the disk, the mirror.
+
+use std::io;
+
+use espelho_api_client::{Class, Client, Documented, Error as ApiError, FileRules, SignedUrl};
+use espelho_model::{
+    shipment::{FileKind, LabelFormat},
+    watch,
+};
+use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, ReadyLabel};
+
+use super::{Labels, is_hopeless, kind};
+use crate::{Problem, StoreContext, report::with_causes};
+
+/// The largest file of a label: hundreds of volumes fit.
+const LARGEST: u64 = 20 << 20;
+/// Addresses that are asked for in one go: each is good for 15 minutes, and a download that breaks off begins anew.
+const ADDRESSES: u32 = 3;
+
+/// What became of a label.
+#[derive(Debug)]
+pub(crate) enum Fetched {
+    /// Its file is there; the storage that it came from.
+    Kept {
+        /// The host.
+        host: String,
+    },
+    /// It changed, went, or the service ends: there is nothing to be kept.
+    Overtaken,
+}
+
+/// Why a file is not there.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The marketplace or the storage.
+    Api(ApiError),
+    /// The database.
+    Store(StoreError),
+    /// The disk.
+    Disk(io::Error),
+    /// What came is something else.
+    NotALabel { wanted: FileKind, problem: &'static str },
+    /// No shipment is known for it, and only with one can its file be asked for.
+    NoShipment,
+}
+
+impl From<ApiError> for Fault {
+    fn from(error: ApiError) -> Self {
+        Self::Api(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Disk(error)
+    }
+}
+
+/// Gets one file. Interrupted anywhere it leaves nothing that anybody could take for a label.
+pub(super) async fn fetch(
+    context: &StoreContext,
+    client: &Client,
+    labels: &Labels,
+    label: &ReadyLabel,
+) -> Result<Fetched, Fault> {
+    let shipment = label.shipment.as_ref().ok_or(Fault::NoShipment)?;
+    let extension = kind_of(label).map_or("bin", FileKind::extension);
+    let name = LabelFolder::name(&label.id, label.version, extension);
+    let mut left = ADDRESSES;
+    let (finished, host) = loop {
+        left -= 1;
+        let address = client.label_file(shipment, &label.id).await?.url;
+        match download(context, client, labels, (label, &name), &address).await {
+            Ok(finished) => break (finished, address.host().to_owned()),
+            Err(Fault::Api(error)) if left > 0 && broke_off(&error) => {
+                tracing::debug!(store = %context.key, label = %label.id, %error, "asking for a new address");
+            }
+            Err(fault) => return Err(fault),
+        }
+    };
+    let file = labels.folder.shown(&context.key, &name);
+    let size = i64::try_from(finished.size).unwrap_or(i64::MAX);
+    let fetched = FetchedFile { file, size, sha256: finished.sha256, host: host.clone() };
+    let mut tx = context.store.begin(&context.lease).await?;
+    let kept = tx.keep_label_file(&label.id, label.version, &fetched).await?;
+    if kept {
+        tx.clear_label_failures(vec![label.id.as_str().to_owned()]).await?;
+    }
+    tx.commit().await?;
+    if kept {
+        return Ok(Fetched::Kept { host });
+    }
+    labels.folder.remove(&context.key, &[fetched.file]).await?;
+    Ok(Fetched::Overtaken)
+}
+
+async fn download(
+    context: &StoreContext,
+    client: &Client,
+    labels: &Labels,
+    (label, name): (&ReadyLabel, &str),
+    address: &SignedUrl,
+) -> Result<Finished, Fault> {
+    // The download has its own time, longer than a lane may stand still.
+    let _waiting = watch::idle();
+    let rules = FileRules { hosts: labels.hosts.clone(), largest: LARGEST };
+    let mut stream = client.open_signed(address, &rules).await?;
+    let mut draft = labels.folder.draft(&context.key, name).await?;
+    let mut seen = kind::Seen::default();
+    while let Some(piece) = stream.chunk().await? {
+        seen.take(&piece);
+        draft = draft.write(&piece).await?;
+    }
+    if let Some(wanted) = kind_of(label) {
+        let checked = seen.check(wanted, stream.length.is_some());
+        checked.map_err(|problem| Fault::NotALabel { wanted, problem })?;
+    }
+    Ok(draft.finish(name).await?)
+}
+
+fn kind_of(label: &ReadyLabel) -> Option<FileKind> {
+    label.format.as_ref().and_then(LabelFormat::file_kind)
+}
+
+/// What a new address and a new beginning may get past.
+fn broke_off(error: &ApiError) -> bool {
+    matches!(error, ApiError::AddressExpired { .. } | ApiError::Interrupted { .. })
+}
+
+impl Fault {
+    /// Whether the same may go well by itself before long.
+    pub(crate) fn passes(&self) -> bool {
+        match self {
+            Self::Api(error) => broke_off(error) || self.is_stale() || error.class() != Class::Permanent,
+            Self::Store(_) | Self::Disk(_) => true,
+            Self::NotALabel { .. } | Self::NoShipment => false,
+        }
+    }
+
+    /// Whether the mirror shows a label that the marketplace no longer has, or has not yet: its shipments are read again.
+    pub(crate) fn is_stale(&self) -> bool {
+        let Self::Api(error) = self else { return false };
+        let kind = error.kind();
+        matches!(kind, Some(Documented::LabelNotReady | Documented::NotFound))
+    }
+
+    /// Whether every other file would meet the same now.
+    pub(crate) fn concerns_all(&self) -> bool {
+        match self {
+            Self::Disk(_) | Self::Store(_) => true,
+            Self::Api(error) => matches!(error, ApiError::Refused { status: 403, .. }),
+            _ => false,
+        }
+    }
+
+    /// Whether it is worth showing at once rather than after it came again.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.passes() || matches!(self, Self::Disk(_))
+    }
+
+    /// Whether the whole work on the store cannot go on.
+    pub(crate) fn ends_all(&self) -> bool {
+        match self {
+            Self::Api(error) => error.is_authentication(),
+            Self::Store(error) => is_hopeless(&Problem::from_store(error)),
+            _ => false,
+        }
+    }
+
+    /// What ends the work on the store.
+    pub(crate) fn into_problem(self) -> Problem {
+        match self {
+            Self::Api(error) => Problem::from_api(&error),
+            Self::Store(error) => Problem::from_store(&error),
+            other => Problem {
+                trouble: crate::Trouble::Failure,
+                code: other.code(),
+                error: other.in_words(),
+                hint: other.hint().to_owned(),
+            },
+        }
+    }
+
+    /// A short stable code.
+    pub(crate) fn code(&self) -> String {
+        match self {
+            Self::Api(error) => error.code(),
+            Self::Store(_) => "database".into(),
+            Self::Disk(error) if is_full(error) => "disk_full".into(),
+            Self::Disk(_) => "disk".into(),
+            Self::NotALabel { .. } => "not_a_label".into(),
+            Self::NoShipment => "no_shipment".into(),
+        }
+    }
+
+    /// The cause.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Self::Api(error) => with_causes(error),
+            Self::Store(error) => with_causes(error),
+            Self::Disk(error) => format!("its file cannot be written: {error}"),
+            Self::NotALabel { wanted, problem } => {
+                format!("the storage gave something that is no {}: {problem}", wanted.extension())
+            }
+            Self::NoShipment => "the marketplace names no shipment for it".into(),
+        }
+    }
+
+    /// The next step.
+    pub(crate) fn hint(&self) -> &'static str {
+        match self {
+            Self::Api(ApiError::AddressRefused { objection, .. }) if objection.contains("labels.hosts") => {
+                "if the host is the marketplace's storage, add it to labels.hosts of the store's file"
+            }
+            Self::Api(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Disk(error) if is_full(error) => {
+                "make room where labels.directory is; fetching goes on by itself"
+            }
+            Self::Disk(_) => "let espelho's user write to labels.directory; fetching goes on by itself",
+            Self::NotALabel { .. } => {
+                "print the label from the seller portal and tell the marketplace's support; it is tried again by itself"
+            }
+            Self::NoShipment => "print the label from the seller portal",
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}

@@ -1,0 +1,154 @@
+//! What the marketplace counts, beside what the mirror has: a cheap look that says where a dearer one is worth it.
+//!
+//! The summary route counts the current day only, so that it cannot be compared; totals of listings can.
+
+use espelho_api_client::resources::{orders::OrderQuery, products::ProductQuery};
+use espelho_model::order::{STATUSES, TERMINAL_STATUSES};
+use espelho_store::{EnumValue, RemoteCount};
+
+use super::{Live, profile::is_final, schedule::Look};
+use crate::Problem;
+
+impl Live<'_> {
+    /// Compares the totals of orders, open orders and products; wakes the sweep that mends what differs.
+    pub(super) async fn look_at_counts(&self) -> Result<(), Problem> {
+        if !self.known().mirrored {
+            return Ok(());
+        }
+        let failed = |e: espelho_store::Error| Problem::from_store(&e);
+        let local = self.context.store.live_counts(&self.context.key).await.map_err(failed)?;
+        let remote = self.remote_totals().await?;
+        let at = self.context.clock.now();
+        let mut counts = Vec::new();
+        for ((kind, remote), local) in
+            ["orders", "open_orders", "products"].into_iter().zip(remote).zip(local)
+        {
+            let Some(remote) = remote else { continue };
+            counts.push(RemoteCount { kind: kind.to_owned(), remote, local, at });
+            if remote == local {
+                continue;
+            }
+            tracing::debug!(store = %self.context.key, kind, remote, local, "the marketplace counts otherwise");
+            let mut known = self.known();
+            match kind {
+                // What is gone, only a complete pass decides.
+                "orders" if remote > local => {
+                    known.is_behind = true;
+                    known.woken.push(Look::NewOrders);
+                }
+                "open_orders" => known.woken.push(Look::OpenOrders),
+                "products" if remote > local => {
+                    known.strange_product = true;
+                    known.woken.push(Look::Products);
+                }
+                _ => (),
+            }
+        }
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.note_remote_counts(counts).await?;
+            tx.commit().await
+        };
+        written.await.map_err(failed)
+    }
+
+    /// Totals as the listings tell them; where one does not, nothing.
+    async fn remote_totals(&self) -> Result<[Option<u64>; 3], Problem> {
+        let client = self.poll();
+        let page_parameter = &self.context.page_parameter;
+        let query = || OrderQuery {
+            limit: Some(1),
+            page: 1,
+            page_parameter: page_parameter.clone(),
+            ..OrderQuery::default()
+        };
+        let open = STATUSES.into_iter().filter(|status| !TERMINAL_STATUSES.contains(status));
+        let open = OrderQuery { statuses: open.map(str::to_owned).collect(), ..query() };
+        let products = ProductQuery { per_page: Some(1), page: 1, page_parameter: page_parameter.clone() };
+        let asked = [
+            client.list_orders(&query()).await,
+            client.list_orders(&open).await,
+            client.list_products(&products).await,
+        ];
+        let mut totals = [None; 3];
+        for (total, answer) in totals.iter_mut().zip(asked) {
+            match answer {
+                Ok(page) => *total = page.meta.total,
+                Err(error) if is_final(&error) => (),
+                Err(error) => return Err(Problem::from_api(&error)),
+            }
+        }
+        Ok(totals)
+    }
+
+    /// Mirrors the marketplace's words for orders.
+    pub(super) async fn look_at_enums(&self) -> Result<(), Problem> {
+        let told = match self.poll().order_enums().await {
+            Ok(told) => told,
+            Err(error) if is_final(&error) => return Ok(()),
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.note_enums(words(&told)).await?;
+            tx.commit().await
+        };
+        written.await.map_err(|e| Problem::from_store(&e))
+    }
+
+    /// Has the marketplace send a test delivery. That it comes is noted where deliveries are taken in; status says when it
+    /// did not.
+    pub(super) async fn look_at_webhook(&self) -> Result<(), Problem> {
+        if !self.options.receives {
+            return Ok(());
+        }
+        let at = self.context.clock.now();
+        match self.poll().test_webhook().await {
+            Ok(()) => self.note_tested(at, None),
+            // It has none that is active.
+            Err(error) if is_final(&error) => self.note_tested(at, Some(crate::report::with_causes(&error))),
+            Err(error) => return Err(Problem::from_api(&error)),
+        }
+        Ok(())
+    }
+}
+
+/// The lists of an answer: keys with arrays of words, or of objects with `value` and perhaps `label` and `color`.
+fn words(told: &serde_json::Value) -> Vec<EnumValue> {
+    let text = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let lists = told.as_object().into_iter().flatten();
+    let word = |name: &str, entry: &serde_json::Value| {
+        let field = |field: &str| entry.get(field).and_then(text);
+        let value = text(entry).or_else(|| field("value"))?;
+        Some(EnumValue { name: name.to_owned(), value, label: field("label"), color: field("color") })
+    };
+    lists
+        .flat_map(|(name, list)| {
+            list.as_array().into_iter().flatten().filter_map(move |entry| word(name, entry))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn words_are_read_with_label_and_colour_and_what_is_no_list_is_passed_over() {
+        let told = r##"{"statuses":[{"value":"paid","label":"Pago","color":"#0f0"},{"value":"shipped"},{"label":"?"}],
+            "channels":["marketplace",7],"version":3}"##;
+        let found = words(&serde_json::from_str(told).unwrap());
+        let found: Vec<String> = found
+            .iter()
+            .map(|v| format!("{} {} {}", v.name, v.value, v.label.as_deref().unwrap_or("-")))
+            .collect();
+        assert_eq!(
+            found,
+            ["channels marketplace -", "channels 7 -", "statuses paid Pago", "statuses shipped -"]
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! The files of labels while the service runs: what is ready is fetched, what is being made is looked at again.
+//!
+//! No delivery tells that a label was begun or is ready (API document, "Events"). Those that the mirror shows as being made
+//! are looked at at a pace that slows down, a few orders at a time, however many there are; orders that have shipments and
+//! no labels, rarely. What is found goes the way of all that sweeps find.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
+
+use chrono::TimeDelta;
+use espelho_model::{OrderNumber, watch};
+use espelho_store::{Part, ReadyLabel};
+use futures_util::future::BoxFuture;
+
+use super::{
+    Live,
+    looks::CROWDED,
+    want::{Entity, Urgency, Want},
+};
+use crate::{
+    Problem,
+    labels::{
+        Fault, Fetched, HANDS, Labels, PAGE, fetch_some, is_hopeless, note, of_store,
+        pace::{Failing, due},
+    },
+};
+
+/// Between two looks while there is something to do, and while there is not.
+const EAGER: Duration = Duration::from_secs(5);
+const PATIENT: Duration = Duration::from_secs(30);
+/// Orders with labels in the making that are looked at in one look: sixty a minute, a fifth of the budget.
+const LOOKED_AT: usize = 5;
+/// Orders that are considered for it.
+const CONSIDERED: u32 = 200;
+/// How often orders without labels are looked at: some each minute, none more often than every ten.
+const MINUTE: Duration = Duration::from_secs(60);
+const UNLABELLED: u32 = 5;
+const UNLABELLED_EVERY: TimeDelta = TimeDelta::minutes(10);
+/// How often void files are looked for, and how many are removed at once.
+const HOUR: Duration = Duration::from_secs(3600);
+const REMOVED_AT_ONCE: u32 = 500;
+
+/// What the one who keeps the labels remembers between two looks.
+#[derive(Default)]
+struct Keeper {
+    failing: Failing,
+    /// Up to which label those that are ready were gone through.
+    after: String,
+    /// Labels seen ready since the list was begun.
+    seen: HashSet<String>,
+    hosts: HashSet<String>,
+    looked_for_unlabelled: Option<Duration>,
+    tidied: Option<Duration>,
+}
+
+impl Live<'_> {
+    /// Keeps the files of labels until the work stops.
+    pub(super) async fn keep_labels(&self) -> Result<(), Problem> {
+        let Some(labels) = &self.context.labels else {
+            let _waiting = watch::idle();
+            self.context.stop.cancelled().await;
+            return Ok(());
+        };
+        let mut keeper = Box::<Keeper>::default();
+        self.boxed_remove_orphans(labels).await;
+        while !self.is_stopping() {
+            let busy = match self.boxed_look_after_labels(labels, &mut keeper).await {
+                Err(problem) if is_hopeless(&problem) => return Err(problem),
+                Err(problem) => {
+                    let (error, next_step) = (problem.error, problem.hint);
+                    tracing::warn!(store = %self.context.key, error, next_step, "looking after labels failed");
+                    false
+                }
+                Ok(busy) => busy,
+            };
+            let wait = self.context.clock.sleep(if busy { EAGER } else { PATIENT });
+            tokio::select! { () = wait => (), () = self.context.stop.cancelled() => () }
+        }
+        Ok(())
+    }
+
+    // Not `async`: there, what is put into a box would be given a place beside it too.
+    fn boxed_remove_orphans<'s>(&'s self, labels: &'s Labels) -> BoxFuture<'s, ()> {
+        Box::pin(self.remove_orphans(labels))
+    }
+
+    fn boxed_look_after_labels<'s>(
+        &'s self,
+        labels: &'s Labels,
+        keeper: &'s mut Keeper,
+    ) -> BoxFuture<'s, Result<bool, Problem>> {
+        Box::pin(self.look_after_labels(labels, keeper))
+    }
+
+    /// One look; whether the next one should come soon.
+    async fn look_after_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
+        self.tidy_when_due(labels, keeper).await?;
+        let fetched = self.fetch_labels(labels, keeper).await?;
+        let making = self.look_at_making(keeper).await?;
+        Ok(fetched || making || !keeper.failing.is_empty())
+    }
+
+    /// Fetches what is ready; whether there was anything.
+    async fn fetch_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
+        let (context, client) = (self.context, self.poll());
+        if !keeper.failing.may_try_any(context.clock.monotonic()) {
+            return Ok(false);
+        }
+        let wanted = labels.wanted(context.clock.now());
+        let ready = context.store.labels_to_fetch(&context.key, &wanted, &keeper.after, PAGE).await;
+        let ready = ready.map_err(|e| of_store(&e))?;
+        keeper.seen.extend(ready.iter().map(|label| label.id.as_str().to_owned()));
+        keeper.after = ready.last().map(|label| label.id.as_str().to_owned()).unwrap_or_default();
+        let is_whole = ready.len() < PAGE as usize;
+        let due = |label: &ReadyLabel| keeper.failing.may_try(context.clock.monotonic(), label);
+        let due: Vec<ReadyLabel> = ready.into_iter().filter(due).collect();
+        for some in due.chunks(HANDS) {
+            for (label, result) in fetch_some(context, &client, labels, some).await {
+                self.after_fetching(keeper, label, result).await?;
+            }
+            self.observer.stats(context.client.stats());
+            if self.is_stopping() || !keeper.failing.may_try_any(context.clock.monotonic()) {
+                return Ok(true);
+            }
+        }
+        if is_whole {
+            let seen = std::mem::take(&mut keeper.seen);
+            keeper.failing.keep_only(|label| seen.contains(label.as_str()));
+            keeper.after.clear();
+        }
+        Ok(!due.is_empty() || !is_whole)
+    }
+
+    async fn after_fetching(
+        &self,
+        keeper: &mut Keeper,
+        label: &ReadyLabel,
+        result: Result<Fetched, Fault>,
+    ) -> Result<(), Problem> {
+        match result {
+            Ok(Fetched::Kept { host }) => {
+                keeper.failing.went_well(&label.id);
+                if !keeper.hosts.contains(&host) {
+                    tracing::info!(store = %self.context.key, host, "files of labels come from this host");
+                    keeper.hosts.insert(host);
+                }
+            }
+            Ok(Fetched::Overtaken) => (),
+            Err(fault) if fault.ends_all() => return Err(fault.into_problem()),
+            Err(fault) => {
+                if fault.is_stale() {
+                    self.push([order_to_look_at(label.order.clone())]);
+                }
+                if keeper.failing.failed(self.context.clock.monotonic(), label, &fault) {
+                    note(self.context, label, &fault).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at some of the labels that are being made; whether there are any.
+    async fn look_at_making(&self, keeper: &mut Keeper) -> Result<bool, Problem> {
+        let (context, now) = (self.context, self.context.clock.now());
+        let making = context.store.labels_in_the_making(&context.key, CONSIDERED).await;
+        let making = making.map_err(|e| of_store(&e))?;
+        let mut orders = due(now, &making, LOOKED_AT);
+        let monotonic = context.clock.monotonic();
+        if keeper.looked_for_unlabelled.is_none_or(|then| monotonic - then >= MINUTE) {
+            keeper.looked_for_unlabelled = Some(monotonic);
+            let before = now - UNLABELLED_EVERY;
+            let without = context.store.orders_without_labels(&context.key, before, UNLABELLED).await;
+            orders.extend(without.map_err(|e| of_store(&e))?);
+        }
+        if self.queue().waiting(Urgency::Swept) < CROWDED {
+            self.push(orders.into_iter().map(order_to_look_at));
+        }
+        Ok(!making.is_empty())
+    }
+
+    /// Once an hour removes void files whose time is over, and failures of labels that are no longer to be fetched.
+    async fn tidy_when_due(&self, labels: &Labels, keeper: &mut Keeper) -> Result<(), Problem> {
+        let (context, now) = (self.context, self.context.clock.monotonic());
+        let is_due = keeper.tidied.is_none_or(|then| now - then >= HOUR);
+        if is_due || !keeper.failing.is_empty() {
+            let forgotten = async {
+                let mut tx = context.store.begin(&context.lease).await?;
+                tx.forget_settled_label_failures().await?;
+                tx.commit().await
+            };
+            forgotten.await.map_err(|e| of_store(&e))?;
+        }
+        if !is_due {
+            return Ok(());
+        }
+        keeper.tidied = Some(now);
+        let Some(days) = labels.keep_days else { return Ok(()) };
+        let then = context.clock.now() - TimeDelta::days(days.into());
+        let void = context.store.label_files_void_before(&context.key, then, REMOVED_AT_ONCE).await;
+        let void = void.map_err(|e| of_store(&e))?;
+        if void.is_empty() {
+            return Ok(());
+        }
+        // A file without a record is an orphan that the next start removes; a record without a file would be a lie.
+        let forgotten = async {
+            let mut tx = context.store.begin(&context.lease).await?;
+            tx.forget_label_files(void.clone()).await?;
+            tx.commit().await
+        };
+        forgotten.await.map_err(|e| of_store(&e))?;
+        let removed = labels.folder.remove(&context.key, &void).await;
+        if let Err(error) = removed {
+            tracing::warn!(store = %context.key, %error, "void files of labels cannot be removed");
+        }
+        Ok(())
+    }
+
+    /// Removes what a kill has left: unfinished files, and files that nobody knows of.
+    async fn remove_orphans(&self, labels: &Labels) {
+        let (context, folder) = (self.context, &labels.folder);
+        let removed = async {
+            let names = folder.tidy(&context.key).await.map_err(Fault::Disk)?;
+            let files: Vec<String> = names.iter().map(|name| folder.shown(&context.key, name)).collect();
+            let known = context.store.label_files_on_record(&context.key, files.clone()).await?;
+            let orphans: Vec<String> = files.into_iter().filter(|file| !known.contains(file)).collect();
+            folder.remove(&context.key, &orphans).await.map_err(Fault::Disk)
+        };
+        if let Err(fault) = removed.await {
+            let (error, next_step) = (fault.in_words(), fault.hint());
+            tracing::warn!(store = %context.key, error, next_step, "files that nobody knows of stay");
+        }
+    }
+}
+
+/// The shipments of an order, to be read again.
+fn order_to_look_at(number: OrderNumber) -> (Entity, Want) {
+    (Entity::Order(number), Want { parts: BTreeSet::from([Part::Shipments]), ..Want::default() })
+}

@@ -1,0 +1,46 @@
+//! Sweeps that go round by age, or after what was sold.
+
+use chrono::TimeDelta;
+use espelho_store::{Paces, Part};
+
+use super::{
+    Live,
+    looks::CROWDED,
+    want::{Entity, Urgency, Want},
+};
+use crate::{
+    Problem,
+    plan::load::{AGED_AT_ONCE, SOLD_AT_ONCE},
+};
+
+/// Open orders, and those that changed in the last week, are read again each day, a month's each week, the rest each month.
+const PACES: Paces = Paces {
+    young: (TimeDelta::days(7), TimeDelta::days(1)),
+    middle: (TimeDelta::days(30), TimeDelta::days(7)),
+    old: TimeDelta::days(30),
+};
+
+impl Live<'_> {
+    /// Reads orders again with all their sides, by their age: their listing does not show everything that can change about
+    /// them, and one that is closed is listed by no other sweep.
+    pub(super) async fn look_at_aged_orders(&self) -> Result<(), Problem> {
+        if !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= CROWDED {
+            return Ok(());
+        }
+        let aged = self.context.store.aged_orders(&self.context.key, &PACES, AGED_AT_ONCE).await;
+        let aged = aged.map_err(|e| Problem::from_store(&e))?;
+        let want = || Want { parts: Part::ALL.into(), ..Want::default() };
+        self.push(aged.into_iter().map(|number| (Entity::Order(number), want())));
+        Ok(())
+    }
+
+    /// Reads products in orders that have changed: a sale reserves stock, and no event tells of it.
+    pub(super) async fn look_at_sold_products(&self) -> Result<(), Problem> {
+        if !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= CROWDED {
+            return Ok(());
+        }
+        let sold = self.take_sold(SOLD_AT_ONCE);
+        self.push(sold.into_iter().map(|id| (Entity::Product(id), Want::default())));
+        Ok(())
+    }
+}

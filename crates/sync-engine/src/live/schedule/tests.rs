@@ -1,0 +1,169 @@
+use super::*;
+
+const SECONDS: [u64; Look::COUNT] = [60, 120, 30, 60, 30, 60, 300, 900, 3_600, 3_600, 86_400, 86_400];
+
+fn intervals() -> Intervals {
+    let [
+        new_orders,
+        open_orders,
+        sold_products,
+        products,
+        parts,
+        aged_orders,
+        counts,
+        campaigns,
+        media,
+        profile,
+        enums,
+        webhook_test,
+    ] = SECONDS.map(|seconds| Cadence::Every(Duration::from_secs(seconds)));
+    Intervals {
+        new_orders,
+        open_orders,
+        sold_products,
+        products,
+        parts,
+        aged_orders,
+        counts,
+        campaigns,
+        media,
+        profile,
+        enums,
+        webhook_test,
+    }
+}
+
+fn at(seconds: u64) -> Moment {
+    moment(seconds, seconds as i64)
+}
+
+fn moment(monotonic: u64, wall: i64) -> Moment {
+    let wall = DateTime::from_timestamp(1_795_000_000 + wall, 0).unwrap();
+    Moment { monotonic: Duration::from_secs(monotonic), wall }
+}
+
+fn after(succeeded: &[(Look, i64)], now: Moment) -> Schedule {
+    let succeeded = succeeded.iter().map(|(look, wall)| (*look, moment(0, *wall).wall)).collect();
+    Schedule::new(&intervals(), &StoreKey::new("loja-1").unwrap(), now, &succeeded)
+}
+
+fn due(schedule: &Schedule, look: Look) -> f64 {
+    schedule.due[look as usize].as_secs_f64()
+}
+
+#[test]
+fn everything_runs_at_once_and_then_as_often_as_it_was_told() {
+    let mut schedule = after(&[], at(0));
+    let mut runs: HashMap<Look, u64> = HashMap::new();
+    loop {
+        let (look, due) = schedule.next();
+        if due > Duration::from_secs(172_800) {
+            break;
+        }
+        *runs.entry(look).or_default() += 1;
+        schedule.ran(look, moment(due.as_secs(), due.as_secs() as i64), Duration::ZERO);
+    }
+    for (look, seconds) in Look::ALL.into_iter().zip(SECONDS) {
+        let most = 172_800 / seconds + 1;
+        assert!((most * 8 / 10..=most).contains(&runs[&look]), "{look:?}: {} of {most}", runs[&look]);
+    }
+}
+
+// withstands: F094
+#[test]
+fn stores_do_not_ask_in_step() {
+    let next = |store: &str| {
+        let mut schedule =
+            Schedule::new(&intervals(), &StoreKey::new(store).unwrap(), at(0), &HashMap::new());
+        Look::ALL.into_iter().for_each(|look| schedule.ran(look, at(0), Duration::ZERO));
+        schedule.next().1
+    };
+    let due: std::collections::HashSet<_> = (0..50).map(|n| next(&format!("loja-{n}"))).collect();
+    assert!(due.len() > 40, "{due:?}");
+    assert!(due.iter().all(|due| (30.0..33.0).contains(&due.as_secs_f64())), "{due:?}");
+}
+
+#[test]
+fn webhooks_that_were_made_together_are_not_tested_together() {
+    let mut quarters = [0; 3];
+    for n in 0..300 {
+        let store = StoreKey::new(&format!("loja-{n}")).unwrap();
+        let schedule = Schedule::new(&intervals(), &store, at(0), &HashMap::new());
+        quarters[((due(&schedule, Look::WebhookTest) - 300.0) / 300.0) as usize] += 1;
+    }
+    assert!(quarters.iter().all(|count| (60..140).contains(count)), "{quarters:?}");
+}
+
+#[test]
+fn a_sweep_that_is_wanted_is_due_and_nothing_is_put_off_by_it() {
+    let mut schedule = after(&[], at(0));
+    Look::ALL.into_iter().for_each(|look| schedule.ran(look, at(0), Duration::ZERO));
+    let now = Duration::from_secs(5);
+    schedule.wake(Look::Media, now);
+    assert_eq!(schedule.next(), (Look::Media, now));
+    schedule.wake(Look::Media, Duration::from_secs(9));
+    assert_eq!(schedule.next(), (Look::Media, now));
+}
+
+#[test]
+fn after_a_restart_a_sweep_is_due_when_it_would_have_been_and_what_was_missed_at_once() {
+    let schedule = after(&[(Look::Media, -600), (Look::Profile, -9_000), (Look::NewOrders, -30)], at(7));
+    assert!((7.0 + 2_990.0..7.0 + 3_360.0).contains(&due(&schedule, Look::Media)), "{schedule:?}");
+    assert_eq!(due(&schedule, Look::Profile), 7.0, "its time has come while nobody was here");
+    assert!((30.0..43.0).contains(&due(&schedule, Look::NewOrders)));
+    assert_eq!(due(&schedule, Look::Campaigns), 7.0, "it never ran well");
+    let test = due(&schedule, Look::WebhookTest);
+    assert!((307.0..1_207.0).contains(&test), "a new webhook is given a while: {test}");
+}
+
+// withstands: F087
+#[test]
+fn a_clock_that_was_put_back_does_not_put_a_sweep_off() {
+    let schedule = after(&[(Look::Media, 86_400 * 365)], at(0));
+    assert!(due(&schedule, Look::Media) <= 3_960.0, "{schedule:?}");
+}
+
+#[test]
+fn a_sweep_that_failed_is_tried_again_soon() {
+    let mut schedule = after(&[], at(0));
+    for look in Look::ALL {
+        schedule.failed(look, at(100));
+    }
+    assert_eq!(due(&schedule, Look::Enums), 400.0);
+    assert!(due(&schedule, Look::Parts) < 134.0, "what is frequent keeps its own pace");
+}
+
+#[test]
+fn a_sweep_that_takes_many_requests_is_stretched_to_its_share_of_the_budget() {
+    assert_eq!(stretched(50, 300), Duration::from_secs(30));
+    assert_eq!(stretched(1_000, 300), Duration::from_secs(600));
+    let mut schedule = after(&[], at(0));
+    // 100,000 open orders are 1,000 pages.
+    schedule.ran(Look::OpenOrders, at(200), stretched(1_000, 300));
+    assert_eq!(due(&schedule, Look::OpenOrders), 600.0);
+    schedule.ran(Look::OpenOrders, at(200), stretched(50, 300));
+    assert!((320.0..333.0).contains(&due(&schedule, Look::OpenOrders)), "it fits");
+}
+
+/// Each full hour, as a cron expression would say.
+#[derive(Debug)]
+struct Hourly;
+
+impl Timetable for Hourly {
+    fn next_after(&self, time: DateTime<Utc>) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp((time.timestamp() / 3_600 + 1) * 3_600, 0)
+    }
+}
+
+// withstands: F119
+#[test]
+fn a_timetable_is_kept_over_a_restart_and_what_it_missed_is_done_once_and_at_once() {
+    let cadence = Cadence::At(Arc::new(Hourly));
+    let time = |text: &str| format!("2026-11-20T{text}Z").parse::<DateTime<Utc>>().unwrap();
+    let due_in = |last: &str, now: &str| cadence.due_in(time(last), time(now)).as_secs();
+    assert_eq!(due_in("12:00:01", "12:20:00"), 2_400);
+    assert_eq!(due_in("09:00:01", "12:20:00"), 0);
+    assert_eq!(due_in("12:20:00", "12:20:00"), 2_400, "three hours are caught up with by one run");
+    assert_eq!(cadence.period(time("12:20:00")), Duration::from_secs(3_600));
+    assert_eq!(Cadence::Every(Duration::from_secs(90)).period(time("12:20:00")).as_secs(), 90);
+}

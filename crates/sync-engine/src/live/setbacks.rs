@@ -1,0 +1,90 @@
+//! What becomes of a reading that failed: it is tried again, shown on the row, or ends the work on the store.
+
+use espelho_api_client::{Class, Error as ApiError};
+use espelho_model::sync::Resource;
+use espelho_store::{Error as StoreError, Failure};
+
+use super::{
+    Live, ends_all,
+    queue::Ended,
+    want::{Entity, Urgency, Want},
+};
+use crate::{Problem, report::with_causes};
+
+impl Live<'_> {
+    pub(super) async fn after_store_error(
+        &self,
+        entity: &Entity,
+        error: &StoreError,
+    ) -> Result<Ended, Problem> {
+        let problem = Problem::from_store(error);
+        if ends_all(&problem) {
+            return Err(problem);
+        }
+        tracing::warn!(store = %self.context.key, ?entity, error = problem.error, "what was read could not be written");
+        if !error.concerns_a_row() {
+            return Ok(Ended::Failed { after: None });
+        }
+        let hint =
+            "the database cannot hold what the marketplace says of this row; report it with this message";
+        self.note_failure(entity, "unwritable".into(), problem.error, hint).await;
+        Ok(Ended::Done)
+    }
+
+    pub(super) async fn after_api_error(
+        &self,
+        entity: &Entity,
+        want: &Want,
+        is_last: bool,
+        error: &ApiError,
+    ) -> Result<Ended, Problem> {
+        if error.is_authentication() {
+            return Err(Problem::from_api(error));
+        }
+        if let ApiError::Refused { status: 404 | 410, .. } = error {
+            return Ok(self.after_not_found(entity, want, is_last, error).await);
+        }
+        match error.class() {
+            Class::Transient { after } => Ok(Ended::Failed { after }),
+            Class::Reauthenticate => Ok(Ended::Failed { after: None }),
+            Class::Permanent | Class::Ambiguous => {
+                tracing::warn!(store = %self.context.key, ?entity, %error, "it cannot be read");
+                self.note_failure(entity, error.code(), with_causes(error), error.hint()).await;
+                Ok(Ended::Done)
+            }
+        }
+    }
+
+    /// What a delivery told of may not be shown yet; what a sweep has listed is gone again. Whether something is gone for
+    /// good, only a complete pass decides.
+    async fn after_not_found(&self, entity: &Entity, want: &Want, is_last: bool, error: &ApiError) -> Ended {
+        if let Entity::Product(_) = entity {
+            // The identifier may be of another kind than the route takes: then the listing knows what changed.
+            self.known().strange_product = true;
+            return Ended::Done;
+        }
+        if want.urgency != Urgency::Hinted {
+            return Ended::Done;
+        }
+        if is_last {
+            let hint = "the next complete pass decides whether the order is gone";
+            self.note_failure(entity, "not_found".into(), with_causes(error), hint).await;
+        }
+        Ended::NotYet
+    }
+
+    async fn note_failure(&self, entity: &Entity, code: String, error: String, hint: &str) {
+        let (resource, key) = match entity {
+            Entity::Order(number) => (Resource::Orders, number.as_str().to_owned()),
+            Entity::Product(id) => (Resource::Products, id.as_str().to_owned()),
+        };
+        let noted = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            tx.note_failures(resource, &[Failure { key, code, error, hint: hint.to_owned() }]).await?;
+            tx.commit().await
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(store = %self.context.key, %error, "a failure could not be noted");
+        }
+    }
+}

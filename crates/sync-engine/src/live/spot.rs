@@ -1,0 +1,81 @@
+//! A small audit every day, so that a mirror that is wrong without anybody noticing is noticed.
+
+use std::time::Duration;
+
+use espelho_model::{ContentHash, StoreKey};
+use futures_util::future::BoxFuture;
+
+use super::Live;
+use crate::{
+    Problem,
+    audit::spot,
+    pull::{OrdersPull, ProductsPull},
+};
+
+/// Details of each resource that are read: forty requests a day and store, of 432,000.
+const SAMPLE: usize = 20;
+/// Between two of them.
+const EVERY: Duration = Duration::from_secs(24 * 3_600);
+/// After the start, when what happened meanwhile has been caught up with.
+const FIRST: Duration = Duration::from_secs(3_600);
+/// Within so long after that all stores have their first one: three thousand make six requests a second of it.
+const SPREAD: Duration = Duration::from_secs(6 * 3_600);
+
+impl Live<'_> {
+    /// Holds a sample against the marketplace, every day.
+    pub(super) async fn audit_daily(&self) -> Result<(), Problem> {
+        let mut wait = first(&self.context.key);
+        while !self.is_stopping() {
+            tokio::select! {
+                () = self.context.clock.sleep(wait) => self.boxed_audit().await,
+                () = self.context.stop.cancelled() => (),
+            }
+            wait = EVERY;
+        }
+        Ok(())
+    }
+
+    fn boxed_audit(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.audit_some())
+    }
+
+    /// Whatever goes wrong here goes wrong elsewhere too, and is told there.
+    async fn audit_some(&self) {
+        let (context, parameter) = (self.context, || self.context.page_parameter.clone());
+        // Other rows each time.
+        let seed = context.clock.now().timestamp().unsigned_abs();
+        let orders = spot(context, OrdersPull::new(self.poll(), None, parameter()), SAMPLE, seed).await;
+        let locations = context.store.location_ids(&context.key).await.unwrap_or_default();
+        let products = ProductsPull::new(self.poll(), locations, parameter());
+        let products = spot(context, products, SAMPLE, seed).await;
+        for ended in [orders, products] {
+            match ended {
+                Ok((rows, differing)) => self.observer.audited(rows, differing),
+                Err(problem) => {
+                    tracing::warn!(store = %context.key, error = problem.error, "the daily audit has ended early");
+                }
+            }
+        }
+    }
+}
+
+/// When a store's first audit is due: stores that began together do not audit together.
+fn first(store: &StoreKey) -> Duration {
+    let lot = ContentHash::of(format!("{store}/audit").as_bytes()).as_i64().unsigned_abs() % 1_000;
+    FIRST + SPREAD.mul_f64(lot as f64 / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_that_began_together_are_audited_all_over_the_hours_that_follow() {
+        let firsts = (0..600).map(|n| first(&StoreKey::new(&format!("loja-{n}")).unwrap()));
+        let mut hours = [0; 6];
+        for due in firsts {
+            hours[usize::try_from((due - FIRST).as_secs() / 3_600).unwrap()] += 1;
+        }
+        assert!(hours.iter().all(|count| (60..140).contains(count)), "{hours:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! What happens in the shop, and what the mirror is to show of it.
+
+use std::time::Duration;
+
+use espelho_sandbox::{Control, Sandbox};
+use espelho_tests::{Random, converge::marketplace::Marketplace, truth::Reader};
+
+/// Three changes are five events.
+const PACE: Duration = Duration::from_millis(333);
+const OPEN: [&str; 4] = ["paid", "preparing", "ready_to_ship", "shipped"];
+
+/// Somebody who changes one thing after the other.
+pub(crate) struct Changing {
+    control: Control,
+    store: String,
+    random: Random,
+    orders: Vec<(String, usize)>,
+    skus: Vec<String>,
+    hints: bool,
+    done: u64,
+}
+
+/// A change: of which row, and what the row shows then.
+pub(crate) struct Change {
+    pub(crate) key: String,
+    pub(crate) shows: String,
+}
+
+/// Makes so many of the orders open, and all others end.
+pub(crate) async fn open_and_close(sandbox: &Sandbox, open: usize) {
+    let (control, store) = (sandbox.control(), sandbox.stores().remove(0).key);
+    for (at, number) in names(sandbox).await.0.iter().enumerate() {
+        let status = if at < open { OPEN[at % OPEN.len()] } else { "delivered" };
+        // One that has this status already stays as it is.
+        control.set_order_status(&store, number, status);
+    }
+}
+
+/// Order numbers and SKUs, read with a credential of its own.
+async fn names(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
+    let (skus, orders) = Marketplace::of(sandbox).await.names().await;
+    (orders, skus)
+}
+
+impl Changing {
+    pub(crate) async fn of(sandbox: &Sandbox, hints: bool) -> Self {
+        let (control, store) = (sandbox.control(), sandbox.stores().remove(0).key);
+        let (orders, skus) = names(sandbox).await;
+        let access = control.add_credential(&store).unwrap();
+        let reader = Reader::log_in_with(sandbox, &access).await;
+        let rows = reader.all("/api/v1/sellers/orders?limit=100").await;
+        let stage = |number: &String| {
+            let row = rows.iter().find(|row| row["order_number"] == number.as_str())?;
+            OPEN.iter().position(|status| row["status"] == *status)
+        };
+        let orders = orders.into_iter().filter_map(|n| Some((stage(&n)?, n))).map(|(at, n)| (n, at));
+        let (orders, random) = (orders.collect::<Vec<_>>(), Random::seeded(7));
+        assert!(!orders.is_empty() && !skus.is_empty(), "there is nothing to change");
+        Self { control, store, random, orders, skus, hints, done: 0 }
+    }
+
+    /// Deliveries that were attempted so far.
+    pub(crate) fn events(&self) -> usize {
+        self.control.deliveries(&self.store).iter().filter(|delivery| delivery.attempt == 1).count()
+    }
+
+    /// Whether a webhook is registered.
+    pub(crate) fn is_heard(&self) -> bool {
+        !self.control.webhooks(&self.store).is_empty()
+    }
+
+    /// Between two changes.
+    pub(crate) fn pace(&self) -> Duration {
+        if self.hints { PACE } else { Duration::from_secs(1) }
+    }
+
+    /// With hints two of three are orders that take two steps at once, as the platform does, which is two events of one order;
+    /// the third is a stock. Without, an order moves one step.
+    pub(crate) fn change(&mut self) -> Vec<Change> {
+        self.done += 1;
+        if !self.hints {
+            return vec![self.step_of_an_order()];
+        }
+        match self.done % 3 {
+            0 => vec![self.stock()],
+            _ => vec![self.two_steps_of_an_order()],
+        }
+    }
+
+    /// The next status, round and round: none of them twice in a row.
+    fn step(&mut self, at: usize) -> Change {
+        let (number, stage) = &mut self.orders[at];
+        *stage = (*stage + 1) % OPEN.len();
+        assert!(self.control.set_order_status(&self.store, number, OPEN[*stage]));
+        Change { key: number.clone(), shows: OPEN[*stage].to_owned() }
+    }
+
+    fn step_of_an_order(&mut self) -> Change {
+        let at = self.random.up_to(self.orders.len() as u64) as usize - 1;
+        self.step(at)
+    }
+
+    fn two_steps_of_an_order(&mut self) -> Change {
+        let at = self.random.up_to(self.orders.len() as u64) as usize - 1;
+        self.step(at);
+        self.step(at)
+    }
+
+    fn stock(&mut self) -> Change {
+        let sku = self.skus[self.random.up_to(self.skus.len() as u64) as usize - 1].clone();
+        let quantity = 10_000 + self.done;
+        assert!(self.control.set_stock(&self.store, &sku, quantity));
+        Change { key: sku, shows: quantity.to_string() }
+    }
+}

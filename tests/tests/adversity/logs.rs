@@ -1,0 +1,62 @@
+//! What a service says of itself at its most talkative: nothing that belongs to a customer, and no secret.
+
+use std::collections::BTreeSet;
+
+use espelho_tests::{Installation, Kind, mirror::raw, sandbox, until};
+use serde_json::Value;
+
+/// Members of an order that say who somebody is or where they live.
+const PERSONAL: [&str; 10] = [
+    "customer",
+    "buyer",
+    "recipient",
+    "shipping_address",
+    "billing_address",
+    "address",
+    "document",
+    "email",
+    "phone",
+    "street",
+];
+
+/// The texts within what is personal that cannot be anything else.
+fn personal(value: &Value, inside: bool, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                personal(value, inside || PERSONAL.iter().any(|word| name.contains(word)), found);
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| personal(value, inside, found)),
+        // A name has a blank, a number many digits; a short word may stand anywhere.
+        Value::String(text) if inside && text.len() > 8 && text.contains([' ', '@', '-']) => {
+            found.insert(text.clone());
+        }
+        _ => {}
+    }
+}
+
+// withstands: F126, F133
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neither_customers_nor_secrets_are_in_the_most_talkative_log() {
+    let sandbox = sandbox(40, 10).await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    installation.write_main("[log]\nlevel = \"trace\"\n[schedule]\nreconcile = \"* * * * * *\"\n");
+    installation.join(&sandbox);
+    let service = installation.start(&["run"]);
+    let mirror = installation.mirror().await;
+    until("all is mirrored", async || mirror.try_ask("SELECT order_number FROM orders").await.len() == 40)
+        .await;
+    service.terminate().await;
+    // Tokens, signing secrets and passwords are looked for in whatever a command of these tests says.
+    let ended = service.end().await.expect(0);
+    let mut found = BTreeSet::new();
+    for row in mirror.rows("orders").await {
+        personal(&raw(&row), false, &mut found);
+    }
+    assert!(found.len() > 20, "the marketplace knows its customers: {found:?}");
+    for secret in sandbox.stores().iter().map(|store| store.password.clone()).chain(found) {
+        assert!(!ended.stderr.contains(&secret), "{secret:?} is in the log");
+    }
+    assert!(ended.stderr.lines().count() > 10, "{ended}");
+}

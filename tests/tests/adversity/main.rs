@@ -1,0 +1,12 @@
+//! What the machine, the database server and the network do to a service: the real binary, and what it leaves behind.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod disk;
+mod logs;
+mod server;
+mod units;
+mod wire;
+
+#[expect(dead_code, reason = "more can be asked of a receiver than is asked here")]
+#[path = "../webhooks/receiving.rs"]
+mod receiving;

@@ -1,0 +1,166 @@
+//! Activity, its end, and looks at the mirror until it is what the marketplace is.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use espelho_sandbox::{DeliveryFault, Options};
+use espelho_tests::{
+    Kind,
+    converge::{Activity, Contents, differences, marketplace::add_told, mirrored},
+    sandbox_of,
+};
+
+use crate::{keeping::Keeping, receiving};
+
+/// What happens, how fast, and what becomes of the deliveries.
+pub(crate) struct Plan {
+    pub(crate) seconds: u64,
+    pub(crate) orders_per_second: f64,
+    pub(crate) changes_per_second: f64,
+    pub(crate) spoiled: Vec<(u32, DeliveryFault)>,
+    pub(crate) requests_per_minute: Option<u32>,
+    /// How many seconds the routes are behind.
+    pub(crate) lag: u32,
+    pub(crate) schedule: &'static str,
+    /// How often the mirror is looked at until it is given up.
+    pub(crate) looks: u32,
+}
+
+/// Everything is swept for as often as can be.
+pub(crate) const BUSY: &str = "reconcile = \"*/5 * * * * *\"\nnew_orders = 1\nopen_orders = 1\n\
+    products = 1\nparts = 1\ncampaigns = 1\nmedia = 2\nprofile = 2\n";
+
+impl Plan {
+    pub(crate) fn busy(seconds: u64, spoiled: &[(u32, DeliveryFault)]) -> Self {
+        Self {
+            seconds,
+            orders_per_second: 20.0,
+            changes_per_second: 50.0,
+            spoiled: spoiled.to_vec(),
+            requests_per_minute: None,
+            lag: 0,
+            schedule: BUSY,
+            looks: 240,
+        }
+    }
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Converged {
+    pub(crate) orders: u64,
+    pub(crate) changes: u64,
+    /// Deliveries in the inbox.
+    pub(crate) received: usize,
+    /// Requests that the service made, over all.
+    pub(crate) requests: u64,
+    /// From the end of the activity.
+    pub(crate) took: Duration,
+    /// Rows of the marketplace, over all tables.
+    pub(crate) rows: usize,
+    /// Rows that differ in the end, by table.
+    pub(crate) differing: Vec<(&'static str, usize)>,
+}
+
+/// Activity, its end, and looks at the mirror until it is what the marketplace is, or the looks are over.
+pub(crate) async fn run(kind: Kind, plan: &Plan) -> Converged {
+    let options =
+        Options { orders: 30, products: 12, local_webhooks: true, rate: None, ..Options::default() };
+    let sandbox = sandbox_of(options).await;
+    let mut activity = Activity::of(&sandbox, 4).await;
+    let budget = plan.requests_per_minute.unwrap_or(1_000_000);
+    let mut keeping = Keeping::of(sandbox, kind, plan.schedule, budget).await;
+    for (of_thousand, fault) in &plan.spoiled {
+        keeping.spoil("", *of_thousand, *fault);
+    }
+    keeping.control().lag_orders(&keeping.store(), plan.lag);
+    keep_busy(&mut activity, plan).await;
+    // What is held back or delayed goes now, labels are printed, and nothing happens by itself any more.
+    let control = keeping.control();
+    // What is lost stays lost: the rules live on.
+    control.forward(120);
+    control.forward(120);
+    control.deliveries_done().await;
+    let ended = tokio::time::Instant::now();
+    let (rows, differing) = settle(&keeping, &activity, plan.looks).await;
+    let took = ended.elapsed();
+    let received = bodies(&keeping).await.len();
+    let requests = control.stats().requests;
+    for (table, found) in &differing {
+        println!(
+            "{kind:?} {table}: missing {:#?} surplus {:#?}",
+            found.missing.first(),
+            found.surplus.first()
+        );
+    }
+    if !differing.is_empty() {
+        println!(
+            "{}",
+            keeping
+                .log()
+                .lines()
+                .filter(|line| line.contains("WARN"))
+                .take(20)
+                .collect::<Vec<_>>()
+                .join("\n")
+        );
+    }
+    let orders = activity.done.remove("order").unwrap_or_default();
+    let changes = activity.done.values().sum();
+    keeping.stop().await;
+    let differing = differing.iter().map(|(table, difference)| (*table, difference.rows())).collect();
+    Converged { orders, changes, received, requests, took, rows, differing }
+}
+
+/// Does things at a steady pace.
+async fn keep_busy(activity: &mut Activity, plan: &Plan) {
+    let began = tokio::time::Instant::now();
+    let due = |count: u64, rate: f64| began + Duration::from_secs_f64(count as f64 / rate);
+    let (mut orders, mut changes) = (0, 0);
+    let end = began + Duration::from_secs(plan.seconds);
+    loop {
+        let (order, change) = (due(orders, plan.orders_per_second), due(changes, plan.changes_per_second));
+        if order.min(change) >= end {
+            return;
+        }
+        tokio::time::sleep_until(order.min(change)).await;
+        if order <= change {
+            activity.order();
+            orders += 1;
+        } else {
+            activity.change().await;
+            changes += 1;
+        }
+    }
+}
+
+type Differing = Vec<(&'static str, espelho_tests::converge::Difference)>;
+
+/// Looks at both sides again and again. The marketplace is read anew where the mirror stays different.
+async fn settle(keeping: &Keeping, activity: &Activity, looks: u32) -> (usize, Differing) {
+    let mirror = keeping.mirror().await;
+    let mut ticks = tokio::time::interval(Duration::from_millis(500));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let (mut truth, mut open) = (Contents::new(), BTreeSet::new());
+    let (mut rows, mut differing) = (0, Vec::new());
+    for look in 0..looks {
+        ticks.tick().await;
+        if look % 8 == 0 {
+            let campaigns = mirror.rows("campaigns").await;
+            let seen = campaigns.into_iter().map(|campaign| campaign["id"].clone()).collect();
+            (truth, open) = activity.marketplace().contents(&seen).await;
+            add_told(&mut truth, &bodies(keeping).await);
+            rows = truth.values().map(Vec::len).sum();
+        }
+        let found = differences(&truth, &mirrored::contents(&mirror, &open).await);
+        differing = found.into_iter().collect();
+        if differing.is_empty() {
+            return (rows, differing);
+        }
+    }
+    (rows, differing)
+}
+
+/// The bodies of all deliveries that were acknowledged.
+async fn bodies(keeping: &Keeping) -> BTreeSet<String> {
+    receiving::bodies(&keeping.installation).await
+}

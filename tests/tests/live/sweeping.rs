@@ -1,0 +1,185 @@
+//! Sweeps: what they find, what they leave alone, and what they remember.
+
+use espelho_sandbox::{DeliveryFault, NewOrder};
+use espelho_tests::{Kind, on_both_databases, until};
+
+use crate::{comparison, keeping::Keeping, receiving};
+
+const DETAIL: &str = "GET /api/v1/sellers/orders/{id}";
+
+on_both_databases![
+    an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep,
+    stock_follows_sales_though_no_delivery_tells_of_what_is_reserved,
+    a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age,
+    a_restart_neither_sweeps_anew_what_has_just_run_nor_forgets_when_it_did,
+    a_total_that_differs_wakes_the_sweep_that_mends_it,
+    the_webhook_is_tested_and_the_test_arrives,
+    what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_written_again,
+];
+
+/// Lines of `[schedule]`: each sweep rarely, but for these.
+fn rarely_but(often: &[&str]) -> String {
+    let sweeps = [
+        "new_orders",
+        "open_orders",
+        "sold_products",
+        "products",
+        "parts",
+        "aged_orders",
+        "counts",
+        "campaigns",
+        "media",
+        "profile",
+        "enums",
+        "webhook_test",
+    ];
+    let line = |sweep: &str| match often.contains(&sweep) {
+        true => format!("{sweep} = \"1s\"\n"),
+        false => format!("{sweep} = \"0 0 0 1 1 *\"\n"),
+    };
+    sweeps.map(line).concat()
+}
+
+async fn an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep(kind: Kind) {
+    let mut keeping = Keeping::scheduled(kind, 30, 3, &rarely_but(&[])).await;
+    let numbers = keeping.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 10").await;
+    let listed = numbers.iter().map(|number| format!("'{number}'")).collect::<Vec<_>>().join(", ");
+    // They changed long ago, and the mirror hears of them only now.
+    keeping.mirror().await.execute(&format!("DELETE FROM orders WHERE order_number IN ({listed})")).await;
+    for number in &numbers {
+        let body = format!(r#"{{"event":"order.refunded","data":{{"order_number":"{number}"}}}}"#);
+        assert_eq!(keeping.deliver(&body).await, 200);
+    }
+    let count = format!("SELECT CAST(count(*) AS TEXT) AS n FROM orders WHERE order_number IN ({listed})");
+    keeping.shows(&count, &["10"]).await;
+    keeping.inbox_is_handled().await;
+    keeping.stop().await;
+    keeping.control().reset_stats();
+    // The catch-up looks at new and open orders, and the reconciliation at all of them.
+    keeping.start();
+    keeping.is_mirrored(2).await;
+    keeping.stop().await;
+    let stats = keeping.control().stats();
+    assert_eq!(stats.by_route.get(DETAIL), None, "{:?}", stats.by_route);
+    assert!(stats.by_route.contains_key("GET /api/v1/sellers/orders"));
+}
+
+async fn stock_follows_sales_though_no_delivery_tells_of_what_is_reserved(kind: Kind) {
+    let mut keeping = Keeping::scheduled(kind, 5, 4, &rarely_but(&["sold_products"])).await;
+    // Whatever tells of stock is lost; of what is reserved nothing tells anyway.
+    for event in ["product.stock_updated", "stock.depleted", "stock.restored"] {
+        keeping.spoil(event, 1_000, DeliveryFault::Lost);
+    }
+    let (control, store) = (keeping.control(), keeping.store());
+    let number = control.place_order(&store, NewOrder::default());
+    keeping.order_is(&number, "paid").await;
+    let same = format!(
+        "SELECT 'x' AS x FROM order_items AS i JOIN products AS p ON p.id = i.product_id \
+         WHERE i.order_number = '{number}' AND p.id NOT IN (SELECT id FROM product_reads)"
+    );
+    keeping.shows(&same, &[]).await;
+    control.deliveries_done().await;
+    keeping.inbox_is_handled().await;
+    let truth = keeping.truth().await;
+    comparison::compare_products(&keeping.mirror().await, &truth).await;
+}
+
+async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age(kind: Kind) {
+    let mut keeping = Keeping::scheduled(kind, 30, 3, &rarely_but(&["parts", "aged_orders"])).await;
+    keeping.spoil("", 1_000, DeliveryFault::Lost);
+    let (control, store) = (keeping.control(), keeping.store());
+    for part in ["shipments", "tracking", "events", "invoices", "financial"] {
+        let unread = format!(
+            "SELECT 'x' AS x FROM orders AS o WHERE NOT EXISTS (SELECT 1 FROM order_parts AS p \
+             WHERE p.order_number = o.order_number AND p.part = '{part}')"
+        );
+        keeping.shows(&unread, &[]).await;
+    }
+    let closed = keeping.ask("SELECT order_number FROM orders WHERE status = 'delivered' LIMIT 1").await;
+    let number = &closed[0];
+    assert!(control.set_order_status(&store, number, "completed"));
+    let ago = match kind {
+        Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-32 days')",
+        Kind::Postgres => "now() - interval '32 days'",
+    };
+    // It was mirrored then too: else it would be one whose sides are older than itself.
+    let mirrored = format!("UPDATE orders SET mirrored_at = {ago} WHERE order_number = '{number}'");
+    keeping.mirror().await.execute(&mirrored).await;
+    let aged = format!("UPDATE order_parts SET read_at = {ago} WHERE order_number = '{number}'");
+    keeping.mirror().await.execute(&aged).await;
+    keeping.order_is(number, "completed").await;
+    let metrics = keeping.metrics().await;
+    let missed = "espelho_missed_hints_total{store=\"loja-1\",event=\"order.status_changed\"} 1";
+    assert!(metrics.contains(missed), "{metrics}");
+    keeping.stop().await;
+}
+
+async fn a_restart_neither_sweeps_anew_what_has_just_run_nor_forgets_when_it_did(kind: Kind) {
+    let mut keeping = Keeping::scheduled(kind, 3, 2, &rarely_but(&[])).await;
+    let ran = |kind: &str| {
+        format!("SELECT 'x' AS x FROM sweeps WHERE kind = '{kind}' AND succeeded_at IS NOT NULL")
+    };
+    for kind in ["media", "enums"] {
+        keeping.shows(&ran(kind), &["x"]).await;
+    }
+    keeping.kill().await;
+    // Of two that are due together, this is the later one: when it has run, the other would have.
+    keeping.mirror().await.execute("DELETE FROM sweeps WHERE kind = 'enums'").await;
+    keeping.control().reset_stats();
+    keeping.start();
+    keeping.shows(&ran("enums"), &["x"]).await;
+    let metrics = keeping.metrics().await;
+    let known = "espelho_sweep_last_success_timestamp_seconds{store=\"loja-1\",kind=\"media\"}";
+    assert!(metrics.contains(known), "{metrics}");
+    let routes = keeping.control().stats().by_route;
+    assert!(
+        !routes.contains_key("GET /api/media") && routes.contains_key("GET /api/v1/sellers/orders/enums")
+    );
+    keeping
+        .shows("SELECT DISTINCT 'x' AS x FROM enums WHERE name = 'statuses' AND value = 'paid'", &["x"])
+        .await;
+    keeping.stop().await;
+}
+
+async fn a_total_that_differs_wakes_the_sweep_that_mends_it(kind: Kind) {
+    let mut keeping = Keeping::scheduled(kind, 10, 3, &rarely_but(&["counts"])).await;
+    keeping.spoil("", 1_000, DeliveryFault::Lost);
+    let (control, store) = (keeping.control(), keeping.store());
+    let new = control.place_order(&store, NewOrder::default());
+    keeping.order_is(&new, "paid").await;
+    let counts = "SELECT kind || ' ' || CAST(remote - local AS TEXT) AS c FROM remote_counts ORDER BY kind";
+    keeping.shows(counts, &["open_orders 0", "orders 0", "products 0"]).await;
+    keeping.stop().await;
+}
+
+// withstands: F050
+async fn the_webhook_is_tested_and_the_test_arrives(kind: Kind) {
+    let mut keeping = Keeping::scheduled(kind, 3, 2, &rarely_but(&["webhook_test", "new_orders"])).await;
+    let arrived =
+        "SELECT 'x' AS x FROM webhook_watch WHERE tested_at IS NOT NULL AND test_heard_at IS NOT NULL";
+    keeping.shows(arrived, &["x"]).await;
+    until("a test was asked for", async || {
+        keeping.control().stats().by_route.contains_key("POST /api/integration/webhook/test")
+    })
+    .await;
+    keeping.stop().await;
+}
+
+// withstands: F046
+async fn what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_written_again(kind: Kind) {
+    const TEST: &str = r#"{"event":"webhook.test","data":{"source":"seller.webhook-test"}}"#;
+    let mut keeping = Keeping::scheduled(kind, 5, 2, &rarely_but(&[])).await;
+    keeping.spoil("", 1_000, DeliveryFault::Lost);
+    let known = keeping.control().insert_order(&keeping.store());
+    let inbox = receiving::with_inbox(&keeping.installation).await;
+    let schema = if kind == Kind::Sqlite { "inbox." } else { "" };
+    // As on a full disk, nothing can be written into it.
+    inbox.execute(&format!("ALTER TABLE {schema}webhook_inbox RENAME TO webhook_away")).await;
+    assert_eq!(keeping.deliver(TEST).await, 503);
+    keeping.shows(&format!("SELECT status FROM orders WHERE order_number = '{known}'"), &[]).await;
+    inbox.execute(&format!("ALTER TABLE {schema}webhook_away RENAME TO webhook_inbox")).await;
+    // No sweep is due for months, and this delivery says nothing.
+    assert_eq!(keeping.deliver(TEST).await, 200);
+    keeping.order_is(&known, "paid").await;
+    keeping.kill().await;
+}
