@@ -55,7 +55,7 @@ async fn main() {
     let seconds = |default| number("--seconds", default) as u64;
     let made = chrono::Utc::now() - chrono::TimeDelta::hours(1);
     let small =
-        |name, sides| Case { name, hints: true, sides, open: 200, closed: 0, seconds: seconds(300), made };
+        |name, sides| Case { name, hints: true, sides, open: 800, closed: 0, seconds: seconds(300), made };
     let (open, closed) = (number("--open", 2_000), number("--closed", 1_000));
     let sweeps =
         Case { name: "sweeps", hints: false, sides: false, open, closed, seconds: seconds(900), made };
@@ -152,7 +152,7 @@ async fn fill(case: &Case, installation: &Installation) {
     println!("  filled in {:.0} s", began.elapsed().as_secs_f64());
 }
 
-/// Waits until the service has caught up, and receives what is told.
+/// Waits until the service has caught up, receives what is told, and has the whole budget again.
 async fn settle(case: &Case, installation: &Installation, changing: &Changing) {
     let log = installation.dir().join("log");
     let mut ticks = tokio::time::interval(Duration::from_millis(500));
@@ -160,6 +160,7 @@ async fn settle(case: &Case, installation: &Installation, changing: &Changing) {
     while !said().contains("caught up") || case.hints && !changing.is_heard() {
         ticks.tick().await;
     }
+    tokio::time::sleep(Duration::from_secs(60)).await;
 }
 
 async fn marketplace(case: &Case, rate: Option<u32>) -> Sandbox {

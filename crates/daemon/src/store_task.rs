@@ -70,7 +70,7 @@ impl StoreTask {
                 Ok(context) => {
                     let context = self.work(context, last_seen).await;
                     self.health.change(&self.config.key, |health| health.held = false);
-                    give_back(&self.config, context.lease).await;
+                    self.boxed_give_back(context.lease).await;
                 }
                 Err(problem) => {
                     self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
@@ -150,6 +150,10 @@ impl StoreTask {
     // Not `async`: there, what is put into a box would be given a place beside it too, for as long as the store is worked on.
     fn boxed_open(&self, lease: Lease) -> BoxFuture<'_, Result<StoreContext, Problem>> {
         Box::pin(self.shared.open_under(&self.config, lease))
+    }
+
+    fn boxed_give_back(&self, lease: Lease) -> BoxFuture<'_, ()> {
+        Box::pin(give_back(&self.config, lease))
     }
 
     fn boxed_take(&self) -> BoxFuture<'_, Result<Lease, Problem>> {

@@ -51,8 +51,8 @@ struct Lane {
 #[derive(Default)]
 struct Steps {
     moved: Duration,
-    /// Until when somebody in the lane waits.
-    waits: BTreeMap<u64, Duration>,
+    /// Until when somebody in the lane waits, each by a number. One or two at once, mostly.
+    waits: Vec<(u64, Duration)>,
     next: u64,
 }
 
@@ -131,7 +131,7 @@ impl Lane {
             let mut steps = self.steps();
             steps.next += 1;
             let id = steps.next;
-            steps.waits.insert(id, until);
+            steps.waits.push((id, until));
             id
         };
         Idle(Some((self, id)))
@@ -140,7 +140,7 @@ impl Lane {
     fn stalled(&self, now: Duration) -> Duration {
         let steps = self.steps();
         // Whoever does not wake when the time has come hangs as well.
-        let waits = steps.waits.values().max().copied().unwrap_or_default();
+        let waits = steps.waits.iter().map(|(_, until)| *until).max().unwrap_or_default();
         now.saturating_sub(steps.moved.max(waits))
     }
 
@@ -156,7 +156,7 @@ pub struct Idle(Option<(Arc<Lane>, u64)>);
 impl Drop for Idle {
     fn drop(&mut self) {
         if let Some((lane, id)) = self.0.take() {
-            lane.steps().waits.remove(&id);
+            lane.steps().waits.retain(|(waiting, _)| *waiting != id);
             if let Some(here) = here() {
                 lane.moves(here.watch.clock.monotonic());
             }

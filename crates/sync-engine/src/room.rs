@@ -11,15 +11,15 @@ use crate::live::schedule::Look;
 
 /// Rows of a page of a listing: what a page is reckoned with until it was read.
 const PAGE: u32 = 100;
-/// Rows, each with its detail, that complete reconciliations hold at once: about 40 MiB of usual orders. At the documented
-/// limit it takes 1,600 stores with a row each to fill this, or 80 with whole pages.
-const ROWS: usize = 8_000;
+/// Rows, each with its detail, that complete reconciliations hold at once: about 20 MiB of usual orders. At the documented
+/// limit it takes 800 stores with a row each to fill this, or 40 with whole pages.
+const ROWS: usize = 4_000;
 /// Sweeps that must not wait for others.
 const URGENT_LOOKS: usize = 64;
 /// Sweeps at once that may.
 const LOOKS: usize = 64;
 /// Orders and products that are read again at once because of a sweep.
-const READINGS: usize = 512;
+const READINGS: usize = 256;
 
 /// The places of a process, shared by its stores.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ mod tests {
         assert!(room.page().now_or_never().is_none());
         pages.iter_mut().for_each(|page| page.keep(20));
         let more: Vec<_> = std::iter::from_fn(|| room.page().now_or_never()).collect();
-        assert_eq!(more.len(), 64, "four fifths of the room are free again");
+        assert_eq!(more.len(), ROWS / PAGE as usize * 4 / 5, "four fifths of the room are free again");
         pages.clear();
         drop(more);
         assert_eq!(room.rows.available_permits(), ROWS);

@@ -7,7 +7,9 @@ use espelho_tests::{Random, converge::marketplace::Marketplace, truth::Reader};
 
 /// Three changes are five events.
 const PACE: Duration = Duration::from_millis(333);
-const OPEN: [&str; 4] = ["paid", "preparing", "ready_to_ship", "shipped"];
+/// An order's way. All but the last are open.
+const WAY: [&str; 5] = ["paid", "preparing", "ready_to_ship", "shipped", "delivered"];
+const OPEN: usize = WAY.len() - 1;
 
 /// Somebody who changes one thing after the other.
 pub(crate) struct Changing {
@@ -30,7 +32,7 @@ pub(crate) struct Change {
 pub(crate) async fn open_and_close(sandbox: &Sandbox, open: usize) {
     let (control, store) = (sandbox.control(), sandbox.stores().remove(0).key);
     for (at, number) in names(sandbox).await.0.iter().enumerate() {
-        let status = if at < open { OPEN[at % OPEN.len()] } else { "delivered" };
+        let status = WAY[if at < open { at % OPEN } else { OPEN }];
         // One that has this status already stays as it is.
         control.set_order_status(&store, number, status);
     }
@@ -51,7 +53,7 @@ impl Changing {
         let rows = reader.all("/api/v1/sellers/orders?limit=100").await;
         let stage = |number: &String| {
             let row = rows.iter().find(|row| row["order_number"] == number.as_str())?;
-            OPEN.iter().position(|status| row["status"] == *status)
+            WAY[..OPEN].iter().position(|status| row["status"] == *status)
         };
         let orders = orders.into_iter().filter_map(|n| Some((stage(&n)?, n))).map(|(at, n)| (n, at));
         let (orders, random) = (orders.collect::<Vec<_>>(), Random::seeded(7));
@@ -87,21 +89,29 @@ impl Changing {
         }
     }
 
-    /// The next status, round and round: none of them twice in a row.
+    /// One step of an order along its way; none goes back.
     fn step(&mut self, at: usize) -> Change {
         let (number, stage) = &mut self.orders[at];
-        *stage = (*stage + 1) % OPEN.len();
-        assert!(self.control.set_order_status(&self.store, number, OPEN[*stage]));
-        Change { key: number.clone(), shows: OPEN[*stage].to_owned() }
+        *stage += 1;
+        assert!(self.control.set_order_status(&self.store, number, WAY[*stage]));
+        Change { key: number.clone(), shows: WAY[*stage].to_owned() }
+    }
+
+    /// An order that has so many steps before it.
+    fn order_before(&mut self, steps: usize) -> usize {
+        let last = WAY.len() - 1 - steps;
+        let able: Vec<_> = (0..self.orders.len()).filter(|at| self.orders[*at].1 <= last).collect();
+        assert!(!able.is_empty(), "all orders are at the end of their way: take more of them");
+        able[self.random.up_to(able.len() as u64) as usize - 1]
     }
 
     fn step_of_an_order(&mut self) -> Change {
-        let at = self.random.up_to(self.orders.len() as u64) as usize - 1;
+        let at = self.order_before(1);
         self.step(at)
     }
 
     fn two_steps_of_an_order(&mut self) -> Change {
-        let at = self.random.up_to(self.orders.len() as u64) as usize - 1;
+        let at = self.order_before(2);
         self.step(at);
         self.step(at)
     }

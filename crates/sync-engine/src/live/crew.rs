@@ -148,8 +148,12 @@ impl Live<'_> {
             }
         }
         // Whoever comes next knows what has just run; if that cannot be written, it is done anew.
-        let _ = self.keep_notes().await;
+        let _ = self.boxed_keep_notes().await;
         Ok(())
+    }
+
+    fn boxed_keep_notes(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.keep_notes())
     }
 
     /// Not `async`, like the other boxes: an `async` function has a place for what it puts into one, too.

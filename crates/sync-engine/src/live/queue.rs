@@ -35,8 +35,9 @@ pub struct Queue {
 
 #[derive(Debug, Default)]
 struct Entry {
-    waiting: Option<Waiting>,
-    busy: Option<Waiting>,
+    // Boxed: most entities that are remembered are merely resting.
+    waiting: Option<Box<Waiting>>,
+    busy: Option<Box<Waiting>>,
     /// Not before.
     rested: Duration,
 }
@@ -56,11 +57,11 @@ struct Waiting {
 
 impl Waiting {
     /// What is left to read when the more urgent has been.
-    fn afterwards(&self, now: Duration) -> Option<Self> {
+    fn afterwards(&self, now: Duration) -> Option<Box<Self>> {
         let parts = self.want.afterwards.clone();
         let want = Want { parts, ..Want::default() };
         let waiting = Self { want, due: now, place: 0, begun: now, round: 0, failures: 0 };
-        (!waiting.want.parts.is_empty()).then_some(waiting)
+        (!waiting.want.parts.is_empty()).then(|| Box::new(waiting))
     }
 }
 
@@ -103,7 +104,8 @@ impl Queue {
     /// Asks for an entity to be read now.
     pub fn push(&mut self, now: Duration, entity: Entity, want: Want) {
         self.ids.extend(&want.ids);
-        self.insert(entity, Waiting { want, due: now, place: 0, begun: now, round: 0, failures: 0 });
+        let waiting = Waiting { want, due: now, place: 0, begun: now, round: 0, failures: 0 };
+        self.insert(entity, Box::new(waiting));
     }
 
     /// For how long the oldest of what waits or is being read has been asked for.
@@ -209,18 +211,21 @@ impl Queue {
     }
 
     /// Puts what waits into its place, together with what waits there already.
-    fn insert(&mut self, entity: Entity, new: Waiting) {
+    fn insert(&mut self, entity: Entity, mut new: Box<Waiting>) {
         self.pushed += 1;
         let entry = self.entries.entry(entity.clone()).or_default();
         let mut waiting = match entry.waiting.take() {
-            None => Waiting { place: self.pushed, ..new },
+            None => {
+                new.place = self.pushed;
+                new
+            }
             Some(old) => {
                 self.due[old.want.urgency as usize].remove(&(old.due, old.place, entity.clone()));
                 // The one that was asked for last begins the waiting for what it should show anew.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
                 let (due, place) = (old.due.min(new.due), old.place);
                 let failures = old.failures.max(new.failures);
-                Waiting { want: old.want.and(new.want), due, place, begun, round, failures }
+                Box::new(Waiting { want: old.want.and(new.want), due, place, begun, round, failures })
             }
         };
         waiting.due = waiting.due.max(entry.rested);
@@ -239,6 +244,10 @@ impl Queue {
             if self.entries.get(&entity).is_some_and(is_idle) {
                 self.entries.remove(&entity);
             }
+        }
+        if self.entries.is_empty() {
+            // What room a busy hour has taken is given back.
+            self.entries = HashMap::new();
         }
     }
 }

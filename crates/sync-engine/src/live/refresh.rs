@@ -20,6 +20,7 @@ use super::{
 use crate::{
     Problem,
     pull::{Fetched, OrdersPull, ProductsPull, Pull, RowWrite},
+    room::Place,
 };
 
 /// Readings of a crew at once: at five requests a second more would only wait.
@@ -36,6 +37,17 @@ const OLD_SIDE: TimeDelta = TimeDelta::minutes(10);
 
 /// One that reads.
 type Hand<'s> = BoxFuture<'s, Result<(), Problem>>;
+
+/// What a crew waits for, beside its hands and its end.
+#[derive(Clone, Copy)]
+enum Next {
+    /// The time when something is due.
+    In(Duration),
+    /// Room for what is due.
+    Room,
+    /// Something new in the queue; or a free hand, where none is.
+    Change,
+}
 
 /// Why a reading came to nothing.
 enum Cause {
@@ -68,19 +80,27 @@ impl From<StoreError> for Cause {
 impl Live<'_> {
     /// Reads what is queued for a crew, several things side by side, until the work stops.
     ///
-    /// A hand is there only while it reads: thousands of stores wait with eight hands each, and a hand takes 7 KiB.
+    /// A hand is there only while it reads, one of a sweep only when there is room for what it reads: thousands of stores
+    /// wait with eight hands each, and a hand takes 7 KiB.
     pub(super) async fn work(&self, urgency: Urgency) -> Result<(), Problem> {
         let (mut hands, mut problem) = (FuturesUnordered::new(), None);
+        // Whoever leaves the line is last in it again.
+        let (mut line, mut place) = (None, None);
         while !self.is_stopping() {
             // Before the queue is looked at, so that nothing is put into it unnoticed.
             let queued = self.queued.notified();
             let mut queued = std::pin::pin!(queued);
             queued.as_mut().enable();
-            let next = self.give_out(urgency, &hands);
+            let next = self.give_out(urgency, &hands, &mut place);
+            if let Next::Room = next
+                && line.is_none()
+            {
+                line = Some(self.boxed_reading());
+            }
             let due = async {
                 match next {
-                    Some(wait) => self.context.clock.sleep(wait).await,
-                    None => std::future::pending().await,
+                    Next::In(wait) => self.context.clock.sleep(wait).await,
+                    Next::Room | Next::Change => std::future::pending().await,
                 }
             };
             let _waiting = watch::idle();
@@ -89,6 +109,7 @@ impl Live<'_> {
                     self.context.stop.cancel();
                     problem = Some(ended);
                 },
+                Some(free) = next_in(&mut line) => (line, place) = (None, Some(free)),
                 () = queued => (),
                 () = due => (),
                 () = self.context.stop.cancelled() => (),
@@ -102,44 +123,58 @@ impl Live<'_> {
         problem.map_or(Ok(()), Err)
     }
 
-    /// Gives each free hand what is due; how long until there is more for one.
-    fn give_out<'s>(&'s self, urgency: Urgency, hands: &FuturesUnordered<Hand<'s>>) -> Option<Duration> {
+    fn boxed_reading(&self) -> BoxFuture<'_, Place<'_>> {
+        Box::pin(self.context.room.reading())
+    }
+
+    /// Gives each free hand what is due, and a sweep's the place that is held for it; what there is to wait for then.
+    fn give_out<'s>(
+        &'s self,
+        urgency: Urgency,
+        hands: &FuturesUnordered<Hand<'s>>,
+        place: &mut Option<Place<'s>>,
+    ) -> Next {
         let now = self.context.clock.monotonic();
         let mut queue = self.queue();
         while hands.len() < HANDS {
-            match queue.take(now, urgency) {
-                Some(work) => hands.push(self.hand(work)),
-                None => return queue.next_due(urgency).map(|due| due.saturating_sub(now)),
+            let Some(due) = queue.next_due(urgency) else {
+                *place = None;
+                return Next::Change;
+            };
+            if due > now {
+                *place = None;
+                return Next::In(due - now);
+            }
+            if urgency != Urgency::Hinted && place.is_none() {
+                return Next::Room;
+            }
+            if let Some(work) = queue.take(now, urgency) {
+                hands.push(self.hand(work, place.take()));
             }
         }
-        None
+        Next::Change
     }
 
     /// Not `async`: there, what is put into the box would be given a place beside it too.
-    fn hand(&self, work: Work) -> Hand<'_> {
+    fn hand<'s>(&'s self, work: Work, place: Option<Place<'s>>) -> Hand<'s> {
         let name = match work.want.urgency {
             Urgency::Hinted => "hinted",
             Urgency::Found | Urgency::Swept => "swept",
         };
-        Box::pin(watch::lane(name, self.refresh(work)))
+        let reading = async move {
+            let ended = self.refresh(work).await;
+            drop(place);
+            ended
+        };
+        Box::pin(watch::lane(name, reading))
     }
 
     async fn refresh(&self, work: Work) -> Result<(), Problem> {
         let Work { entity, want, is_last } = work;
-        let read = async {
-            let _place = match want.urgency {
-                Urgency::Hinted => None,
-                Urgency::Found | Urgency::Swept => {
-                    let place = async { Ok(self.context.room.reading().await) };
-                    Some(self.answer(&entity, &want, place).await?)
-                }
-            };
-            match &entity {
-                Entity::Order(number) => self.read_order(number, &entity, &want).await,
-                Entity::Product(id) => self.read_product(id, &entity, &want).await,
-            }
+        let read = match &entity {
+            Entity::Order(number) => self.read_order(number, &entity, &want).await,
+            Entity::Product(id) => self.read_product(id, &entity, &want).await,
         };
-        let read = read.await;
         let ended = match read {
             Ok(read) => {
                 self.count(&entity, &want, &read);
@@ -358,6 +393,11 @@ impl Live<'_> {
         }
         read.events.iter().for_each(|event| self.note_missed(event));
     }
+}
+
+/// The place that somebody is in line for, if anybody is.
+async fn next_in<'r>(line: &mut Option<BoxFuture<'_, Place<'r>>>) -> Option<Place<'r>> {
+    Some(line.as_mut()?.await)
 }
 
 /// Writes a row that was read, where it is not as the mirror has it.
