@@ -213,7 +213,12 @@ impl Shop {
 
     /// Writes the store's file into an installation.
     pub fn join(&self, installation: &Installation) {
-        installation.write_store(STORE, &self.base_url(), USERNAME, PASSWORD);
+        self.join_as(installation, STORE);
+    }
+
+    /// The same as a store of another name.
+    pub fn join_as(&self, installation: &Installation, key: &str) {
+        installation.write_store(key, &self.base_url(), USERNAME, PASSWORD);
     }
 
     /// Replaces the rule.

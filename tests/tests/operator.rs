@@ -1,11 +1,13 @@
 //! Seeing and steering: `status`, `errors`, `explain`, `feed`, `audit`, the status page, and `--resync` beside a service.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
+use espelho_sandbox::{NewCampaign, Options};
 use espelho_tests::{
     Installation, Kind, Outcome, Reply, Shop, on_both_databases,
     pages::{answer, ready, stopped},
+    sandbox_of,
     shop::{LOGIN, ORDERS, Order},
-    truth,
+    truth, until,
 };
 use serde_json::{Value, json};
 
@@ -15,8 +17,10 @@ on_both_databases![
     status_without_a_service_looks_at_the_database_itself,
     what_fails_is_shown_with_cause_and_next_step,
     a_running_service_is_asked_how_everything_is,
+    a_store_is_shown_alone_with_both_counts_and_its_last_audit,
     one_thing_is_explained,
     an_audit_finds_what_differs_and_changes_nothing,
+    an_audit_beside_a_service_compares_campaigns_images_and_the_profile_too,
     a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many,
 ];
 
@@ -190,6 +194,13 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
         let foreign = answer(&base, &format!("GET {path} HTTP/1.0\r\nHost: evil.example\r\n\r\n")).await;
         assert!(foreign.starts_with("HTTP/1.0 421"), "{foreign}");
     }
+    let (code, text) = truth::get(&format!("{base}/status?store=loja-1")).await;
+    let alone: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &alone["stores"][0]["tables"]), (200, &store["tables"]));
+    let (code, text) = truth::get(&format!("{base}/status?store=loja-9")).await;
+    assert!(code == 404 && text.contains("loja-9"), "{text}");
+    let (code, text) = truth::get(&format!("{base}/?store=%3Cb%3E")).await;
+    assert!(code == 404 && text.contains("Não há loja <b>&lt;b&gt;</b>"), "{text}");
     let (_, metrics) = truth::get(&format!("{base}/metrics")).await;
     let mut names = vec![
         "espelho_ratelimit_remaining{store=\"loja-1\"}",
@@ -210,6 +221,42 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
     }
     assert!(shop.take_calls().is_empty(), "looking asks nobody");
     stopped(service).await;
+}
+
+async fn a_store_is_shown_alone_with_both_counts_and_its_last_audit(kind: Kind) {
+    let (installation, shop) = set_up(kind, Order::many(3)).await;
+    let other = Shop::open(Order::many(5)).await;
+    other.join_as(&installation, "loja-2");
+    installation.resync(&[]).await.expect(0);
+    let mirror = installation.mirror().await;
+    for (table, columns, values) in [
+        ("remote_counts", "kind, remote, local", "'orders', 4, 3"),
+        ("audits", "resource, compared, differing", "'orders', 20, 2"),
+    ] {
+        let at = "'2026-01-01T00:00:00.000000Z'";
+        let sql = format!("INSERT INTO {table} (store, {columns}, at) VALUES ('loja-1', {values}, {at})");
+        mirror.execute(&sql).await;
+    }
+    shop.take_calls();
+    let picture = installation.run(&["status", "--store", "loja-1", "--json"]).await.expect(0).json();
+    let [store] = &picture["stores"].as_array().unwrap()[..] else { panic!("{picture}") };
+    let orders = &store["resources"][0];
+    assert_eq!((&orders["resource"], &orders["local"]), (&json!("orders"), &json!(3)), "{store}");
+    assert_eq!((&orders["remote"], &orders["errors"]), (&json!(4), &json!(0)));
+    assert_eq!(
+        (&orders["drift"]["compared"], &orders["drift"]["differing"]),
+        (&json!(20), &json!(2)),
+        "{orders}"
+    );
+    assert!(orders["last_success"].is_string() && orders["lag_seconds"].is_number(), "of the run: {orders}");
+    let all = installation.run(&["status", "--json"]).await.expect(0).json();
+    let locals: Vec<_> =
+        all["stores"].as_array().unwrap().iter().map(|store| &store["resources"][0]["local"]).collect();
+    assert_eq!(locals, [3, 5]);
+    let shown = installation.run(&["status", "--store", "loja-2"]).await.expect(0);
+    assert!(shown.stdout.contains("AQUI / HERE") && !shown.stdout.contains("loja-1"), "{shown}");
+    installation.run(&["status", "--store", "loja-9"]).await.expect(2).says("loja-9");
+    assert!(shop.take_calls().is_empty(), "looking asks nobody");
 }
 
 async fn one_thing_is_explained(kind: Kind) {
@@ -299,9 +346,81 @@ async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
     let mut service = installation.start(&["run"]);
     ready(&mut service, &base).await;
     shop.take_calls();
-    installation.run(&["audit"]).await.expect(6);
-    // The service goes on with its own work; the audit has neither logged in nor looked at a product.
+    let found = installation.run(&["audit", "--json"]).await.expect(3);
+    assert!(found.stderr.contains("the service that holds the store does the audit"), "{found}");
+    let named = found.resource("orders")["differences"].to_string();
+    assert!(named.contains("P00003") && named.contains("detail"), "no run has read it again: {found}");
     let asked = shop.take_calls();
-    assert!(!asked.iter().any(|call| call.path == LOGIN), "a store that another holds is not asked for");
+    assert!(!asked.iter().any(|call| call.path == LOGIN), "the service's token lives on");
+    stopped(service).await;
+
+    // Without a way to the service, nobody is asked.
+    let mut service = installation.start(&["run"]);
+    ready(&mut service, &base).await;
+    installation.write_main("");
+    shop.take_calls();
+    installation.run(&["audit"]).await.expect(6);
+    assert!(!shop.take_calls().iter().any(|call| call.path == LOGIN), "a store that another holds");
+    stopped(service).await;
+}
+
+async fn an_audit_beside_a_service_compares_campaigns_images_and_the_profile_too(kind: Kind) {
+    let sandbox = sandbox_of(Options { orders: 4, products: 4, ..Options::default() }).await;
+    let campaign = NewCampaign {
+        name: "Semana do espelho".into(),
+        kind: "standard".into(),
+        status: "active".into(),
+        starts_in: Some(-60),
+        ends_in: Some(86_400),
+        opt_in_closes_in: Some(3_600),
+        discount: None,
+    };
+    sandbox.control().add_campaign(&campaign).unwrap();
+    let installation = Installation::on(kind).await;
+    let access = sandbox.stores().remove(0);
+    installation.write_store("loja-1", &sandbox.base_url(), &access.username, &access.password);
+    let base = installation.write_main_with_known_port();
+    let mut service = installation.start(&["run"]);
+    ready(&mut service, &base).await;
+    let mirror = installation.mirror().await;
+    let swept = "SELECT kind FROM sweeps WHERE kind IN ('campaigns', 'media', 'profile') AND succeeded_at IS NOT NULL";
+    until("everything was swept", async || mirror.try_ask(swept).await.len() == 3).await;
+
+    let equal = installation.run(&["audit", "--json"]).await.expect(0);
+    for subject in ["campaigns", "media_images", "profile"] {
+        assert_eq!(equal.count(subject, "differing"), 0);
+        assert!(equal.count(subject, "listed") > 0, "nothing of {subject} in {equal}");
+        assert_eq!(equal.count(subject, "listed"), equal.count(subject, "mirrored"), "{equal}");
+    }
+    let note = equal.resource("price_lists")["note"].to_string();
+    assert!(note.contains("no route"), "{equal}");
+
+    let first = |table: &str, key: &str| format!("{key} = (SELECT min({key}) FROM {table})");
+    for (table, change, row) in [
+        ("campaigns", "content_hash = 0", first("campaigns", "id")),
+        ("campaign_listings", "gone_at = mirrored_at", first("campaign_listings", "item_id")),
+        ("store_profiles", "content_hash = 0", "1 = 1".to_owned()),
+        ("media_images", "content_hash = 0", first("media_images", "id")),
+    ] {
+        mirror.execute(&format!("UPDATE {table} SET {change} WHERE {row}")).await;
+    }
+    let before = mirror.everything().await;
+    let found =
+        installation.run(&["audit", "--only", "campaigns,media_images,profile", "--json"]).await.expect(3);
+    assert_eq!(mirror.everything().await, before);
+    let kinds = |subject: &str| {
+        let named = found.resource(subject)["differences"].as_array().unwrap().clone();
+        let of = |row: &Value| row["difference"].as_str().unwrap().to_owned();
+        let mut kinds: Vec<String> = named.iter().map(of).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    };
+    assert_eq!(kinds("campaigns"), ["detail", "missing"], "{found}");
+    assert_eq!((kinds("media_images"), kinds("profile")), (vec!["detail".into()], vec!["detail".into()]));
+    let status = installation.run(&["status", "--store", "loja-1", "--json"]).await.json();
+    let resources = status["stores"][0]["resources"].as_array().unwrap();
+    let profile = resources.iter().find(|row| row["resource"] == json!("profile")).unwrap();
+    assert_eq!(profile["drift"]["differing"], json!(1), "{status}");
     stopped(service).await;
 }

@@ -67,6 +67,8 @@ pub(crate) struct Exchange {
 struct RateHeaders {
     limit: Option<u32>,
     remaining: Option<u32>,
+    /// Whether it said when to ask again.
+    says_when: bool,
 }
 
 impl Exchange {
@@ -129,7 +131,14 @@ impl Exchange {
         let rate = RateHeaders::of(&response);
         let answer = self.read(request, response).await;
         if let Some(permit) = permit {
-            permit.answered(rate.limit, rate.remaining);
+            match answer.as_ref().err().and_then(too_many) {
+                Some(wait) => {
+                    // A server that says neither how long nor how much is left is not taken at half a word: all rest.
+                    let route = (rate.says_when || rate.remaining.is_some()).then_some(request.route);
+                    permit.refused(route, (rate.limit, rate.remaining), wait);
+                }
+                None => permit.answered(rate.limit, rate.remaining),
+            }
         }
         answer
     }
@@ -323,6 +332,7 @@ impl Client {
                 false => None,
             };
             let begun = self.clock.monotonic();
+            self.gate.keep_route_pace(request.route).await;
             let permit = self.gate.acquire(self.lane).await?;
             let waited = self.clock.monotonic().saturating_sub(begun);
             self.exchange.http.timings().waited(self.lane, waited);
@@ -341,10 +351,9 @@ impl Client {
                     reauthentications += 1;
                     self.tokens.after_refusal(&refused).await?;
                 }
-                (Class::Transient { after: Some(wait) }, _) if error.is_too_many() && too_many < TOO_MANY => {
-                    // It was not read at all, so it costs no attempt. The whole token is over its limit.
+                (Class::Transient { after: Some(_) }, _) if error.is_too_many() && too_many < TOO_MANY => {
+                    // It was not read at all, so it costs no attempt. The gate knows who has to wait for it.
                     too_many += 1;
-                    self.gate.pause(wait);
                 }
                 (Class::Transient { after }, _) => {
                     self.wait_before_retry(request, error, after, &mut attempts).await?;
@@ -371,7 +380,7 @@ impl Client {
         after: Option<Duration>,
         attempts: &mut Attempts,
     ) -> Result<(), Error> {
-        if let Some(pause) = after {
+        if let Some(pause) = after.filter(|_| !error.is_too_many()) {
             self.gate.pause(pause);
         }
         let Some(delay) = attempts.next_delay(after) else { return Err(error) };
@@ -381,10 +390,22 @@ impl Client {
     }
 }
 
+/// The wait that a refusal for being asked too often told.
+fn too_many(error: &Error) -> Option<Duration> {
+    match error.class() {
+        Class::Transient { after: Some(wait) } if error.is_too_many() => Some(wait),
+        _ => None,
+    }
+}
+
 impl RateHeaders {
     fn of(response: &Response) -> Self {
         let number = |name| header(response, name).and_then(|value| value.trim().parse().ok());
-        Self { limit: number("x-ratelimit-limit"), remaining: number("x-ratelimit-remaining") }
+        Self {
+            limit: number("x-ratelimit-limit"),
+            remaining: number("x-ratelimit-remaining"),
+            says_when: response.headers().contains_key(RETRY_AFTER),
+        }
     }
 }
 

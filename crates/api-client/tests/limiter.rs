@@ -240,6 +240,49 @@ async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
     assert!(clock.monotonic() >= Duration::from_secs(17));
 }
 
+// withstands: F095
+#[tokio::test(start_paused = true)]
+async fn a_route_with_a_tighter_limit_is_slowed_down_and_no_other() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let wait = Duration::from_secs(17);
+    // Once the server says that the token has some left, once it says nothing and we have hardly sent anything.
+    for (route, limits) in [("/told", (Some(300), Some(250))), ("/untold", (None, None))] {
+        gate.acquire(Lane::Interactive).await.unwrap().refused(Some(route), limits, wait);
+    }
+    gate.keep_route_pace("/other").await;
+    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    assert!(clock.monotonic() < Duration::from_secs(1), "others go on: {:?}", clock.monotonic());
+    for route in ["/told", "/untold"] {
+        let begun = clock.monotonic();
+        for _ in 0..11 {
+            gate.keep_route_pace(route).await;
+        }
+        let least = if route == "/told" { wait } else { Duration::ZERO };
+        let took = clock.monotonic() - begun;
+        assert!(took >= least + Duration::from_secs(4), "half the pace after the wait: {took:?}");
+    }
+}
+
+// withstands: F095
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_a_token_that_is_spent_pauses_every_route() {
+    let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
+    let gate = Gate::open(quota(4), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let told = Duration::from_secs(17);
+    let refused = gate.acquire(Lane::Interactive).await.unwrap();
+    refused.refused(Some("/a"), (Some(4), Some(0)), told);
+    gate.keep_route_pace("/a").await;
+    assert!(clock.monotonic() < Duration::from_secs(1), "the route has no limit of its own");
+    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    assert!(clock.monotonic() >= told);
+    // Of four that the token has, two or three were sent: without a word the token is taken to be spent.
+    let begun = clock.monotonic();
+    gate.acquire(Lane::Interactive).await.unwrap().refused(Some("/a"), (None, None), told);
+    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    assert!(clock.monotonic() - begun >= told);
+}
+
 // withstands: F090
 #[tokio::test(start_paused = true)]
 async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back() {

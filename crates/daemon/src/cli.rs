@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
 use espelho_model::sync::Resource;
+use espelho_sync_engine::Subject;
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
 #[derive(Debug, Parser)]
@@ -71,10 +72,32 @@ pub enum Command {
     Check,
     /// Looks at everything that has to work, and says for each what to do: GREEN, YELLOW or RED.
     Doctor,
+    /// The webhooks.
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     /// Creates or migrates the database, and ends.
     Migrate,
+    /// Copies the database while the service runs, into a new folder (SQLite).
+    Backup {
+        /// The folder, which must not exist [default: backups/espelho-TIME beside the database].
+        #[arg(value_name = "PATH")]
+        path: Option<PathBuf>,
+    },
+    /// Puts a backup in the place of the database, or where there is none (SQLite). The service must not run.
+    Restore {
+        /// The folder that `espelho backup` has made.
+        #[arg(value_name = "PATH")]
+        path: PathBuf,
+        /// Also where there is a database; its files are kept beside it.
+        #[arg(long)]
+        replace: bool,
+    },
     /// How everything is: what is late, what failed, why, and what to do. Ends with 3 when something fails.
-    Status,
+    Status {
+        /// Only this store, with its data, budget and sweeps.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
     /// Every row that is not mirrored, with its cause and the next step.
     Errors {
         /// Only this store.
@@ -91,6 +114,18 @@ pub enum Command {
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
+    },
+}
+
+/// `espelho webhook`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum WebhookCommand {
+    /// Lets the next login give a store's webhook the address that is configured now. Whoever receives at the address of
+    /// before receives nothing any more.
+    Move {
+        /// The store.
+        #[arg(value_name = "KEY")]
+        store: String,
     },
 }
 
@@ -132,9 +167,10 @@ pub struct AuditArgs {
     /// Only this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
-    /// Only these, separated by commas: orders (with their sides), products.
+    /// Only these, separated by commas: orders (with their sides), products, campaigns (with their listings),
+    /// media_images, price_lists, profile.
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',')]
-    pub only: Vec<Resource>,
+    pub only: Vec<Subject>,
     /// Details of each resource that are read and compared; the listings are compared in full.
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub sample: usize,

@@ -6,14 +6,14 @@ use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota, tally::Timings};
 use espelho_model::{Clock, StoreKey, clock::SystemClock, watch::Watch};
-use espelho_store::{LabelFolder, Lease, Store};
+use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
     LeaseOwner, Problem, Progress, Room, StoreContext, StoreMemory, Trouble, labels::Labels,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Configuration, Environment, LabelsSection, StoreConfig},
+    config::{Configuration, Environment, LabelsSection, StoreConfig, WebhookConfig},
     counted::Tallies,
     handover::Desk,
     status::Gates,
@@ -188,9 +188,9 @@ impl Shared {
     }
 
     async fn client(&self, config: &StoreConfig) -> Result<Client, Problem> {
-        // A webhook that was made in the seller portal has its secret in a file; the login must not make a second one.
-        let webhook = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none());
-        let webhook = webhook
+        let webhook = self
+            .made_by_login(config)
+            .await?
             .map(|webhook| WebhookBlock { url: webhook.public_url.clone(), events: webhook.events.clone() });
         let memory = StoreMemory::new(
             self.store.clone(),
@@ -198,7 +198,10 @@ impl Shared {
             config.username.clone(),
             config.base_url.clone(),
         );
-        let memory = if webhook.is_some() { memory.wanting_a_secret() } else { memory };
+        let memory = match &webhook {
+            Some(webhook) => memory.with_webhook(webhook.url.clone()),
+            None => memory,
+        };
         let settings = Settings {
             base_url: config.base_url.clone(),
             username: config.username.clone(),
@@ -217,6 +220,26 @@ impl Shared {
         self.gates.note(&config.key, client.gate());
         self.tallies.note(&config.key, client.tally());
         Ok(client)
+    }
+
+    /// The webhook that logins make. One that was made in the seller portal has its secret in a file; a login must not make a
+    /// second one. Nor must it take the credential's only webhook from where it was registered, which may be another
+    /// installation by now, before somebody has said so: until then the sweeps find what it would have told.
+    async fn made_by_login<'c>(&self, config: &'c StoreConfig) -> Result<Option<&'c WebhookConfig>, Problem> {
+        let Some(webhook) = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none()) else {
+            return Ok(None);
+        };
+        let owner =
+            WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
+        match self.store.refuse_to_move_webhook(owner, &webhook.public_url).await {
+            Ok(()) => Ok(Some(webhook)),
+            Err(error @ espelho_store::Error::WebhookElsewhere { .. }) => {
+                let next_step = error.hint();
+                tracing::error!(store = %config.key, %error, next_step, "the webhook stays where it is; working without it");
+                Ok(None)
+            }
+            Err(error) => Err(Problem::from_store(&error)),
+        }
     }
 }
 

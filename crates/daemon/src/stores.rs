@@ -1,8 +1,9 @@
 //! The stores that the service works on: a task each, begun, ended and begun anew as the configuration wants it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use espelho_model::{StoreKey, watch};
+use espelho_store::Lease;
 use espelho_sync_engine::Problem;
 use futures_util::{StreamExt as _, stream};
 use tokio::{
@@ -13,15 +14,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Configuration, Schedule, StoreConfig},
-    context::Shared,
+    context::{Shared, give_back},
     health::Health,
     http::webhook::{Bells, Signals},
     status::ShownStores,
-    store_task::StoreTask,
+    store_task::{StoreTask, Taken},
 };
 
 /// Stores that are asked for at once at the start: enough to keep a server busy, and SQLite's one writer.
 const AT_ONCE: usize = 8;
+/// How long stores are given back for that were only just taken.
+const GIVING_BACK: Duration = Duration::from_secs(2);
 
 /// The stores of the installation.
 pub(crate) struct Stores {
@@ -80,7 +83,12 @@ impl Stores {
         // All are asked for before the work on any begins: whoever began at once would keep the others waiting behind its own
         // first run.
         let asked = tasks.into_iter().map(async |(task, running)| (task.take().await, task, running));
-        let asked: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
+        let told_to_stop = Box::pin(self.shared.stop.clone().cancelled_owned());
+        let asked: Vec<_> = stream::iter(asked).buffered(AT_ONCE).take_until(told_to_stop).collect().await;
+        if self.shared.stop.is_cancelled() {
+            self.give_up(asked).await;
+            return Ok(());
+        }
         for (taken, task, running) in asked {
             let taken = taken.map_err(|problem| refused.push(problem)).ok();
             self.spawn(running, task, move |task| task.run(taken));
@@ -90,6 +98,20 @@ impl Stores {
         let stands_by = self.shared.store.is_shared() && refused.iter().all(Problem::is_lost);
         let all_refused = refused.len() == configuration.stores.len() && !stands_by;
         refused.into_iter().next().filter(|_| all_refused).map_or(Ok(()), Err)
+    }
+
+    /// Gives back what was taken before the service was told to stop. Whoever comes next asks when a store was given back
+    /// only where several share the stores; a lock file is free with its process.
+    async fn give_up(&self, asked: Vec<(Result<Taken, Problem>, StoreTask, Running)>) {
+        if !self.shared.store.is_shared() {
+            return;
+        }
+        let taken = asked.into_iter().filter_map(|(taken, task, _)| Some((taken.ok()?.0, task.config)));
+        let giving_back = |(lease, config): (Lease, StoreConfig)| async move {
+            give_back(&config, lease).await;
+        };
+        let all_given_back = stream::iter(taken).for_each_concurrent(AT_ONCE, giving_back);
+        let _ = tokio::time::timeout(GIVING_BACK, all_given_back).await;
     }
 
     /// Follows a new configuration. Stores that are in it as they were do not notice.

@@ -36,14 +36,19 @@ impl Store {
     }
 }
 
+/// The version of its schema; 0 where nobody has migrated it.
+pub(crate) async fn version(database: &Database) -> Result<i64, Error> {
+    match database.fetch("read the schema's version", VERSION, Vec::new()).await {
+        Ok(rows) => Ok(rows.first().map_or(Ok(None), |row| row.optional_int(0))?.unwrap_or(0)),
+        // It has no such table then.
+        Err(Error::Statement { source: sqlx::Error::Database(_), .. }) => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
 async fn check_version(database: &Database, migrator: &Migrator) -> Result<(), Error> {
     let wanted = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
-    let found = match database.fetch("read the schema's version", VERSION, Vec::new()).await {
-        Ok(rows) => rows.first().map_or(Ok(None), |row| row.optional_int(0))?.unwrap_or(0),
-        // A database that nobody has migrated has no such table.
-        Err(Error::Statement { source: sqlx::Error::Database(_), .. }) => 0,
-        Err(error) => return Err(error),
-    };
+    let found = version(database).await?;
     match found.cmp(&wanted) {
         std::cmp::Ordering::Equal => Ok(()),
         std::cmp::Ordering::Less => Err(Error::Older { found, wanted }),

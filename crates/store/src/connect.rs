@@ -1,7 +1,7 @@
 //! Opening the database: connections, settings, migrations.
 
 use std::{
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
@@ -16,7 +16,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::{Error, driver::Database, lease::Locks, soundness};
+use crate::{Error, copies::open_lock, driver::Database, lease::Locks, soundness};
 
 pub(crate) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 /// What lies in the second file; on PostgreSQL it is among the other migrations.
@@ -35,6 +35,8 @@ pub struct Store {
     pub(crate) inbox: Database,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) locks: Locks,
+    /// On SQLite: nobody puts other files in the place of these while it is held.
+    _in_use: Option<Arc<File>>,
 }
 
 impl Store {
@@ -62,17 +64,43 @@ impl Store {
     /// Opens the connections, and looks at nothing.
     pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
         let scheme = url.split(':').next().unwrap_or_default();
-        let (database, inbox, locks) = match scheme {
-            "sqlite" => open_sqlite(url).await?,
-            "postgres" | "postgresql" => open_postgres(url, &clock).await?,
-            _ => {
-                return Err(Error::Address {
-                    url: shown(url),
-                    why: "its scheme is not sqlite or postgres".into(),
-                });
+        match scheme {
+            "sqlite" => Self::open_files(url, sqlite_options(url)?, clock).await,
+            "postgres" | "postgresql" => {
+                let (database, inbox, locks) = open_postgres(url, &clock).await?;
+                Ok(Self { database, inbox, clock, locks, _in_use: None })
             }
-        };
-        Ok(Self { database, inbox, clock, locks })
+            _ => Err(Error::Address { url: shown(url), why: "its scheme is not sqlite or postgres".into() }),
+        }
+    }
+
+    /// The same with a SQLite mirror that no address names.
+    pub(crate) async fn connect_file(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let url = format!("sqlite:{}", file.display());
+        Self::open_files(&url, SqliteConnectOptions::new().filename(file), clock).await
+    }
+
+    async fn open_files(
+        url: &str,
+        options: SqliteConnectOptions,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Error> {
+        let path = options.get_filename().to_path_buf();
+        soundness::refuse_network(url, &path)?;
+        let in_use = open_lock::share(&path).map_err(|error| match error {
+            // Where no lock can be, no database can be.
+            Error::LockFile { source, .. } => {
+                Error::Connect { url: shown(url), source: sqlx::Error::Io(source) }
+            }
+            other => other,
+        })?;
+        let (database, inbox) = open_sqlite(url, &path, options).await?;
+        Ok(Self { database, inbox, clock, locks: Locks::beside(path), _in_use: Some(in_use) })
+    }
+
+    /// An address as it may be shown: without its password.
+    pub fn shown(url: &str) -> String {
+        shown(url)
     }
 
     /// The file of a SQLite database.
@@ -108,13 +136,14 @@ pub(crate) fn file_of(url: &str) -> Result<PathBuf, Error> {
     Ok(sqlite_options(url)?.get_filename().to_path_buf())
 }
 
-async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
-    let options = sqlite_options(url)?;
-    let path = options.get_filename().to_path_buf();
-    soundness::refuse_network(url, &path)?;
+async fn open_sqlite(
+    url: &str,
+    path: &Path,
+    options: SqliteConnectOptions,
+) -> Result<(Database, Database), Error> {
     let failed = |source| Error::Connect { url: shown(url), source };
-    let inbox = beside(&path, "-inbox");
-    for file in [&path, &inbox] {
+    let inbox = beside(path, "-inbox");
+    for file in [path, &inbox] {
         create_private(file).map_err(|e| failed(sqlx::Error::Io(e)))?;
     }
     let options = options
@@ -135,9 +164,9 @@ async fn open_sqlite(url: &str) -> Result<(Database, Database, Locks), Error> {
         .pragma("cache_size", "-2048")
         .pragma("wal_autocheckpoint", "1000");
     let unopened = |file: &Path, source| soundness::damage(file, &source).unwrap_or_else(|| failed(source));
-    let database = open_file(options, 4).await.map_err(|source| unopened(&path, source))?;
+    let database = open_file(options, 4).await.map_err(|source| unopened(path, source))?;
     let inbox = open_file(to_inbox, 1).await.map_err(|source| unopened(&inbox, source))?;
-    Ok((database, inbox, Locks::beside(path)))
+    Ok((database, inbox))
 }
 
 async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Database, sqlx::Error> {
@@ -160,7 +189,7 @@ async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Databa
 }
 
 /// The file holds a token and buyers' names: nobody else on the machine may read it.
-fn create_private(path: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -204,7 +233,7 @@ fn only_sound(pool: PgPoolOptions) -> PgPoolOptions {
     })
 }
 
-async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {
+pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {
     let done = match database {
         Database::Sqlite { write, .. } => migrator.run(write).await,
         Database::Postgres(pool) => migrator.run(pool).await,

@@ -116,6 +116,18 @@ pub enum Error {
         /// What the configuration names now.
         configured: String,
     },
+    /// The webhook has another address than the configured one.
+    #[error(
+        "the webhook of store {store} was registered at {registered}, and webhook.public_url says {configured}"
+    )]
+    WebhookElsewhere {
+        /// The store.
+        store: StoreKey,
+        /// The address that a login of ours gave it.
+        registered: String,
+        /// The address that the next login would give it.
+        configured: String,
+    },
     /// Another instance works on the store.
     #[error("store {store} is held by {owner}, since {since}")]
     Held {
@@ -139,6 +151,48 @@ pub enum Error {
         path: String,
         /// The cause.
         source: std::io::Error,
+    },
+    /// A backup could not be written or put back.
+    #[error("cannot {action} {path}")]
+    Copy {
+        /// What was to be done.
+        action: &'static str,
+        /// With what.
+        path: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// There is something already where a backup should go.
+    #[error("there is already something at {path}")]
+    BackupExists {
+        /// Where.
+        path: String,
+    },
+    /// What should be put back is no backup.
+    #[error("{path} is no backup: {why}")]
+    NoBackup {
+        /// Where it is.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A mirror is where a backup should be put back.
+    #[error("there is a mirror at {path} already")]
+    Occupied {
+        /// The file.
+        path: String,
+    },
+    /// Somebody has open what should be replaced.
+    #[error("{path} is in use by another process of espelho")]
+    InUse {
+        /// The file.
+        path: String,
+    },
+    /// A backup is being put in the place of the database.
+    #[error("the database {path} is being restored")]
+    Restoring {
+        /// The file.
+        path: String,
     },
 }
 
@@ -210,73 +264,27 @@ impl Error {
             Self::OtherStore { .. } => {
                 "use one database for each environment, or correct environment and base_url in the store's file"
             }
+            Self::WebhookElsewhere { .. } => {
+                "a credential has one webhook: if another installation receives there, make a credential for this one; to \
+                 move the webhook here, run `espelho webhook move KEY`; or write the old address again"
+            }
             Self::Held { .. } => "wait until it ends, or stop it, then run again",
             Self::LeaseLost { .. } => "let only one instance work on a store",
             Self::LockFile { .. } => {
                 "check that the directory of the database is writable and on a local disk"
             }
+            Self::Copy { .. } => "see the cause; what was there before is untouched, so run it again",
+            Self::BackupExists { .. } => "name a folder that does not exist yet",
+            Self::NoBackup { .. } => "name a folder that `espelho backup` has made",
+            Self::Occupied { .. } => {
+                "give --replace to put the backup in its place; the files that are there are kept beside it"
+            }
+            Self::InUse { .. } => "stop the service and whatever else reads the database, then run again",
+            Self::Restoring { .. } => "wait until the restore has ended, then start again",
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{error::Error as StdError, fmt};
-
-    use sqlx::error::{DatabaseError, ErrorKind};
-
-    use super::*;
-
-    /// What SQLite says with a code.
-    #[derive(Debug)]
-    struct Said(&'static str);
-
-    impl fmt::Display for Said {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("disk I/O error")
-        }
-    }
-
-    impl StdError for Said {}
-
-    impl DatabaseError for Said {
-        fn message(&self) -> &str {
-            "disk I/O error"
-        }
-
-        fn code(&self) -> Option<Cow<'_, str>> {
-            Some(self.0.into())
-        }
-
-        fn as_error(&self) -> &(dyn StdError + Send + Sync + 'static) {
-            self
-        }
-
-        fn as_error_mut(&mut self) -> &mut (dyn StdError + Send + Sync + 'static) {
-            self
-        }
-
-        fn into_error(self: Box<Self>) -> Box<dyn StdError + Send + Sync + 'static> {
-            self
-        }
-
-        fn kind(&self) -> ErrorKind {
-            ErrorKind::Other
-        }
-    }
-
-    fn said(code: &'static str) -> Error {
-        Error::statement("write", sqlx::Error::Database(Box::new(Said(code))))
-    }
-
-    #[tokio::test]
-    async fn only_a_disk_that_refuses_to_synchronise_has_given_up() {
-        // FULL, IOERR_READ, IOERR_WRITE, BUSY.
-        for code in ["13", "266", "778", "5"] {
-            assert!(said(code).to_string().contains("refused"));
-        }
-        assert!(!*DISK_GAVE_UP.borrow());
-        assert!(!said("1034").concerns_a_row());
-        Error::disk_gave_up().await;
-    }
-}
+#[path = "error_tests.rs"]
+mod tests;

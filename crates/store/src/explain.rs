@@ -68,11 +68,28 @@ struct Kind {
 }
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let tuned = [("order", "orders", vec!["order_number"]), ("product", "products", vec!["id"])];
-    let all = tuned.into_iter().chain(mirrored::TABLES.iter().map(|table| table.explained()));
-    all.map(|(entity, table, key)| Kind { entity, table, columns: key.len(), sql: row_of(table, &key) })
+    kinds()
+        .map(|(entity, table, key)| Kind { entity, table, columns: key.len(), sql: row_of(table, &key) })
         .collect()
 });
+
+/// Puts every row into the change feed once more, as what was last told of it: of what hangs on a parent the key is `PARENT/ID`.
+pub(crate) static RETELLINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let retelling = |(entity, table, key): (&str, &str, Vec<&str>)| {
+        format!(
+            "INSERT INTO changes (store, entity, key, op, at) SELECT store, '{entity}', {}, \
+             CASE WHEN gone_at IS NULL THEN 'update' ELSE 'gone' END, $1 FROM {table}",
+            key.join(" || '/' || ")
+        )
+    };
+    kinds().map(retelling).collect()
+});
+
+/// What there is to be told of: its name in the change feed, its table, and the columns of its key.
+fn kinds() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    let tuned = [("order", "orders", vec!["order_number"]), ("product", "products", vec!["id"])];
+    tuned.into_iter().chain(mirrored::TABLES.iter().map(|table| table.explained()))
+}
 
 static COUNTS: LazyLock<[(&str, String); 6]> = LazyLock::new(|| {
     SIDES.map(|table| {

@@ -225,11 +225,16 @@ pub(crate) fn lock_path(database: &Path, store: &StoreKey) -> PathBuf {
 }
 
 fn lock_file(path: &Path) -> Result<Option<Lock>, Error> {
+    Ok(lock_beside(path)?.map(|file| Lock::File { _held: file }))
+}
+
+/// Takes a lock file if nobody has it.
+pub(crate) fn lock_beside(path: &Path) -> Result<Option<File>, Error> {
     let failed = |source| Error::LockFile { path: path.display().to_string(), source };
     // The file stays when the lock goes: removing it would let two holders lock two files of one name.
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(Lock::File { _held: file })),
+        Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }

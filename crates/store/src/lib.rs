@@ -7,10 +7,12 @@
 
 mod ask;
 mod attach;
+mod audits;
 mod before;
 mod changes;
 mod connect;
 mod consumers;
+mod copies;
 mod counts;
 mod driver;
 mod error;
@@ -24,6 +26,7 @@ mod label_folder;
 mod lease;
 mod listen;
 mod mirrored;
+mod missing;
 mod orders;
 mod overview;
 mod page;
@@ -41,13 +44,16 @@ mod statements;
 mod sweeps;
 mod tenure;
 mod tokens;
+mod webhook_addresses;
 mod webhook_secrets;
 
 pub use ask::Table;
+pub use audits::AuditRecord;
 pub use before::ProductLevels;
 pub use changes::{CHANNEL, Change, Op};
 pub use connect::Store;
 pub use consumers::Consumer;
+pub use copies::{Replaced, Restored, Told, restore};
 pub use counts::TableCount;
 pub use error::Error;
 pub use explain::{ErrorRow, Explained};
@@ -59,9 +65,11 @@ pub use lease::Lease;
 pub use listen::ChangeWatch;
 pub use mirrored::{
     campaigns::OpenCampaign,
+    compare::{Compared, Unlike},
     label_files::{FetchedFile, LabelsInTheMaking, ReadyLabel, WantedLabels},
     listed::Listed,
 };
+pub use missing::Missing;
 pub use orders::OrderWrite;
 pub use overview::{FailureGroup, Overview, RunOnRecord, TableState};
 pub use page::{Known, PageTx};
@@ -74,6 +82,7 @@ pub use runs::{RunId, RunResult};
 pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 pub use tenure::Tenure;
 pub use tokens::{KeptToken, LoginOnRecord};
+pub use webhook_addresses::WebhookOwner;
 pub use webhook_secrets::{KeptSecret, SECRET_GRACE};
 
 #[doc(hidden)]

@@ -3,28 +3,56 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use chrono::{DateTime, Utc};
-use espelho_model::sync::Counts;
+use espelho_model::{StoreKey, sync::Counts};
 
-use crate::{Error, Store, counts, driver::Row};
+use crate::{
+    Error, Store, counts,
+    driver::{Row, Value},
+};
 
-pub(crate) const HOLDERS: &str = "SELECT store, owner, acquired_at FROM leases";
-pub(crate) const RUNS: &str = "SELECT store, kind, state, started_at, finished_at, requests, seen, changed, gone, failed, error \
-    FROM sync_runs WHERE id IN (SELECT max(id) FROM sync_runs GROUP BY store)";
-pub(crate) const SUCCESSES: &str =
-    "SELECT store, max(finished_at) FROM sync_runs WHERE state = 'complete' GROUP BY store";
-pub(crate) const FAILURES: &str = "SELECT store, entity, code, count(*), min(error), min(hint) FROM v_errors \
-    GROUP BY store, entity, code ORDER BY store, entity, code";
-pub(crate) const TOKENS: &str = "SELECT store, expires_at FROM tokens";
-pub(crate) const BACKLOGS: &str = "SELECT store, count(*), min(received_at) FROM webhook_inbox WHERE handled_at IS NULL \
-    GROUP BY store";
-pub(crate) static TABLES: LazyLock<&'static str> = LazyLock::new(|| {
-    let count = |table| {
-        format!(
-            "SELECT store, '{table}', count(*) FILTER (WHERE gone_at IS NULL), count(*) FILTER (WHERE gone_at IS NOT NULL), \
-             max(mirrored_at) FROM {table} GROUP BY store"
-        )
+/// A statement for all stores, and the same for one, which reads nothing of the others.
+pub(crate) type Both = [&'static str; 2];
+
+/// Puts `WHERE store = $1` between the two parts for the second.
+macro_rules! both {
+    ($head:literal, $tail:literal) => {
+        [concat!($head, " ", $tail), concat!($head, " WHERE store = $1 ", $tail)]
     };
-    counts::tables().map(count).collect::<Vec<_>>().join(" UNION ALL ").leak()
+}
+pub(crate) use both;
+
+pub(crate) const HOLDERS: Both = both!("SELECT store, owner, acquired_at FROM leases", "");
+pub(crate) const RUNS: Both = [
+    "SELECT store, kind, state, started_at, finished_at, requests, seen, changed, gone, failed, error \
+     FROM sync_runs WHERE id IN (SELECT max(id) FROM sync_runs GROUP BY store)",
+    "SELECT store, kind, state, started_at, finished_at, requests, seen, changed, gone, failed, error \
+     FROM sync_runs WHERE id = (SELECT max(id) FROM sync_runs WHERE store = $1)",
+];
+pub(crate) const SUCCESSES: Both = [
+    "SELECT store, max(finished_at) FROM sync_runs WHERE state = 'complete' GROUP BY store",
+    "SELECT store, max(finished_at) FROM sync_runs WHERE state = 'complete' AND store = $1 GROUP BY store",
+];
+pub(crate) const FAILURES: Both = both!(
+    "SELECT store, entity, code, count(*), min(error), min(hint) FROM v_errors",
+    "GROUP BY store, entity, code ORDER BY store, entity, code"
+);
+pub(crate) const TOKENS: Both = both!("SELECT store, expires_at FROM tokens", "");
+pub(crate) const BACKLOGS: Both = [
+    "SELECT store, count(*), min(received_at) FROM webhook_inbox WHERE handled_at IS NULL GROUP BY store",
+    "SELECT store, count(*), min(received_at) FROM webhook_inbox WHERE handled_at IS NULL AND store = $1 GROUP BY store",
+];
+/// How much every table holds: the only statements that go through all rows.
+pub(crate) static TABLES: LazyLock<Both> = LazyLock::new(|| {
+    let all = |of: &str| -> &'static str {
+        let count = |table| {
+            format!(
+                "SELECT store, '{table}', count(*) FILTER (WHERE gone_at IS NULL), \
+                 count(*) FILTER (WHERE gone_at IS NOT NULL), max(mirrored_at) FROM {table} {of} GROUP BY store"
+            )
+        };
+        counts::tables().map(count).collect::<Vec<_>>().join(" UNION ALL ").leak()
+    };
+    [all(""), all("WHERE store = $1")]
 });
 
 /// What the database says about one store.
@@ -42,8 +70,6 @@ pub struct Overview {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Deliveries that wait, and since when the first of them does.
     pub backlog: Option<(u64, DateTime<Utc>)>,
-    /// What each mirrored table holds; tables without rows are absent.
-    pub tables: Vec<TableState>,
 }
 
 /// A run as `sync_runs` has it.
@@ -94,32 +120,46 @@ pub struct TableState {
 }
 
 impl Store {
-    /// How every store is that the database knows, by key. It goes through all tables: for people, and not often.
+    /// How a store is, or every one that the database knows, by key; without what goes through all rows.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn overview(&self) -> Result<BTreeMap<String, Overview>, Error> {
+    pub async fn overview(&self, of: Option<&StoreKey>) -> Result<BTreeMap<String, Overview>, Error> {
         let mut all = BTreeMap::<String, Overview>::new();
-        for row in self.summary(HOLDERS).await? {
+        for row in self.summary(HOLDERS, of).await? {
             all.entry(row.text(0)?).or_default().holder = Some((row.text(1)?, row.time(2)?));
         }
-        for row in self.summary(RUNS).await? {
+        for row in self.summary(RUNS, of).await? {
             all.entry(row.text(0)?).or_default().last_run = Some(run(&row)?);
         }
-        for row in self.summary(SUCCESSES).await? {
+        for row in self.summary(SUCCESSES, of).await? {
             all.entry(row.text(0)?).or_default().last_success = row.optional_time(1)?;
         }
-        for row in self.summary(FAILURES).await? {
+        for row in self.summary(FAILURES, of).await? {
             all.entry(row.text(0)?).or_default().failures.push(failures(&row)?);
         }
-        for row in self.summary(TOKENS).await? {
+        for row in self.summary(TOKENS, of).await? {
             all.entry(row.text(0)?).or_default().token_expires_at = Some(row.time(1)?);
         }
-        for row in self.inbox.fetch("summarize the inbox", BACKLOGS, Vec::new()).await? {
+        let (sql, values) = chosen(BACKLOGS, of);
+        for row in self.inbox.fetch("summarize the inbox", sql, values).await? {
             all.entry(row.text(0)?).or_default().backlog = Some((number(&row, 1)?, row.time(2)?));
         }
-        for row in self.summary(*TABLES).await? {
-            all.entry(row.text(0)?).or_default().tables.push(table(&row)?);
+        Ok(all)
+    }
+
+    /// What each mirrored table holds of a store, or of every one; tables without rows are absent. It goes through all their
+    /// rows: for people, and not often.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn table_states(
+        &self,
+        of: Option<&StoreKey>,
+    ) -> Result<BTreeMap<String, Vec<TableState>>, Error> {
+        let mut all = BTreeMap::<String, Vec<TableState>>::new();
+        for row in self.summary(*TABLES, of).await? {
+            all.entry(row.text(0)?).or_default().push(table(&row)?);
         }
         Ok(all)
     }
@@ -129,12 +169,17 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn token_ends(&self) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
-        self.summary(TOKENS).await?.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
+        self.summary(TOKENS, None).await?.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
     }
 
-    async fn summary(&self, sql: &'static str) -> Result<Vec<Row>, Error> {
-        self.database.fetch("summarize the stores", sql, Vec::new()).await
+    pub(crate) async fn summary(&self, sql: Both, of: Option<&StoreKey>) -> Result<Vec<Row>, Error> {
+        let (sql, values) = chosen(sql, of);
+        self.database.fetch("summarize the stores", sql, values).await
     }
+}
+
+fn chosen([all, one]: Both, of: Option<&StoreKey>) -> (&'static str, Vec<Value>) {
+    of.map_or_else(|| (all, Vec::new()), |store| (one, vec![store.as_str().into()]))
 }
 
 fn number(row: &Row, at: usize) -> Result<u64, Error> {

@@ -108,6 +108,7 @@ impl PageTx<'_> {
         for parts in mirror.parts_gone {
             self.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;
         }
+        self.forget_missing(resource, keys.clone()).await?;
         self.tx.execute_in("mark rows as gone", mirror.gone, &first, keys).await
     }
 }

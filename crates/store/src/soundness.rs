@@ -63,7 +63,16 @@ pub(crate) async fn refuse_damage(file: &Path, uncleanly: bool, database: &Datab
     if size > SMALL && !uncleanly {
         return Ok(());
     }
-    let said = database.fetch("check the database file", "PRAGMA quick_check(1)", Vec::new()).await;
+    refuse(file, database, "PRAGMA quick_check(1)").await
+}
+
+/// Refuses a file with any damage, that of its indexes too, however long the look takes.
+pub(crate) async fn refuse_any_damage(file: &Path, database: &Database) -> Result<(), Error> {
+    refuse(file, database, "PRAGMA integrity_check(1)").await
+}
+
+async fn refuse(file: &Path, database: &Database, look: &'static str) -> Result<(), Error> {
+    let said = database.fetch("check the database file", look, Vec::new()).await;
     let what = match said {
         Ok(rows) => rows.first().map(|row| row.text(0)).transpose()?.unwrap_or_default(),
         Err(Error::Statement { source, operation }) => {

@@ -1,13 +1,15 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, attach, before, changes, consumers, counts,
+    Error, Store, ask, attach, audits, before, changes, consumers, copies, counts,
     driver::{Insert, Places},
     explain, failures, holders, identity, inbox, lease,
     mirrored::{self, campaigns, label_files, listed, tracking},
-    orders, overview, parts, passes, products, rate, reread,
+    missing, orders,
+    overview::{self, Both},
+    parts, passes, products, rate, reread,
     rows::Mirror,
-    runs, sweeps, tokens, webhook_secrets,
+    runs, sweeps, tokens, webhook_addresses, webhook_secrets,
 };
 
 /// Statements that run as they are.
@@ -35,12 +37,14 @@ const PLAIN: &[&str] = &[
     identity::STAMP,
     label_files::IN_THE_MAKING,
     label_files::KEEP_FILE,
+    label_files::LOSE_FILE,
     label_files::READY,
     label_files::RECORD,
     label_files::SETTLE,
     label_files::UNLABELLED,
     label_files::VOID,
     label_files::VOID_BEFORE,
+    label_files::WITH_FILE,
     lease::BEFORE,
     lease::CHECK,
     lease::RELEASE,
@@ -51,11 +55,8 @@ const PLAIN: &[&str] = &[
     listed::LIVE_IMAGES,
     listed::LIVE_LISTINGS,
     listed::LIVE_PRICE_LISTS,
-    overview::FAILURES,
-    overview::HOLDERS,
-    overview::RUNS,
-    overview::SUCCESSES,
-    overview::TOKENS,
+    missing::DUE,
+    missing::LOAD,
     parts::NEVER_READ,
     parts::OF_ORDER,
     parts::READ_BEFORE_CHANGE,
@@ -78,13 +79,8 @@ const PLAIN: &[&str] = &[
     runs::FINISH,
     runs::LAST,
     runs::START,
-    sweeps::ALL,
-    sweeps::COUNTS,
     sweeps::LIVE_COUNTS,
     sweeps::LOAD,
-    sweeps::OPEN,
-    sweeps::WATCH,
-    sweeps::WATCHES,
     tokens::FORGET,
     tokens::LOAD,
     tokens::LOGINS,
@@ -93,15 +89,32 @@ const PLAIN: &[&str] = &[
     tracking::WRITE,
 ];
 
+/// Statements for all stores, and for one.
+const FOR_PEOPLE: &[Both] = &[
+    overview::FAILURES,
+    overview::HOLDERS,
+    overview::RUNS,
+    overview::SUCCESSES,
+    overview::TOKENS,
+    sweeps::ALL,
+    sweeps::AUDITS,
+    sweeps::COUNTS,
+    sweeps::OPEN,
+    sweeps::WATCHES,
+];
+
 /// Statements on the inbox, which may be a database of its own.
 const INBOX: &[&str] = &[
+    copies::FIRST_OPEN,
     inbox::BACKLOG,
     inbox::OLDEST,
     inbox::OLDEST_BY_STORE,
     inbox::PROBE,
     inbox::PRUNE,
     inbox::UNHANDLED,
-    overview::BACKLOGS,
+    webhook_addresses::FORGET,
+    webhook_addresses::LOAD,
+    webhook_addresses::SAVE,
     webhook_secrets::FORGET,
     webhook_secrets::LOAD,
     webhook_secrets::RETIRE,
@@ -114,6 +127,8 @@ const ON_SERVER: &[&str] = &[changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox:
 const WITH_KEYS: &[&str] = &[
     before::ORDERS,
     failures::CLEAR,
+    missing::AMONG,
+    missing::FORGET,
     label_files::FORGET,
     label_files::ON_RECORD,
     orders::ITEMS_GONE,
@@ -123,8 +138,10 @@ const WITH_KEYS: &[&str] = &[
 
 /// Statements that insert many rows.
 const INSERTS: &[&Insert] = &[
+    &audits::NOTE,
     &changes::APPEND,
     &failures::KEEP,
+    &missing::NOTE,
     &orders::UPSERT,
     &orders::UPSERT_ITEMS,
     &parts::NOTE,
@@ -162,12 +179,15 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend(with_keys.iter().map(with_key));
         statements.extend([1, 2].map(|rows| upsert.sql(rows, places)));
     }
-    statements.extend([*counts::COUNTS, *overview::TABLES].map(str::to_owned));
+    statements.push((*counts::COUNTS).to_owned());
+    let for_people = FOR_PEOPLE.iter().chain([&*overview::TABLES]).flatten();
+    statements.extend(for_people.map(|&sql| sql.to_owned()));
     statements.extend(explain::statements().map(str::to_owned));
     if matches!(places, Places::Numbered) {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }
     let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
+    on_inbox.extend(overview::BACKLOGS.map(str::to_owned));
     on_inbox.push(with_key(&inbox::HANDLED));
     on_inbox.extend([1, 2].map(|rows| inbox::KEEP.sql(rows, places)));
     let count = statements.len() + on_inbox.len();

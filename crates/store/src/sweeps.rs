@@ -1,26 +1,36 @@
 //! What the sweeps remember: when each last ran, what the marketplace counts, and whether webhooks arrive.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
 use crate::{
-    Error, PageTx, Store,
+    AuditRecord, Error, PageTx, Store,
     driver::{Insert, Row, Value},
+    overview::{Both, both},
     rows::last_of_each,
 };
 
 pub(crate) const LOAD: &str =
     "SELECT store, kind, started_at, succeeded_at, problem FROM sweeps WHERE store = $1 ORDER BY kind";
-pub(crate) const ALL: &str =
-    "SELECT store, kind, started_at, succeeded_at, problem FROM sweeps ORDER BY store, kind";
-pub(crate) const COUNTS: &str =
-    "SELECT store, kind, remote, local, at FROM remote_counts ORDER BY store, kind";
-pub(crate) const WATCH: &str = "SELECT store, heard_at, missed, missed_since, tested_at, test_heard_at, problem \
-    FROM webhook_watch WHERE store = $1";
-pub(crate) const WATCHES: &str =
-    "SELECT store, heard_at, missed, missed_since, tested_at, test_heard_at, problem FROM webhook_watch";
-pub(crate) const OPEN: &str = "SELECT store, count(*) FROM orders WHERE gone_at IS NULL \
-    AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') GROUP BY store";
+pub(crate) const ALL: Both =
+    both!("SELECT store, kind, started_at, succeeded_at, problem FROM sweeps", "ORDER BY store, kind");
+pub(crate) const COUNTS: Both =
+    both!("SELECT store, kind, remote, local, at FROM remote_counts", "ORDER BY store, kind");
+pub(crate) const AUDITS: Both =
+    both!("SELECT store, resource, at, compared, differing FROM audits", "ORDER BY store, resource");
+pub(crate) const WATCHES: Both = both!(
+    "SELECT store, heard_at, missed, missed_since, tested_at, test_heard_at, problem, \
+     (SELECT max(at) FROM logins WHERE logins.store = webhook_watch.store AND reason = '401') FROM webhook_watch",
+    ""
+);
+pub(crate) const OPEN: Both = [
+    "SELECT store, count(*) FROM orders WHERE gone_at IS NULL \
+     AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') GROUP BY store",
+    "SELECT store, count(*) FROM orders WHERE gone_at IS NULL AND store = $1 \
+     AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') GROUP BY store",
+];
 /// Rows that are not gone, by indexes alone.
 pub(crate) const LIVE_COUNTS: &str = "SELECT (SELECT count(*) FROM orders WHERE store = $1 AND gone_at IS NULL), \
     (SELECT count(*) FROM orders WHERE store = $1 AND gone_at IS NULL \
@@ -96,6 +106,8 @@ pub struct WebhookWatch {
     pub test_heard_at: Option<DateTime<Utc>>,
     /// Why the last test could not be asked for.
     pub problem: Option<String>,
+    /// When a login of ours was last made because another program's had ended our token; only read.
+    pub other_login_at: Option<DateTime<Utc>>,
 }
 
 /// A word of the marketplace's.
@@ -111,17 +123,17 @@ pub struct EnumValue {
     pub color: Option<String>,
 }
 
-/// What all stores' sweeps remember, each with its store.
+/// What a store's sweeps remember.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepOverview {
     /// When they last ran.
-    pub sweeps: Vec<(String, SweepRecord)>,
+    pub sweeps: Vec<SweepRecord>,
     /// What the marketplace counts.
-    pub counts: Vec<(String, RemoteCount)>,
+    pub counts: Vec<RemoteCount>,
+    /// How mirror and marketplace last compared.
+    pub audits: Vec<AuditRecord>,
     /// Whether webhooks arrive.
-    pub watches: Vec<(String, WebhookWatch)>,
-    /// Orders that may still change.
-    pub open_orders: Vec<(String, u64)>,
+    pub watch: Option<WebhookWatch>,
 }
 
 impl Store {
@@ -139,8 +151,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn webhook_watch(&self, store: &StoreKey) -> Result<WebhookWatch, Error> {
-        let values = vec![store.as_str().into()];
-        let rows = self.database.fetch("read whether webhooks arrive", WATCH, values).await?;
+        let rows = self.summary(WATCHES, Some(store)).await?;
         rows.first().map_or_else(|| Ok(WebhookWatch::default()), watch)
     }
 
@@ -154,24 +165,36 @@ impl Store {
         Ok([number(row, 0)?, number(row, 1)?, number(row, 2)?])
     }
 
-    /// What the sweeps of all stores remember, for people.
+    /// What the sweeps of a store remember, or those of every one, by key; for people.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn sweep_overview(&self) -> Result<SweepOverview, Error> {
-        let all = async |sql| self.database.fetch("summarize the sweeps", sql, Vec::new()).await;
-        let (sweeps, counts, watches) = (all(ALL).await?, all(COUNTS).await?, all(WATCHES).await?);
-        let open = all(OPEN).await?;
-        let of_store = |row: &Row| row.text(0);
-        Ok(SweepOverview {
-            sweeps: sweeps.iter().map(|r| Ok((of_store(r)?, record(r)?))).collect::<Result<_, Error>>()?,
-            counts: counts.iter().map(|r| Ok((of_store(r)?, count(r)?))).collect::<Result<_, Error>>()?,
-            watches: watches.iter().map(|r| Ok((of_store(r)?, watch(r)?))).collect::<Result<_, Error>>()?,
-            open_orders: open
-                .iter()
-                .map(|r| Ok((of_store(r)?, number(r, 1)?)))
-                .collect::<Result<_, Error>>()?,
-        })
+    pub async fn sweep_overview(
+        &self,
+        of: Option<&StoreKey>,
+    ) -> Result<BTreeMap<String, SweepOverview>, Error> {
+        let mut all = BTreeMap::<String, SweepOverview>::new();
+        for row in self.summary(ALL, of).await? {
+            all.entry(row.text(0)?).or_default().sweeps.push(record(&row)?);
+        }
+        for row in self.summary(COUNTS, of).await? {
+            all.entry(row.text(0)?).or_default().counts.push(count(&row)?);
+        }
+        for row in self.summary(AUDITS, of).await? {
+            all.entry(row.text(0)?).or_default().audits.push(audit(&row)?);
+        }
+        for row in self.summary(WATCHES, of).await? {
+            all.entry(row.text(0)?).or_default().watch = Some(watch(&row)?);
+        }
+        Ok(all)
+    }
+
+    /// How many orders of a store, or of every one, may still change. It goes through all orders.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_order_counts(&self, of: Option<&StoreKey>) -> Result<BTreeMap<String, u64>, Error> {
+        self.summary(OPEN, of).await?.iter().map(|row| Ok((row.text(0)?, number(row, 1)?))).collect()
     }
 }
 
@@ -188,6 +211,11 @@ fn count(row: &Row) -> Result<RemoteCount, Error> {
     Ok(RemoteCount { kind: row.text(1)?, remote: number(row, 2)?, local: number(row, 3)?, at: row.time(4)? })
 }
 
+fn audit(row: &Row) -> Result<AuditRecord, Error> {
+    let (resource, at) = (row.text(1)?, row.time(2)?);
+    Ok(AuditRecord { resource, at, compared: number(row, 3)?, differing: number(row, 4)? })
+}
+
 fn watch(row: &Row) -> Result<WebhookWatch, Error> {
     Ok(WebhookWatch {
         heard_at: row.optional_time(1)?,
@@ -196,6 +224,7 @@ fn watch(row: &Row) -> Result<WebhookWatch, Error> {
         tested_at: row.optional_time(4)?,
         test_heard_at: row.optional_time(5)?,
         problem: row.optional_text(6)?,
+        other_login_at: row.optional_time(7)?,
     })
 }
 

@@ -6,6 +6,7 @@
 #![deny(missing_docs)]
 
 mod audit;
+mod examine;
 pub mod labels;
 pub mod live;
 mod memory;
@@ -17,7 +18,8 @@ mod reconcile;
 mod report;
 mod room;
 
-pub use audit::{Audit, Difference, ResourceAudit, audit};
+pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
+pub use examine::{Ability, Examination, RoundTrip, abilities};
 pub use memory::StoreMemory;
 pub use owner::LeaseOwner;
 pub use progress::{Progress, Silent};

@@ -12,7 +12,7 @@ use espelho_api_client::{
     token::{PastLogin, TokenRecord, Vault},
 };
 use espelho_model::StoreKey;
-use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store};
+use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store, WebhookOwner};
 use secrecy::{ExposeSecret as _, SecretString};
 
 /// One store's token and budget, kept in the mirror's database.
@@ -22,35 +22,43 @@ pub struct StoreMemory {
     key: StoreKey,
     username: String,
     base_url: String,
-    /// Whether a login is wanted for the sake of the webhook's secret, until the first look.
-    wants_secret: Arc<AtomicBool>,
+    /// The address that each login gives to the webhook.
+    webhook: Option<String>,
+    /// Whether a login is wanted for the sake of the webhook, until the first look.
+    wants_webhook: Arc<AtomicBool>,
 }
 
 impl StoreMemory {
     /// The memory of store `key` in `store`, for this credential at this address. A token that was issued to another
     /// credential, or by another address, is not remembered: it must not be sent there.
     pub fn new(store: Store, key: StoreKey, username: String, base_url: String) -> Arc<Self> {
-        Arc::new(Self { store, key, username, base_url, wants_secret: Arc::default() })
+        Arc::new(Self { store, key, username, base_url, webhook: None, wants_webhook: Arc::default() })
     }
 
-    /// The same, which does not remember a token at first if there is no signing secret on record: only a login makes the
-    /// webhook, and a store that was mirrored before it had one would wait for that until its token ends.
+    /// The same for logins that give the webhook this address, which is remembered. A token is not remembered at first if no
+    /// signing secret is on record, or not this address: only a login makes the webhook or moves it, and a store would wait
+    /// for that until its token ends.
     #[must_use]
-    pub fn wanting_a_secret(self: Arc<Self>) -> Arc<Self> {
-        self.wants_secret.store(true, Ordering::Relaxed);
-        self
+    pub fn with_webhook(&self, url: String) -> Arc<Self> {
+        let (webhook, wants_webhook) = (Some(url), Arc::new(AtomicBool::new(true)));
+        Arc::new(Self { webhook, wants_webhook, ..self.clone() })
     }
 
-    async fn has_secret(&self) -> Result<bool, espelho_store::Error> {
+    fn owner(&self) -> WebhookOwner<'_> {
+        WebhookOwner { store: &self.key, username: &self.username, base_url: &self.base_url }
+    }
+
+    async fn has_webhook(&self) -> Result<bool, espelho_store::Error> {
         let secrets = self.store.secrets(&self.key, DateTime::UNIX_EPOCH).await?;
-        Ok(secrets.iter().any(|secret| secret.retired_at.is_none()))
+        let address = self.store.webhook_address(self.owner()).await?;
+        Ok(secrets.iter().any(|secret| secret.retired_at.is_none()) && address == self.webhook)
     }
 }
 
 impl Vault for StoreMemory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async {
-            if self.wants_secret.swap(false, Ordering::Relaxed) && !self.has_secret().await? {
+            if self.wants_webhook.swap(false, Ordering::Relaxed) && !self.has_webhook().await? {
                 return Ok(None);
             }
             let kept = self.store.token(&self.key).await?;
@@ -72,6 +80,10 @@ impl Vault for StoreMemory {
                 username: self.username.clone(),
                 base_url: self.base_url.clone(),
             };
+            // The login that has given this token has moved the webhook.
+            if let Some(url) = &self.webhook {
+                self.store.keep_webhook_address(self.owner(), url).await?;
+            }
             Ok(self.store.keep_token(&self.key, kept).await?)
         })
     }

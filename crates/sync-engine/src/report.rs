@@ -100,10 +100,15 @@ impl Problem {
     pub fn from_store(error: &espelho_store::Error) -> Self {
         use espelho_store::Error as E;
         let (trouble, code) = match error {
-            E::Held { .. } | E::LeaseLost { .. } => (Trouble::Held, "held"),
+            E::Held { .. } | E::LeaseLost { .. } | E::InUse { .. } | E::Restoring { .. } => {
+                (Trouble::Held, "held")
+            }
             E::OtherStore { .. } | E::Newer { .. } | E::Address { .. } => {
                 (Trouble::Configuration, "configuration")
             }
+            E::BackupExists { .. } | E::NoBackup { .. } => (Trouble::Configuration, "backup"),
+            E::WebhookElsewhere { .. } => (Trouble::Guard, "webhook_address"),
+            E::Occupied { .. } => (Trouble::Guard, "occupied"),
             _ => (Trouble::Failure, "database"),
         };
         Self::new(trouble, code, error, error.hint())

@@ -15,6 +15,7 @@ on_both_databases![
     what_is_no_label_is_shown_and_not_kept_and_fetched_when_it_is_one,
     a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some,
     a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible,
+    a_file_that_somebody_has_removed_is_fetched_again_by_the_next_start_and_the_others_are_not,
 ];
 
 const FILES: &str =
@@ -129,5 +130,24 @@ async fn a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible(kind: Ki
     printing.start();
     let files = printing.until(FILES, |files| files.len() == 1).await;
     assert_eq!(printing.on_disk(), files);
+    printing.stop().await;
+}
+
+async fn a_file_that_somebody_has_removed_is_fetched_again_by_the_next_start_and_the_others_are_not(
+    kind: Kind,
+) {
+    let mut printing = Printing::with(kind, "info", "").await;
+    printing.make_labels();
+    let files = printing.until(FILES, |files| files.len() == 4).await;
+    assert_eq!(printing.downloads(), 4);
+    fs::remove_file(printing.dir().join(&files[1])).unwrap();
+    printing.restart().await;
+    printing.until_downloads(5).await;
+    let on_disk = |path: &String| printing.dir().join(path).exists();
+    let again = printing.until(FILES, |files| files.len() == 4 && files.iter().all(on_disk)).await;
+    assert_eq!((&again, printing.on_disk()), (&files, files.clone()), "the same label has the same name");
+    assert_eq!(printing.downloads(), 5, "only what was missing");
+    assert_eq!(printing.ask(RECORDS).await.len(), 4);
+    assert_eq!(printing.ask(FAILURES).await, Vec::<String>::new());
     printing.stop().await;
 }

@@ -104,11 +104,22 @@ impl Keeping {
         assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
     }
 
-    pub(crate) async fn metrics(&self) -> String {
+    /// Where the service serves its pages.
+    fn pages(&self) -> std::net::SocketAddr {
         let process = self.service.as_ref().and_then(Child::id).unwrap();
         let webhooks = self.socket.local_addr().unwrap();
-        let listening = receiving::listening_at(process);
-        let health = listening.into_iter().find(|address| *address != webhooks).unwrap();
+        receiving::listening_at(process).into_iter().find(|address| *address != webhooks).unwrap()
+    }
+
+    /// Writes down where the service serves its pages, for commands that look for it.
+    pub(crate) fn know_pages(&self) {
+        let path = self.installation.dir().join("espelho.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        self.installation.write("espelho.toml", &text.replace("127.0.0.1:0", &self.pages().to_string()));
+    }
+
+    pub(crate) async fn metrics(&self) -> String {
+        let health = self.pages();
         truth::get(&format!("http://{health}/metrics")).await.1
     }
 

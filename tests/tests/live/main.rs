@@ -8,6 +8,7 @@ mod converging;
 #[expect(dead_code, reason = "the benchmark prints more of what came of it")]
 mod driving;
 mod keeping;
+mod missing;
 #[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
 #[path = "../webhooks/receiving.rs"]
 mod receiving;
@@ -31,6 +32,7 @@ on_both_databases![
     what_happened_in_an_outage_is_caught_up_with_before_anything_else,
     a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_next_start,
     a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_are_lost,
+    a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do,
 ];
 
 async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
@@ -334,4 +336,24 @@ async fn a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_nex
     assert_eq!(sandbox.control().webhooks(&access.key).len(), 1);
     installation.resync(&[]).await.expect(0);
     assert_eq!(sandbox.control().stats().logins, 2, "its secret is on record now");
+}
+
+async fn a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do(kind: Kind) {
+    let mut keeping = Keeping::with(kind, 3, 2, RARELY).await;
+    keeping.know_pages();
+    let asked =
+        async || keeping.control().stats().by_route.contains_key("POST /api/integration/webhook/test");
+    let before = keeping.control().stats().logins;
+    let told = keeping.installation.run(&["doctor"]).await.expect(0);
+    assert!(asked().await, "{told}");
+    for words in [
+        "GREEN  loja-1: webhook: the test delivery to http://127.0.0.1",
+        "GREEN  loja-1: scopes: store_products_read: campaigns can be read",
+        "GREEN  loja-1: scopes: orders: orders can be read",
+        "store_products_write: cannot be seen without writing",
+    ] {
+        assert!(told.stdout.contains(words), "no {words:?} in\n{told}");
+    }
+    assert_eq!(keeping.control().stats().logins, before, "the service's token lives on");
+    keeping.stop().await;
 }

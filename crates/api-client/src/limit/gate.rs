@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use super::{
     lane::{Lane, Turn, Turns},
     ledger::{Ledger, Spent},
+    routes::Routes,
     slots::Slots,
 };
 use crate::error::Error;
@@ -75,6 +76,8 @@ pub struct Gate {
     ledger: Arc<dyn Ledger>,
     turns: Arc<Turns>,
     freed: Notify,
+    /// Routes with a limit of their own.
+    routes: Mutex<Routes>,
     state: Mutex<State>,
 }
 
@@ -155,6 +158,7 @@ impl Gate {
             ledger,
             turns: Arc::default(),
             freed: Notify::new(),
+            routes: Mutex::new(Routes::new(quota.per_minute.get())),
             state: Mutex::new(state),
         }))
     }
@@ -176,6 +180,17 @@ impl Gate {
         state.block.issued += 1;
         state.block.in_flight += 1;
         Ok(Permit { gate: Arc::clone(self), block: state.block.id, settled: false })
+    }
+
+    /// Waits until one more request of a route may be sent, where the server holds that route to less than the token.
+    /// Before [`Gate::acquire`], so that it takes no place in a queue that others stand in.
+    pub async fn keep_route_pace(&self, route: &'static str) {
+        loop {
+            let wait = self.routes().take(route, self.clock.monotonic());
+            let Some(wait) = wait else { return };
+            let _waiting = watch::idle();
+            self.clock.sleep(wait).await;
+        }
     }
 
     /// Waits until a request of a lane is next and there is a slot for it.
@@ -221,7 +236,28 @@ impl Gate {
         self.state().slots.held(now)
     }
 
-    /// The server answered 429: nobody sends before `wait` is over.
+    /// The server answered 429 to a request of a route, and says how many requests the token has left. Where it has some, or
+    /// where it does not say and we have sent less than half of what it may, the route has a limit of its own, and is slowed
+    /// down alone; else nobody sends before `wait` is over.
+    pub fn refused(&self, route: &'static str, remaining: Option<u32>, wait: Duration) {
+        let now = self.clock.monotonic();
+        let is_routes_own = match remaining {
+            Some(remaining) => remaining > 0,
+            None => {
+                let mut state = self.state();
+                state.slots.held(now) * 2 < self.capacity(&state)
+            }
+        };
+        if !is_routes_own {
+            return self.pause(wait);
+        }
+        let mut routes = self.routes();
+        routes.refused(route, now, wait);
+        let per_minute = routes.pace(route);
+        tracing::info!(route, per_minute, "the marketplace holds a route to a limit of its own");
+    }
+
+    /// Nobody sends before `wait` is over: the whole token is over its limit.
     pub fn pause(&self, wait: Duration) {
         let until = self.clock.monotonic() + wait;
         let mut state = self.state();
@@ -369,6 +405,10 @@ impl Gate {
         state.foreign += (others - state.foreign) * step;
     }
 
+    fn routes(&self) -> MutexGuard<'_, Routes> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -380,6 +420,22 @@ impl Permit {
         self.gate.learn(limit, remaining);
         self.settled = true;
         self.gate.finish(self.block, true);
+    }
+
+    /// The response was 429 to a request of a route; its rate headers are heard, and who has to wait is decided.
+    /// Without a route it is the whole token.
+    pub fn refused(
+        self,
+        route: Option<&'static str>,
+        (limit, remaining): (Option<u32>, Option<u32>),
+        wait: Duration,
+    ) {
+        let gate = Arc::clone(&self.gate);
+        self.answered(limit, remaining);
+        match route {
+            Some(route) => gate.refused(route, remaining, wait),
+            None => gate.pause(wait),
+        }
     }
 
     /// Nothing was sent: no connection came about.

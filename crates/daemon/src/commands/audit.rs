@@ -1,8 +1,8 @@
 //! `espelho audit`: compares mirror and marketplace, and changes neither.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 
-use espelho_sync_engine::{Audit, Problem, ResourceAudit, Silent, Trouble, audit};
+use espelho_sync_engine::{Audit, AuditOptions, Problem, ResourceAudit, Silent, Subject, Trouble, audit};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +11,7 @@ use crate::{
     cli::{AuditArgs, Cli},
     config::StoreConfig,
     context::{Shared, stop_on_signals},
-    exit, report, telemetry,
+    exit, handover, report, telemetry,
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
@@ -33,9 +33,11 @@ pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli.json),
     };
+    let options = AuditOptions { only: arguments.only.clone(), sample: arguments.sample };
+    let listen = configuration.installation.http.listen;
     let mut audits = Vec::new();
     for config in configuration.stores.iter().filter(|store| keys.contains(&store.key)) {
-        audits.push(of_store(&shared, config, arguments).await);
+        audits.push(of_store(&shared, config, &options, listen).await);
     }
     shared.store.close().await;
     match cli.json {
@@ -48,21 +50,49 @@ pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
     exit_code(&audits)
 }
 
-async fn of_store(shared: &Shared, config: &StoreConfig, arguments: &AuditArgs) -> Audit {
+async fn of_store(
+    shared: &Shared,
+    config: &StoreConfig,
+    options: &AuditOptions,
+    listen: SocketAddr,
+) -> Audit {
     let context = match shared.context(config).await {
         Ok(context) => context,
-        Err(problem) => {
-            let (store, problem) = (config.key.clone(), Some(problem));
-            return Audit { store, resources: Vec::new(), requests: 0, problem };
+        Err(problem) if problem.trouble == Trouble::Held => {
+            let handed_over = hand_over(shared, config, options, listen).await;
+            return handed_over.unwrap_or_else(|| Audit::not_begun(config.key.clone(), problem));
         }
+        Err(problem) => return Audit::not_begun(config.key.clone(), problem),
     };
     // Other rows each time, so that many audits see many rows.
     let seed = shared.clock.now().timestamp().unsigned_abs();
-    let found = audit(&context, &arguments.only, arguments.sample, seed).await;
+    let found = audit(&context, options, seed).await;
     if let Err(error) = context.lease.release().await {
         tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
     }
     found
+}
+
+/// Has the service on this machine compare, if it is the one that holds the store: only it may call the marketplace.
+async fn hand_over(
+    shared: &Shared,
+    config: &StoreConfig,
+    options: &AuditOptions,
+    listen: SocketAddr,
+) -> Option<Audit> {
+    tokio::select! {
+        audit = handover::ask_for_audit(listen, &config.key, options, &shared.clock) => audit,
+        () = shared.stop.cancelled() => Some(Audit::not_begun(config.key.clone(), left())),
+    }
+}
+
+fn left() -> Problem {
+    Problem {
+        trouble: Trouble::Stopped,
+        code: "stopped".into(),
+        error: "stopped waiting; the service that holds the store goes on with the audit".into(),
+        hint: "see what it found: espelho status".into(),
+    }
 }
 
 /// What all stores share speaks for itself; else something differs, or could not be looked at.
@@ -107,7 +137,7 @@ fn as_json(audits: &[Audit]) -> Value {
         .iter()
         .map(|audit| {
             let resources: Map<String, Value> =
-                audit.resources.iter().map(|r| (r.resource.to_string(), resource_json(r))).collect();
+                audit.resources.iter().map(|r| (r.subject.to_string(), resource_json(r))).collect();
             let error = audit.problem.as_ref().map(problem_json);
             json!({
                 "store": audit.store.as_str(), "state": word(audit), "resources": resources,
@@ -125,7 +155,7 @@ fn resource_json(resource: &ResourceAudit) -> Value {
     json!({
         "listed": resource.listed, "total": resource.total, "mirrored": resource.mirrored,
         "sampled": resource.sampled, "differing": resource.differing, "differences": differences,
-        "error": resource.problem.as_ref().map(problem_json),
+        "error": resource.problem.as_ref().map(problem_json), "note": resource.note,
     })
 }
 
@@ -145,23 +175,36 @@ fn as_text(audits: &[Audit]) -> String {
         let _ = writeln!(text, "{}: {state}, {} requests", audit.store, audit.requests);
         audit.problem.iter().for_each(|problem| text.push_str(&report::problem_lines(problem)));
         audit.resources.iter().for_each(|resource| write_resource(&mut text, resource));
-        if word(audit) == "different" {
-            let _ = writeln!(
-                text,
-                "  próximo passo / next step: espelho --resync --deep --store {}",
-                audit.store
-            );
-        }
+        write_next_steps(&mut text, audit);
     }
     text
 }
 
+/// What to do about what differs: a run reads orders and products, everything else is the service's.
+fn write_next_steps(text: &mut String, audit: &Audit) {
+    let differs = |by_runs: bool| {
+        let is_of_runs = |subject| matches!(subject, Subject::Orders | Subject::Products);
+        audit.resources.iter().any(|r| r.differing > 0 && is_of_runs(r.subject) == by_runs)
+    };
+    if differs(true) {
+        let _ =
+            writeln!(text, "  próximo passo / next step: espelho --resync --deep --store {}", audit.store);
+    }
+    if differs(false) {
+        text.push_str("  o serviço lê o resto de novo na próxima leitura / the service reads the rest again with its next sweep\n");
+    }
+}
+
 fn write_resource(text: &mut String, resource: &ResourceAudit) {
     let ResourceAudit { listed, mirrored, sampled, differing, .. } = resource;
+    if let Some(note) = &resource.note {
+        let _ = writeln!(text, "  {:12} {note}", resource.subject.as_str());
+        return;
+    }
     let _ = writeln!(
         text,
-        "  {:9} {listed:>8} listed {mirrored:>8} mirrored {sampled:>6} details read {differing:>6} differ",
-        resource.resource.as_str()
+        "  {:12} {listed:>8} listed {mirrored:>8} mirrored {sampled:>6} details read {differing:>6} differ",
+        resource.subject.as_str()
     );
     for (key, difference) in &resource.differences {
         let _ = writeln!(text, "            {key}: {}", difference.as_str());

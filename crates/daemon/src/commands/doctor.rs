@@ -3,10 +3,12 @@
 //! It never ends a running service's token: where a service holds a store, the service is asked; else the token on record is
 //! used, and a login is made only where there is none that is good.
 
+mod examined;
+
 use std::sync::Arc;
 
 use espelho_model::{Clock, clock::SystemClock};
-use espelho_sync_engine::{Problem, Silent, StoreContext, Trouble};
+use espelho_sync_engine::{Problem, Silent, StoreContext, Trouble, abilities};
 use serde::Serialize;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -184,6 +186,9 @@ async fn of_stores(configuration: &Configuration, picture: Option<&Picture>, fin
         match (shown, picture) {
             (Some(store), Some(picture)) if store.ours == Some(true) => {
                 findings.extend(by_service(store, picture).into_iter().map(|found| found.of(config)));
+                let listen = configuration.installation.http.listen;
+                let examined = examined::by_service(listen, config, store.unverified).await;
+                findings.extend(examined.into_iter().map(|found| found.of(config)));
             }
             _ => free.push(config),
         }
@@ -273,7 +278,8 @@ async fn ask(context: &StoreContext, config: &StoreConfig) -> Vec<Finding> {
             }
         }
     }
-    findings.push(scopes(context).await);
+    let seen = abilities(&context.client, &context.page_parameter).await;
+    findings.extend(seen.iter().map(examined::scope));
     if let Some(ahead) = context.client.tally().counted().ahead_seconds {
         let found = green("clock", format!("the marketplace's is {ahead} s ahead of this machine's"));
         findings.push(match ahead.abs() > SKEW {
@@ -290,20 +296,6 @@ async fn ask(context: &StoreContext, config: &StoreConfig) -> Vec<Finding> {
         }
     });
     findings
-}
-
-/// Reads a little of what the mirror is made of: a refusal names the ability that is missing.
-async fn scopes(context: &StoreContext) -> Finding {
-    let query = espelho_api_client::resources::orders::OrderQuery {
-        limit: Some(1),
-        page: 1,
-        page_parameter: context.page_parameter.clone(),
-        ..Default::default()
-    };
-    match context.client.list_orders(&query).await {
-        Ok(_) => green("scopes", "orders can be read"),
-        Err(error) => Finding::problem("scopes", &Problem::from_api(&error)),
-    }
 }
 
 #[cfg(test)]

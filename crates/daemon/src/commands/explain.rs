@@ -3,9 +3,12 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, time::fixed_width};
-use espelho_store::{Error, ErrorRow, Explained, Store};
-use espelho_sync_engine::{Problem, Trouble};
+use espelho_model::{StoreKey, sync::Resource, time::fixed_width};
+use espelho_store::{Error, ErrorRow, Explained, Missing, Store};
+use espelho_sync_engine::{
+    Problem, Trouble,
+    plan::missing::{BELIEVED, next_at},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -22,6 +25,8 @@ use crate::{
 struct Knowledge {
     store: StoreKey,
     row: Option<Explained>,
+    /// Since when the marketplace denies it.
+    missing: Option<Missing>,
     errors: Vec<ErrorRow>,
     changes: Vec<(i64, String, DateTime<Utc>)>,
     deliveries: Vec<(Option<String>, DateTime<Utc>)>,
@@ -86,6 +91,10 @@ async fn look(store: &Store, key: StoreKey, arguments: &ExplainArgs) -> Result<K
     let ExplainArgs { entity, key: name, .. } = arguments;
     Ok(Knowledge {
         row: store.explain(&key, entity, name).await?,
+        missing: match entity.as_str() {
+            "order" => store.missing(&key, Resource::Orders, name).await?,
+            _ => None,
+        },
         errors: store.errors_of(&key, entity, name).await?,
         changes: store.changes_of(&key, entity, name).await?,
         deliveries: store.deliveries_naming(&key, name).await?,
@@ -121,6 +130,12 @@ fn as_json(knowledge: &Knowledge) -> Value {
     json!({
         "store": knowledge.store.as_str(),
         "row": row,
+        "missing": knowledge.missing.as_ref().map(|missing| json!({
+            "since": time(&missing.since),
+            "confirmations": missing.confirmations,
+            "last_at": time(&missing.last_at),
+            "next_at": time(&next_at(missing)),
+        })),
         "errors": knowledge.errors.iter().map(errors::as_json).collect::<Vec<_>>(),
         "changes": knowledge.changes.iter().map(change).collect::<Vec<_>>(),
         "deliveries": knowledge.deliveries.iter().map(delivery).collect::<Vec<_>>(),
@@ -134,6 +149,9 @@ fn as_text(knowledge: &Knowledge, entity: &str, key: &str) -> String {
     match &knowledge.row {
         Some(row) => write_row(&mut text, row),
         None => text.push_str("  não está no espelho / not in the mirror\n"),
+    }
+    if let Some(missing) = &knowledge.missing {
+        write_missing(&mut text, missing);
     }
     for row in &knowledge.errors {
         text.push_str(&errors::as_text(row));
@@ -165,6 +183,15 @@ fn write_row(text: &mut String, row: &Explained) {
             let _ = writeln!(text, "  {name}: {}", value.as_str().unwrap_or_default());
         }
     }
+}
+
+fn write_missing(text: &mut String, missing: &Missing) {
+    let (since, next, times) = (shown(missing.since), shown(next_at(missing)), missing.confirmations);
+    let _ = writeln!(
+        text,
+        "  não encontrado no marketplace desde / not found at the marketplace since {since}: \
+         confirmado / confirmed {times} de / of {BELIEVED}, próxima vez / next time {next}"
+    );
 }
 
 fn shown(at: DateTime<Utc>) -> String {

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod audit;
+mod backup;
 mod check;
 mod demo;
 mod doctor;
@@ -9,15 +10,17 @@ mod explain;
 mod feed;
 mod migrate;
 mod reading;
+mod restore;
 mod resync;
 mod run;
 mod status;
+mod webhook;
 
 use clap::CommandFactory as _;
 use espelho_sync_engine::{Problem, Trouble};
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, WebhookCommand},
     config::{self, Configuration},
     exit, report,
 };
@@ -38,7 +41,10 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Check) => check::run(&cli),
         Some(Command::Doctor) => doctor::run(&cli).await,
         Some(Command::Migrate) => migrate::run(&cli).await,
-        Some(Command::Status) => status::run(&cli).await,
+        Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
+        Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
+        Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
+        Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,
         Some(Command::Errors { store }) => errors::run(&cli, store.as_deref()).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
         Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,

@@ -20,6 +20,7 @@ use crate::{
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use store::{Environment, StoreConfig};
+pub(crate) use webhook::WebhookConfig;
 
 /// A configuration that cannot be used: where, what, and what to write instead.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

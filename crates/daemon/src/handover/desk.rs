@@ -10,7 +10,7 @@ use std::{
 
 use espelho_model::{StoreKey, sync::Resource};
 use espelho_sync_engine::{
-    Options, Progress, StoreReport,
+    Audit, AuditOptions, Examination, Options, Progress, StoreReport,
     live::{Errand, Errands},
 };
 use futures_util::future::BoxFuture;
@@ -21,9 +21,16 @@ use super::Event;
 /// Runs that wait for one store at most: more than one behind the one under way brings nothing.
 const WAITING: usize = 4;
 
-/// A run that somebody waits for.
+/// What can be asked for.
+pub(crate) enum Task {
+    Resync(Options),
+    Audit(AuditOptions),
+    Examine,
+}
+
+/// Something that somebody waits for.
 pub(crate) struct Job {
-    options: Options,
+    task: Task,
     told: mpsc::UnboundedSender<Event>,
 }
 
@@ -56,7 +63,7 @@ impl Desk {
     }
 
     /// Asks for a run; what comes of it is told there, the report last. `None` when too many wait already.
-    pub(crate) fn ask(&self, store: &StoreKey, options: Options) -> Option<mpsc::UnboundedReceiver<Event>> {
+    pub(crate) fn ask(&self, store: &StoreKey, task: Task) -> Option<mpsc::UnboundedReceiver<Event>> {
         let (told, hears) = mpsc::unbounded_channel();
         let mut stores = self.stores();
         let waiting = stores.entry(store.clone()).or_default();
@@ -65,7 +72,7 @@ impl Desk {
         if waiting.jobs.len() >= WAITING || self.closed.load(Ordering::Relaxed) {
             return None;
         }
-        waiting.jobs.push(Job { options, told });
+        waiting.jobs.push(Job { task, told });
         waiting.arrived.notify_one();
         Some(hears)
     }
@@ -115,7 +122,20 @@ pub(crate) struct StoreDesk {
 impl Errands for StoreDesk {
     fn next(&self) -> BoxFuture<'_, Errand> {
         Box::pin(async {
-            let Job { options, told } = self.desk.next(&self.store).await;
+            let Job { task, told } = self.desk.next(&self.store).await;
+            let options = match task {
+                Task::Resync(options) => options,
+                Task::Audit(options) => {
+                    let done = move |audit: &Audit| drop(told.send(Event::of_audit(audit)));
+                    return Errand::Audit(options, Box::new(done));
+                }
+                Task::Examine => {
+                    let done = move |found: &Examination| {
+                        drop(told.send(Event::Examination { examination: Box::new(found.clone()) }));
+                    };
+                    return Errand::Examine(Box::new(done));
+                }
+            };
             self.desk.listen(&self.store, Some(told.clone()));
             let (desk, store) = (Arc::clone(&self.desk), self.store.clone());
             let done = move |report: &StoreReport| {
@@ -123,7 +143,7 @@ impl Errands for StoreDesk {
                 // Whoever asked may be gone; what was mirrored stays.
                 let _ = told.send(Event::of_report(report));
             };
-            Errand { options, done: Box::new(done) }
+            Errand::Reconcile(options, Box::new(done))
         })
     }
 }
@@ -151,6 +171,10 @@ mod tests {
 
     use super::*;
 
+    fn resync() -> Task {
+        Task::Resync(Options::default())
+    }
+
     fn key() -> StoreKey {
         StoreKey::new("loja-1").unwrap()
     }
@@ -162,36 +186,36 @@ mod tests {
             let desk = Arc::clone(&desk);
             async move { desk.next(&key()).await }
         });
-        let _other = desk.ask(&StoreKey::new("loja-2").unwrap(), Options::default()).unwrap();
-        let _hears = desk.ask(&key(), Options { deep: true, ..Options::default() }).unwrap();
-        assert!(task.await.unwrap().options.deep);
+        let _other = desk.ask(&StoreKey::new("loja-2").unwrap(), resync()).unwrap();
+        let _hears = desk.ask(&key(), Task::Resync(Options { deep: true, ..Options::default() })).unwrap();
+        assert!(matches!(task.await.unwrap().task, Task::Resync(options) if options.deep));
     }
 
     #[tokio::test]
     async fn who_went_away_leaves_its_place() {
         let desk = Desk::new(Arc::new(Silent));
         for _ in 0..20 {
-            drop(desk.ask(&key(), Options::default()).unwrap());
+            drop(desk.ask(&key(), resync()).unwrap());
         }
-        let held: Vec<_> = (0..WAITING).map(|_| desk.ask(&key(), Options::default()).unwrap()).collect();
-        assert!(desk.ask(&key(), Options::default()).is_none());
+        let held: Vec<_> = (0..WAITING).map(|_| desk.ask(&key(), resync()).unwrap()).collect();
+        assert!(desk.ask(&key(), resync()).is_none());
         drop(held);
-        assert!(desk.ask(&key(), Options::default()).is_some());
+        assert!(desk.ask(&key(), resync()).is_some());
     }
 
     #[tokio::test]
     async fn a_closed_desk_sends_away_whoever_waits() {
         let desk = Desk::new(Arc::new(Silent));
-        let mut hears = desk.ask(&key(), Options::default()).unwrap();
+        let mut hears = desk.ask(&key(), resync()).unwrap();
         desk.close();
         assert!(hears.recv().await.is_none());
-        assert!(desk.ask(&key(), Options::default()).is_none());
+        assert!(desk.ask(&key(), resync()).is_none());
     }
 
     #[tokio::test]
     async fn only_who_asked_hears_of_progress() {
         let desk = Desk::new(Arc::new(Silent));
-        let mut hears = desk.ask(&key(), Options::default()).unwrap();
+        let mut hears = desk.ask(&key(), resync()).unwrap();
         desk.begin(&key(), Resource::Orders, 0);
         let job = desk.next(&key()).await;
         desk.listen(&key(), Some(job.told.clone()));

@@ -7,8 +7,10 @@ use espelho_model::{
     sync::{Counts, Resource, RunState},
 };
 use espelho_store::Failure;
-use espelho_sync_engine::{Options, Problem, ResourceReport, StoreReport, Trouble};
+use espelho_sync_engine::{Audit, Examination, Options, Problem, ResourceReport, StoreReport, Trouble};
 use serde::{Deserialize, Serialize};
+
+use super::wire_audit::WireAudit;
 
 /// The body of `POST /resync`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -29,7 +31,14 @@ pub(crate) struct Asked {
     pub accept_gone: bool,
 }
 
-/// A line of the answer. The last one is `Report`; an answer without it was cut off.
+/// The body of `POST /examine`.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskedExamination {
+    pub store: String,
+}
+
+/// A line of the answer. The last one is `Report`, `Audit` or `Examination`; an answer without it was cut off.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event {
@@ -49,6 +58,14 @@ pub(crate) enum Event {
     },
     Report {
         report: Box<WireReport>,
+    },
+    /// In the place of `Report`, where it was asked how token and webhook are.
+    Examination {
+        examination: Box<Examination>,
+    },
+    /// In the place of `Report`, where an audit was asked for.
+    Audit {
+        audit: Box<WireAudit>,
     },
 }
 
@@ -81,7 +98,7 @@ struct WireResource {
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-struct WireProblem {
+pub(super) struct WireProblem {
     trouble: String,
     code: String,
     error: String,
@@ -130,6 +147,15 @@ impl Asked {
 impl Event {
     pub(crate) fn of_report(report: &StoreReport) -> Self {
         Self::Report { report: Box::new(report.into()) }
+    }
+
+    pub(crate) fn of_audit(audit: &Audit) -> Self {
+        Self::Audit { audit: Box::new(audit.into()) }
+    }
+
+    /// Whether nothing comes after it.
+    pub(crate) fn is_last(&self) -> bool {
+        matches!(self, Self::Report { .. } | Self::Audit { .. } | Self::Examination { .. })
     }
 }
 

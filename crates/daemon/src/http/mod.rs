@@ -84,6 +84,8 @@ impl State {
 pub(crate) async fn serve(listener: TcpListener, state: State, stop: CancellationToken) {
     let ours = Router::new()
         .route("/resync", post(resync::resync).layer(from_fn(guard::from_this_machine)))
+        .route("/audit", post(resync::audit).layer(from_fn(guard::from_this_machine)))
+        .route("/examine", post(resync::examine).layer(from_fn(guard::from_this_machine)))
         .route("/status", get(status::json))
         .route("/", get(status::page))
         .layer(from_fn_with_state(state.clone(), guard::by_our_name));

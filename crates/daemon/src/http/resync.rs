@@ -1,4 +1,4 @@
-//! `POST /resync`: a run of the store's own task, told line by line.
+//! `POST /resync`, `POST /audit` and `POST /examine`: work of the store's own task, told line by line.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -9,13 +9,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use espelho_model::{Clock, StoreKey};
-use espelho_sync_engine::{Problem, StoreReport, Trouble};
+use espelho_sync_engine::{Audit, Problem, StoreReport, Trouble};
 use futures_util::stream;
 use tokio::sync::mpsc;
 
 use super::State;
 use crate::{
-    handover::{Asked, Event},
+    handover::{Asked, AskedAudit, AskedExamination, Event, Task},
     health::Health,
 };
 
@@ -28,21 +28,48 @@ pub(super) async fn resync(Extract(state): Extract<State>, body: Bytes) -> Respo
         Ok(asked) => asked,
         Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
     };
-    let options = match asked.options() {
-        Ok(options) => options,
-        Err(unknown) => return refuse(StatusCode::BAD_REQUEST, &unknown),
+    let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
+    match asked.options() {
+        Ok(options) => hand_on(state, &asked.store, Task::Resync(options), lost),
+        Err(unknown) => refuse(StatusCode::BAD_REQUEST, &unknown),
+    }
+}
+
+/// The same for an audit.
+pub(super) async fn audit(Extract(state): Extract<State>, body: Bytes) -> Response {
+    let asked: AskedAudit = match serde_json::from_slice(&body) {
+        Ok(asked) => asked,
+        Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
     };
-    let Some(store) = StoreKey::new(&asked.store).ok().filter(|key| is_held(&state.health, key)) else {
+    let lost = |store| Event::of_audit(&Audit::not_begun(store, lost()));
+    match asked.options() {
+        Ok(options) => hand_on(state, &asked.store, Task::Audit(options), lost),
+        Err(unknown) => refuse(StatusCode::BAD_REQUEST, &unknown),
+    }
+}
+
+/// The same for a look at token and webhook.
+pub(super) async fn examine(Extract(state): Extract<State>, body: Bytes) -> Response {
+    let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
+    match serde_json::from_slice::<AskedExamination>(&body) {
+        Ok(asked) => hand_on(state, &asked.store, Task::Examine, lost),
+        Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
+    }
+}
+
+fn hand_on(state: State, store: &str, task: Task, lost: fn(StoreKey) -> Event) -> Response {
+    let Some(store) = StoreKey::new(store).ok().filter(|key| is_held(&state.health, key)) else {
         return refuse(StatusCode::CONFLICT, "this service does not hold the store");
     };
-    let Some(hears) = state.desk.ask(&store, options) else {
+    let Some(hears) = state.desk.ask(&store, task) else {
         return refuse(
             StatusCode::SERVICE_UNAVAILABLE,
             "runs wait for this store already, or the service is stopping",
         );
     };
     tracing::info!(%store, "a run was asked for");
-    let told = Telling { hears, store, health: state.health, clock: state.clock, begun: false, ended: false };
+    let (health, clock) = (state.health, state.clock);
+    let told = Telling { hears, store, health, clock, lost, begun: false, ended: false };
     let lines = stream::unfold(told, |mut told| async move {
         let event = told.next().await?;
         let mut line = serde_json::to_vec(&event).unwrap_or_default();
@@ -66,6 +93,8 @@ struct Telling {
     store: StoreKey,
     health: Arc<Health>,
     clock: Arc<dyn Clock>,
+    /// The last word where the store was lost.
+    lost: fn(StoreKey) -> Event,
     begun: bool,
     ended: bool,
 }
@@ -79,11 +108,11 @@ impl Telling {
             event = self.hears.recv() => event?,
             () = self.clock.sleep(LOOK) => match self.begun || is_held(&self.health, &self.store) {
                 true => Event::Wait,
-                false => Event::of_report(&StoreReport::not_begun(self.store.clone(), lost())),
+                false => (self.lost)(self.store.clone()),
             },
         };
         self.begun |= !matches!(event, Event::Wait);
-        self.ended = matches!(event, Event::Report { .. });
+        self.ended = event.is_last();
         Some(event)
     }
 }

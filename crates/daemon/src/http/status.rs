@@ -1,19 +1,20 @@
 //! `/status` and the status page.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use axum::{
     Json,
-    extract::State as Extract,
+    extract::{Query, State as Extract},
     http::{HeaderName, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
-use espelho_model::Clock;
+use espelho_model::{Clock, StoreKey};
 use espelho_store::{Error, Store};
+use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::State;
-use crate::status::{self, Live, Picture, Shown, ShownStores};
+use crate::status::{self, Counted, Live, Picture, Shown, ShownStores};
 
 /// How long a picture is good at least.
 const FRESH: Duration = Duration::from_secs(1);
@@ -22,67 +23,125 @@ const SHARE: u32 = 20;
 /// Nothing from elsewhere, no scripts; the style stands in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Takes pictures, one at a time, and keeps the last for a moment.
+/// Takes pictures, one at a time, and keeps them for a moment.
 pub(crate) struct Camera {
     pub store: Store,
     pub clock: Arc<dyn Clock>,
     pub shown: Arc<ShownStores>,
     pub live: Live,
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Kept>,
 }
 
-/// The last picture, until when it is good, and of which stores it is.
+/// What was taken last, and until when it is good.
+#[derive(Default)]
 struct Kept {
-    until: Duration,
+    /// Of which stores the pictures are.
     of: Arc<[Shown]>,
-    picture: Arc<Picture>,
+    pictures: HashMap<Option<StoreKey>, (Duration, Arc<Picture>)>,
+    /// How much all stores hold: to count goes through all rows, to look at the rest does not.
+    counted: Option<(Duration, Counted)>,
 }
 
 impl Camera {
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, shown: Arc<ShownStores>, live: Live) -> Self {
-        Self { store, clock, shown, live, kept: Mutex::new(None) }
+        Self { store, clock, shown, live, kept: Mutex::default() }
     }
 
-    /// How everything is, or was a moment ago.
-    async fn picture(&self) -> Result<Arc<Picture>, Error> {
+    /// How everything is, or was a moment ago; `of` one store alone.
+    async fn picture(&self, of: Option<&StoreKey>) -> Result<Arc<Picture>, Error> {
         let mut kept = self.kept.lock().await;
         let begun = self.clock.monotonic();
-        let of = self.shown.get();
-        if let Some(kept) = &*kept
-            && begun < kept.until
-            && Arc::ptr_eq(&kept.of, &of)
-        {
-            return Ok(Arc::clone(&kept.picture));
+        let shown = self.shown.get();
+        if !Arc::ptr_eq(&kept.of, &shown) {
+            *kept = Kept { of: Arc::clone(&shown), ..Kept::default() };
         }
-        let picture = status::collect(&self.store, &*self.clock, &of, Some(&self.live)).await?;
+        kept.pictures.retain(|_, (until, _)| begun < *until);
+        if let Some((_, picture)) = kept.pictures.get(&of.cloned()) {
+            return Ok(Arc::clone(picture));
+        }
+        let picture = match of {
+            Some(_) => self.take((&shown, of), &Counted::take(&self.store, of).await?).await?,
+            None => {
+                if kept.counted.as_ref().is_none_or(|(until, _)| begun >= *until) {
+                    let counted = Counted::take(&self.store, None).await?;
+                    kept.counted = Some((self.good_until(begun), counted));
+                }
+                let nothing = Counted::default();
+                let counted = kept.counted.as_ref().map_or(&nothing, |(_, counted)| counted);
+                self.take((&shown, of), counted).await?
+            }
+        };
         let picture = Arc::new(picture);
-        let ended = self.clock.monotonic();
-        let until = ended + FRESH.max((ended - begun) * SHARE);
-        *kept = Some(Kept { until, of, picture: Arc::clone(&picture) });
+        kept.pictures.insert(of.cloned(), (self.good_until(begun), Arc::clone(&picture)));
         Ok(picture)
     }
-}
 
-/// `GET /status`.
-pub(super) async fn json(Extract(state): Extract<State>) -> Response {
-    match state.camera.picture().await {
-        Ok(picture) => (guarded(), Json(&*picture)).into_response(),
-        Err(error) => {
-            let refusal = serde_json::json!({ "error": error.to_string(), "hint": error.hint() });
-            (StatusCode::SERVICE_UNAVAILABLE, guarded(), Json(refusal)).into_response()
-        }
+    async fn take(&self, shown: (&[Shown], Option<&StoreKey>), counted: &Counted) -> Result<Picture, Error> {
+        status::collect(&self.store, &*self.clock, shown, counted, Some(&self.live)).await
+    }
+
+    fn good_until(&self, begun: Duration) -> Duration {
+        let ended = self.clock.monotonic();
+        ended + FRESH.max((ended - begun) * SHARE)
+    }
+
+    /// The store of that name, where it is shown.
+    fn store_named(&self, name: &str) -> Option<StoreKey> {
+        self.shown.get().iter().map(|(key, ..)| key).find(|key| key.as_str() == name).cloned()
     }
 }
 
-/// `GET /`.
-pub(super) async fn page(Extract(state): Extract<State>) -> Response {
-    match state.camera.picture().await {
-        Ok(picture) => (guarded(), Html(status::page(&picture))).into_response(),
-        Err(error) => {
-            let page = status::unavailable(&error.to_string(), error.hint());
-            (StatusCode::SERVICE_UNAVAILABLE, guarded(), Html(page)).into_response()
-        }
+/// What is asked for.
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    /// One store alone.
+    store: Option<String>,
+}
+
+/// Answers with a picture of what is asked for.
+async fn answer(
+    state: &State,
+    asked: Asked,
+    shown: impl FnOnce(&Picture) -> Response,
+    unknown: impl FnOnce(&str) -> Response,
+    failed: impl FnOnce(&Error) -> Response,
+) -> Response {
+    let of = match asked.store {
+        None => None,
+        Some(name) => match state.camera.store_named(&name) {
+            Some(key) => Some(key),
+            None => return (StatusCode::NOT_FOUND, guarded(), unknown(&name)).into_response(),
+        },
+    };
+    match state.camera.picture(of.as_ref()).await {
+        Ok(picture) => (guarded(), shown(&picture)).into_response(),
+        Err(error) => (StatusCode::SERVICE_UNAVAILABLE, guarded(), failed(&error)).into_response(),
     }
+}
+
+/// `GET /status`, and `GET /status?store=KEY`.
+pub(super) async fn json(Extract(state): Extract<State>, Query(asked): Query<Asked>) -> Response {
+    let refusal = |error: String, hint: &str| Json(serde_json::json!({ "error": error, "hint": hint }));
+    answer(
+        &state,
+        asked,
+        |picture| Json(picture).into_response(),
+        |name| refusal(format!("there is no store {name:?}"), "ask for one of /status").into_response(),
+        |error| refusal(error.to_string(), error.hint()).into_response(),
+    )
+    .await
+}
+
+/// `GET /`, and `GET /?store=KEY`.
+pub(super) async fn page(Extract(state): Extract<State>, Query(asked): Query<Asked>) -> Response {
+    answer(
+        &state,
+        asked,
+        |picture| Html(status::page(picture)).into_response(),
+        |name| Html(status::unknown(name)).into_response(),
+        |error| Html(status::unavailable(&error.to_string(), error.hint())).into_response(),
+    )
+    .await
 }
 
 fn guarded() -> [(HeaderName, &'static str); 5] {

@@ -166,3 +166,30 @@ async fn a_service_that_is_asked_to_stop_ends_well_though_the_marketplace_says_n
     world.stop.cancel();
     world.service.await.unwrap().unwrap();
 }
+
+#[tokio::test]
+async fn a_service_that_is_told_to_stop_while_it_takes_its_stores_takes_no_more_of_them() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("stores")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+    let url = dir.path().join("espelho.db");
+    write("espelho.toml", &format!("[database]\nurl = \"sqlite:{}\"\n", url.display()));
+    for n in 0..40 {
+        let text = format!(
+            "environment = \"sandbox\"\nbase_url = \"http://127.0.0.1:1\"\n[credentials]\nusername = \"a{n}@b\"\n\
+             password = \"c\"\n"
+        );
+        write(&format!("stores/loja-{n}.toml"), &text);
+    }
+    let configuration = config::load(dir.path()).unwrap();
+    let stop = CancellationToken::new();
+    let clock: Arc<dyn Clock> = Lever::new(None);
+    let shared =
+        Shared::open_by(clock, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
+    let mut stores = Stores::new(&shared, &Arc::default());
+    stop.cancel();
+    stores.begin(&configuration).await.unwrap();
+    stores.ended().await;
+    assert!(shared.store.overview(None).await.unwrap().is_empty(), "no store was ever taken");
+}

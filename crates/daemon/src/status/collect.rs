@@ -1,34 +1,56 @@
 //! What the database says about each store.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, Utc};
-use espelho_model::Clock;
-use espelho_store::{Error, Overview, RunOnRecord, Store};
+use espelho_model::{Clock, StoreKey};
+use espelho_store::{Error, Overview, RunOnRecord, Store, TableState};
 
 use super::{
     Failures, Health, Holder, Inbox, Live, Picture, Run, ServiceState, Shown, StorePicture, TableCounts,
-    judge, sweeps,
+    judge, resources, sweeps,
 };
 
-/// Takes the picture. With `live`, of the service that takes it itself.
+/// How much the mirror holds. To count goes through all rows, so that whoever looks often keeps it for a while.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    tables: BTreeMap<String, Vec<TableState>>,
+    open_orders: BTreeMap<String, u64>,
+}
+
+impl Counted {
+    /// Counts what a store holds, or every one.
+    pub(crate) async fn take(store: &Store, of: Option<&StoreKey>) -> Result<Self, Error> {
+        Ok(Self { tables: store.table_states(of).await?, open_orders: store.open_order_counts(of).await? })
+    }
+}
+
+/// Takes the picture of a store, or of every one that is shown. With `live`, of the service that takes it itself.
 pub(crate) async fn collect(
     store: &Store,
     clock: &dyn Clock,
-    shown: &[Shown],
+    (shown, of): (&[Shown], Option<&StoreKey>),
+    counted: &Counted,
     live: Option<&Live>,
 ) -> Result<Picture, Error> {
     let at = clock.now();
-    let (mut overviews, held) = (store.overview().await?, store.held_stores().await?);
-    let swept = store.sweep_overview().await?;
+    let (mut overviews, held) = (store.overview(of).await?, store.held_stores().await?);
+    let mut swept = store.sweep_overview(of).await?;
     let health = live.map(|live| live.health.snapshot()).unwrap_or_default();
-    let mut stores = Vec::with_capacity(shown.len());
-    for (key, per_minute, plan) in shown {
-        let overview = overviews.remove(key.as_str()).unwrap_or_default();
-        let held = held.as_ref().map(|held| held.contains(key.as_str()));
-        let mut picture = of_store(key.to_string(), overview, held, at);
+    let mut stores = Vec::new();
+    for (key, per_minute, plan) in shown.iter().filter(|(key, ..)| of.is_none_or(|of| of == key)) {
+        let name = key.as_str();
+        let overview = overviews.remove(name).unwrap_or_default();
+        let held = held.as_ref().map(|held| held.contains(name));
+        let tables = counted.tables.get(name).map(Vec::as_slice).unwrap_or_default();
+        let mut picture = of_store(key.to_string(), overview, tables, held, at);
         if let Some(live) = live {
             live.add(key, *per_minute, health.get(key), &mut picture);
         }
-        picture.sweeps = sweeps::of_store(&picture, *per_minute, plan, &swept, at);
+        let open = counted.open_orders.get(name).copied().unwrap_or_default();
+        let swept = swept.remove(name).unwrap_or_default();
+        picture.sweeps = sweeps::of_store(&picture, *per_minute, plan, (&swept, open), at);
+        picture.resources = resources::of_store(&picture, &swept.audits, open, at);
         stores.push(picture);
     }
     let service = live.map_or_else(not_running, Live::service);
@@ -46,11 +68,17 @@ fn not_running() -> ServiceState {
     }
 }
 
-fn of_store(store: String, overview: Overview, held: Option<bool>, at: DateTime<Utc>) -> StorePicture {
+fn of_store(
+    store: String,
+    overview: Overview,
+    tables: &[TableState],
+    held: Option<bool>,
+    at: DateTime<Utc>,
+) -> StorePicture {
     let seconds_since = |time: DateTime<Utc>| (at - time).num_seconds().max(0);
     let oldest_age_seconds = overview.backlog.map(|(_, oldest)| seconds_since(oldest));
-    let tables = overview.tables.into_iter().map(|t| TableCounts {
-        table: t.table,
+    let tables = tables.iter().map(|t| TableCounts {
+        table: t.table.clone(),
         live: t.live,
         gone: t.gone,
         last_mirrored: t.last_mirrored,
@@ -76,6 +104,7 @@ fn of_store(store: String, overview: Overview, held: Option<bool>, at: DateTime<
         lag_seconds: oldest_age_seconds.or(overview.last_success.map(seconds_since)),
         problem: None,
         sweeps: sweeps::Sweeps::default(),
+        resources: Vec::new(),
         foreign_login: false,
         unverified: 0,
     }

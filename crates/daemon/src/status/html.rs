@@ -3,8 +3,8 @@
 use std::{collections::HashSet, fmt::Write as _};
 
 use super::{
-    Alarm, Health, Picture, StorePicture,
-    words::{ago, count, since, span, state},
+    Alarm, Health, Picture, StorePicture, details,
+    words::{ago, count, span, state},
 };
 
 const STYLE: &str = include_str!("page.css");
@@ -12,8 +12,6 @@ const STYLE: &str = include_str!("page.css");
 const REFRESH: u32 = 10;
 const FAILING: &str = "falha<br><span class=\"en\" lang=\"en\">failing</span>";
 const OK: &str = "em dia<br><span class=\"en\" lang=\"en\">ok</span>";
-/// Stores whose tables are listed; a hub has thousands.
-const WITH_TABLES: usize = 20;
 /// Alarms and stores that are listed at all, the failing ones first.
 const LISTED: usize = 50;
 
@@ -32,10 +30,9 @@ pub(crate) fn page(picture: &Picture) -> String {
         picture.stores.iter().map(|store| (failing.contains(store.store.as_str()), store)).collect();
     stores.sort_by_key(|(failing, _)| !failing);
     stores_table(&mut body, picture, &stores);
-    if stores.len() <= WITH_TABLES {
-        for (_, store) in &stores {
-            details(&mut body, picture, store, stores.len() == 1);
-        }
+    // A hub has thousands: each leads to a page of its own.
+    if let [(_, store)] = &stores[..] {
+        details::write(&mut body, picture, store);
     }
     document(&body)
 }
@@ -54,6 +51,15 @@ pub(crate) fn unavailable(error: &str, hint: &str) -> String {
     let mut body = String::from("<header><h1>espelho</h1></header>");
     write_alarm(&mut body, &alarm);
     document(&body)
+}
+
+/// The page for a store that there is not.
+pub(crate) fn unknown(asked: &str) -> String {
+    document(&format!(
+        "<header><h1>espelho</h1></header><p>Não há loja <b>{0}</b>. <span class=\"en\" lang=\"en\">There is no store \
+         {0}.</span> <a href=\"/\">Todas as lojas / all stores</a></p>",
+        escape(asked)
+    ))
 }
 
 fn document(body: &str) -> String {
@@ -105,7 +111,7 @@ fn write_alarm(body: &mut String, alarm: &Alarm) {
     let _ = write!(body, "<p><small>próximo passo / next step:</small> {}</p></div>", escape(&alarm.hint));
 }
 
-fn heads(body: &mut String, columns: &[(&str, &str, bool)]) {
+pub(super) fn heads(body: &mut String, columns: &[(&str, &str, bool)]) {
     body.push_str("<div class=\"scroll\"><table><tr>");
     for (pt, en, number) in columns {
         let class = if *number { " class=\"n\"" } else { "" };
@@ -122,11 +128,12 @@ fn stores_table(body: &mut String, picture: &Picture, stores: &[(bool, &StorePic
             ("Loja", "Store", false),
             ("Estado", "State", false),
             ("Última sincronização", "Last run", false),
+            ("Pedidos aqui / lá", "Orders here / there", true),
+            ("Produtos aqui / lá", "Products here / there", true),
             ("Atraso", "Lag", true),
             ("Fila", "Inbox", true),
             ("Token vence em", "Token ends in", true),
             ("Limite usado", "Budget used", true),
-            ("Espera por faixa", "Waiting by lane", false),
         ],
     );
     for (failing, store) in stores.iter().take(LISTED) {
@@ -158,7 +165,7 @@ fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, failing
             }
         },
     );
-    let dash = || "-".to_owned();
+    let (key, dash) = (escape(&store.store), || "-".to_owned());
     let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
     let token = store.token_expires_at.map(|end| span((end - picture.at).num_seconds()));
     let waiting = store.budget.as_ref().map(|budget| {
@@ -168,60 +175,35 @@ fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, failing
     });
     let _ = write!(
         body,
-        "<tr><td class=\"short\"><b>{}</b></td><td class=\"short {}\">{}</td><td>{run}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}</td><td>{}</td></tr>",
-        escape(&store.store),
+        "<tr><td class=\"short\"><b><a href=\"/?store={key}\">{key}</a></b></td><td class=\"short {}\">{}</td><td>{run}</td>\
+         <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+         <td class=\"n\">{}</td><td class=\"n\">{}{}</td></tr>",
         if failing { "failing" } else { "ok" },
         if failing { FAILING } else { OK },
+        both_counts(store, "orders"),
+        both_counts(store, "products"),
         store.lag_seconds.map_or_else(dash, span),
         store.inbox.backlog,
         token.unwrap_or_else(dash),
         budget.unwrap_or_else(dash),
-        waiting.filter(|waiting| !waiting.is_empty()).unwrap_or_else(dash)
+        waiting
+            .filter(|waiting| !waiting.is_empty())
+            .map(|waiting| format!("<br><small>à espera / waiting: {waiting}</small>"))
+            .unwrap_or_default()
     );
 }
 
-fn details(body: &mut String, picture: &Picture, store: &StorePicture, open: bool) {
-    let _ = write!(
-        body,
-        "<details{}><summary>Tabelas de <b>{}</b> <span class=\"en\" lang=\"en\">Tables</span></summary>",
-        if open { " open" } else { "" },
-        escape(&store.store)
-    );
-    heads(
-        body,
-        &[
-            ("Tabela", "Table", false),
-            ("Vivos", "Live", true),
-            ("Ausentes", "Gone", true),
-            ("Mudou há", "Last change", true),
-        ],
-    );
-    for table in &store.tables {
-        let _ = write!(
-            body,
-            "<tr><td><code>{}</code></td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-            escape(&table.table),
-            table.live,
-            table.gone,
-            since(picture.at, table.last_mirrored)
-        );
-    }
-    body.push_str("</table></div>");
-    if let Some(holder) = &store.holder {
-        let held = match holder.held {
-            Some(true) => "Com / held by",
-            Some(false) => "Livre; antes com / free; last held by",
-            None => "Última com / last held by",
-        };
-        let (owner, since) = (escape(&holder.owner), ago(picture.at, holder.since));
-        let _ = write!(body, "<p><small>{held}: {owner}, {since}</small></p>");
-    }
-    body.push_str("</details>");
+/// Rows here and there, of what was counted there.
+fn both_counts(store: &StorePicture, resource: &str) -> String {
+    let Some(row) = store.resources.iter().find(|row| row.resource == resource) else {
+        return "-".to_owned();
+    };
+    let remote = row.remote.map_or_else(|| "-".to_owned(), |remote| remote.to_string());
+    format!("{} / {remote}", row.local)
 }
 
 /// Text that is safe in an element and in a quoted attribute.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -278,6 +260,6 @@ mod tests {
         let page = page(&specimen::picture(vec![specimen::store("loja-1"), second]));
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{page}"));
         assert!(at("class=\"alarm\"") < at("<h2>Lojas"));
-        assert!(at("<b>loja-2</b></td>") < at("<b>loja-1</b></td>"));
+        assert!(at(">loja-2</a></b></td>") < at(">loja-1</a></b></td>"));
     }
 }

@@ -1,12 +1,14 @@
 //! How everything is: one picture for `/status`, the status page and `espelho status`.
 //!
 //! `collect` reads it from the database, `live` adds what only the running service knows, `judge` says what is wrong and
-//! what to do, `text` and `html` show it. `words` are what both say in Portuguese, with the English beside it.
+//! what to do, `text` and `html` show it, `details` is one store of the page. `words` are what both say in Portuguese, with the English beside it.
 
 mod collect;
+mod details;
 mod html;
 mod judge;
 mod live;
+mod resources;
 mod sweeps;
 mod text;
 mod words;
@@ -17,8 +19,8 @@ use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use collect::collect;
-pub(crate) use html::{page, unavailable};
+pub(crate) use collect::{Counted, collect};
+pub(crate) use html::{page, unavailable, unknown};
 pub(crate) use live::{Gates, Live, ShownStores};
 pub(crate) use sweeps::SweepPlan;
 pub(crate) use text::{Look, show};
@@ -79,6 +81,9 @@ pub(crate) struct StorePicture {
     /// The sweeps, and whether webhooks arrive.
     #[serde(default)]
     pub sweeps: sweeps::Sweeps,
+    /// What is mirrored, against what the marketplace has.
+    #[serde(default)]
+    pub resources: Vec<resources::ResourceRow>,
     /// Whether that is another program's use of the credential.
     #[serde(default)]
     pub foreign_login: bool,
@@ -205,6 +210,7 @@ pub(crate) mod specimen {
             lag_seconds: Some(540),
             problem: None,
             sweeps: sweeps::Sweeps::default(),
+            resources: Vec::new(),
             foreign_login: false,
             unverified: 0,
         }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Alarm, StorePicture,
+    text::wrapped,
     words::{ago, span},
 };
 
@@ -79,6 +80,9 @@ pub(crate) struct Webhook {
     pub tested_at: Option<DateTime<Utc>>,
     pub test_heard_at: Option<DateTime<Utc>>,
     pub problem: Option<String>,
+    /// When another program's login was last noticed.
+    #[serde(default)]
+    pub other_login_at: Option<DateTime<Utc>>,
 }
 
 /// Puts together what is known of a store's sweeps; the picture's tables say how much the store has.
@@ -86,31 +90,28 @@ pub(super) fn of_store(
     store: &StorePicture,
     per_minute: u32,
     plan: &SweepPlan,
-    overview: &SweepOverview,
+    (overview, open): (&SweepOverview, u64),
     at: DateTime<Utc>,
 ) -> Sweeps {
-    let key = store.store.as_str();
-    let has = holdings(store, plan, overview);
+    let has = holdings(store, plan, open);
     let loads = load(&has, per_minute, |look| plan.intervals.of(look).period(at));
     let is_run = |look: Look| look != Look::WebhookTest || plan.receives;
     let row_of = |load: &espelho_sync_engine::plan::load::SweepLoad| {
         let name = load.look.as_str();
-        let record = overview.sweeps.iter().find(|(of, record)| of == key && record.kind == name);
-        row(load.look, load.every, load.is_stretched, load.per_minute, record.map(|(_, record)| record))
+        let record = overview.sweeps.iter().find(|record| record.kind == name);
+        row(load.look, load.every, load.is_stretched, load.per_minute, record)
     };
-    let watch = overview.watches.iter().find(|(of, _)| of == key).map(|(_, watch)| watch);
     Sweeps {
         rows: loads.iter().filter(|load| is_run(load.look)).map(row_of).collect(),
         requests_per_minute: loads.iter().map(|load| load.per_minute).sum(),
         fits: fits(&loads, per_minute),
-        remote: overview.counts.iter().filter(|(of, _)| of == key).map(|(_, count)| remote(count)).collect(),
-        webhook: plan.receives.then(|| watch.map(webhook).unwrap_or_default()),
+        remote: overview.counts.iter().map(remote).collect(),
+        webhook: plan.receives.then(|| overview.watch.as_ref().map(webhook).unwrap_or_default()),
     }
 }
 
-fn holdings(store: &StorePicture, plan: &SweepPlan, overview: &SweepOverview) -> Holdings {
+fn holdings(store: &StorePicture, plan: &SweepPlan, open: u64) -> Holdings {
     let live = |table: &str| store.tables.iter().find(|t| t.table == table).map_or(0, |t| t.live);
-    let open = overview.open_orders.iter().find(|(of, _)| *of == store.store).map_or(0, |(_, open)| *open);
     Holdings {
         open_orders: open,
         orders: live("orders"),
@@ -155,6 +156,7 @@ fn webhook(watch: &WebhookWatch) -> Webhook {
         tested_at: watch.tested_at,
         test_heard_at: watch.test_heard_at,
         problem: watch.problem.clone(),
+        other_login_at: watch.other_login_at,
     }
 }
 
@@ -200,6 +202,19 @@ fn silent(store: &StorePicture, webhook: &Webhook, at: DateTime<Utc>) -> Option<
         }
         (None, None, None) => return None,
     };
+    // No answer tells where the webhook points; but each login moves it, and since that one nothing has come.
+    let other = webhook.other_login_at.filter(|login| webhook.heard_at.is_none_or(|heard| heard < *login));
+    let (cause, hint) = match other {
+        Some(login) => (
+            format!(
+                "{cause}; another program has logged in with the store's credential (noticed {}), which moves the \
+                 webhook to its own address",
+                ago(at, login)
+            ),
+            "make a credential for each program in the seller portal: a credential has one webhook",
+        ),
+        None => (cause, "look at the webhook in the seller portal: is it active, and is its address ours?"),
+    };
     let since = webhook.heard_at.map_or_else(|| "nunca / never".to_owned(), |heard| ago(at, heard));
     Some(Alarm {
         store: Some(store.store.clone()),
@@ -208,7 +223,7 @@ fn silent(store: &StorePicture, webhook: &Webhook, at: DateTime<Utc>) -> Option<
         pt: format!("os webhooks não chegam (último: {since})"),
         en: format!("webhooks do not arrive (last: {since})"),
         cause: Some(cause),
-        hint: "look at the webhook in the seller portal: is it active, and is its address ours?".into(),
+        hint: hint.into(),
     })
 }
 
@@ -249,18 +264,11 @@ pub(super) fn text(store: &StorePicture, at: DateTime<Utc>) -> String {
             "{:<24} {every:>12} {:>15.1}  {last:<16} {next}",
             row.sweep, row.requests_per_minute
         );
+        if let Some(problem) = &row.problem {
+            let _ = writeln!(text, "    falhou / failed: {}", wrapped(problem, 6));
+        }
     }
     let _ = writeln!(text, "{:<24} {:>12} {:>15.1}", "total", "", sweeps.requests_per_minute);
-    for count in &sweeps.remote {
-        let _ = writeln!(
-            text,
-            "{:<24} {:>12} {:>15}  remoto, local / remote, local ({})",
-            count.of,
-            count.remote,
-            count.local,
-            span((at - count.at).num_seconds())
-        );
-    }
     text
 }
 
@@ -290,6 +298,32 @@ mod tests {
         assert_eq!(codes(missed(3, 31, None)), [""; 0], "a delivery may be under way");
         assert_eq!(codes(missed(3, 30, Some(40))), [""; 0], "one has come since");
         assert_eq!(codes(Webhook::default()), [""; 0]);
+    }
+
+    // withstands: F037
+    #[test]
+    fn where_deliveries_stop_with_another_programs_login_that_is_named() {
+        let alarm_of = |other_login: Option<i64>, heard: Option<i64>| {
+            let mut store = specimen::store("a");
+            store.sweeps.webhook = Some(Webhook {
+                missed_since_then: 9,
+                missed_since: Some(specimen::at(20)),
+                heard_at: heard.map(specimen::at),
+                other_login_at: other_login.map(specimen::at),
+                ..Webhook::default()
+            });
+            let alarm = alarms(&store, specimen::at(60)).remove(0);
+            (alarm.cause.unwrap(), alarm.hint)
+        };
+        for heard in [None, Some(5)] {
+            let (cause, hint) = alarm_of(Some(10), heard);
+            assert!(cause.contains("another program has logged in"), "{cause}");
+            assert!(hint.contains("a credential for each program"), "{hint}");
+        }
+        for (login, heard) in [(None, None), (None, Some(5)), (Some(5), Some(10))] {
+            let (cause, hint) = alarm_of(login, heard);
+            assert!(!cause.contains("another program") && hint.contains("seller portal"), "{cause}; {hint}");
+        }
     }
 
     // withstands: F035
@@ -324,25 +358,22 @@ mod tests {
     fn the_table_names_each_sweep_with_its_pace_and_fits_the_page() {
         let mut store = specimen::store("a");
         let overview = SweepOverview {
-            sweeps: vec![(
-                "a".into(),
-                SweepRecord {
-                    kind: "open_orders".into(),
-                    started_at: specimen::at(58),
-                    succeeded_at: Some(specimen::at(59)),
-                    problem: None,
-                },
-            )],
-            open_orders: vec![("a".into(), 100_000)],
+            sweeps: vec![SweepRecord {
+                kind: "open_orders".into(),
+                started_at: specimen::at(58),
+                succeeded_at: Some(specimen::at(59)),
+                problem: Some("no answer".into()),
+            }],
             ..SweepOverview::default()
         };
         let intervals = crate::config::Installation::default().schedule.intervals();
         let plan = SweepPlan { receives: false, intervals };
-        store.sweeps = of_store(&store, 300, &plan, &overview, specimen::at(60));
+        store.sweeps = of_store(&store, 300, &plan, (&overview, 100_000), specimen::at(60));
         let shown = text(&store, specimen::at(60));
         let line = shown.lines().find(|line| line.starts_with("open_orders")).unwrap();
         let cells: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(cells, ["open_orders", "10", "min", "(+)", "100.0", "60", "s", "9", "min"]);
+        assert!(shown.contains("falhou / failed: no answer"), "{shown}");
         assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
         assert!(!shown.contains("webhook_test"), "it has no webhook");
         let alarm = alarms(&store, specimen::at(60)).remove(0);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Alarm, Health, Picture, StorePicture, sweeps,
+    Alarm, Health, Picture, StorePicture, resources, sweeps,
     words::{ago, count, since, span, state},
 };
 
@@ -60,6 +60,7 @@ pub(crate) fn show(picture: &Picture, look: Look) -> String {
     }
     more(&mut text, picture.stores.len().saturating_sub(SHOWN), "lojas", "stores");
     if let [store] = &picture.stores[..] {
+        text.push_str(&resources::text(store, picture.at));
         text.push_str(&tables(picture, store, look));
         text.push_str(&sweeps::text(store, picture.at));
     }
@@ -69,7 +70,7 @@ pub(crate) fn show(picture: &Picture, look: Look) -> String {
 /// Says what is left out.
 fn more(text: &mut String, hidden: usize, pt: &str, en: &str) {
     if hidden > 0 {
-        let _ = writeln!(text, "… e mais {hidden} {pt} / and {hidden} more {en} (--json)");
+        let _ = writeln!(text, "… e mais {hidden} {pt} / and {hidden} more {en} (--store KEY, --json)");
     }
 }
 
@@ -181,7 +182,7 @@ fn cut(text: &str, width: usize) -> String {
 }
 
 /// Breaks a text between words; further lines are indented.
-fn wrapped(text: &str, indent: usize) -> String {
+pub(super) fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = vec![String::new()];
     let room = WIDTH - indent - 2;
     // An address may be longer than a line.

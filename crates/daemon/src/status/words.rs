@@ -39,6 +39,25 @@ pub(super) fn state(word: &str) -> &str {
     }
 }
 
+/// A sweep's name, in both languages.
+pub(super) fn sweep(kind: &str) -> (&str, &'static str) {
+    match kind {
+        "new_orders" => ("Pedidos novos", "New orders"),
+        "open_orders" => ("Pedidos em aberto", "Open orders"),
+        "sold_products" => ("Produtos vendidos", "Sold products"),
+        "aged_products" => ("Produtos, em rodízio", "Products, in rotation"),
+        "parts" => ("Partes de pedidos", "Sides of orders"),
+        "aged_orders" => ("Pedidos antigos", "Orders by age"),
+        "counts" => ("Contagens", "Counts"),
+        "campaigns" => ("Campanhas", "Campaigns"),
+        "media" => ("Imagens", "Images"),
+        "profile" => ("Dados da loja", "Store profile"),
+        "enums" => ("Palavras do marketplace", "Marketplace's words"),
+        "webhook_test" => ("Teste do webhook", "Webhook test"),
+        other => (other, ""),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -87,16 +87,7 @@ impl PageTx<'_> {
         eligible: Vec<EligibleListing>,
         enrolled: Vec<EnrolledListing>,
     ) -> Result<Counts, Error> {
-        let enrolled: Vec<(String, EnrolledListing)> =
-            enrolled.into_iter().map(|listing| (enrolled_id(&listing), listing)).collect();
-        let ids: HashSet<String> = enrolled.iter().map(|(id, _)| id.clone()).collect();
-        let (both, only): (Vec<_>, Vec<_>) =
-            eligible.into_iter().partition(|listing| ids.contains(listing.item_id.as_str()));
-        let mut records: Vec<Record> = only.into_iter().map(eligible_record).collect();
-        for (id, listing) in enrolled {
-            let offer = both.iter().rfind(|offer| offer.item_id.as_str() == id);
-            records.push(enrolled_record(id, listing, offer));
-        }
+        let records = listing_records(eligible, enrolled);
         self.write_whole(&LISTINGS, Some(&campaign.to_string()), records).await
     }
 
@@ -124,6 +115,21 @@ impl Store {
     }
 }
 
+/// One row for each listing.
+pub(super) fn listing_records(eligible: Vec<EligibleListing>, enrolled: Vec<EnrolledListing>) -> Vec<Record> {
+    let enrolled: Vec<(String, EnrolledListing)> =
+        enrolled.into_iter().map(|listing| (enrolled_id(&listing), listing)).collect();
+    let ids: HashSet<String> = enrolled.iter().map(|(id, _)| id.clone()).collect();
+    let (both, only): (Vec<_>, Vec<_>) =
+        eligible.into_iter().partition(|listing| ids.contains(listing.item_id.as_str()));
+    let mut records: Vec<Record> = only.into_iter().map(eligible_record).collect();
+    for (id, listing) in enrolled {
+        let offer = both.iter().rfind(|offer| offer.item_id.as_str() == id);
+        records.push(enrolled_record(id, listing, offer));
+    }
+    records
+}
+
 /// The marketplace may leave out which listing is enrolled; the row is kept, under a name made of what it says.
 fn enrolled_id(listing: &EnrolledListing) -> String {
     match &listing.item_id {
@@ -132,7 +138,7 @@ fn enrolled_id(listing: &EnrolledListing) -> String {
     }
 }
 
-fn campaign_record(campaign: Campaign) -> Record {
+pub(super) fn campaign_record(campaign: Campaign) -> Record {
     let values = [
         campaign.uid.into(),
         campaign.name.into(),

@@ -30,6 +30,10 @@ pub(crate) const FORGET: &str = "DELETE FROM label_files WHERE store = $1 AND fi
 pub(crate) const SETTLE: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = 'shipment_label' \
     AND NOT EXISTS (SELECT 1 FROM shipment_labels AS l WHERE l.store = sync_failures.store \
     AND l.id = sync_failures.key AND l.gone_at IS NULL AND l.is_ready AND l.file IS NULL)";
+pub(crate) const WITH_FILE: &str = "SELECT id, file FROM shipment_labels \
+    WHERE store = $1 AND id > $2 AND gone_at IS NULL AND file IS NOT NULL ORDER BY id LIMIT $3";
+pub(crate) const LOSE_FILE: &str = "UPDATE shipment_labels SET file = NULL, mirrored_at = $4 \
+    WHERE store = $1 AND id = $2 AND file = $3 RETURNING order_number";
 pub(crate) const IN_THE_MAKING: &str = "SELECT l.order_number, max(l.mirrored_at), max(p.read_at) \
     FROM shipment_labels AS l JOIN order_parts AS p \
     ON p.store = l.store AND p.part = 'shipments' AND p.order_number = l.order_number \
@@ -125,6 +129,19 @@ impl PageTx<'_> {
         Ok(true)
     }
 
+    /// Notes that a label's file is not on the disk any more, so that it is fetched again.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn lose_label_file(&mut self, label: &LabelId, file: &str) -> Result<(), Error> {
+        let store = self.store_key().as_str().to_owned();
+        let values = vec![store.as_str().into(), label.as_str().into(), file.into(), self.at().into()];
+        let rows = self.tx.fetch("note that a label's file is lost", LOSE_FILE.to_owned(), values).await?;
+        let Some(row) = rows.first() else { return Ok(()) };
+        self.announce(LABELS.entity, [(format!("{}/{label}", row.text(0)?), Op::Update)]);
+        self.forget_label_files(vec![file.to_owned()]).await
+    }
+
     /// Marks the files of an order whose labels have others now, or are gone.
     pub(super) async fn void_label_files(&mut self, order: &OrderNumber) -> Result<(), Error> {
         let values = vec![self.store_key().as_str().into(), order.as_str().into(), self.at().into()];
@@ -189,6 +206,21 @@ impl Store {
             })
         };
         rows.iter().map(label).collect()
+    }
+
+    /// Up to `limit` labels after `after`, by id, with the file that the mirror says they have.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn labels_with_file(
+        &self,
+        store: &StoreKey,
+        after: &str,
+        limit: u32,
+    ) -> Result<Vec<(LabelId, String)>, Error> {
+        let values = vec![store.as_str().into(), after.into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read labels with files", WITH_FILE, values).await?;
+        rows.iter().map(|row| Ok((LabelId::new(row.text(0)?), row.text(1)?))).collect()
     }
 
     /// Up to `limit` orders with labels that are being made, those first that were not looked at for longest.

@@ -27,7 +27,7 @@ impl PageTx<'_> {
     }
 }
 
-fn record(image: MediaImage) -> Record {
+pub(super) fn record(image: MediaImage) -> Record {
     let values = [
         image.original_source.into(),
         image.in_use.into(),

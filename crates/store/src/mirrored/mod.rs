@@ -5,6 +5,7 @@
 //! Orders and products are not among them: they come by the hundred thousand, and have files of their own.
 
 pub(crate) mod campaigns;
+pub(crate) mod compare;
 pub(crate) mod conversations;
 pub(crate) mod financial;
 pub(crate) mod invoices;

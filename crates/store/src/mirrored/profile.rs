@@ -1,6 +1,7 @@
 //! The store itself.
 
 use espelho_model::{
+    StoreKey,
     store_profile::{StorePage, StoreSession},
     sync::Counts,
 };
@@ -49,12 +50,16 @@ impl PageTx<'_> {
         session: StoreSession,
         page: Option<StorePage>,
     ) -> Result<Counts, Error> {
-        let page_id = page.as_ref().and_then(|page| page.store_id.clone());
-        let id = session.id.clone().or(page_id).map(espelho_model::StoreId::into_string);
-        let id = id.unwrap_or_else(|| self.store_key().as_str().to_owned());
-        let record = record(id, session, page.as_ref());
+        let record = whole_record(self.store_key(), session, page.as_ref());
         self.write_whole(&PROFILES, None, vec![record]).await
     }
+}
+
+/// The store's one row.
+pub(super) fn whole_record(store: &StoreKey, session: StoreSession, page: Option<&StorePage>) -> Record {
+    let page_id = page.and_then(|page| page.store_id.clone());
+    let id = session.id.clone().or(page_id).map(espelho_model::StoreId::into_string);
+    record(id.unwrap_or_else(|| store.as_str().to_owned()), session, page)
 }
 
 fn record(id: String, session: StoreSession, page: Option<&StorePage>) -> Record {

@@ -11,8 +11,8 @@ pub(crate) const WRITE: &str = "UPDATE shipments SET tracking_url = $4, estimate
 
 impl PageTx<'_> {
     /// Mirrors the way of an order's shipments (API document, "Orders": the tracking route) onto the shipments that
-    /// the mirror has. What the marketplace does not name, or the mirror does not have yet, is passed by: the
-    /// next reading of the order's shipments brings it.
+    /// the mirror has. What the marketplace does not name, or the mirror does not have, is passed by: whoever reads the way
+    /// of an order's shipments has written its shipments before.
     ///
     /// # Errors
     /// When the database does not answer.

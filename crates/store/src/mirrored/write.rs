@@ -13,7 +13,7 @@ use crate::{Error, Op, PageTx, driver::Value, rows::last_of_each};
 
 impl Scope {
     /// How the feed names a row: by its parent and itself, because people know parents.
-    fn feed_key(parent: Option<&str>, id: &str) -> String {
+    pub(super) fn feed_key(parent: Option<&str>, id: &str) -> String {
         parent.map_or_else(|| id.to_owned(), |parent| format!("{parent}/{id}"))
     }
 

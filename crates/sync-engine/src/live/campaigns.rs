@@ -14,20 +14,12 @@ use espelho_model::{CampaignId, MediaId, campaign::Campaign};
 use espelho_store::{Error as StoreError, Listed};
 use futures_util::{FutureExt as _, future::BoxFuture};
 
-use super::{Live, looks::is_last_page, profile::is_final};
+use super::{
+    Live,
+    profile::is_final,
+    whole::{Whole, all},
+};
 use crate::Problem;
-
-/// Rows a page.
-const PER_PAGE: u32 = 100;
-/// Pages of any of these listings.
-const MOST_PAGES: u64 = 500;
-
-/// All rows of a listing.
-struct Whole<T> {
-    rows: Vec<T>,
-    /// Whether nothing is missing: only then is what is not among them gone.
-    is_complete: bool,
-}
 
 impl Live<'_> {
     /// Mirrors the campaigns that have not ended, and what is or could be in each.
@@ -157,26 +149,10 @@ impl Live<'_> {
         }
     }
 
-    /// Reads a listing from its first page to its last, or as far as it leads anywhere.
     async fn all<'a, T: PartialEq + Send>(
         &self,
         page_of: impl Fn(Paging) -> BoxFuture<'a, Result<RowPage<T>, ApiError>>,
     ) -> Result<Whole<T>, ApiError> {
-        let mut whole = Whole { rows: Vec::new(), is_complete: true };
-        for page in 1..=MOST_PAGES {
-            let read = page_of(Paging { page, per_page: Some(PER_PAGE) }).await?;
-            whole.is_complete &= read.nameless == 0;
-            let rows: Vec<T> = read.rows.into_iter().map(|row| row.value).collect();
-            let is_end = is_last_page(page, rows.len(), &read.meta);
-            // A server that ignores the page gives the same rows for ever.
-            let is_repeated = rows.first().is_some_and(|first| page > 1 && whole.rows.contains(first));
-            whole.rows.extend(rows);
-            if is_end || is_repeated || self.is_stopping() {
-                whole.is_complete &= is_end;
-                return Ok(whole);
-            }
-        }
-        whole.is_complete = false;
-        Ok(whole)
+        all(&self.context.stop, page_of).await
     }
 }

@@ -2,19 +2,28 @@
 //!
 //! The summary route counts the current day only, so that it cannot be compared; totals of listings can.
 
-use espelho_api_client::resources::{orders::OrderQuery, products::ProductQuery};
+use std::time::Duration;
+
+use espelho_api_client::{
+    Client,
+    resources::{orders::OrderQuery, products::ProductQuery},
+};
 use espelho_model::order::{STATUSES, TERMINAL_STATUSES};
 use espelho_store::{EnumValue, RemoteCount};
 
 use super::{Live, profile::is_final, schedule::Look};
-use crate::Problem;
+use crate::{Problem, RoundTrip};
+
+/// How long a test delivery may be under way while somebody waits for it.
+const ROUND_TRIP: Duration = Duration::from_secs(30);
+/// How often it is looked for.
+const GLANCE: Duration = Duration::from_millis(50);
 
 impl Live<'_> {
     /// Compares the totals of orders, open orders and products; wakes the sweep that mends what differs.
     pub(super) async fn look_at_counts(&self) -> Result<(), Problem> {
-        if !self.known().mirrored {
-            return Ok(());
-        }
+        // The first reconciliation brings what is missing; people want to see how much that is.
+        let is_mirrored = self.known().mirrored;
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
         let local = self.context.store.live_counts(&self.context.key).await.map_err(failed)?;
         let remote = self.remote_totals().await?;
@@ -25,7 +34,7 @@ impl Live<'_> {
         {
             let Some(remote) = remote else { continue };
             counts.push(RemoteCount { kind: kind.to_owned(), remote, local, at });
-            if remote == local {
+            if remote == local || !is_mirrored {
                 continue;
             }
             tracing::debug!(store = %self.context.key, kind, remote, local, "the marketplace counts otherwise");
@@ -110,6 +119,25 @@ impl Live<'_> {
             Err(error) => return Err(Problem::from_api(&error)),
         }
         Ok(())
+    }
+}
+
+impl Live<'_> {
+    /// Has the marketplace send a test delivery, and waits until it is here.
+    pub(super) async fn webhook_round_trip(&self, client: &Client) -> RoundTrip {
+        let clock = &self.context.clock;
+        let (at, begun) = (clock.now(), clock.monotonic());
+        let problem = client.test_webhook().await.err().map(|error| crate::report::with_causes(&error));
+        self.note_tested(at, problem.clone());
+        let since_then = || clock.monotonic() - begun;
+        while problem.is_none() && !self.is_stopping() && since_then() < ROUND_TRIP {
+            if self.is_test_heard_since(at) {
+                let milliseconds = u64::try_from(since_then().as_millis()).ok();
+                return RoundTrip { milliseconds, problem: None };
+            }
+            clock.sleep(GLANCE).await;
+        }
+        RoundTrip { milliseconds: None, problem }
     }
 }
 

@@ -12,11 +12,13 @@ use futures_util::future::{BoxFuture, join5};
 use tokio::sync::Notify;
 
 use super::{
-    Live, Observer, Options, Signals, ends_all,
+    Errand, Live, Observer, Options, Signals, ends_all,
     schedule::{Look, Schedule, stretched},
     want::Urgency,
 };
-use crate::{Problem, StoreContext, StoreReport, reconcile};
+use crate::{
+    Audit, AuditOptions, Examination, Problem, StoreContext, StoreReport, abilities, audit, reconcile,
+};
 
 /// The store is announced as having been away after the marketplace's last attempt at a delivery: then some are lost.
 const RETRIED_FOR: Duration = Duration::from_secs(6 * 60);
@@ -230,8 +232,32 @@ impl Live<'_> {
                 errand = signals.errands.next() => errand,
             };
             drop(waiting);
-            self.boxed_reconcile(&errand.options, errand.done).await?;
+            match errand {
+                Errand::Reconcile(options, done) => self.boxed_reconcile(&options, done).await?,
+                // It would find differing what a reconciliation is about to write.
+                Errand::Audit(options, done) => done(&*self.boxed_compare(&options).await),
+                Errand::Examine(done) => done(&self.boxed_examine().await),
+            }
         }
+    }
+
+    fn boxed_compare<'s>(&'s self, options: &'s AuditOptions) -> BoxFuture<'s, Box<Audit>> {
+        let seed = self.context.clock.now().timestamp().unsigned_abs();
+        Box::pin(async move { Box::new(audit(self.context, options, seed).await) })
+    }
+
+    fn boxed_examine(&self) -> BoxFuture<'_, Examination> {
+        Box::pin(self.examine())
+    }
+
+    async fn examine(&self) -> Examination {
+        let client = self.context.client.in_lane(Lane::Interactive);
+        let abilities = abilities(&client, &self.context.page_parameter).await;
+        let webhook = match self.options.receives {
+            true => Some(self.webhook_round_trip(&client).await),
+            false => None,
+        };
+        Examination { abilities, webhook }
     }
 
     fn boxed_reconcile<'s>(

@@ -10,7 +10,7 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use espelho_model::{OrderNumber, watch};
+use espelho_model::{LabelId, OrderNumber, watch};
 use espelho_store::{Part, ReadyLabel};
 use futures_util::future::BoxFuture;
 
@@ -29,7 +29,9 @@ use crate::{
 
 /// Between two looks while there is something to do, and while there is not.
 const EAGER: Duration = Duration::from_secs(5);
-const PATIENT: Duration = Duration::from_secs(30);
+const PATIENT: Duration = Duration::from_secs(60);
+/// Where shipments were read there may be labels: so long it is waited for more of them.
+const GATHER: Duration = Duration::from_secs(1);
 /// Orders with labels in the making that are looked at in one look: sixty a minute, a fifth of the budget.
 const LOOKED_AT: usize = 5;
 /// Orders that are considered for it.
@@ -41,6 +43,9 @@ const UNLABELLED_EVERY: TimeDelta = TimeDelta::minutes(10);
 /// How often void files are looked for, and how many are removed at once.
 const HOUR: Duration = Duration::from_secs(3600);
 const REMOVED_AT_ONCE: u32 = 500;
+/// How often it is looked whether the files are still there, and labels considered at a time.
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+const CHECKED_AT_ONCE: u32 = 1_000;
 
 /// What the one who keeps the labels remembers between two looks.
 #[derive(Default)]
@@ -53,6 +58,7 @@ struct Keeper {
     hosts: HashSet<String>,
     looked_for_unlabelled: Option<Duration>,
     tidied: Option<Duration>,
+    checked: Option<Duration>,
 }
 
 impl Live<'_> {
@@ -75,8 +81,12 @@ impl Live<'_> {
                 }
                 Ok(busy) => busy,
             };
-            let wait = self.context.clock.sleep(if busy { EAGER } else { PATIENT });
-            tokio::select! { () = wait => (), () = self.context.stop.cancelled() => () }
+            let _waiting = watch::idle();
+            tokio::select! {
+                () = self.context.clock.sleep(if busy { EAGER } else { PATIENT }) => (),
+                () = self.shipped.notified() => self.context.clock.sleep(GATHER).await,
+                () = self.context.stop.cancelled() => (),
+            }
         }
         Ok(())
     }
@@ -97,6 +107,7 @@ impl Live<'_> {
     /// One look; whether the next one should come soon.
     async fn look_after_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
         self.tidy_when_due(labels, keeper).await?;
+        self.look_for_lost_files_when_due(labels, keeper).await?;
         let fetched = self.fetch_labels(labels, keeper).await?;
         let making = self.look_at_making(keeper).await?;
         Ok(fetched || making || !keeper.failing.is_empty())
@@ -215,6 +226,48 @@ impl Live<'_> {
             tracing::warn!(store = %context.key, %error, "void files of labels cannot be removed");
         }
         Ok(())
+    }
+
+    /// At the start and once a day looks which files somebody has removed: they are to be fetched again. The folder is read
+    /// once, rather than each file asked for; nobody else puts files into it meanwhile.
+    async fn look_for_lost_files_when_due(
+        &self,
+        labels: &Labels,
+        keeper: &mut Keeper,
+    ) -> Result<(), Problem> {
+        let (context, folder, now) = (self.context, &labels.folder, self.context.clock.monotonic());
+        if keeper.checked.is_some_and(|then| now - then < DAY) {
+            return Ok(());
+        }
+        let names = folder.tidy(&context.key).await.map_err(|e| Fault::Disk(e).into_problem())?;
+        let there: HashSet<String> = names.iter().map(|name| folder.shown(&context.key, name)).collect();
+        let (mut after, mut count) = (String::new(), 0);
+        loop {
+            let on_record = context.store.labels_with_file(&context.key, &after, CHECKED_AT_ONCE).await;
+            let on_record = on_record.map_err(|e| of_store(&e))?;
+            let Some((last, _)) = on_record.last() else { break };
+            after = last.as_str().to_owned();
+            let lost: Vec<_> = on_record.into_iter().filter(|(_, file)| !there.contains(file)).collect();
+            count += lost.len();
+            self.note_lost_files(lost).await.map_err(|e| of_store(&e))?;
+        }
+        if count > 0 {
+            let files = count;
+            tracing::warn!(store = %context.key, files, "files of labels are not on the disk any more: they are fetched again");
+        }
+        keeper.checked = Some(now);
+        Ok(())
+    }
+
+    async fn note_lost_files(&self, lost: Vec<(LabelId, String)>) -> Result<(), espelho_store::Error> {
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        for (label, file) in lost {
+            tx.lose_label_file(&label, &file).await?;
+        }
+        tx.commit().await
     }
 
     /// Removes what a kill has left: unfinished files, and files that nobody knows of.

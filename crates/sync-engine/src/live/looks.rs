@@ -165,6 +165,8 @@ impl Live<'_> {
         let (store, key) = (&self.context.store, &self.context.key);
         let keys = rows.iter().map(|row| row.key.clone()).collect();
         let known = store.known(key, resource, keys).await.map_err(|e| Problem::from_store(&e))?;
+        let listed = rows.iter().map(|row| row.key.clone()).collect();
+        self.note_listed(resource, listed).await.map_err(|e| Problem::from_store(&e))?;
         let mut fetch = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         if !fetch.is_empty() {
             // What could not be read or written lately is left to the complete reconciliation.

@@ -13,8 +13,9 @@ pub mod hints;
 mod ingest;
 mod labels;
 mod looks;
+mod missing;
 mod parts;
-mod profile;
+pub(crate) mod profile;
 pub mod queue;
 mod record;
 mod refresh;
@@ -24,6 +25,7 @@ mod setbacks;
 pub(crate) mod sides;
 mod spot;
 pub mod want;
+pub(crate) mod whole;
 
 use std::{
     collections::HashSet,
@@ -45,15 +47,17 @@ use want::{Entity, Urgency, Want};
 
 pub use crew::run;
 
-/// A complete reconciliation that somebody else asks for, and waits for.
-pub struct Errand {
-    /// What it is to do.
-    pub options: crate::Options,
-    /// Hears how it went, once.
-    pub done: Box<dyn FnOnce(&StoreReport) + Send>,
+/// What somebody else asks for, and waits for; whoever asked hears how it went, once.
+pub enum Errand {
+    /// A complete reconciliation.
+    Reconcile(crate::Options, Box<dyn FnOnce(&StoreReport) + Send>),
+    /// A comparison of mirror and marketplace.
+    Audit(crate::AuditOptions, Box<dyn FnOnce(&crate::Audit) + Send>),
+    /// A look at the token's abilities, and at whether the webhook arrives.
+    Examine(Box<dyn FnOnce(&crate::Examination) + Send>),
 }
 
-/// Where others ask for reconciliations.
+/// Where others ask for something.
 pub trait Errands: Send + Sync {
     /// The next one, as soon as somebody asks for it.
     fn next(&self) -> BoxFuture<'_, Errand>;
@@ -154,6 +158,8 @@ struct Live<'c> {
     queue: Mutex<Queue>,
     /// Told whenever the queue has changed.
     queued: Notify,
+    /// Told when shipments were written.
+    shipped: Notify,
     known: Mutex<KnownStore>,
     memory: Mutex<Memory>,
 }
@@ -191,6 +197,7 @@ impl<'c> Live<'c> {
             observer,
             queue: Mutex::default(),
             queued: Notify::new(),
+            shipped: Notify::new(),
             known: Mutex::default(),
             memory: Mutex::default(),
         }

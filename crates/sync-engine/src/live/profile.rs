@@ -38,6 +38,6 @@ impl Live<'_> {
 }
 
 /// Whether asking again would be answered the same.
-pub(super) fn is_final(error: &ApiError) -> bool {
+pub(crate) fn is_final(error: &ApiError) -> bool {
     error.class() == Class::Permanent && !error.is_authentication()
 }

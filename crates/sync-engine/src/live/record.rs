@@ -150,6 +150,11 @@ impl Live<'_> {
         memory.watch_is_unwritten = true;
     }
 
+    /// Whether a test delivery has come since then.
+    pub(super) fn is_test_heard_since(&self, then: DateTime<Utc>) -> bool {
+        self.memory().watch.test_heard_at.is_some_and(|heard| heard >= then)
+    }
+
     /// Products are in an order that has changed.
     pub(super) fn note_sold(&self, products: impl IntoIterator<Item = ProductId>) {
         let mut memory = self.memory();

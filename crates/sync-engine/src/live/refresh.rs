@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::Error as ApiError;
+use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, watch};
 use espelho_store::{Error as StoreError, Known, Op, PageTx, Part};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
@@ -52,6 +52,8 @@ enum Next {
 /// Why a reading came to nothing.
 enum Cause {
     Api(ApiError),
+    /// The marketplace says that there is no such order.
+    Denied(ApiError),
     Store(StoreError),
     /// Somebody else wrote the row meanwhile.
     Overtaken,
@@ -74,6 +76,16 @@ struct Refreshed {
 impl From<StoreError> for Cause {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl Cause {
+    /// The same of an order itself: of its sides a 404 may only say that there is none yet.
+    fn of_order(self) -> Self {
+        match self {
+            Self::Api(error @ ApiError::Refused { status: 404 | 410, .. }) => Self::Denied(error),
+            other => other,
+        }
     }
 }
 
@@ -187,6 +199,7 @@ impl Live<'_> {
             Err(Cause::Stopping) => return Ok(()),
             Err(Cause::Overtaken) => Ended::Again,
             Err(Cause::Store(error)) => self.after_store_error(&entity, &error).await?,
+            Err(Cause::Denied(error)) => self.after_denial(&entity, &want, is_last, &error).await?,
             Err(Cause::Api(error)) => self.after_api_error(&entity, &want, is_last, &error).await?,
         };
         let ids = {
@@ -219,7 +232,9 @@ impl Live<'_> {
         // An order that is not mirrored cannot have sides.
         let wants_order = want.parts.contains(&Part::Order) || known.is_none_or(|known| known.gone);
         let fetched = match wants_order {
-            true => Some(self.answer(entity, want, pull.detail(number.as_str())).await?),
+            true => {
+                Some(self.answer(entity, want, pull.detail(number.as_str())).await.map_err(Cause::of_order)?)
+            }
             false => None,
         };
         let is_shown = match (&want.expected, &fetched) {
@@ -228,10 +243,7 @@ impl Live<'_> {
         };
         let before = self.context.store.order_status(&self.context.key, number).await?;
         let changed_at = fetched.as_ref().and_then(|fetched| fetched.detail.updated_at);
-        let mut sides = Vec::new();
-        for part in want.parts.iter().filter(|part| **part != Part::Order) {
-            sides.push(self.answer(entity, want, Side::read(&client, number, *part)).await?);
-        }
+        let sides = self.read_sides(&client, number, entity, want).await?;
         let changed_sides = self.events_of_sides(number, want, &sides).await?;
         let (mut sold, mut status, mut is_settled) = (Vec::new(), None, false);
         if let Some(fetched) = &fetched {
@@ -259,6 +271,9 @@ impl Live<'_> {
         if op.is_some() {
             self.note_sold(sold);
         }
+        if want.parts.contains(&Part::Shipments) {
+            self.shipped.notify_one();
+        }
         let events = match op {
             Some(Op::Insert) => vec!["order.created"],
             Some(_) if status != before => vec!["order.status_changed"],
@@ -266,6 +281,33 @@ impl Live<'_> {
             None => changed_sides,
         };
         Ok(Refreshed { is_shown, op, events, changed_at })
+    }
+
+    /// Reads the sides that are wanted. The way of shipments is written onto shipments: they are read before it, so that the mirror
+    /// has them, and it is read after them, where they have changed.
+    async fn read_sides(
+        &self,
+        client: &Client,
+        number: &OrderNumber,
+        entity: &Entity,
+        want: &Want,
+    ) -> Result<Vec<Side>, Cause> {
+        let mut left = want.parts.clone();
+        left.remove(&Part::Order);
+        if left.contains(&Part::Tracking) {
+            left.insert(Part::Shipments);
+        }
+        let mut sides = Vec::new();
+        while let Some(part) = left.pop_first() {
+            let side = self.answer(entity, want, Side::read(client, number, part)).await?;
+            if part == Part::Shipments && !left.contains(&Part::Tracking) {
+                let known = self.context.store.order_parts(&self.context.key, number).await?;
+                let is_known = known.iter().any(|k| k.part == part && k.content_hash == side.hash);
+                left.extend((!is_known).then_some(Part::Tracking));
+            }
+            sides.push(side);
+        }
+        Ok(sides)
     }
 
     /// The events that should have told of sides that a sweep has found changed though the order is not.
@@ -410,6 +452,7 @@ async fn put<P: Pull>(
     (listing_hash, unlisted): (Option<ContentHash>, Option<ContentHash>),
 ) -> Result<Option<Op>, StoreError> {
     tx.clear_failures(P::RESOURCE, vec![key.to_owned()]).await?;
+    tx.forget_missing(P::RESOURCE, vec![key.to_owned()]).await?;
     if let Some(known) = known
         && known.content_hash == fetched.content_hash
         && !known.gone

@@ -24,6 +24,7 @@ impl Live<'_> {
     /// Reads orders again with all their sides, by their age: their listing does not show everything that can change about
     /// them, and one that is closed is listed by no other sweep.
     pub(super) async fn look_at_aged_orders(&self) -> Result<(), Problem> {
+        self.look_at_missing_orders().await?;
         if !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= CROWDED {
             return Ok(());
         }

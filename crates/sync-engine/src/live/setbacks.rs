@@ -55,8 +55,24 @@ impl Live<'_> {
         }
     }
 
+    /// The marketplace says that there is no such order. Where the mirror has it, that is kept.
+    pub(super) async fn after_denial(
+        &self,
+        entity: &Entity,
+        want: &Want,
+        is_last: bool,
+        error: &ApiError,
+    ) -> Result<Ended, Problem> {
+        if let Entity::Order(number) = entity
+            && let Err(error) = self.note_denied(number).await
+        {
+            return self.after_store_error(entity, &error).await;
+        }
+        self.after_api_error(entity, want, is_last, error).await
+    }
+
     /// What a delivery told of may not be shown yet; what a sweep has listed is gone again. Whether something is gone for
-    /// good, only a complete pass decides.
+    /// good, a complete pass decides, or of an order that is denied again and again, [`Live::note_denied`].
     async fn after_not_found(&self, entity: &Entity, want: &Want, is_last: bool, error: &ApiError) -> Ended {
         if let Entity::Product(_) = entity {
             // The identifier may be of another kind than the route takes: then the listing knows what changed.
@@ -67,7 +83,7 @@ impl Live<'_> {
             return Ended::Done;
         }
         if is_last {
-            let hint = "the next complete pass decides whether the order is gone";
+            let hint = "it is asked for again over a day; the next complete pass decides at once (--resync)";
             self.note_failure(entity, "not_found".into(), with_causes(error), hint).await;
         }
         Ended::NotYet

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use espelho_model::{ContentHash, StoreKey};
+use espelho_model::{ContentHash, StoreKey, sync::Resource};
+use espelho_store::AuditRecord;
 use futures_util::future::BoxFuture;
 
 use super::Live;
 use crate::{
     Problem,
-    audit::spot,
+    audit::{note_audits, spot},
     pull::{OrdersPull, ProductsPull},
 };
 
@@ -48,13 +49,21 @@ impl Live<'_> {
         let locations = context.store.location_ids(&context.key).await.unwrap_or_default();
         let products = ProductsPull::new(self.poll(), locations, parameter());
         let products = spot(context, products, SAMPLE, seed).await;
-        for ended in [orders, products] {
+        let at = context.clock.now();
+        let mut audits = Vec::new();
+        for (resource, ended) in [(Resource::Orders, orders), (Resource::Products, products)] {
             match ended {
-                Ok((rows, differing)) => self.observer.audited(rows, differing),
+                Ok((compared, differing)) => {
+                    self.observer.audited(compared, differing);
+                    audits.push(AuditRecord { resource: resource.to_string(), at, compared, differing });
+                }
                 Err(problem) => {
                     tracing::warn!(store = %context.key, error = problem.error, "the daily audit has ended early");
                 }
             }
+        }
+        if let Err(problem) = note_audits(context, audits).await {
+            tracing::warn!(store = %context.key, error = problem.error, "how the audit went is not written down");
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod gone;
 pub mod listed;
 pub mod load;
+pub mod missing;
 pub mod page;
 pub mod paging;
 pub mod window;

@@ -121,6 +121,7 @@ impl<P: Pull> Walk<'_, P> {
         for row in relisted {
             tx.relist(P::RESOURCE, &row.key, row.hash).await?;
         }
+        tx.forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
         tx.note_failures(P::RESOURCE, &failures).await?;
         tx.clear_failures(P::RESOURCE, mended).await?;
         if whole {

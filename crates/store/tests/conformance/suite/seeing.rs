@@ -59,7 +59,7 @@ pub(crate) async fn a_database_of_another_version_is_not_opened_by_who_only_look
 }
 
 pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
-    assert!(world.store.overview().await.unwrap().is_empty());
+    assert!(world.store.overview(None).await.unwrap().is_empty());
     let lease = world.lease().await;
     let run = world.store.start_run(&lease, "scheduled").await.unwrap();
     world
@@ -84,12 +84,12 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
     world.store.keep_token(&minha_loja(), token).await.unwrap();
     drop(world.lease_of(&store_key("outra")).await);
 
-    let all = world.store.overview().await.unwrap();
-    let [(other, bare)] = &all.iter().filter(|(key, _)| *key != "minha-loja").collect::<Vec<_>>()[..] else {
+    let all = world.store.overview(None).await.unwrap();
+    let [(alone, bare)] = &all.iter().filter(|(key, _)| *key != "minha-loja").collect::<Vec<_>>()[..] else {
         panic!("{all:?}")
     };
-    assert_eq!((other.as_str(), bare.holder.as_ref().unwrap().0.as_str()), ("outra", "the test"));
-    assert!(bare.last_run.is_none() && bare.tables.is_empty() && bare.backlog.is_none());
+    assert_eq!((alone.as_str(), bare.holder.as_ref().unwrap().0.as_str()), ("outra", "the test"));
+    assert!(bare.last_run.is_none() && bare.backlog.is_none());
     let one = &all["minha-loja"];
     let last = one.last_run.as_ref().unwrap();
     assert_eq!((last.kind.as_str(), last.state.as_str(), last.finished_at), ("resync", "running", None));
@@ -99,10 +99,19 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
     assert_eq!((one.failures[0].error.as_str(), one.failures[0].hint.as_str()), ("the cause", "the step"));
     assert_eq!(one.backlog, Some((2, opening_hour())));
     assert_eq!(one.token_expires_at, Some(opening_hour() + Duration::from_secs(3_600)));
+    let counted = world.store.table_states(None).await.unwrap();
+    assert_eq!(counted.keys().collect::<Vec<_>>(), ["minha-loja"]);
+    let (mine, other) = (minha_loja(), store_key("outra"));
+    assert_eq!(world.store.table_states(Some(&mine)).await.unwrap(), counted);
+    assert!(world.store.table_states(Some(&other)).await.unwrap().is_empty());
+    let asked = world.store.overview(Some(&mine)).await.unwrap();
+    assert_eq!(asked.into_iter().collect::<Vec<_>>(), [("minha-loja".to_owned(), one.clone())]);
+    let asked = world.store.overview(Some(&other)).await.unwrap();
+    assert_eq!(asked.into_iter().collect::<Vec<_>>(), [(other.to_string(), (*bare).clone())]);
     let tables: Vec<_> =
-        one.tables.iter().map(|t| (t.table.as_str(), t.live, t.gone, t.last_mirrored)).collect();
+        counted["minha-loja"].iter().map(|t| (t.table.as_str(), t.live, t.gone, t.last_mirrored)).collect();
     let at = Some(opening_hour());
-    let lines = one.tables.iter().find(|t| t.table == "order_items").unwrap().live;
+    let lines = counted["minha-loja"].iter().find(|t| t.table == "order_items").unwrap().live;
     assert_eq!(tables, [("orders", 2, 0, at), ("order_items", lines, 0, at)]);
     let ends = world.store.token_ends().await.unwrap();
     assert_eq!(ends, [("minha-loja".to_owned(), one.token_expires_at.unwrap())]);

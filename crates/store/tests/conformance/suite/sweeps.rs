@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_model::{OrderNumber, ProductId, sync::Resource};
-use espelho_store::{EnumValue, Op, RemoteCount, SweepRecord, WebhookWatch};
+use espelho_store::{AuditRecord, EnumValue, Op, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 
 use crate::{
     examples::{order, product},
@@ -62,12 +62,32 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
     }
     assert_eq!(world.store.webhook_watch(&minha_loja()).await.unwrap(), watch);
     assert_eq!(world.store.webhook_watch(&store_key("outra")).await.unwrap(), WebhookWatch::default());
-    let overview = world.store.sweep_overview().await.unwrap();
-    let mine = || "minha-loja".to_owned();
-    assert_eq!(overview.watches, [(mine(), watch)]);
-    assert_eq!(overview.counts, [(mine(), count(4))]);
-    assert_eq!(overview.open_orders, [(mine(), 1)]);
-    assert!(overview.sweeps.is_empty());
+    let audit =
+        |differing| AuditRecord { resource: "orders".into(), at: opening_hour(), compared: 20, differing };
+    for differing in [3, 1] {
+        let mut tx = world.store.begin(&lease).await.unwrap();
+        tx.note_audits(vec![audit(differing)]).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    note(world, "outra", vec![record("media", 9, None)]).await;
+    let all = world.store.sweep_overview(None).await.unwrap();
+    assert_eq!(all.keys().collect::<Vec<_>>(), ["minha-loja", "outra"]);
+    let mine = SweepOverview {
+        counts: vec![count(4)],
+        audits: vec![audit(1)],
+        watch: Some(watch),
+        ..SweepOverview::default()
+    };
+    assert_eq!(all["minha-loja"], mine);
+    for key in ["minha-loja", "outra"] {
+        let one = world.store.sweep_overview(Some(&store_key(key))).await.unwrap();
+        assert_eq!(one.into_iter().collect::<Vec<_>>(), [(key.to_owned(), all[key].clone())]);
+    }
+    let open = async |of| world.store.open_order_counts(of).await.unwrap().into_iter().collect::<Vec<_>>();
+    assert_eq!(open(None).await, [("minha-loja".to_owned(), 1)]);
+    let (mine, other) = (minha_loja(), store_key("outra"));
+    assert_eq!(open(Some(&mine)).await, open(None).await);
+    assert!(open(Some(&other)).await.is_empty());
 }
 
 pub(crate) async fn rows_are_counted_unless_they_are_gone_or_closed(world: &World) {

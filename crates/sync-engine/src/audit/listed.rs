@@ -1,16 +1,16 @@
-//! Comparing mirror and marketplace without writing into either: what is listed, and a sample of the details.
+//! Comparing what is walked through page by page: every row as it is listed, some by their details.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use espelho_api_client::{Client, Error as ApiError, ListPage, PageMeta, limit::Lane};
-use espelho_model::{ContentHash, OrderNumber, StoreKey, sync::Resource};
-use espelho_store::{Known, Part};
+use espelho_api_client::{Error as ApiError, ListPage, PageMeta};
+use espelho_model::ContentHash;
+use espelho_store::Known;
 
+use super::{Difference, ResourceAudit, choose};
 use crate::{
     Problem, StoreContext, Trouble,
-    live::sides::Side,
     plan::paging::{Pager, Step},
-    pull::{OrdersPull, ProductsPull, Pull},
+    pull::Pull,
 };
 
 /// Rows looked up in the mirror at a time.
@@ -20,80 +20,6 @@ const AGAIN: usize = 200;
 /// Batches of keys from which a spot check chooses.
 const MOST_BATCHES: usize = 100;
 
-/// How mirror and marketplace compare, for one store.
-#[derive(Clone, Debug)]
-pub struct Audit {
-    /// The store.
-    pub store: StoreKey,
-    /// Each resource.
-    pub resources: Vec<ResourceAudit>,
-    /// Requests sent.
-    pub requests: u64,
-    /// Why nothing was begun, if so.
-    pub problem: Option<Problem>,
-}
-
-/// How one resource compares.
-#[derive(Clone, Debug)]
-pub struct ResourceAudit {
-    /// Which resource.
-    pub resource: Resource,
-    /// Rows that the marketplace lists.
-    pub listed: u64,
-    /// How many it says that there are.
-    pub total: Option<u64>,
-    /// Rows of the mirror that are not gone.
-    pub mirrored: u64,
-    /// Details that were read.
-    pub sampled: u64,
-    /// How many rows differ.
-    pub differing: u64,
-    /// The first [`ResourceAudit::SHOWN`] of them.
-    pub differences: Vec<(String, Difference)>,
-    /// Why it ended early, if it did.
-    pub problem: Option<Problem>,
-}
-
-/// In what a row differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Difference {
-    /// The marketplace lists it, and the mirror does not have it.
-    Missing,
-    /// The mirror has it, and the marketplace does not list it.
-    Surplus,
-    /// It is listed otherwise than when it was mirrored.
-    Listing,
-    /// Its detail is another one.
-    Detail,
-    /// Its detail could not be read.
-    Unreadable,
-}
-
-impl Difference {
-    /// The word in reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Surplus => "surplus",
-            Self::Listing => "listing",
-            Self::Detail => "detail",
-            Self::Unreadable => "unreadable",
-        }
-    }
-}
-
-impl ResourceAudit {
-    /// How many differing rows are named.
-    pub const SHOWN: usize = 50;
-}
-
-impl Audit {
-    /// Whether nothing differs and everything was looked at.
-    pub fn is_clean(&self) -> bool {
-        self.problem.is_none() && self.resources.iter().all(|r| r.differing == 0 && r.problem.is_none())
-    }
-}
-
 /// Reads `sample` details of what is mirrored and looks whether they are as the mirror has them; how many were read, and how
 /// many differ on a second look too. No listing is walked through, so that it costs the same for every store.
 pub(crate) async fn spot<P: Pull>(
@@ -102,8 +28,12 @@ pub(crate) async fn spot<P: Pull>(
     sample: usize,
     seed: u64,
 ) -> Result<(u64, u64), Problem> {
-    let mut comparison =
-        Comparison { context, pull, report: begun(P::RESOURCE), differences: BTreeMap::new() };
+    let mut comparison = Comparison {
+        context,
+        pull,
+        report: ResourceAudit::begun(P::RESOURCE.into()),
+        differences: BTreeMap::new(),
+    };
     let (mut keys, mut after) = (Vec::new(), String::new());
     for _ in 0..MOST_BATCHES {
         let live = context.store.live_keys(&context.key, P::RESOURCE, &after).await;
@@ -124,106 +54,18 @@ pub(crate) async fn spot<P: Pull>(
     Ok((comparison.report.sampled, comparison.differences.len() as u64))
 }
 
-/// Compares every listed row by key and listing, and `sample` details of each resource by content; of a fifth as many orders
-/// the sides too. `seed` chooses which. `only` these resources, or all where it is empty.
-pub async fn audit(context: &StoreContext, only: &[Resource], sample: usize, seed: u64) -> Audit {
-    let wants = |resource| only.is_empty() || only.contains(&resource);
-    let before = context.client.stats();
-    // Live work goes first, as before a sweep.
-    let client = context.client.in_lane(Lane::Poll);
-    let parameter = || context.page_parameter.clone();
-    let mut resources = Vec::new();
-    if wants(Resource::Orders) {
-        let orders = OrdersPull::new(client.clone(), None, parameter());
-        let mut report = compare(context, orders, sample, seed).await;
-        if report.problem.is_none() {
-            report.problem = compare_sides(context, &mut report, sample / 5, seed).await.err();
-        }
-        resources.push(report);
-    }
-    if wants(Resource::Products) {
-        resources.push(compare_products(context, client, sample, seed).await);
-    }
-    let mut problem = None;
-    if let Err(error) = context.client.gate().settle().await {
-        problem = Some(Problem::from_api(&error));
-    }
-    let requests = context.client.stats().requests - before.requests;
-    Audit { store: context.key.clone(), resources, requests, problem }
-}
-
-async fn compare_products(context: &StoreContext, client: Client, sample: usize, seed: u64) -> ResourceAudit {
-    match context.store.location_ids(&context.key).await {
-        Ok(known) => {
-            let products = ProductsPull::new(client, known, context.page_parameter.clone());
-            compare(context, products, sample, seed).await
-        }
-        Err(error) => {
-            ResourceAudit { problem: Some(Problem::from_store(&error)), ..begun(Resource::Products) }
-        }
-    }
-}
-
-/// Compares the sides of some orders that were read before, each by its fingerprint; what differs is told under
-/// `ORDER/SIDE`. A side that was never read is late, and no difference.
-async fn compare_sides(
+pub(super) async fn compare<P: Pull>(
     context: &StoreContext,
-    report: &mut ResourceAudit,
+    pull: P,
     sample: usize,
     seed: u64,
-) -> Result<(), Problem> {
-    let orders = context.store.live_keys(&context.key, Resource::Orders, "").await;
-    let orders = orders.map_err(|e| Problem::from_store(&e))?;
-    for at in choose(orders.len(), sample, seed).collect::<Vec<_>>() {
-        let number = OrderNumber::new(orders[at].as_str());
-        let known = context.store.order_parts(&context.key, &number).await;
-        for known in known.map_err(|e| Problem::from_store(&e))? {
-            if known.part == Part::Order || context.stop.is_cancelled() {
-                continue;
-            }
-            report.sampled += 1;
-            if differs_twice(context, &number, known.part).await? {
-                report.differing += 1;
-                if report.differences.len() < ResourceAudit::SHOWN {
-                    report
-                        .differences
-                        .push((format!("{number}/{}", known.part.as_str()), Difference::Detail));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-async fn differs_twice(context: &StoreContext, number: &OrderNumber, part: Part) -> Result<bool, Problem> {
-    let client = context.client.in_lane(Lane::Poll);
-    for _ in 0..2 {
-        let side = Side::read(&client, number, part).await.map_err(|e| Problem::from_api(&e))?;
-        let known = context.store.order_parts(&context.key, number).await;
-        let known = known.map_err(|e| Problem::from_store(&e))?;
-        if known.iter().any(|known| known.part == part && known.content_hash == side.hash) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn begun(resource: Resource) -> ResourceAudit {
-    ResourceAudit {
-        resource,
-        listed: 0,
-        total: None,
-        mirrored: 0,
-        sampled: 0,
-        differing: 0,
-        differences: Vec::new(),
-        problem: None,
-    }
-}
-
-async fn compare<P: Pull>(context: &StoreContext, pull: P, sample: usize, seed: u64) -> ResourceAudit {
-    let mut comparison =
-        Comparison { context, pull, report: begun(P::RESOURCE), differences: BTreeMap::new() };
+) -> ResourceAudit {
+    let mut comparison = Comparison {
+        context,
+        pull,
+        report: ResourceAudit::begun(P::RESOURCE.into()),
+        differences: BTreeMap::new(),
+    };
     if let Err(problem) = comparison.run(sample, seed).await {
         comparison.report.problem = Some(problem);
     }
@@ -390,32 +232,6 @@ impl<P: Pull> Comparison<'_, P> {
                 error: "stopped before the end".into(),
                 hint: "run again: an audit begins anew".into(),
             }),
-        }
-    }
-}
-
-/// Positions of a sample, spread evenly over `rows`; another seed, others.
-fn choose(rows: usize, sample: usize, seed: u64) -> impl Iterator<Item = usize> {
-    let sample = sample.min(rows);
-    let shift = (seed % rows.max(1) as u64) as usize;
-    let chosen: BTreeSet<usize> = (0..sample).map(|at| (at * rows / sample + shift) % rows).collect();
-    chosen.into_iter()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::choose;
-
-    #[test]
-    fn a_sample_has_its_size_spreads_over_all_rows_and_moves_with_its_seed() {
-        let of = |rows, sample, seed| choose(rows, sample, seed).collect::<Vec<_>>();
-        assert_eq!(of(10, 5, 0), [0, 2, 4, 6, 8]);
-        assert_eq!(of(10, 5, 11), [1, 3, 5, 7, 9]);
-        assert_eq!(of(3, 50, 7), [0, 1, 2], "no row twice");
-        assert_eq!(of(0, 50, 7), [0_usize; 0]);
-        assert_eq!(of(10, 0, 7), [0_usize; 0]);
-        for seed in 0..20 {
-            assert_eq!(of(7, 3, seed).len(), 3, "seed {seed}");
         }
     }
 }

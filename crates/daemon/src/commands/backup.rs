@@ -1,0 +1,101 @@
+//! `espelho backup`: a copy of the database, made while the service runs.
+
+use std::{
+    io::IsTerminal as _,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+use espelho_model::clock::SystemClock;
+use espelho_store::Store;
+use espelho_sync_engine::{Problem, Trouble};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::{load, say};
+use crate::{cli::Cli, context::database_url, exit};
+
+pub(super) async fn run(cli: &Cli, path: Option<&Path>) -> u8 {
+    let configuration = match load(cli) {
+        Ok(configuration) => configuration,
+        Err(code) => return code,
+    };
+    let url = database_url(&configuration.installation.database.url);
+    match back_up(&url, path).await {
+        Ok(path) => {
+            match cli.json {
+                true => println!("{}", json!({ "state": "complete", "path": path.display().to_string() })),
+                false => println!("{}", path.display()),
+            }
+            exit::COMPLETE
+        }
+        Err(problem) => say(&problem, cli.json),
+    }
+}
+
+async fn back_up(url: &str, path: Option<&Path>) -> Result<PathBuf, Problem> {
+    only_files(url, |url| format!("pg_dump --format=custom --file=espelho.dump \"{url}\""))?;
+    let clock = SystemClock::shared();
+    let store = Store::open_to_copy(url, clock.clone()).await.map_err(|error| Problem::from_store(&error))?;
+    let path = path.map_or_else(
+        || {
+            let beside = store.file().and_then(Path::parent).unwrap_or(Path::new(""));
+            beside.join("backups").join(format!("espelho-{}", clock.now().format("%Y%m%dT%H%M%SZ")))
+        },
+        Path::to_path_buf,
+    );
+    let bar = Bar::new();
+    let done = store.back_up(&path, &|name, done, all| bar.tell(name, done, all)).await;
+    store.close().await;
+    done.map(|()| path).map_err(|error| Problem::from_store(&error))
+}
+
+/// A server's database is copied by the server's own tools, which know what else is in it.
+pub(super) fn only_files(url: &str, instead: impl FnOnce(&str) -> String) -> Result<(), Problem> {
+    if url.starts_with("sqlite:") {
+        return Ok(());
+    }
+    Err(Problem {
+        trouble: Trouble::Configuration,
+        code: "postgres".into(),
+        error: "the database is on a PostgreSQL server, which has tools of its own for backups".into(),
+        hint: format!("run: {}", instead(&Store::shown(url))),
+    })
+}
+
+/// How far a copy has come, on a terminal.
+pub(super) struct Bar {
+    bar: Option<ProgressBar>,
+    name: Mutex<&'static str>,
+}
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = "{prefix:16} {wide_bar} {bytes:>10}/{total_bytes:10} ETA {eta}";
+            let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
+            ProgressBar::no_length().with_style(style)
+        });
+        Self { bar, name: Mutex::new("") }
+    }
+
+    pub(super) fn tell(&self, name: &'static str, done: u64, all: u64) {
+        let Some(bar) = &self.bar else { return };
+        let mut last = self.name.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if *last != name {
+            *last = name;
+            bar.set_prefix(name);
+            bar.set_length(all);
+            bar.reset();
+        }
+        bar.set_position(done);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! `espelho webhook move`: the operator's word that a webhook may be given another address.
+
+use espelho_model::StoreKey;
+use espelho_sync_engine::Problem;
+use serde_json::json;
+
+use super::{
+    reading::{Reading, named},
+    say,
+};
+use crate::{cli::Cli, exit};
+
+pub(super) async fn let_move(cli: &Cli, store: &str) -> u8 {
+    let reading = match Reading::open(cli).await {
+        Ok(reading) => reading,
+        Err(code) => return code,
+    };
+    let done = forget(&reading, store).await;
+    reading.store.close().await;
+    match done {
+        Ok(()) => {
+            match cli.json {
+                true => println!("{}", json!({ "state": "complete" })),
+                false => {
+                    println!("the next login gives the webhook of {store} the address that is configured");
+                }
+            }
+            exit::COMPLETE
+        }
+        Err(problem) => say(&problem, cli.json),
+    }
+}
+
+async fn forget(reading: &Reading, store: &str) -> Result<(), Problem> {
+    for key in named(&reading.configuration, Some(store))? {
+        let key: StoreKey = key;
+        reading.store.let_webhook_move(&key).await.map_err(|error| Problem::from_store(&error))?;
+    }
+    Ok(())
+}

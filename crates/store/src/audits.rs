@@ -1,0 +1,47 @@
+//! How mirror and marketplace compared when they were last held against each other.
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    Error, PageTx,
+    driver::{Insert, Value},
+    rows::last_of_each,
+};
+
+pub(crate) const NOTE: Insert = Insert {
+    operation: "note an audit",
+    head: "INSERT INTO audits (store, resource, at, compared, differing)",
+    columns: 5,
+    tail: "ON CONFLICT (store, resource) DO UPDATE SET at = excluded.at, compared = excluded.compared, \
+           differing = excluded.differing",
+};
+
+/// The last audit of a resource.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// Of what, by its name in reports.
+    pub resource: String,
+    /// When it ended.
+    pub at: DateTime<Utc>,
+    /// Rows that were compared.
+    pub compared: u64,
+    /// Rows that differed, on a second look too.
+    pub differing: u64,
+}
+
+impl PageTx<'_> {
+    /// Notes how audits went; nothing mirrored changes.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_audits(&mut self, audits: Vec<AuditRecord>) -> Result<(), Error> {
+        let store = self.store_key().as_str().to_owned();
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).into();
+        let audits = last_of_each(audits, |audit| audit.resource.clone());
+        let values = audits.into_iter().flat_map(|a| -> [Value; 5] {
+            [store.as_str().into(), a.resource.into(), a.at.into(), number(a.compared), number(a.differing)]
+        });
+        let values = values.collect();
+        self.tx.insert(&NOTE, values).await.map(drop)
+    }
+}

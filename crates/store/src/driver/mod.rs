@@ -1,0 +1,160 @@
+//! The only files that bind, run and read on both databases.
+//!
+//! Statements are written once, with `$n` placeholders; values are [`Value`]s; rows are read by position.
+//! Every transaction on SQLite is `BEGIN IMMEDIATE`: a deferred one that turns to writing fails under
+//! concurrency, and no time-out helps.
+//!
+//! Here are the connections; `tx` is a transaction, `value` binds, `row` reads, `statement` has the texts.
+
+mod row;
+mod statement;
+mod tx;
+mod value;
+
+use sqlx::{AssertSqlSafe, PgPool, SqlitePool};
+
+use self::{
+    statement::{check_arity, in_lists},
+    value::{postgres_arguments, sqlite_arguments},
+};
+use crate::Error;
+
+pub(crate) use self::{
+    row::Row,
+    statement::{Insert, Places, placeholders},
+    tx::Tx,
+    value::Value,
+};
+
+/// The database, whichever it is.
+#[derive(Clone, Debug)]
+pub(crate) enum Database {
+    /// One writer, because SQLite has one; several readers, because WAL allows them.
+    Sqlite {
+        write: SqlitePool,
+        read: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+impl Database {
+    /// Begins a transaction that may write.
+    pub(crate) async fn begin(&self) -> Result<Tx, Error> {
+        let failed = |source| Error::statement("begin a transaction", source);
+        match self {
+            Self::Sqlite { write, .. } => {
+                write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite).map_err(failed)
+            }
+            #[expect(clippy::disallowed_methods, reason = "this file owns the transactions")]
+            Self::Postgres(pool) => pool.begin().await.map(Tx::Postgres).map_err(failed),
+        }
+    }
+
+    /// Runs one statement in a transaction of its own.
+    pub(crate) async fn execute(
+        &self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<u64, Error> {
+        let mut tx = self.begin().await?;
+        let affected = tx.execute(operation, sql, values).await?;
+        tx.commit().await?;
+        Ok(affected)
+    }
+
+    /// Reads rows outside any transaction.
+    pub(crate) async fn fetch(
+        &self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let reader = match self {
+            Self::Sqlite { read, .. } => Connections::Sqlite(read),
+            Self::Postgres(pool) => Connections::Postgres(pool),
+        };
+        reader.fetch(operation, sql.to_owned(), values, Plan::Kept).await
+    }
+
+    /// Reads `head IN ($n, …)` over a list of keys of any length, just before these rows are written: on the
+    /// writer's connection, because a reader of SQLite loses its whole cache with every commit.
+    pub(crate) async fn fetch_in(
+        &self,
+        operation: &'static str,
+        head: &'static str,
+        first: &[Value],
+        keys: Vec<String>,
+    ) -> Result<Vec<Row>, Error> {
+        let writer = match self {
+            Self::Sqlite { write, .. } => Connections::Sqlite(write),
+            Self::Postgres(pool) => Connections::Postgres(pool),
+        };
+        let mut rows = Vec::new();
+        for (sql, values) in in_lists(head, first, keys) {
+            rows.extend(writer.fetch(operation, sql, values, Plan::Anew).await?);
+        }
+        Ok(rows)
+    }
+
+    /// Prepares a statement without running it; for the test that prepares them all.
+    pub(crate) async fn prepare(&self, sql: String) -> Result<(), Error> {
+        use sqlx::{Executor as _, SqlSafeStr as _};
+        let failed = |source| Error::Statement { operation: "prepare", source };
+        let text = AssertSqlSafe(sql).into_sql_str();
+        match self {
+            Self::Sqlite { write, .. } => write.prepare(text).await.map(drop).map_err(failed),
+            Self::Postgres(pool) => pool.prepare(text).await.map(drop).map_err(failed),
+        }
+    }
+}
+
+/// Whether PostgreSQL keeps a statement's plan. A plan for a list of keys that was made while the table was small goes
+/// through all rows of a store for ever after, so those are planned anew; the large inserts have only one plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plan {
+    Kept,
+    Anew,
+}
+
+/// A pool to read from.
+enum Connections<'d> {
+    Sqlite(&'d SqlitePool),
+    Postgres(&'d PgPool),
+}
+
+impl Connections<'_> {
+    async fn fetch(
+        &self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+        plan: Plan,
+    ) -> Result<Vec<Row>, Error> {
+        check_arity(&sql, values.len())?;
+        let sql = AssertSqlSafe(sql);
+        let rows = match self {
+            Self::Sqlite(pool) => {
+                let rows = sqlx::query_with(sql, sqlite_arguments(values)?).fetch_all(*pool).await;
+                rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+            }
+            Self::Postgres(pool) => {
+                let rows = sqlx::query_with(sql, postgres_arguments(values)?)
+                    .persistent(plan == Plan::Kept)
+                    .fetch_all(*pool)
+                    .await;
+                rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+            }
+        };
+        rows.map_err(|source| Error::statement(operation, source))
+    }
+}
+
+impl Database {
+    pub(crate) fn places(&self) -> Places {
+        match self {
+            Self::Sqlite { .. } => Places::Unnamed,
+            Self::Postgres(_) => Places::Numbered,
+        }
+    }
+}

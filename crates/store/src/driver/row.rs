@@ -1,0 +1,68 @@
+//! A row on its way out of either database.
+
+use chrono::{DateTime, Utc};
+use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
+
+use crate::Error;
+
+/// A row, read by position.
+pub(crate) enum Row {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// Reads a column on either database.
+macro_rules! column {
+    ($row:expr, $at:expr, $type:ty) => {
+        match $row {
+            Row::Sqlite(row) => row.try_get::<$type, _>($at),
+            Row::Postgres(row) => row.try_get::<$type, _>($at),
+        }
+        .map_err(|error| Error::Corrupt { column: $at, why: error.to_string() })
+    };
+}
+
+impl Row {
+    pub(crate) fn text(&self, at: usize) -> Result<String, Error> {
+        column!(self, at, String)
+    }
+
+    pub(crate) fn optional_text(&self, at: usize) -> Result<Option<String>, Error> {
+        column!(self, at, Option<String>)
+    }
+
+    pub(crate) fn int(&self, at: usize) -> Result<i64, Error> {
+        column!(self, at, i64)
+    }
+
+    pub(crate) fn optional_int(&self, at: usize) -> Result<Option<i64>, Error> {
+        column!(self, at, Option<i64>)
+    }
+
+    pub(crate) fn bytes(&self, at: usize) -> Result<Vec<u8>, Error> {
+        column!(self, at, Vec<u8>)
+    }
+
+    pub(crate) fn time(&self, at: usize) -> Result<DateTime<Utc>, Error> {
+        self.optional_time(at)?.ok_or_else(|| Error::Corrupt { column: at, why: "no time".into() })
+    }
+
+    pub(crate) fn optional_time(&self, at: usize) -> Result<Option<DateTime<Utc>>, Error> {
+        let corrupt = |why: String| Error::Corrupt { column: at, why };
+        match self {
+            Self::Postgres(row) => row.try_get(at).map_err(|error| corrupt(error.to_string())),
+            Self::Sqlite(_) => match self.optional_text(at)? {
+                None => Ok(None),
+                Some(text) => match DateTime::parse_from_rfc3339(&text) {
+                    Ok(instant) => Ok(Some(instant.to_utc())),
+                    Err(error) => Err(corrupt(format!("{text:?}: {error}"))),
+                },
+            },
+        }
+    }
+
+    /// Whether the column is neither NULL nor zero; comparisons are integers on SQLite.
+    pub(crate) fn truth(&self, at: usize) -> Result<bool, Error> {
+        column!(self, at, bool)
+    }
+}

@@ -1,0 +1,165 @@
+//! An open transaction.
+
+use sqlx::{AssertSqlSafe, Postgres, Sqlite, Transaction};
+
+use super::{
+    Insert, Places, Plan, Row, Value,
+    statement::{batch_of, check_arity, in_lists},
+    value::{postgres_arguments, sqlite_arguments},
+};
+use crate::Error;
+
+/// An open transaction. Dropped without [`Tx::commit`], it is rolled back.
+pub(crate) enum Tx {
+    Sqlite(Transaction<'static, Sqlite>),
+    Postgres(Transaction<'static, Postgres>),
+}
+
+impl Tx {
+    /// Runs a statement; gives the number of rows it touched.
+    pub(crate) async fn execute(
+        &mut self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<u64, Error> {
+        check_arity(sql, values.len())?;
+        self.run(operation, sql.to_owned(), values, Plan::Kept).await
+    }
+
+    /// Inserts rows given as one flat list of values, row after row.
+    pub(crate) async fn insert(&mut self, insert: &Insert, values: Vec<Value>) -> Result<u64, Error> {
+        if !values.len().is_multiple_of(insert.columns) {
+            return Err(Error::Arity {
+                expected: insert.columns,
+                given: values.len(),
+                sql: insert.head.to_owned(),
+            });
+        }
+        let mut left = values.len() / insert.columns;
+        let mut values = values.into_iter();
+        let mut affected = 0;
+        while left > 0 {
+            let batch = batch_of(left);
+            let part: Vec<Value> = values.by_ref().take(batch * insert.columns).collect();
+            affected +=
+                self.run(insert.operation, insert.sql(batch, self.places()), part, Plan::Kept).await?;
+            left -= batch;
+        }
+        Ok(affected)
+    }
+
+    /// Runs `head IN ($n, …)` over a list of keys of any length; `first` are the arguments before the list.
+    pub(crate) async fn execute_in(
+        &mut self,
+        operation: &'static str,
+        head: &'static str,
+        first: &[Value],
+        keys: Vec<impl Into<Value>>,
+    ) -> Result<u64, Error> {
+        let mut affected = 0;
+        for (sql, values) in in_lists(head, first, keys) {
+            affected += self.run(operation, sql, values, Plan::Anew).await?;
+        }
+        Ok(affected)
+    }
+
+    /// Runs a statement that only PostgreSQL needs: SQLite has one writer, and nobody who listens.
+    pub(crate) async fn execute_on_server(
+        &mut self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Sqlite(_) => Ok(()),
+            Self::Postgres(_) => self.execute(operation, sql, values).await.map(drop),
+        }
+    }
+
+    /// Reads rows within the transaction.
+    pub(crate) async fn fetch(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        self.fetch_with(operation, sql, values, Plan::Kept).await
+    }
+
+    /// Reads `head IN ($n, …)` over a list of keys of any length within the transaction.
+    pub(crate) async fn fetch_in(
+        &mut self,
+        operation: &'static str,
+        head: &'static str,
+        first: &[Value],
+        keys: Vec<String>,
+    ) -> Result<Vec<Row>, Error> {
+        let mut rows = Vec::new();
+        for (sql, values) in in_lists(head, first, keys) {
+            rows.extend(self.fetch_with(operation, sql, values, Plan::Anew).await?);
+        }
+        Ok(rows)
+    }
+
+    async fn fetch_with(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+        plan: Plan,
+    ) -> Result<Vec<Row>, Error> {
+        check_arity(&sql, values.len())?;
+        let rows = match self {
+            Self::Sqlite(tx) => {
+                let query = sqlx::query_with(AssertSqlSafe(sql), sqlite_arguments(values)?);
+                query.fetch_all(&mut **tx).await.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+            }
+            Self::Postgres(tx) => {
+                let query = sqlx::query_with(AssertSqlSafe(sql), postgres_arguments(values)?);
+                let query = query.persistent(plan == Plan::Kept);
+                query.fetch_all(&mut **tx).await.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+            }
+        };
+        rows.map_err(|source| Error::statement(operation, source))
+    }
+
+    async fn run(
+        &mut self,
+        operation: &'static str,
+        sql: String,
+        values: Vec<Value>,
+        plan: Plan,
+    ) -> Result<u64, Error> {
+        let affected = match self {
+            Self::Sqlite(tx) => {
+                let query = sqlx::query_with(AssertSqlSafe(sql), sqlite_arguments(values)?);
+                query.execute(&mut **tx).await.map(|done| done.rows_affected())
+            }
+            Self::Postgres(tx) => {
+                let query = sqlx::query_with(AssertSqlSafe(sql), postgres_arguments(values)?);
+                let query = query.persistent(plan == Plan::Kept);
+                query.execute(&mut **tx).await.map(|done| done.rows_affected())
+            }
+        };
+        affected.map_err(|source| Error::statement(operation, source))
+    }
+
+    /// Makes everything durable.
+    pub(crate) async fn commit(self) -> Result<(), Error> {
+        let done = match self {
+            Self::Sqlite(tx) => tx.commit().await,
+            Self::Postgres(tx) => tx.commit().await,
+        };
+        done.map_err(|source| Error::statement("commit a transaction", source))
+    }
+}
+
+impl Tx {
+    fn places(&self) -> Places {
+        match self {
+            Self::Sqlite(_) => Places::Unnamed,
+            Self::Postgres(_) => Places::Numbered,
+        }
+    }
+}

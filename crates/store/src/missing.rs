@@ -1,0 +1,122 @@
+//! Rows that the marketplace has denied when it was asked for them, until it shows them again or they count as gone.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{StoreKey, sync::Resource};
+
+use crate::{
+    Error, Store,
+    driver::{Insert, Row, Value},
+    page::PageTx,
+};
+
+pub(crate) const LOAD: &str =
+    "SELECT since, confirmations, last_at FROM missing WHERE store = $1 AND resource = $2 AND key = $3";
+pub(crate) const DUE: &str = "SELECT key FROM missing WHERE store = $1 AND resource = $2 AND last_at <= $3 \
+    ORDER BY last_at, key LIMIT $4";
+pub(crate) const AMONG: &str = "SELECT key FROM missing WHERE store = $1 AND resource = $2 AND key";
+pub(crate) const FORGET: &str = "DELETE FROM missing WHERE store = $1 AND resource = $2 AND key";
+pub(crate) const NOTE: Insert = Insert {
+    operation: "note a missing row",
+    head: "INSERT INTO missing (store, resource, key, since, confirmations, last_at)",
+    columns: 6,
+    tail: "ON CONFLICT (store, resource, key) DO UPDATE SET since = excluded.since, \
+           confirmations = excluded.confirmations, last_at = excluded.last_at",
+};
+
+/// Since when a mirrored row is not found at the marketplace, by its own address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// When it was first denied.
+    pub since: DateTime<Utc>,
+    /// How many denials count, the first among them.
+    pub confirmations: u32,
+    /// When the last of those came.
+    pub last_at: DateTime<Utc>,
+}
+
+impl Store {
+    /// What is on record about a row that the marketplace denies.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn missing(
+        &self,
+        store: &StoreKey,
+        resource: Resource,
+        key: &str,
+    ) -> Result<Option<Missing>, Error> {
+        let values = vec![store.as_str().into(), resource.as_str().into(), key.into()];
+        let rows = self.database.fetch("read a missing row", LOAD, values).await?;
+        let missing = |row: &Row| {
+            let confirmations = u32::try_from(row.int(1)?).unwrap_or(u32::MAX);
+            Ok(Missing { since: row.time(0)?, confirmations, last_at: row.time(2)? })
+        };
+        rows.first().map(missing).transpose()
+    }
+
+    /// Up to `limit` missing rows whose last counted denial came no later than `until`, the one that waits longest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn missing_until(
+        &self,
+        store: &StoreKey,
+        resource: Resource,
+        until: DateTime<Utc>,
+        limit: u32,
+    ) -> Result<Vec<String>, Error> {
+        let values: Vec<Value> =
+            vec![store.as_str().into(), resource.as_str().into(), until.into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read missing rows", DUE, values).await?;
+        rows.iter().map(|row| row.text(0)).collect()
+    }
+
+    /// Those of some rows that are on record as missing.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn missing_among(
+        &self,
+        store: &StoreKey,
+        resource: Resource,
+        keys: Vec<String>,
+    ) -> Result<Vec<String>, Error> {
+        let first = [store.as_str().into(), resource.as_str().into()];
+        let rows = self.database.fetch_in("look up missing rows", AMONG, &first, keys).await?;
+        rows.iter().map(|row| row.text(0)).collect()
+    }
+}
+
+impl PageTx<'_> {
+    /// Keeps what is known about a row that the marketplace denies.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_missing(
+        &mut self,
+        resource: Resource,
+        key: &str,
+        missing: Missing,
+    ) -> Result<(), Error> {
+        let Missing { since, confirmations, last_at } = missing;
+        let store = self.store_key().as_str().to_owned();
+        let values: Vec<Value> = vec![
+            store.as_str().into(),
+            resource.as_str().into(),
+            key.into(),
+            since.into(),
+            i64::from(confirmations).into(),
+            last_at.into(),
+        ];
+        self.tx.insert(&NOTE, values).await.map(drop)
+    }
+
+    /// Forgets that rows were missing: they were shown again, or count as gone.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn forget_missing(&mut self, resource: Resource, keys: Vec<String>) -> Result<(), Error> {
+        let first = [self.store_key().as_str().into(), resource.as_str().into()];
+        self.tx.execute_in("forget missing rows", FORGET, &first, keys).await.map(drop)
+    }
+}

@@ -1,0 +1,226 @@
+//! Comparing mirror and marketplace, and changing neither: what is listed, and a sample of the details.
+//!
+//! `listed` compares what is walked through page by page, `sides` what hangs on orders, `whole` what is read whole.
+
+mod listed;
+mod sides;
+mod subject;
+mod whole;
+
+use std::collections::BTreeSet;
+
+use espelho_api_client::limit::Lane;
+use espelho_model::StoreKey;
+use espelho_store::AuditRecord;
+
+use crate::{
+    Problem, StoreContext,
+    pull::{OrdersPull, ProductsPull},
+};
+
+pub(crate) use listed::spot;
+pub use subject::Subject;
+
+/// How mirror and marketplace compare, for one store.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    /// The store.
+    pub store: StoreKey,
+    /// Each resource.
+    pub resources: Vec<ResourceAudit>,
+    /// Requests sent.
+    pub requests: u64,
+    /// Why nothing was begun, if so.
+    pub problem: Option<Problem>,
+}
+
+/// How one resource compares.
+#[derive(Clone, Debug)]
+pub struct ResourceAudit {
+    /// What was compared.
+    pub subject: Subject,
+    /// Rows that the marketplace lists.
+    pub listed: u64,
+    /// How many it says that there are.
+    pub total: Option<u64>,
+    /// Rows of the mirror that are not gone.
+    pub mirrored: u64,
+    /// Details that were read.
+    pub sampled: u64,
+    /// How many rows differ.
+    pub differing: u64,
+    /// The first [`ResourceAudit::SHOWN`] of them.
+    pub differences: Vec<(String, Difference)>,
+    /// Why it ended early, if it did.
+    pub problem: Option<Problem>,
+    /// Why there was nothing to compare, where that is no problem.
+    pub note: Option<String>,
+}
+
+/// In what a row differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Difference {
+    /// The marketplace lists it, and the mirror does not have it.
+    Missing,
+    /// The mirror has it, and the marketplace does not list it.
+    Surplus,
+    /// It is listed otherwise than when it was mirrored.
+    Listing,
+    /// Its detail is another one.
+    Detail,
+    /// Its detail could not be read.
+    Unreadable,
+}
+
+impl Difference {
+    /// Every one.
+    pub const ALL: [Self; 5] = [Self::Missing, Self::Surplus, Self::Listing, Self::Detail, Self::Unreadable];
+
+    /// The word in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Surplus => "surplus",
+            Self::Listing => "listing",
+            Self::Detail => "detail",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl ResourceAudit {
+    /// How many differing rows are named.
+    pub const SHOWN: usize = 50;
+
+    /// Nothing compared yet.
+    pub fn begun(subject: Subject) -> Self {
+        Self {
+            subject,
+            listed: 0,
+            total: None,
+            mirrored: 0,
+            sampled: 0,
+            differing: 0,
+            differences: Vec::new(),
+            problem: None,
+            note: None,
+        }
+    }
+
+    /// Nothing compared, for a reason that is no problem.
+    fn noted(subject: Subject, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..Self::begun(subject) }
+    }
+}
+
+/// What is to be compared.
+#[derive(Clone, Debug, Default)]
+pub struct AuditOptions {
+    /// Only these, or everything where it is empty.
+    pub only: Vec<Subject>,
+    /// How many details of each.
+    pub sample: usize,
+}
+
+impl Audit {
+    /// One that was not begun.
+    pub fn not_begun(store: StoreKey, problem: Problem) -> Self {
+        Self { store, resources: Vec::new(), requests: 0, problem: Some(problem) }
+    }
+
+    /// Whether nothing differs and everything was looked at.
+    pub fn is_clean(&self) -> bool {
+        self.problem.is_none() && self.resources.iter().all(|r| r.differing == 0 && r.problem.is_none())
+    }
+}
+
+/// Writes down how audits went, for status; nothing mirrored changes.
+pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>) -> Result<(), Problem> {
+    let written = async {
+        let mut tx = context.store.begin(&context.lease).await?;
+        tx.note_audits(audits).await?;
+        tx.commit().await
+    };
+    written.await.map_err(|e| Problem::from_store(&e))
+}
+
+/// Compares every listed row by key and listing, and `sample` details of each resource by content; of a fifth as many orders
+/// the sides too; and what is read whole, by content. `seed` chooses which details.
+pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) -> Audit {
+    let before = context.client.stats();
+    let mut resources = Vec::new();
+    for subject in Subject::ALL {
+        if !options.only.is_empty() && !options.only.contains(&subject) {
+            continue;
+        }
+        resources.push(of_subject(context, subject, options.sample, seed).await);
+    }
+    let at = context.clock.now();
+    let compared = resources.iter().filter(|r| r.problem.is_none() && r.note.is_none());
+    let records = compared.map(|r| AuditRecord {
+        resource: r.subject.as_str().to_owned(),
+        at,
+        compared: r.listed,
+        differing: r.differing,
+    });
+    let mut problem = note_audits(context, records.collect()).await.err();
+    if let Err(error) = context.client.gate().settle().await {
+        problem = Some(Problem::from_api(&error));
+    }
+    let requests = context.client.stats().requests - before.requests;
+    Audit { store: context.key.clone(), resources, requests, problem }
+}
+
+async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, seed: u64) -> ResourceAudit {
+    // Live work goes first, as before a sweep.
+    let client = context.client.in_lane(Lane::Poll);
+    let parameter = context.page_parameter.clone();
+    match subject {
+        Subject::Orders => {
+            let orders = OrdersPull::new(client, None, parameter);
+            let mut report = listed::compare(context, orders, sample, seed).await;
+            if report.problem.is_none() {
+                report.problem = sides::compare(context, &mut report, sample / 5, seed).await.err();
+            }
+            report
+        }
+        Subject::Products => match context.store.location_ids(&context.key).await {
+            Ok(known) => {
+                listed::compare(context, ProductsPull::new(client, known, parameter), sample, seed).await
+            }
+            Err(error) => {
+                ResourceAudit { problem: Some(Problem::from_store(&error)), ..ResourceAudit::begun(subject) }
+            }
+        },
+        Subject::Campaigns | Subject::Media | Subject::Profile => {
+            whole::compare(context, client, subject, sample).await
+        }
+        Subject::PriceLists => ResourceAudit::noted(subject, "the API has no route that reads them"),
+    }
+}
+
+/// Positions of a sample, spread evenly over `rows`; another seed, others.
+fn choose(rows: usize, sample: usize, seed: u64) -> impl Iterator<Item = usize> {
+    let sample = sample.min(rows);
+    let shift = (seed % rows.max(1) as u64) as usize;
+    let chosen: BTreeSet<usize> = (0..sample).map(|at| (at * rows / sample + shift) % rows).collect();
+    chosen.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::choose;
+
+    #[test]
+    fn a_sample_has_its_size_spreads_over_all_rows_and_moves_with_its_seed() {
+        let of = |rows, sample, seed| choose(rows, sample, seed).collect::<Vec<_>>();
+        assert_eq!(of(10, 5, 0), [0, 2, 4, 6, 8]);
+        assert_eq!(of(10, 5, 11), [1, 3, 5, 7, 9]);
+        assert_eq!(of(3, 50, 7), [0, 1, 2], "no row twice");
+        assert_eq!(of(0, 50, 7), [0_usize; 0]);
+        assert_eq!(of(10, 0, 7), [0_usize; 0]);
+        for seed in 0..20 {
+            assert_eq!(of(7, 3, seed).len(), 3, "seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Comparing what is read whole: campaigns with the listings in them, images, and what the store says of itself.
+//!
+//! Only the service mirrors these, by sweeps. What no sweep has mirrored yet is late, and no difference.
+
+use std::collections::{BTreeMap, HashSet};
+
+use espelho_api_client::{
+    Client, Error as ApiError,
+    resources::{
+        campaigns::EligibleQuery,
+        media::{MediaPerPage, MediaQuery},
+        paging::Paging,
+        store_page::is_closed,
+    },
+};
+use espelho_model::{CampaignId, MediaId};
+use espelho_store::{Compared, Unlike};
+use futures_util::FutureExt as _;
+
+use super::{Difference, ResourceAudit, Subject};
+use crate::{
+    Problem, StoreContext,
+    live::{
+        profile::is_final,
+        schedule::Look,
+        whole::{Whole, all},
+    },
+};
+
+/// Compares, and once more where something differs: on a busy store it may have changed between the two readings.
+pub(super) async fn compare(
+    context: &StoreContext,
+    client: Client,
+    subject: Subject,
+    sample: usize,
+) -> ResourceAudit {
+    let look = match subject {
+        Subject::Campaigns => Look::Campaigns,
+        Subject::Media => Look::Media,
+        _ => Look::Profile,
+    };
+    match is_mirrored(context, look).await {
+        Err(problem) => {
+            return ResourceAudit { problem: Some(problem), ..ResourceAudit::begun(subject) };
+        }
+        Ok(false) => return ResourceAudit::noted(subject, "not mirrored yet: the service reads it"),
+        Ok(true) => (),
+    }
+    let comparison = Comparison { context, client, sample };
+    let mut report = comparison.run(subject).await;
+    if report.differing > 0 && report.problem.is_none() {
+        report = comparison.run(subject).await;
+    }
+    report
+}
+
+async fn is_mirrored(context: &StoreContext, look: Look) -> Result<bool, Problem> {
+    let sweeps = context.store.sweeps(&context.key).await.map_err(|e| Problem::from_store(&e))?;
+    Ok(sweeps.iter().any(|sweep| sweep.kind == look.as_str() && sweep.succeeded_at.is_some()))
+}
+
+struct Comparison<'c> {
+    context: &'c StoreContext,
+    client: Client,
+    sample: usize,
+}
+
+/// What was compared, or why there is nothing to compare.
+type Outcome = Result<Result<Compared, String>, Problem>;
+
+impl Comparison<'_> {
+    async fn run(&self, subject: Subject) -> ResourceAudit {
+        let compared = match subject {
+            Subject::Campaigns => self.campaigns().await,
+            Subject::Media => self.images().await,
+            _ => self.profile().await,
+        };
+        match compared {
+            Ok(Ok(compared)) => report(subject, compared),
+            Ok(Err(note)) => ResourceAudit::noted(subject, note),
+            Err(problem) => ResourceAudit { problem: Some(problem), ..ResourceAudit::begun(subject) },
+        }
+    }
+
+    async fn campaigns(&self) -> Outcome {
+        let client = &self.client;
+        let listed = all(&self.context.stop, |paging| client.campaign_calendar(paging).boxed()).await;
+        let mut campaigns = match listed {
+            Ok(Whole { rows, is_complete: true }) => rows,
+            Ok(_) => return Ok(Err("the calendar does not end".to_owned())),
+            Err(error) => return refused(&error),
+        };
+        let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
+        let (store, key) = (&self.context.store, &self.context.key);
+        // The calendar leaves out what has ended: that is no difference as long as it can be read by itself.
+        let compared = store.compare_campaigns(key, campaigns.clone()).await.map_err(|e| of_store(&e))?;
+        let ended = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
+        let mut passed_over = HashSet::new();
+        for (n, id) in ended.map(|(id, _)| id).enumerate() {
+            let Some(number) = CampaignId::parse(id).filter(|_| n < self.sample) else {
+                passed_over.insert(id.clone());
+                continue;
+            };
+            match client.campaign(number).await {
+                Ok(read) => campaigns.push(read.value),
+                Err(ApiError::Refused { status: 404 | 410, .. }) => (),
+                Err(error) if is_final(&error) => drop(passed_over.insert(id.clone())),
+                Err(error) => return Err(Problem::from_api(&error)),
+            }
+        }
+        let mut compared = store.compare_campaigns(key, campaigns).await.map_err(|e| of_store(&e))?;
+        compared.unlike.retain(|id, _| !passed_over.contains(id));
+        for id in open {
+            let listings = self.listings(id).await?;
+            compared.said += listings.said;
+            compared.mirrored += listings.mirrored;
+            compared.unlike.extend(listings.unlike);
+        }
+        Ok(Ok(compared))
+    }
+
+    /// The listings that are or could be in a campaign; nothing where they cannot be read to their end.
+    async fn listings(&self, id: CampaignId) -> Result<Compared, Problem> {
+        let (client, stop) = (&self.client, &self.context.stop);
+        let eligible = all(stop, |paging| {
+            async move { client.eligible_listings(id, &EligibleQuery { search: None, paging }).await }.boxed()
+        });
+        let enrolled = all(stop, |paging| client.enrolled_listings(id, paging).boxed());
+        match (eligible.await, enrolled.await) {
+            (Ok(eligible), Ok(enrolled)) if eligible.is_complete && enrolled.is_complete => {
+                let (store, key) = (&self.context.store, &self.context.key);
+                let compared = store.compare_campaign_listings(key, id, eligible.rows, enrolled.rows).await;
+                compared.map_err(|e| of_store(&e))
+            }
+            (Err(error), _) | (_, Err(error)) if !is_final(&error) => Err(Problem::from_api(&error)),
+            _ => Ok(Compared::default()),
+        }
+    }
+
+    async fn images(&self) -> Outcome {
+        let client = &self.client;
+        let listed = all(&self.context.stop, |paging: Paging| {
+            let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
+            let query = MediaQuery { per_page, page: Some(paging.page), ..MediaQuery::default() };
+            async move { client.list_images(&query).await }.boxed()
+        });
+        let images = match listed.await {
+            Ok(Whole { rows, is_complete: true }) => rows,
+            Ok(_) => return Ok(Err("the listing of images does not end".to_owned())),
+            Err(error) => return refused(&error),
+        };
+        let compared = self.context.store.compare_media_images(&self.context.key, images).await;
+        let mut compared = compared.map_err(|e| of_store(&e))?;
+        let surplus = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
+        let surplus: Vec<String> = surplus.map(|(id, _)| id.clone()).take(self.sample).collect();
+        for id in surplus {
+            // One that is not listed and answered for is not gone.
+            if client.image(&MediaId::new(id.as_str())).await.is_ok() {
+                compared.unlike.remove(&id);
+            }
+        }
+        Ok(Ok(compared))
+    }
+
+    async fn profile(&self) -> Outcome {
+        let session = match self.client.session().await {
+            Ok(read) => read.value,
+            Err(error) => return refused(&error),
+        };
+        let page = match self.client.store_page().await {
+            Ok(read) => Some(read.value),
+            Err(error) if is_closed(&error) || is_final(&error) => None,
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let compared = self.context.store.compare_profile(&self.context.key, session, page.as_ref()).await;
+        Ok(Ok(compared.map_err(|e| of_store(&e))?))
+    }
+}
+
+/// A credential that may not ask has nothing to compare.
+fn refused(error: &ApiError) -> Outcome {
+    match is_final(error) {
+        true => Ok(Err(format!("the marketplace does not let it be read: {error}"))),
+        false => Err(Problem::from_api(error)),
+    }
+}
+
+fn of_store(error: &espelho_store::Error) -> Problem {
+    Problem::from_store(error)
+}
+
+fn report(subject: Subject, compared: Compared) -> ResourceAudit {
+    let Compared { said, mirrored, unlike } = compared;
+    let differing = unlike.len() as u64;
+    let differences: BTreeMap<String, Difference> =
+        unlike.into_iter().map(|(key, unlike)| (key, of_unlike(unlike))).collect();
+    ResourceAudit {
+        listed: said,
+        mirrored,
+        differing,
+        differences: differences.into_iter().take(ResourceAudit::SHOWN).collect(),
+        ..ResourceAudit::begun(subject)
+    }
+}
+
+fn of_unlike(unlike: Unlike) -> Difference {
+    match unlike {
+        Unlike::Missing => Difference::Missing,
+        Unlike::Surplus => Difference::Surplus,
+        Unlike::Content => Difference::Detail,
+    }
+}

@@ -1,0 +1,68 @@
+//! Orders that the marketplace denies: each denial is kept, and asked for again until it is believed or refuted.
+
+use std::collections::BTreeSet;
+
+use espelho_model::{OrderNumber, sync::Resource};
+use espelho_store::{Error as StoreError, Part};
+
+use super::{
+    Live,
+    want::{Entity, Want},
+};
+use crate::{
+    Problem,
+    plan::missing::{Denied, EVERY, denied},
+};
+
+/// Missing orders that are asked for in one look.
+const AT_ONCE: u32 = 50;
+
+impl Live<'_> {
+    /// Keeps that the marketplace answered 404 for an order of the mirror; with the last that it takes, the order is gone.
+    pub(super) async fn note_denied(&self, number: &OrderNumber) -> Result<(), StoreError> {
+        let (store, key) = (&self.context.store, number.as_str());
+        let _writing = self.context.writing.lock().await;
+        let known = store.known(&self.context.key, Resource::Orders, vec![key.to_owned()]).await?;
+        if known.get(key).is_none_or(|known| known.gone) {
+            return Ok(());
+        }
+        let missing = store.missing(&self.context.key, Resource::Orders, key).await?;
+        let denied = denied(missing, self.context.clock.now());
+        let mut tx = store.begin(&self.context.lease).await?;
+        match denied {
+            Denied::TooSoon => return Ok(()),
+            Denied::Kept(missing) => {
+                tracing::info!(store = %self.context.key, order = key, times = missing.confirmations, "the marketplace denies an order");
+                tx.note_missing(Resource::Orders, key, missing).await?;
+            }
+            Denied::Gone => {
+                tracing::info!(store = %self.context.key, order = key, "an order is gone");
+                tx.mark_gone(Resource::Orders, vec![key.to_owned()]).await?;
+                tx.clear_failures(Resource::Orders, vec![key.to_owned()]).await?;
+            }
+        }
+        tx.commit().await
+    }
+
+    /// A listing shows orders: none of them is missing.
+    pub(super) async fn note_listed(&self, resource: Resource, keys: Vec<String>) -> Result<(), StoreError> {
+        let missing = self.context.store.missing_among(&self.context.key, resource, keys).await?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let _writing = self.context.writing.lock().await;
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        tx.forget_missing(resource, missing).await?;
+        tx.commit().await
+    }
+
+    /// Queues the missing orders whose next denial would count.
+    pub(super) async fn look_at_missing_orders(&self) -> Result<(), Problem> {
+        let until = self.context.clock.now() - EVERY;
+        let due = self.context.store.missing_until(&self.context.key, Resource::Orders, until, AT_ONCE).await;
+        let due = due.map_err(|e| Problem::from_store(&e))?;
+        let want = || Want { parts: BTreeSet::from([Part::Order]), ..Want::default() };
+        self.push(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), want())));
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Listings that are read whole.
+
+use espelho_api_client::{Error as ApiError, RowPage, resources::paging::Paging};
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::looks::is_last_page;
+
+/// Rows a page.
+const PER_PAGE: u32 = 100;
+/// Pages of any of these listings.
+const MOST_PAGES: u64 = 500;
+
+/// All rows of a listing.
+pub(crate) struct Whole<T> {
+    pub(crate) rows: Vec<T>,
+    /// Whether nothing is missing: only then is what is not among them gone.
+    pub(crate) is_complete: bool,
+}
+
+/// Reads a listing from its first page to its last, or as far as it leads anywhere.
+pub(crate) async fn all<'a, T: PartialEq + Send>(
+    stop: &CancellationToken,
+    page_of: impl Fn(Paging) -> BoxFuture<'a, Result<RowPage<T>, ApiError>>,
+) -> Result<Whole<T>, ApiError> {
+    let mut whole = Whole { rows: Vec::new(), is_complete: true };
+    for page in 1..=MOST_PAGES {
+        let read = page_of(Paging { page, per_page: Some(PER_PAGE) }).await?;
+        whole.is_complete &= read.nameless == 0;
+        let rows: Vec<T> = read.rows.into_iter().map(|row| row.value).collect();
+        let is_end = is_last_page(page, rows.len(), &read.meta);
+        // A server that ignores the page gives the same rows for ever.
+        let is_repeated = rows.first().is_some_and(|first| page > 1 && whole.rows.contains(first));
+        whole.rows.extend(rows);
+        if is_end || is_repeated || stop.is_cancelled() {
+            whole.is_complete &= is_end;
+            return Ok(whole);
+        }
+    }
+    whole.is_complete = false;
+    Ok(whole)
+}

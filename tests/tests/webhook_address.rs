@@ -1,0 +1,73 @@
+//! Where a credential's webhook points: it is moved only when the operator says so.
+
+use espelho_sandbox::{Options, Sandbox};
+use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of};
+
+on_both_databases![
+    a_webhook_is_moved_only_where_the_operator_says_so,
+    another_credential_has_a_webhook_of_its_own,
+];
+
+const OURS: &str = "http://127.0.0.1:9/webhooks/production";
+const OTHER: &str = "http://127.0.0.1:9/webhooks/staging";
+
+async fn marketplace() -> Sandbox {
+    sandbox_of(Options { orders: 5, products: 2, local_webhooks: true, ..Options::default() }).await
+}
+
+fn configure(installation: &Installation, sandbox: &Sandbox, url: &str) {
+    let access = sandbox.stores().remove(0);
+    let (base, webhook) = (sandbox.base_url(), format!("[webhook]\npublic_url = \"{url}\"\n"));
+    installation.write_store_with(STORE, &base, &access.username, &access.password, &webhook);
+}
+
+/// Where the marketplace delivers to.
+fn addresses(sandbox: &Sandbox) -> Vec<String> {
+    let store = sandbox.stores().remove(0).key;
+    sandbox.control().webhooks(&store).into_iter().map(|webhook| webhook.url).collect()
+}
+
+// withstands: F037
+async fn a_webhook_is_moved_only_where_the_operator_says_so(kind: Kind) {
+    let sandbox = marketplace().await;
+    let installation = Installation::on(kind).await;
+    configure(&installation, &sandbox, OURS);
+    installation.resync(&[]).await.expect(0);
+    assert_eq!(addresses(&sandbox), [OURS]);
+    sandbox.reset_stats();
+    assert_eq!(installation.resync(&[]).await.expect(0).store()["logins"], 0, "the address is known");
+
+    // A copy of the installation, database included, with an address of its own.
+    let copy = installation.beside();
+    configure(&copy, &sandbox, OTHER);
+    sandbox.reset_stats();
+    let kept = copy.resync(&[]).await.expect(0).says(OURS).says(OTHER).says("espelho webhook move");
+    assert_eq!(kept.store()["logins"], 0, "it works on with the token that is there");
+    assert_eq!(addresses(&sandbox), [OURS]);
+    assert_eq!(installation.resync(&[]).await.expect(0).store()["logins"], 0);
+
+    copy.run(&["webhook", "move", "nowhere"]).await.expect(2).says("there is no store");
+    copy.run(&["webhook", "move", STORE]).await.expect(0);
+    let moved = copy.resync(&[]).await.expect(0);
+    assert_eq!((&moved.store()["logins"], addresses(&sandbox)), (&1.into(), vec![OTHER.to_owned()]));
+    installation.resync(&[]).await.says(OTHER);
+    assert_eq!(addresses(&sandbox), [OTHER], "nor is it moved back");
+    assert_eq!(copy.resync(&[]).await.expect(0).store()["logins"], 0, "it is moved once");
+}
+
+async fn another_credential_has_a_webhook_of_its_own(kind: Kind) {
+    let sandbox = marketplace().await;
+    let installation = Installation::on(kind).await;
+    configure(&installation, &sandbox, OURS);
+    installation.resync(&[]).await.expect(0);
+    let mirror = installation.mirror().await;
+    let attach =
+        format!("ATTACH DATABASE '{}-inbox' AS inbox", installation.dir().join("espelho.db").display());
+    if kind == Kind::Sqlite {
+        mirror.execute(&attach).await;
+    }
+    mirror.execute("UPDATE webhook_addresses SET username = 'loja-1@ffffffff'").await;
+    configure(&installation, &sandbox, OTHER);
+    installation.resync(&[]).await.expect(0);
+    assert_eq!(addresses(&sandbox), [OTHER]);
+}
