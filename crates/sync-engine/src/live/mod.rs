@@ -2,13 +2,15 @@
 //! complete reconciliation goes on behind them.
 //!
 //! Reading order: [`want`], [`queue`], [`hints`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
-//! `facts` writes what only deliveries tell, `refresh` reads what is queued, `looks`, `rounds`, `parts`, `counts`, `campaigns`
-//! and `profile` are the sweeps, `record` is what they remember, `crew` lets them all work side by side in one task.
+//! `facts` writes what only deliveries tell, `hands` take what is queued and `refresh` reads it, `looks`, `rounds`, `parts`,
+//! `counts`, `campaigns` and `profile` are the sweeps, `record` is what they remember, `crew` lets them all work side by
+//! side in one task.
 
 mod campaigns;
 mod counts;
 mod crew;
 mod facts;
+mod hands;
 pub mod hints;
 mod ingest;
 mod labels;

@@ -1,0 +1,124 @@
+//! The hands of a crew: who reads what is queued, how many things at once, and what they wait for.
+
+use std::time::Duration;
+
+use espelho_model::watch;
+use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+
+use super::{Live, queue::Work, want::Urgency};
+use crate::{Problem, room::Place};
+
+/// Readings of a crew at once: at five requests a second more would only wait.
+const HANDS: usize = 4;
+
+/// One that reads.
+type Hand<'s> = BoxFuture<'s, Result<(), Problem>>;
+
+/// What a crew waits for, beside its hands and its end.
+#[derive(Clone, Copy)]
+enum Next {
+    /// The time when something is due.
+    In(Duration),
+    /// Room for what is due.
+    Room,
+    /// Something new in the queue; or a free hand, where none is.
+    Change,
+}
+
+impl Live<'_> {
+    /// Reads what is queued for a crew, several things side by side, until the work stops.
+    ///
+    /// A hand is there only while it reads, one of a sweep only when there is room for what it reads: thousands of stores
+    /// wait with eight hands each, and a hand takes 7 KiB.
+    pub(super) async fn work(&self, urgency: Urgency) -> Result<(), Problem> {
+        let (mut hands, mut problem) = (FuturesUnordered::new(), None);
+        // Whoever leaves the line is last in it again.
+        let (mut line, mut place) = (None, None);
+        while !self.is_stopping() {
+            // Before the queue is looked at, so that nothing is put into it unnoticed.
+            let queued = self.queued.notified();
+            let mut queued = std::pin::pin!(queued);
+            queued.as_mut().enable();
+            let next = self.give_out(urgency, &hands, &mut place);
+            if let Next::Room = next
+                && line.is_none()
+            {
+                line = Some(self.boxed_reading());
+            }
+            let due = async {
+                match next {
+                    Next::In(wait) => self.context.clock.sleep(wait).await,
+                    Next::Room | Next::Change => std::future::pending().await,
+                }
+            };
+            let _waiting = watch::idle();
+            tokio::select! {
+                Some(ended) = hands.next() => if let Err(ended) = ended {
+                    self.context.stop.cancel();
+                    problem = Some(ended);
+                },
+                Some(free) = next_in(&mut line) => (line, place) = (None, Some(free)),
+                () = queued => (),
+                () = due => (),
+                () = self.context.stop.cancelled() => (),
+            }
+        }
+        // What is under way is written.
+        let _waiting = watch::idle();
+        while let Some(ended) = hands.next().await {
+            problem = problem.or(ended.err());
+        }
+        problem.map_or(Ok(()), Err)
+    }
+
+    fn boxed_reading(&self) -> BoxFuture<'_, Place<'_>> {
+        Box::pin(self.context.room.reading())
+    }
+
+    /// Gives each free hand what is due, and a sweep's the place that is held for it; what there is to wait for then.
+    fn give_out<'s>(
+        &'s self,
+        urgency: Urgency,
+        hands: &FuturesUnordered<Hand<'s>>,
+        place: &mut Option<Place<'s>>,
+    ) -> Next {
+        let now = self.context.clock.monotonic();
+        let mut queue = self.queue();
+        while hands.len() < HANDS {
+            let Some(due) = queue.next_due(urgency) else {
+                *place = None;
+                return Next::Change;
+            };
+            if due > now {
+                *place = None;
+                return Next::In(due - now);
+            }
+            if urgency != Urgency::Hinted && place.is_none() {
+                return Next::Room;
+            }
+            if let Some(work) = queue.take(now, urgency) {
+                hands.push(self.hand(work, place.take()));
+            }
+        }
+        Next::Change
+    }
+
+    /// Not `async`: there, what is put into the box would be given a place beside it too.
+    fn hand<'s>(&'s self, work: Work, place: Option<Place<'s>>) -> Hand<'s> {
+        let name = match work.want.urgency {
+            Urgency::Hinted => "hinted",
+            Urgency::Found | Urgency::Swept => "swept",
+        };
+        let reading = async move {
+            let ended = self.refresh(work).await;
+            drop(place);
+            ended
+        };
+        Box::pin(watch::lane(name, reading))
+    }
+}
+
+/// The place that somebody is in line for, if anybody is.
+async fn next_in<'r>(line: &mut Option<BoxFuture<'_, Place<'r>>>) -> Option<Place<'r>> {
+    Some(line.as_mut()?.await)
+}
