@@ -441,6 +441,6 @@ async fn no_lane_starves_when_all_have_too_much_to_do() {
     let served = *served.lock().unwrap();
     let all: usize = served.iter().sum();
     assert!(served.is_sorted_by(|urgent, patient| urgent >= patient), "{served:?}");
-    // One in thirty-one for the most patient lane.
-    assert!(served[4] * 40 >= all, "backfill got {} of {all}", served[4]);
+    // One in eighty-three for the most patient lane.
+    assert!(served[4] * 90 >= all, "backfill got {} of {all}", served[4]);
 }

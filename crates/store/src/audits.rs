@@ -13,7 +13,8 @@ pub(crate) const NOTE: Insert = Insert {
     head: "INSERT INTO audits (store, resource, at, compared, differing)",
     columns: 5,
     tail: "ON CONFLICT (store, resource) DO UPDATE SET at = excluded.at, compared = excluded.compared, \
-           differing = excluded.differing",
+           differing = excluded.differing \
+           WHERE audits.differing = 0 OR excluded.compared >= audits.compared",
 };
 
 /// The last audit of a resource.
@@ -30,7 +31,7 @@ pub struct AuditRecord {
 }
 
 impl PageTx<'_> {
-    /// Notes how audits went; nothing mirrored changes.
+    /// Notes how audits went; nothing mirrored changes. A sample does not hide the differences that a larger audit has found.
     ///
     /// # Errors
     /// When the database does not answer.

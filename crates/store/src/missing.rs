@@ -14,6 +14,7 @@ pub(crate) const LOAD: &str =
 pub(crate) const DUE: &str = "SELECT key FROM missing WHERE store = $1 AND resource = $2 AND last_at <= $3 \
     ORDER BY last_at, key LIMIT $4";
 pub(crate) const AMONG: &str = "SELECT key FROM missing WHERE store = $1 AND resource = $2 AND key";
+pub(crate) const COUNT: &str = "SELECT count(*) FROM missing WHERE store = $1 AND resource = $2";
 pub(crate) const FORGET: &str = "DELETE FROM missing WHERE store = $1 AND resource = $2 AND key";
 pub(crate) const NOTE: Insert = Insert {
     operation: "note a missing row",
@@ -52,6 +53,16 @@ impl Store {
             Ok(Missing { since: row.time(0)?, confirmations, last_at: row.time(2)? })
         };
         rows.first().map(missing).transpose()
+    }
+
+    /// How many rows the marketplace denies.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn missing_count(&self, store: &StoreKey, resource: Resource) -> Result<u64, Error> {
+        let values = vec![store.as_str().into(), resource.as_str().into()];
+        let rows = self.database.fetch("count missing rows", COUNT, values).await?;
+        rows.first().map_or(Ok(0), |row| Ok(row.int(0)?.unsigned_abs()))
     }
 
     /// Up to `limit` missing rows whose last counted denial came no later than `until`, the one that waits longest first.

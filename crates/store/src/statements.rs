@@ -55,6 +55,7 @@ const PLAIN: &[&str] = &[
     listed::LIVE_IMAGES,
     listed::LIVE_LISTINGS,
     listed::LIVE_PRICE_LISTS,
+    missing::COUNT,
     missing::DUE,
     missing::LOAD,
     parts::NEVER_READ,

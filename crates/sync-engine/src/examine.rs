@@ -26,6 +26,9 @@ pub struct Ability {
     pub granted: Option<bool>,
     /// What was seen, or why nothing could be.
     pub said: String,
+    /// Whether it should have been seen, and the question failed.
+    #[serde(default)]
+    pub failed: bool,
 }
 
 /// From asking for a test delivery to its arrival.
@@ -47,7 +50,8 @@ pub async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
     };
     let orders = client.list_orders(&query).await.map(drop);
     let campaigns = client.campaign_calendar(Paging { page: 1, per_page: Some(1) }).await.map(drop);
-    let unseen = |name: &str, why: &str| Ability { name: name.into(), granted: None, said: why.into() };
+    let unseen =
+        |name: &str, why: &str| Ability { name: name.into(), granted: None, said: why.into(), failed: false };
     vec![
         seen("orders", "orders can be read", orders),
         seen("store_products_read", "campaigns can be read", campaigns),
@@ -66,5 +70,5 @@ fn seen(name: &str, well: &str, result: Result<(), ApiError>) -> Ability {
             _ => (None, with_causes(&error)),
         },
     };
-    Ability { name: name.to_owned(), granted, said }
+    Ability { name: name.to_owned(), granted, said, failed: granted.is_none() }
 }

@@ -21,7 +21,9 @@ pub(super) async fn run(cli: &Cli, path: &Path, replace: bool) -> u8 {
     let url = database_url(&configuration.installation.database.url);
     match put_back(&url, path, replace).await {
         Ok(restored) => {
-            tell(&restored, cli.json);
+            let file = url.trim_start_matches("sqlite:").split('?').next().unwrap_or_default();
+            let place = std::path::absolute(file).unwrap_or_default();
+            tell(&restored, &place.display().to_string(), cli.json);
             exit::COMPLETE
         }
         Err(problem) => say(&problem, cli.json),
@@ -41,17 +43,16 @@ async fn put_back(url: &str, path: &Path, replace: bool) -> Result<Restored, Pro
     restored.map_err(|error| Problem::from_store(&error))
 }
 
-fn tell(restored: &Restored, json: bool) {
+fn tell(restored: &Restored, place: &str, json: bool) {
     let Restored { kept, replaced, feed_from } = restored;
     let deliveries = replaced.map_or(0, |replaced| replaced.deliveries);
     if json {
         let kept = kept.as_ref().map(|kept| kept.display().to_string());
-        let told =
-            json!({ "state": "complete", "kept": kept, "deliveries": deliveries, "feed_from": feed_from });
+        let told = json!({ "state": "complete", "database": place, "kept": kept, "deliveries": deliveries, "feed_from": feed_from });
         println!("{told}");
         return;
     }
-    println!("the backup is in place");
+    println!("the backup is in place: {place}");
     if let Some(kept) = kept {
         println!("the files that were there are in {}", kept.display());
     }

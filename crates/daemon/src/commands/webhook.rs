@@ -22,7 +22,8 @@ pub(super) async fn let_move(cli: &Cli, store: &str) -> u8 {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
                 false => {
-                    println!("the next login gives the webhook of {store} the address that is configured");
+                    println!("the next start gives the webhook of {store} the address that is configured");
+                    println!("if the service runs, restart it: systemctl restart espelho");
                 }
             }
             exit::COMPLETE

@@ -27,6 +27,7 @@ const AMENDMENTS: &[(&str, &str)] = &[
     ("forget the checkpoints", "DELETE FROM sync_pages"),
     ("forget the passes", "DELETE FROM sync_passes"),
     ("forget the sweeps", "DELETE FROM sweeps"),
+    ("forget what was denied", "DELETE FROM missing"),
 ];
 /// What the mirror that is replaced knows better.
 const TAKEN_OVER: &[(&str, &str)] = &[
@@ -74,8 +75,15 @@ pub struct Replaced {
     pub deliveries: u64,
 }
 
+/// The files that are replaced, as far as they are there.
+#[derive(Clone, Copy)]
+pub(super) struct Old<'o> {
+    pub(super) mirror: Option<&'o Path>,
+    pub(super) inbox: Option<&'o Path>,
+}
+
 /// Makes a copy fit for going on from; gives the number above which its feed goes on.
-pub(super) async fn amend(copy: &Store, old: Option<(&Path, &Path)>) -> Result<(Replaced, i64), Error> {
+pub(super) async fn amend(copy: &Store, old: Old<'_>) -> Result<(Replaced, i64), Error> {
     let mut replaced = Replaced::default();
     let now = copy.clock.now();
     copy.database.execute("take the leases", TAKE_LEASES, vec![FENCES.into()]).await?;
@@ -83,11 +91,13 @@ pub(super) async fn amend(copy: &Store, old: Option<(&Path, &Path)>) -> Result<(
         copy.database.execute(operation, sql, Vec::new()).await?;
     }
     let mut highest = 0;
-    if let Some((mirror, inbox)) = old {
+    if let Some(mirror) = old.mirror {
         match take_over(&copy.database, mirror).await {
             Ok(reached) => (replaced.mirror_read, highest) = (true, reached),
             Err(error) => tracing::warn!(%error, "the mirror that is replaced cannot be read"),
         }
+    }
+    if let Some(inbox) = old.inbox {
         match take_deliveries(&copy.inbox, inbox).await {
             Ok(deliveries) => (replaced.inbox_read, replaced.deliveries) = (true, deliveries),
             Err(error) => tracing::warn!(%error, "the inbox that is replaced cannot be read"),

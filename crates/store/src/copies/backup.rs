@@ -51,16 +51,23 @@ impl Store {
         std::fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
         let draft = beside(into, ".partial");
         let _ours = begin_draft(&draft)?;
+        let made = self.fill(&draft, told).await;
+        if made.is_err() {
+            // Where the disk is full, it is this that fills it.
+            let _ = std::fs::remove_dir_all(&draft);
+        }
+        made?;
+        rename(&draft, into)?;
+        sync(folder)
+    }
+
+    async fn fill(&self, draft: &Path, told: Told<'_>) -> Result<(), Error> {
         let rows = self.inbox.fetch("look at the inbox", FIRST_OPEN, Vec::new()).await?;
         let first_open = rows.first().map_or(Ok(0), |row| row.int(0))?;
         self.copy(&self.database, &draft.join(MIRROR), "mirror", told).await?;
         self.copy(&self.inbox, &draft.join(INBOX), "inbox", told).await?;
         open_again(&draft.join(INBOX), first_open).await?;
-        for path in [draft.join(MIRROR), draft.join(INBOX), draft.clone()] {
-            sync(&path)?;
-        }
-        rename(&draft, into)?;
-        sync(folder)
+        [draft.join(MIRROR), draft.join(INBOX), draft.to_path_buf()].iter().try_for_each(|path| sync(path))
     }
 
     async fn copy(

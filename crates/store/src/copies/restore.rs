@@ -77,15 +77,24 @@ pub async fn restore(
     let draft = switch::draft(&database);
     remove_folder(&draft)?;
     make_folder(&draft)?;
-    for name in [MIRROR, INBOX] {
-        copy(&from.join(name), &draft.join(name), name, &clock, told).await?;
+    let made = async {
+        for name in [MIRROR, INBOX] {
+            copy(&from.join(name), &draft.join(name), name, &clock, told).await?;
+        }
+        let [mirror, inbox] = [&database, &inbox].map(|file| file.exists().then_some(file.as_path()));
+        make_ready(&draft.join(MIRROR), from, amend::Old { mirror, inbox }, &clock).await
+    };
+    let made = made.await;
+    if made.is_err() {
+        // Where the disk is full, it is this that fills it.
+        let _ = remove_folder(&draft);
     }
-    let old = (database.exists() && inbox.exists()).then_some((database.as_path(), inbox.as_path()));
-    let (replaced, feed_from) = make_ready(&draft.join(MIRROR), from, old, &clock).await?;
+    let (replaced, feed_from) = made?;
     for file in [&database, &inbox] {
         refuse_readers(file).await?;
     }
-    for path in [draft.join(MIRROR), draft.join(INBOX), open_lock::path(&database)] {
+    // Whoever opens the mirror next may have to finish this, and is seldom who has begun it.
+    for path in [draft.join(MIRROR), draft.join(INBOX), draft.clone(), open_lock::path(&database)] {
         give_to_owner_of(folder_of(&database), &path)?;
     }
     let kept = free_name(&database, &clock);
@@ -99,7 +108,7 @@ pub async fn restore(
 async fn make_ready(
     file: &Path,
     from: &Path,
-    old: Option<(&Path, &Path)>,
+    old: amend::Old<'_>,
     clock: &Arc<dyn Clock>,
 ) -> Result<(Replaced, i64), Error> {
     let copy = Store::connect_file(file, Arc::clone(clock)).await?;

@@ -67,6 +67,8 @@ pub(crate) fn finish(database: &Path) -> Result<(), Error> {
     sync(folder_of(database))?;
     // The note goes last: without the folder nothing is looked for.
     let done = beside(&decided, "-done");
+    // Of one that was cut off right here.
+    remove_folder(&done)?;
     rename(&decided, &done)?;
     remove_folder(&done)
 }

@@ -56,6 +56,8 @@ struct Keeper {
     /// Labels seen ready since the list was begun.
     seen: HashSet<String>,
     hosts: HashSet<String>,
+    looked_at_making: Option<Duration>,
+    is_making: bool,
     looked_for_unlabelled: Option<Duration>,
     tidied: Option<Duration>,
     checked: Option<Duration>,
@@ -175,10 +177,16 @@ impl Live<'_> {
     /// Looks at some of the labels that are being made; whether there are any.
     async fn look_at_making(&self, keeper: &mut Keeper) -> Result<bool, Problem> {
         let (context, now) = (self.context, self.context.clock.now());
+        let monotonic = context.clock.monotonic();
+        // What wakes the keeper may be the answer to the last look.
+        if keeper.looked_at_making.is_some_and(|then| monotonic - then < EAGER) {
+            return Ok(keeper.is_making);
+        }
+        keeper.looked_at_making = Some(monotonic);
         let making = context.store.labels_in_the_making(&context.key, CONSIDERED).await;
         let making = making.map_err(|e| of_store(&e))?;
+        keeper.is_making = !making.is_empty();
         let mut orders = due(now, &making, LOOKED_AT);
-        let monotonic = context.clock.monotonic();
         if keeper.looked_for_unlabelled.is_none_or(|then| monotonic - then >= MINUTE) {
             keeper.looked_for_unlabelled = Some(monotonic);
             let before = now - UNLABELLED_EVERY;
@@ -188,7 +196,7 @@ impl Live<'_> {
         if self.queue().waiting(Urgency::Swept) < CROWDED {
             self.push(orders.into_iter().map(order_to_look_at));
         }
-        Ok(!making.is_empty())
+        Ok(keeper.is_making)
     }
 
     /// Once an hour removes void files whose time is over, and failures of labels that are no longer to be fetched.
@@ -247,6 +255,11 @@ impl Live<'_> {
             let on_record = on_record.map_err(|e| of_store(&e))?;
             let Some((last, _)) = on_record.last() else { break };
             after = last.as_str().to_owned();
+            if there.is_empty() {
+                let folder = folder.shown(&context.key, "");
+                tracing::error!(store = %context.key, folder, "no file of a label is there any more: is its disk mounted? Nothing is fetched again");
+                break;
+            }
             let lost: Vec<_> = on_record.into_iter().filter(|(_, file)| !there.contains(file)).collect();
             count += lost.len();
             self.note_lost_files(lost).await.map_err(|e| of_store(&e))?;

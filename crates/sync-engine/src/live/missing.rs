@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Problem,
-    plan::missing::{Denied, EVERY, denied},
+    plan::missing::{Denied, EVERY, LANDSLIDE, denied},
 };
 
 /// Missing orders that are asked for in one look.
@@ -28,6 +28,15 @@ impl Live<'_> {
         }
         let missing = store.missing(&self.context.key, Resource::Orders, key).await?;
         let denied = denied(missing, self.context.clock.now());
+        if denied == Denied::Gone {
+            let count = store.missing_count(&self.context.key, Resource::Orders).await?;
+            if count > LANDSLIDE {
+                let next_step =
+                    "look whether the credential lost a scope; `espelho --resync` decides, under its guard";
+                tracing::error!(store = %self.context.key, count, next_step, "the marketplace denies so many orders that none of them is believed to be gone");
+                return Ok(());
+            }
+        }
         let mut tx = store.begin(&self.context.lease).await?;
         match denied {
             Denied::TooSoon => return Ok(()),

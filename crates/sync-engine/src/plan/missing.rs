@@ -11,6 +11,10 @@ pub const EVERY: TimeDelta = TimeDelta::hours(12);
 /// So many are believed.
 pub const BELIEVED: u32 = 3;
 
+/// So many orders that are denied at one time are no longer believed to be gone each by itself: a scope that was taken away, or a
+/// route that is broken for a day, denies them all. A complete pass decides about them, under its own guard.
+pub const LANDSLIDE: u64 = 50;
+
 /// What a denial comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {

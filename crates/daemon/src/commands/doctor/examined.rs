@@ -75,6 +75,7 @@ pub(super) fn scope(ability: &Ability) -> Finding {
             State::Red,
             "add the ability to the credential in the seller portal, and start the service again",
         ),
+        None if ability.failed => found.but(State::Yellow, "look at this error first, then run it again"),
         _ => found,
     }
 }
@@ -104,8 +105,14 @@ mod tests {
 
     #[test]
     fn only_an_ability_that_is_seen_to_be_missing_is_red() {
-        let of = |granted| Ability { name: "store_products_read".into(), granted, said: "s".into() };
+        let of = |granted| Ability {
+            name: "store_products_read".into(),
+            granted,
+            said: "s".into(),
+            failed: false,
+        };
         assert_eq!(scope(&of(Some(false))).state, State::Red);
         assert_eq!([scope(&of(Some(true))).state, scope(&of(None)).state], [State::Green; 2]);
+        assert_eq!(scope(&Ability { failed: true, ..of(None) }).state, State::Yellow);
     }
 }
