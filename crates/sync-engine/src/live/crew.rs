@@ -186,7 +186,11 @@ impl Live<'_> {
         };
         let ended = {
             let _place = self.context.room.look(look).await;
-            looking.await
+            self.known().walks_orders = matches!(look, Look::NewOrders | Look::OpenOrders);
+            let ended = looking.await;
+            self.known().walks_orders = false;
+            self.queued.notify_waiters();
+            ended
         };
         let problem = ended.as_ref().err();
         self.observer.looked(look, problem);

@@ -83,6 +83,11 @@ impl Live<'_> {
         place: &mut Option<Place<'s>>,
     ) -> Next {
         let now = self.context.clock.monotonic();
+        // The pages of a sweep for orders share the pace with what is read in its turn, and nothing of it is urgent.
+        let urgency = match urgency {
+            Urgency::Swept if self.known().walks_orders => Urgency::Found,
+            other => other,
+        };
         let mut queue = self.queue();
         while hands.len() < HANDS {
             let Some(due) = queue.next_due(urgency) else {

@@ -187,6 +187,8 @@ struct KnownStore {
     is_behind: bool,
     /// Sweeps that another sweep asks for.
     woken: Vec<Look>,
+    /// Whether a sweep for orders is under way.
+    walks_orders: bool,
     /// Listing pages that the sweep under way has read.
     pages: u64,
 }

@@ -69,7 +69,8 @@ impl Waiting {
 fn crew(urgency: Urgency) -> &'static [Urgency] {
     match urgency {
         Urgency::Hinted => &[Urgency::Hinted],
-        Urgency::Found | Urgency::Swept => &[Urgency::Found, Urgency::Swept],
+        Urgency::Found => &[Urgency::Found],
+        Urgency::Swept => &[Urgency::Found, Urgency::Swept],
     }
 }
 

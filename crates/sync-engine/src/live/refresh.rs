@@ -3,6 +3,8 @@
 //! What was read is written only if the mirror's row is still the one that was there before the reading: else somebody has
 //! written what they may have read later, and it is read once more.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource};
@@ -109,7 +111,26 @@ impl Live<'_> {
         Ok(())
     }
 
+    /// Reads an order and writes it before its sides are read: each of them may wait for its turn.
     async fn read_order(
+        &self,
+        number: &OrderNumber,
+        entity: &Entity,
+        want: &Want,
+    ) -> Result<Refreshed, Cause> {
+        let sides: BTreeSet<Part> = want.parts.iter().copied().filter(|part| *part != Part::Order).collect();
+        if sides.is_empty() || sides.len() == want.parts.len() {
+            return self.read_some(number, entity, want).await;
+        }
+        let first = Want { parts: BTreeSet::from([Part::Order]), ..want.clone() };
+        let rest = Want { parts: sides, expected: None, listing_hash: None, ..want.clone() };
+        let first = self.read_some(number, entity, &first).await?;
+        let rest = self.read_some(number, entity, &rest).await?;
+        let events = first.events.into_iter().chain(rest.events).collect();
+        Ok(Refreshed { events, op: first.op.or(rest.op), ..first })
+    }
+
+    async fn read_some(
         &self,
         number: &OrderNumber,
         entity: &Entity,
