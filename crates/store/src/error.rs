@@ -57,6 +57,14 @@ pub enum Error {
         /// What the database says.
         what: String,
     },
+    /// The backup is no longer what was written.
+    #[error("the backup {path} is damaged: {what}")]
+    DamagedBackup {
+        /// Its folder.
+        path: String,
+        /// What the database says.
+        what: String,
+    },
     /// A newer espelho has migrated this database.
     #[error("the database has schema version {found}, which this version of espelho does not know")]
     Newer {
@@ -251,6 +259,7 @@ impl Error {
                 "put a backup in its place, or move it away and start again: the mirror is read again from the \
                  marketplace, deliveries and secrets are in the file beside it"
             }
+            Self::DamagedBackup { .. } => "take another backup; the database is untouched",
             Self::Newer { .. } => {
                 "install the espelho that migrated it, or a later one; a database is never migrated back"
             }

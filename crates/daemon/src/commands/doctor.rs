@@ -8,6 +8,7 @@ mod examined;
 use std::sync::Arc;
 
 use espelho_model::{Clock, clock::SystemClock};
+use espelho_store::WebhookOwner;
 use espelho_sync_engine::{Problem, Silent, StoreContext, Trouble, abilities};
 use serde::Serialize;
 use serde_json::json;
@@ -146,6 +147,17 @@ async fn database(
             }
             _ => found,
         });
+    }
+    for config in &configuration.stores {
+        let Some(webhook) = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none()) else {
+            continue;
+        };
+        let owner =
+            WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
+        if let Err(error) = store.refuse_to_move_webhook(owner, &webhook.public_url).await {
+            let problem = Problem::from_store(&error);
+            findings.push(Finding::problem("webhook address", &problem).of(config));
+        }
     }
     store.close().await;
     true

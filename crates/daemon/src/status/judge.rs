@@ -109,6 +109,14 @@ fn unwell(store: &StorePicture, at: DateTime<Utc>) -> Option<Alarm> {
         let words = ("nunca sincronizada".into(), "never reconciled".into());
         return Some(alarm(store, "never", words, None, &resync));
     };
+    if run.state == "running" && store.holder.as_ref().is_none_or(|holder| holder.held == Some(false)) {
+        let when = ago(at, run.started_at);
+        let words = (
+            format!("a última sincronização, de {when}, foi interrompida"),
+            format!("the last run, begun {when}, was cut off"),
+        );
+        return Some(alarm(store, "run", words, None, &resync));
+    }
     // Rows that fail are told one by one.
     let told_by_rows = run.state == "partial" && run.error.is_none() && !store.failures.is_empty();
     if !told_by_rows && !matches!(run.state.as_str(), "complete" | "running") {
@@ -162,6 +170,14 @@ mod tests {
     fn what_fails_is_named_by_its_code() {
         assert_eq!(codes(|s| (s.last_run, s.last_success) = (None, None)), ["never"]);
         assert_eq!(codes(|s| s.last_run.as_mut().unwrap().state = "failed".into()), ["run"]);
+        let running = |held| {
+            move |s: &mut super::StorePicture| {
+                s.last_run.as_mut().unwrap().state = "running".into();
+                s.holder.as_mut().unwrap().held = Some(held);
+            }
+        };
+        assert_eq!(codes(running(false)), ["run"], "whoever did it was killed");
+        assert_eq!(codes(running(true)), [""; 0]);
         assert_eq!(codes(|s| s.problem = Some("no answer; wait".into())), ["run"]);
         let foreign = |s: &mut super::StorePicture| {
             (s.problem, s.foreign_login) = (Some("ended again; make another".into()), true);

@@ -89,7 +89,7 @@ pub async fn restore(
         // Where the disk is full, it is this that fills it.
         let _ = remove_folder(&draft);
     }
-    let (replaced, feed_from) = made?;
+    let (replaced, feed_from) = made.map_err(|error| of_backup(error, from))?;
     for file in [&database, &inbox] {
         refuse_readers(file).await?;
     }
@@ -102,6 +102,14 @@ pub async fn restore(
     switch::finish(&database)?;
     let kept = occupied.then(|| folder_of(&database).join(kept));
     Ok(Restored { kept, replaced: occupied.then_some(replaced), feed_from })
+}
+
+/// What is wrong with the copy is wrong with the backup: nobody knows the copy by its name.
+fn of_backup(error: Error, from: &Path) -> Error {
+    match error {
+        Error::Damaged { what, .. } => Error::DamagedBackup { path: from.display().to_string(), what },
+        other => other,
+    }
 }
 
 /// Checks the copy, brings it to this version, and makes it fit for going on from.
