@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::{
     error::Error,
     http::Http,
-    limit::{Gate, Lane, Ledger, Quota},
+    limit::{Gate, Lane, Ledger, Permit, Quota},
     resources::auth::Credential,
     send::Exchange,
     tally::Tally,
@@ -83,6 +83,8 @@ pub struct Client {
     pub(crate) naive_offset: FixedOffset,
     pub(crate) attempts: u32,
     pub(crate) lane: Lane,
+    /// A slot of the budget that is held for the next request.
+    pub(crate) slot: Option<Arc<Mutex<Option<Permit>>>>,
 }
 
 impl Client {
@@ -116,13 +118,38 @@ impl Client {
             Arc::clone(&exchange.tally),
         ));
         let (naive_offset, attempts) = (settings.naive_offset, settings.attempts);
-        Ok(Self { exchange, gate, tokens, clock, naive_offset, attempts, lane: Lane::Interactive })
+        Ok(Self {
+            exchange,
+            gate,
+            tokens,
+            clock,
+            naive_offset,
+            attempts,
+            lane: Lane::Interactive,
+            slot: None,
+        })
     }
 
     /// The same client, whose requests wait in another lane. A new one's are interactive.
     #[must_use]
     pub fn in_lane(&self, lane: Lane) -> Self {
         Self { lane, ..self.clone() }
+    }
+
+    /// The same client, which holds token and slot for one request: that one leaves at once, so that whoever writes down that
+    /// it leaves need not write it down minutes before.
+    ///
+    /// # Errors
+    /// When there is no token to be had, or the budget's ledger cannot be written.
+    pub async fn with_slot(&self) -> Result<Self, Error> {
+        self.tokens.current().await?;
+        let slot = self.gate.acquire(self.lane).await?;
+        Ok(Self { slot: Some(Arc::new(Mutex::new(Some(slot)))), ..self.clone() })
+    }
+
+    /// The slot that is held, once.
+    pub(crate) fn take_slot(&self) -> Option<Permit> {
+        self.slot.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// What was sent so far.

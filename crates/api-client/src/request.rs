@@ -109,6 +109,28 @@ impl ApiRequest {
         self.route
     }
 
+    /// Method, path and body, for the journal and for people; of a file its name.
+    pub fn in_full(&self) -> String {
+        match &self.body {
+            Body::Empty => self.describe(),
+            Body::Json(json) => format!("{} {}", self.describe(), String::from_utf8_lossy(json)),
+            Body::File(file) => format!("{} ({}, {} bytes)", self.describe(), file.name, file.bytes.len()),
+        }
+    }
+
+    /// Whether it is an update of a price tier without a price above zero and without a discount: whoever built it, it must not
+    /// leave.
+    pub(crate) fn zeroes_a_price(&self) -> bool {
+        if self.method != Method::PUT || !self.route.ends_with("/prices/{min_quantity}") {
+            return false;
+        }
+        let Body::Json(json) = &self.body else { return true };
+        let body: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
+        let price = body["price"].as_f64().is_some_and(|price| price > 0.0);
+        let discount = body.get("price").is_none() && body["discount_percent"].is_number();
+        !price && !discount
+    }
+
     /// The JSON that it carries, if any.
     #[cfg(test)]
     pub(crate) fn json_body(&self) -> Option<serde_json::Value> {
@@ -136,6 +158,28 @@ fn fill(route: &str, ids: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::ApiRequest;
+
+    // withstands: F013
+    #[test]
+    fn an_update_of_a_tier_without_its_price_does_not_leave() {
+        let put = |body: serde_json::Value| {
+            ApiRequest::put("/api/products/{id}/prices/{min_quantity}", &["P1", "1"])
+                .json(&body)
+                .zeroes_a_price()
+        };
+        use serde_json::json;
+        for bad in [
+            json!({}),
+            json!({"price": 0}),
+            json!({"price": null}),
+            json!({"price": 0, "discount_percent": 5}),
+        ] {
+            assert!(put(bad.clone()), "{bad}");
+        }
+        assert!(!put(json!({"price": 0.01})) && !put(json!({"discount_percent": 0})));
+        assert!(ApiRequest::put("/api/products/{id}/prices/{min_quantity}", &["P1", "1"]).zeroes_a_price());
+        assert!(!ApiRequest::put("/api/products/{id}", &["P1"]).zeroes_a_price());
+    }
 
     #[test]
     fn identifiers_and_parameters_are_encoded_into_the_documented_route() {

@@ -333,7 +333,10 @@ impl Client {
             };
             let begun = self.clock.monotonic();
             self.gate.keep_route_pace(request.route).await;
-            let permit = self.gate.acquire(self.lane).await?;
+            let permit = match self.take_slot() {
+                Some(slot) => slot,
+                None => self.gate.acquire(self.lane).await?,
+            };
             let waited = self.clock.monotonic().saturating_sub(begun);
             self.exchange.http.timings().waited(self.lane, waited);
             let answer = self.exchange.once(request, token.as_deref(), Some(permit)).await;

@@ -106,6 +106,40 @@ pub enum Command {
     },
     /// What the mirror knows about one thing: its row, its changes, its failures, deliveries that wait.
     Explain(ExplainArgs),
+    /// What guards hold, with the reason.
+    Held,
+    /// Lets what guards hold pass, once.
+    Release(DecideArgs),
+    /// Looks at what failed, or is in doubt, anew.
+    Retry(DecideArgs),
+    /// Never looks at it again.
+    Ignore(DecideArgs),
+    /// What would be sent to the marketplace now: every call, with its cost.
+    Plan {
+        /// Only this store.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+        /// Do it, and end. The service must not run.
+        #[arg(long)]
+        apply: bool,
+    },
+    /// Writes a stock that is wanted, or a movement.
+    #[command(subcommand)]
+    Stock(StockCommand),
+    /// Writes a price that is wanted.
+    #[command(subcommand)]
+    Price(PriceCommand),
+    /// Gives a command about an order.
+    #[command(subcommand)]
+    Orders(OrdersCommand),
+    /// Gives a command about labels.
+    #[command(subcommand)]
+    Labels(LabelsCommand),
+    /// Gives a command about a campaign.
+    #[command(subcommand)]
+    Campaigns(CampaignsCommand),
+    /// Writes what a CSV file says: all of it, or nothing.
+    Import(ImportArgs),
     /// The change feed, one JSON object a line.
     Feed(FeedArgs),
     /// Compares mirror and marketplace, and changes neither. Ends with 3 when something differs.
@@ -127,6 +161,177 @@ pub enum WebhookCommand {
         #[arg(value_name = "KEY")]
         store: String,
     },
+}
+
+/// What the ERP writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum WantedArg {
+    /// `erp_stock`; keys are SKU/LOCATION.
+    Stock,
+    /// `erp_prices`; keys are SKU/MIN_QUANTITY.
+    Price,
+    /// `commands`; keys are their numbers.
+    Command,
+}
+
+impl WantedArg {
+    /// The table.
+    pub fn wanted(self) -> espelho_store::Wanted {
+        match self {
+            Self::Stock => espelho_store::Wanted::Stock,
+            Self::Price => espelho_store::Wanted::Price,
+            Self::Command => espelho_store::Wanted::Command,
+        }
+    }
+}
+
+/// `espelho release`, `retry`, `ignore`.
+#[derive(Args, Clone, Debug)]
+pub struct DecideArgs {
+    /// Which table, as in `espelho errors`.
+    #[arg(value_name = "ENTITY", required_unless_present = "all")]
+    pub entity: Option<WantedArg>,
+    /// Which row, as in `espelho errors`.
+    #[arg(value_name = "KEY", required_unless_present = "all")]
+    pub key: Option<String>,
+    /// Every row that is failed, held or in doubt (of ENTITY, where one is named).
+    #[arg(long, conflicts_with = "key")]
+    pub all: bool,
+    /// Only in this store.
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
+}
+
+/// `espelho stock`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum StockCommand {
+    /// The stock is so much (erp_stock).
+    Set {
+        /// Whose stock.
+        sku: String,
+        /// Where: stock_locations.location_id.
+        location: String,
+        /// How much.
+        quantity: String,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+    /// The stock is so much more, or less (command stock.adjust).
+    #[command(allow_negative_numbers = true)]
+    Adjust {
+        /// Whose stock.
+        sku: String,
+        /// Where: stock_locations.location_id.
+        location: String,
+        /// How much more; below zero, less.
+        delta: String,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+}
+
+/// `espelho price`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum PriceCommand {
+    /// A unit costs so much (erp_prices).
+    Set {
+        /// Whose price.
+        sku: String,
+        /// How much.
+        price: String,
+        /// From this quantity on.
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        min_quantity: u32,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+}
+
+/// `espelho orders`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum OrdersCommand {
+    /// Moves an order to another status (command order.status).
+    Advance {
+        /// The order's number.
+        number: String,
+        /// The status to move it to.
+        status: String,
+        /// What the status wants, as JSON: {"tracking_code": "…"}.
+        #[arg(long, value_name = "JSON")]
+        data: Option<String>,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+    /// Replaces an order's notes (command order.notes).
+    Notes {
+        /// The order's number.
+        number: String,
+        /// The text; an empty one clears them.
+        text: String,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+}
+
+/// `espelho labels`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum LabelsCommand {
+    /// Has an order's labels made (command labels.generate).
+    Generate {
+        /// The order's number.
+        number: String,
+        /// a4, zebra, thermal or zebra_pdf.
+        #[arg(long)]
+        format: Option<String>,
+        /// Also where there are some, which are discarded.
+        #[arg(long)]
+        regenerate: bool,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+}
+
+/// `espelho campaigns`.
+#[derive(Clone, Debug, Subcommand)]
+pub enum CampaignsCommand {
+    /// Joins a campaign with listings (command campaign.opt_in).
+    Join {
+        /// campaigns.id
+        campaign: String,
+        /// campaign_listings.item_id
+        #[arg(required = true)]
+        listings: Vec<String>,
+        /// The store, where there are several.
+        #[arg(long, value_name = "KEY")]
+        store: Option<String>,
+    },
+}
+
+/// What a CSV file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ImportKind {
+    /// Columns sku, location_id, quantity.
+    Stock,
+    /// Columns sku, price or discount_percent, min_quantity, package_*.
+    Prices,
+}
+
+/// `espelho import`.
+#[derive(Args, Clone, Debug)]
+pub struct ImportArgs {
+    /// What it holds.
+    pub kind: ImportKind,
+    /// The file; its first line names the columns.
+    pub file: PathBuf,
+    /// The store, where there are several.
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
 }
 
 /// `espelho explain`.

@@ -15,6 +15,7 @@ mod files;
 mod handover;
 mod health;
 mod http;
+mod import;
 mod lifecycle;
 mod local;
 mod measure;

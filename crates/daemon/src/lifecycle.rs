@@ -98,6 +98,12 @@ impl Service {
             Arc::clone(&self.stores.signals),
             self.shared.stop.clone(),
         ));
+        tokio::spawn(vacancy::look_for_wishes(
+            self.shared.store.clone(),
+            Arc::clone(&self.shared.clock),
+            Arc::clone(&self.stores.signals),
+            self.shared.stop.clone(),
+        ));
         let watch = &self.shared.watch;
         let tell = [
             tokio::spawn(watchdog::feed(Arc::clone(watch))),

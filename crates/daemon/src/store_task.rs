@@ -95,11 +95,12 @@ impl StoreTask {
             receives: self.config.webhook.is_some(),
             per_minute: self.config.requests_per_minute.get(),
             last_seen,
+            push: self.config.push.clone(),
         };
         while !self.shared.stop.is_cancelled() {
             let errands = self.shared.desk.of_store(key);
-            let Bells { inbox, gap } = &self.bells;
-            let signals = Signals { errands: &errands, inbox, gap, reconcile: &self.waker };
+            let Bells { inbox, gap, outbox } = &self.bells;
+            let signals = Signals { errands: &errands, inbox, gap, outbox, reconcile: &self.waker };
             // Those who work on it are watched one by one.
             let waiting = watch::idle();
             let ended = tokio::select! {

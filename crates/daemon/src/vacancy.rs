@@ -13,6 +13,10 @@ use crate::http::webhook::Signals;
 const TRY: Duration = Duration::from_secs(5);
 /// How often the locks of a shared database are looked at: a part of the time in which another owner must be there.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often SQLite is asked whether the ERP has written something: three look-ups in small indexes.
+const LOOK_FOR_WISHES: Duration = Duration::from_millis(250);
+/// The same where triggers tell it.
+const LOOK_WHERE_TOLD: Duration = Duration::from_secs(2);
 /// Between two attempts to hear of deliveries.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
@@ -76,11 +80,33 @@ pub(crate) async fn hear_of_deliveries(
     tokio::select! { () = hearing => (), () = stop.cancelled() => () }
 }
 
+/// Wakes the stores for which the ERP wants something: it may be any program, which tells nobody on SQLite, and may not be heard
+/// on PostgreSQL.
+pub(crate) async fn look_for_wishes(
+    store: Store,
+    clock: Arc<dyn Clock>,
+    signals: Arc<Signals>,
+    stop: CancellationToken,
+) {
+    let every = if store.is_shared() { LOOK_WHERE_TOLD } else { LOOK_FOR_WISHES };
+    let looking = async {
+        loop {
+            clock.sleep(every).await;
+            match store.wanting_stores().await {
+                Ok(wanting) => signals.wake_pushers(&wanting),
+                Err(error) => tracing::debug!(%error, "what the ERP wants is not known"),
+            }
+        }
+    };
+    tokio::select! { () = looking => (), () = stop.cancelled() => () }
+}
+
 async fn hear(store: &Store, signals: &Signals) -> Result<(), espelho_store::Error> {
     let Some(mut watch) = store.watch_inbox().await? else { return std::future::pending().await };
     loop {
         match watch.next().await? {
             Heard::Deliveries(store) => signals.wake([&store]),
+            Heard::Wanted(store) => signals.wake_pushers([&store]),
             Heard::Gap => signals.wake_all(),
         }
     }

@@ -21,6 +21,7 @@ pub mod occurrence;
 pub mod order;
 pub mod price_list;
 pub mod product;
+pub mod push;
 pub mod raw;
 pub mod shipment;
 pub mod store_key;

@@ -6,6 +6,8 @@ use sqlx::postgres::{PgListener, PgPoolOptions};
 use crate::{Error, Store, driver::Database};
 
 const CHANNEL: &str = "espelho_inbox";
+/// Told by the triggers of what the ERP writes.
+const OUTBOX: &str = "espelho_outbox";
 
 /// Hears of deliveries. What comes while the connection is away is not told again.
 pub struct InboxWatch(PgListener);
@@ -15,6 +17,8 @@ pub struct InboxWatch(PgListener);
 pub enum Heard {
     /// Something is in the inbox of this store.
     Deliveries(StoreKey),
+    /// The ERP wants something of this store.
+    Wanted(StoreKey),
     /// The connection was away: something may be in any.
     Gap,
 }
@@ -30,7 +34,7 @@ impl Store {
         let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
         let own = own.connect_with((*pool.connect_options()).clone()).await.map_err(failed)?;
         let mut listener = PgListener::connect_with(&own).await.map_err(failed)?;
-        listener.listen(CHANNEL).await.map_err(failed)?;
+        listener.listen_all([CHANNEL, OUTBOX]).await.map_err(failed)?;
         Ok(Some(InboxWatch(listener)))
     }
 }
@@ -42,8 +46,13 @@ impl InboxWatch {
     /// When the connection is away and does not come back.
     pub async fn next(&mut self) -> Result<Heard, Error> {
         let heard = self.0.try_recv().await.map_err(failed)?;
-        let store = heard.and_then(|told| StoreKey::new(told.payload()).ok());
-        Ok(store.map_or(Heard::Gap, Heard::Deliveries))
+        let told =
+            heard.and_then(|told| Some((told.channel() == OUTBOX, StoreKey::new(told.payload()).ok()?)));
+        Ok(match told {
+            Some((true, store)) => Heard::Wanted(store),
+            Some((false, store)) => Heard::Deliveries(store),
+            None => Heard::Gap,
+        })
     }
 }
 

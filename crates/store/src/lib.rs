@@ -15,6 +15,7 @@ mod consumers;
 mod copies;
 mod counts;
 mod driver;
+mod effects;
 mod error;
 mod explain;
 mod failures;
@@ -44,6 +45,7 @@ mod statements;
 mod sweeps;
 mod tenure;
 mod tokens;
+mod wanted;
 mod webhook_addresses;
 mod webhook_secrets;
 
@@ -55,6 +57,7 @@ pub use connect::Store;
 pub use consumers::Consumer;
 pub use copies::{Replaced, Restored, Told, restore};
 pub use counts::TableCount;
+pub use effects::{Effect, EffectState, NewEffect, Settled};
 pub use error::Error;
 pub use explain::{ErrorRow, Explained};
 pub use failures::Failure;
@@ -82,6 +85,14 @@ pub use runs::{RunId, RunResult};
 pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 pub use tenure::Tenure;
 pub use tokens::{KeptToken, LoginOnRecord};
+pub use wanted::{
+    Outcome,
+    commands::Command,
+    prices::{WantedPrices, WantedTier},
+    release::{HeldRow, Wanted},
+    stock::WantedStock,
+    write::{PriceWish, StockWish},
+};
 pub use webhook_addresses::WebhookOwner;
 pub use webhook_secrets::{KeptSecret, SECRET_GRACE};
 

@@ -3,13 +3,13 @@
 use crate::{
     Error, Store, ask, attach, audits, before, changes, consumers, copies, counts,
     driver::{Insert, Places},
-    explain, failures, holders, identity, inbox, lease,
+    effects, explain, failures, holders, identity, inbox, lease,
     mirrored::{self, campaigns, label_files, listed, tracking},
     missing, orders,
     overview::{self, Both},
     parts, passes, products, rate, reread,
     rows::Mirror,
-    runs, sweeps, tokens, webhook_addresses, webhook_secrets,
+    runs, sweeps, tokens, wanted, webhook_addresses, webhook_secrets,
 };
 
 /// Statements that run as they are.
@@ -88,6 +88,37 @@ const PLAIN: &[&str] = &[
     tokens::RECORD,
     tokens::SAVE,
     tracking::WRITE,
+    wanted::commands::ANSWER,
+    wanted::commands::OPEN,
+    wanted::outbox::WANTING,
+    wanted::prices::ANSWER,
+    wanted::prices::OF_SKU,
+    wanted::prices::OPEN,
+    wanted::release::COMMAND,
+    wanted::release::HELD,
+    wanted::release::PRICE,
+    wanted::release::PRICE_VALUE,
+    wanted::release::RELEASE,
+    wanted::release::SPEND,
+    wanted::release::STOCK,
+    wanted::release::STOCK_VALUE,
+    wanted::seen::DISPATCHED,
+    wanted::seen::INVOICES,
+    wanted::seen::JOINED,
+    wanted::seen::NOTES,
+    wanted::seen::PRICED,
+    wanted::seen::PRODUCT,
+    wanted::seen::RELEASES,
+    wanted::seen::REOPEN_PRICES,
+    wanted::seen::REOPEN_STOCK,
+    wanted::seen::STOCKED,
+    wanted::seen::TIERS,
+    wanted::seen::UNKNOWN,
+    wanted::seen::WAS_COMPLETE,
+    wanted::seen::WITH_SKU,
+    wanted::stock::ANSWER,
+    wanted::stock::OPEN,
+    wanted::write::COMMAND,
 ];
 
 /// Statements for all stores, and for one.
@@ -107,6 +138,13 @@ const FOR_PEOPLE: &[Both] = &[
 /// Statements on the inbox, which may be a database of its own.
 const INBOX: &[&str] = &[
     copies::FIRST_OPEN,
+    effects::OF_COMMAND,
+    effects::OF_KEY,
+    effects::OPEN,
+    effects::PLAN,
+    effects::PRUNE,
+    effects::SENT,
+    effects::SETTLE,
     inbox::BACKLOG,
     inbox::OLDEST,
     inbox::OLDEST_BY_STORE,
@@ -156,6 +194,8 @@ const INSERTS: &[&Insert] = &[
     &sweeps::NOTE_COUNTS,
     &sweeps::NOTE_ENUMS,
     &sweeps::NOTE_WATCH,
+    &wanted::write::PRICES,
+    &wanted::write::STOCK,
 ];
 
 const MIRRORS: &[&Mirror] = &[&orders::MIRROR, &products::MIRROR];

@@ -1,7 +1,7 @@
 //! What keeps the mirror in step with the marketplace. No SQL, no HTTP: it speaks `model`, and asks
 //! `api-client` and `store` to act.
 //!
-//! [`plan`] decides, purely; [`pull`] awaits; [`reconcile`] strings the resources of one store together and
+//! [`plan`] decides, purely; [`pull`] awaits; [`push`] is the way up; [`reconcile`] strings the resources of one store together and
 //! says in a [`StoreReport`] how it went. [`live`] keeps a store in step between two of them. [`StoreMemory`] lets a client keep its token and budget in the store.
 #![deny(missing_docs)]
 
@@ -14,6 +14,7 @@ mod owner;
 pub mod plan;
 mod progress;
 pub mod pull;
+pub mod push;
 mod reconcile;
 mod report;
 mod room;

@@ -15,6 +15,7 @@ pub mod shipments;
 pub mod store_page;
 pub mod webhook;
 
+use espelho_model::RawJson;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
@@ -37,6 +38,18 @@ pub struct Read<T> {
 }
 
 impl Client {
+    /// Sends a request that was built elsewhere, and gives the payload of its answer as it is.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`]. A tier without price or discount is not sent: the marketplace would set its price to zero
+    /// (API document, price rule 5).
+    pub async fn perform(&self, request: &ApiRequest) -> Result<RawJson, Error> {
+        match request.zeroes_a_price() {
+            true => Err(Error::Setup(format!("{} bears neither price nor discount", request.describe()))),
+            false => self.fetch_raw(request).await,
+        }
+    }
+
     /// Sends, and reads the answer's payload (its `data`).
     pub(crate) async fn read_with<T>(
         &self,

@@ -3,22 +3,26 @@
 mod audit;
 mod backup;
 mod check;
+mod decide;
 mod demo;
 mod doctor;
 mod errors;
 mod explain;
 mod feed;
 mod migrate;
+mod plan;
 mod reading;
 mod restore;
 mod resync;
 mod run;
 mod status;
 mod webhook;
+mod wishes;
 
 use clap::CommandFactory as _;
 use espelho_sync_engine::{Problem, Trouble};
 
+use self::{decide::Decision, wishes::Wish};
 use crate::{
     cli::{Cli, Command, WebhookCommand},
     config::{self, Configuration},
@@ -47,6 +51,17 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,
         Some(Command::Errors { store }) => errors::run(&cli, store.as_deref()).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
+        Some(Command::Held) => decide::held(&cli).await,
+        Some(Command::Release(arguments)) => decide::decide(&cli, Decision::Release, arguments).await,
+        Some(Command::Retry(arguments)) => decide::decide(&cli, Decision::Retry, arguments).await,
+        Some(Command::Ignore(arguments)) => decide::decide(&cli, Decision::Ignore, arguments).await,
+        Some(Command::Plan { store, apply }) => plan::run(&cli, store.as_deref(), *apply).await,
+        Some(Command::Stock(command)) => wishes::run(&cli, Wish::Stock(command)).await,
+        Some(Command::Price(command)) => wishes::run(&cli, Wish::Price(command)).await,
+        Some(Command::Orders(command)) => wishes::run(&cli, Wish::Orders(command)).await,
+        Some(Command::Labels(command)) => wishes::run(&cli, Wish::Labels(command)).await,
+        Some(Command::Campaigns(command)) => wishes::run(&cli, Wish::Campaigns(command)).await,
+        Some(Command::Import(arguments)) => wishes::run(&cli, Wish::Import(arguments)).await,
         Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,
         Some(Command::Audit(arguments)) => audit::run(&cli, arguments).await,
         Some(Command::Completions { shell }) => {

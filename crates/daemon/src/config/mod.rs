@@ -4,6 +4,7 @@ mod cadence;
 mod file;
 mod installation;
 mod labels;
+mod push;
 mod secret;
 mod store;
 mod webhook;

@@ -1,6 +1,7 @@
 //! `stores/KEY.toml`: one store.
 
 use std::{
+    collections::BTreeMap,
     net::IpAddr,
     num::NonZeroU32,
     path::{Path, PathBuf},
@@ -8,7 +9,7 @@ use std::{
 
 use chrono::FixedOffset;
 use espelho_model::StoreKey;
-use espelho_sync_engine::plan::gone::GoneGuard;
+use espelho_sync_engine::{plan::gone::GoneGuard, push::PushOptions};
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -16,6 +17,7 @@ use serde::Deserialize;
 use super::{
     ConfigError, LabelsConfig, file,
     labels::StoreLabels,
+    push::{Held, Push},
     secret,
     webhook::{Webhook, WebhookConfig},
 };
@@ -39,6 +41,8 @@ pub(crate) struct StoreConfig {
     pub webhook: Option<WebhookConfig>,
     /// Absent: no file of a label is fetched.
     pub labels: Option<LabelsConfig>,
+    /// How what the ERP wants is carried out.
+    pub push: PushOptions,
 }
 
 impl StoreConfig {
@@ -86,6 +90,11 @@ struct StoreFile {
     #[serde(default)]
     limits: Limits,
     #[serde(default)]
+    push: Push,
+    /// By SKU.
+    #[serde(default)]
+    price_floors: BTreeMap<String, f64>,
+    #[serde(default)]
     guards: Guards,
     #[serde(default)]
     assumptions: Assumptions,
@@ -118,12 +127,27 @@ impl Default for Limits {
 struct Guards {
     gone_max_rows: u64,
     gone_max_percent: f64,
+    price_max_fall_percent: f64,
+    price_max_rise_percent: f64,
+    price_floor: f64,
+    zero_max_rows: usize,
+    zero_max_percent: f64,
+    listings_per_hour: usize,
 }
 
 impl Default for Guards {
     fn default() -> Self {
         let GoneGuard { max_rows, max_percent, .. } = GoneGuard::default();
-        Self { gone_max_rows: max_rows, gone_max_percent: max_percent }
+        Self {
+            gone_max_rows: max_rows,
+            gone_max_percent: max_percent,
+            price_max_fall_percent: 80.0,
+            price_max_rise_percent: 400.0,
+            price_floor: 0.0,
+            zero_max_rows: 50,
+            zero_max_percent: 20.0,
+            listings_per_hour: 50,
+        }
     }
 }
 
@@ -163,6 +187,15 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
             format!("assumptions.naive_offset {:?} is not like \"-03:00\"", file.assumptions.naive_offset);
         at("naive_offset", problem)
     })?;
+    let held = Held {
+        price_max_fall_percent: file.guards.price_max_fall_percent,
+        price_max_rise_percent: file.guards.price_max_rise_percent,
+        price_floor: file.guards.price_floor,
+        zero_max_rows: file.guards.zero_max_rows,
+        zero_max_percent: file.guards.zero_max_percent,
+        listings_per_hour: file.guards.listings_per_hour,
+    };
+    let push = file.push.check(held, &file.price_floors, dir).map_err(|(name, problem)| at(name, problem))?;
     Ok(StoreConfig {
         key,
         environment: file.environment,
@@ -179,6 +212,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         naive_offset,
         webhook,
         labels,
+        push,
     })
 }
 

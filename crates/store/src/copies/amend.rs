@@ -52,6 +52,9 @@ const HIGHEST: &str = "SELECT max(COALESCE((SELECT max(seq) FROM sqlite_sequence
     COALESCE((SELECT max(seq) FROM consumers), 0))";
 const FORGET_NUMBER: &str = "DELETE FROM sqlite_sequence WHERE name = 'changes'";
 const NUMBER: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', $1)";
+/// Nobody knows what came of what was under way when the backup was made, and has been settled since.
+const DOUBT: &str = "UPDATE effects SET state = 'doubtful', settled_at = $1, code = 'restored', \
+    note = 'a backup was put back while this was under way' WHERE state IN ('planned', 'sent')";
 /// Deliveries that came after the backup, or that it did not have for another reason. They are handled (again).
 const DELIVERIES: &str = "INSERT INTO webhook_inbox (store, received_at, event, digest, body) \
     SELECT old.store, old.received_at, old.event, old.digest, old.body FROM replaced.webhook_inbox old \
@@ -86,6 +89,7 @@ pub(super) struct Old<'o> {
 pub(super) async fn amend(copy: &Store, old: Old<'_>) -> Result<(Replaced, i64), Error> {
     let mut replaced = Replaced::default();
     let now = copy.clock.now();
+    copy.inbox.execute("doubt what was under way", DOUBT, vec![now.into()]).await?;
     copy.database.execute("take the leases", TAKE_LEASES, vec![FENCES.into()]).await?;
     for (operation, sql) in AMENDMENTS {
         copy.database.execute(operation, sql, Vec::new()).await?;

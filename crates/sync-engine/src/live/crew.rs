@@ -1,5 +1,5 @@
 //! Those who work on a store, side by side in one task: one takes the inbox in, four read what deliveries hint at, four what
-//! sweeps have found, one sweeps, one reconciles, one keeps the files of labels. Whatever ends one of them ends all, so that none is missing unnoticed.
+//! sweeps have found, one sweeps, one reconciles, one keeps the files of labels, one carries out what the ERP wants. Whatever ends one of them ends all, so that none is missing unnoticed.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use espelho_model::{
     sync::{Resource, RunState},
     watch,
 };
-use futures_util::future::{BoxFuture, join5};
+use futures_util::future::{BoxFuture, join, join5};
 use tokio::sync::Notify;
 
 use super::{
@@ -48,8 +48,10 @@ pub async fn run(
         live.sweep_and_reconcile(signals, caught_up).await
     });
     let labels = live.ending(watch::lane("labels", live.keep_labels()));
-    let (hinted, swept, taking_in, behind, labels) = join5(hinted, swept, taking_in, behind, labels).await;
-    [hinted, swept, taking_in, behind, labels].into_iter().flatten().next()
+    let pushing = live.ending(watch::lane("outbox", live.push_out(signals.outbox)));
+    let down = join5(hinted, swept, taking_in, behind, labels);
+    let ((hinted, swept, taking_in, behind, labels), pushing) = join(down, pushing).await;
+    [hinted, swept, taking_in, behind, labels, pushing].into_iter().flatten().next()
 }
 
 /// Hears how a reconciliation went.

@@ -16,6 +16,7 @@ mod ingest;
 mod labels;
 mod looks;
 mod missing;
+mod outbox;
 mod parts;
 pub(crate) mod profile;
 pub mod queue;
@@ -28,6 +29,8 @@ pub(crate) mod sides;
 mod spot;
 pub mod want;
 pub(crate) mod whole;
+
+pub(crate) use refresh::put;
 
 use std::{
     collections::HashSet,
@@ -74,6 +77,8 @@ pub struct Signals<'s> {
     pub inbox: &'s Notify,
     /// Deliveries were refused for want of room: what they told has to be looked for.
     pub gap: &'s Notify,
+    /// The ERP wants something.
+    pub outbox: &'s Notify,
     /// It is time for a complete reconciliation.
     pub reconcile: &'s Notify,
 }
@@ -89,6 +94,8 @@ pub struct Options {
     pub per_minute: u32,
     /// When the store's last owner was seen.
     pub last_seen: Option<DateTime<Utc>>,
+    /// How what the ERP wants is carried out.
+    pub push: crate::push::PushOptions,
 }
 
 /// Hears how it goes: for metrics, health and logs.

@@ -348,7 +348,7 @@ impl Live<'_> {
 }
 
 /// Writes a row that was read, where it is not as the mirror has it.
-async fn put<P: Pull>(
+pub(crate) async fn put<P: Pull>(
     tx: &mut PageTx<'_>,
     pull: &P,
     key: &str,

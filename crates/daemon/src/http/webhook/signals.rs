@@ -19,6 +19,8 @@ pub(crate) struct Bells {
     pub inbox: Arc<Notify>,
     /// Deliveries were refused for want of room, and there is room again.
     pub gap: Arc<Notify>,
+    /// The ERP wants something.
+    pub outbox: Arc<Notify>,
 }
 
 impl Signals {
@@ -37,6 +39,12 @@ impl Signals {
     pub(crate) fn wake<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
         let signals = self.0.read().unwrap_or_else(PoisonError::into_inner);
         stores.into_iter().filter_map(|store| signals.get(store)).for_each(|bells| bells.inbox.notify_one());
+    }
+
+    /// Wakes those for which the ERP wants something.
+    pub(crate) fn wake_pushers<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
+        let signals = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        stores.into_iter().filter_map(|store| signals.get(store)).for_each(|bells| bells.outbox.notify_one());
     }
 
     /// Wakes all.

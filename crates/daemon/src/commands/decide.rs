@@ -1,0 +1,124 @@
+//! `espelho held`, `release`, `retry`, `ignore`: what people decide about rows that are not done.
+
+use espelho_model::{StoreKey, push::PushState};
+use espelho_store::{HeldRow, Wanted};
+use espelho_sync_engine::{Problem, Trouble};
+use serde_json::json;
+
+use super::{
+    reading::{Reading, named},
+    say,
+};
+use crate::{
+    cli::{Cli, DecideArgs},
+    exit,
+};
+
+/// What is decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// Past the guards, once.
+    Release,
+    /// Looked at anew.
+    Retry,
+    /// Never again.
+    Ignore,
+}
+
+pub(super) async fn held(cli: &Cli) -> u8 {
+    let reading = match Reading::open(cli).await {
+        Ok(reading) => reading,
+        Err(code) => return code,
+    };
+    let rows = reading.store.held_rows().await;
+    reading.store.close().await;
+    match rows {
+        Ok(rows) if cli.json => {
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|HeldRow { store, entity, key, error, hint }| {
+                    json!({ "store": store, "entity": entity, "key": key, "error": error, "hint": hint })
+                })
+                .collect();
+            println!("{}", json!({ "held": rows }));
+        }
+        Ok(rows) if rows.is_empty() => println!("nada retido / nothing is held"),
+        Ok(rows) => rows.iter().for_each(|row| {
+            println!("{} {} {}", row.store, row.entity, row.key);
+            println!("  causa / cause: {}\n  próximo passo / next step: {}", row.error, row.hint);
+        }),
+        Err(error) => return say(&Problem::from_store(&error), cli.json),
+    }
+    exit::COMPLETE
+}
+
+pub(super) async fn decide(cli: &Cli, decision: Decision, arguments: &DecideArgs) -> u8 {
+    let reading = match Reading::open(cli).await {
+        Ok(reading) => reading,
+        Err(code) => return code,
+    };
+    let decided = decide_with(&reading, decision, arguments).await;
+    reading.store.close().await;
+    match decided {
+        Ok(count) => {
+            match cli.json {
+                true => println!("{}", json!({ "state": "complete", "rows": count })),
+                false => println!("{count} {}", decision.done()),
+            }
+            exit::COMPLETE
+        }
+        Err(problem) => say(&problem, cli.json),
+    }
+}
+
+async fn decide_with(
+    reading: &Reading,
+    decision: Decision,
+    arguments: &DecideArgs,
+) -> Result<usize, Problem> {
+    let stores = named(&reading.configuration, arguments.store.as_deref())?;
+    let of_store = |error| Problem::from_store(&error);
+    let rows: Vec<(StoreKey, Wanted, String)> = match (arguments.entity, &arguments.key) {
+        (Some(entity), Some(key)) => {
+            stores.into_iter().map(|store| (store, entity.wanted(), key.clone())).collect()
+        }
+        (entity, _) => {
+            let errors = reading.store.errors(None, u32::MAX).await.map_err(of_store)?;
+            let all = errors.into_iter().filter_map(|row| {
+                let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == row.entity)?;
+                let store = stores.iter().find(|store| store.as_str() == row.store)?.clone();
+                Some((store, wanted, row.key))
+            });
+            all.filter(|(_, wanted, _)| entity.is_none_or(|entity| entity.wanted() == *wanted)).collect()
+        }
+    };
+    let (state, lifts) = match decision {
+        Decision::Release => (PushState::New, true),
+        Decision::Retry => (PushState::New, false),
+        Decision::Ignore => (PushState::Ignored, false),
+    };
+    let mut count = 0;
+    for (store, wanted, key) in rows {
+        let found = reading.store.decide(&store, wanted, &key, state, lifts).await.map_err(of_store)?;
+        count += usize::from(found);
+    }
+    if count == 0 && arguments.key.is_some() {
+        return Err(Problem {
+            trouble: Trouble::Failure,
+            code: "no_such_row".into(),
+            error: "no row with this key is failed, held or doubtful".into(),
+            hint: "espelho errors shows those that are: use entity and key as they stand there".into(),
+        });
+    }
+    Ok(count)
+}
+
+impl Decision {
+    fn done(self) -> &'static str {
+        match self {
+            Self::Release => "liberado(s) / released",
+            Self::Retry => "para tentar de novo / to be tried again",
+            Self::Ignore => "ignorado(s) / ignored",
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `[push]`, `[guards]` and `[price_floors]` of a store's file: what is carried out, and what is held.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use espelho_sync_engine::{
+    plan::guards::Guards,
+    push::{Basis, PushOptions},
+};
+use rust_decimal::Decimal;
+use serde::Deserialize;
+
+/// `[push]`, as written.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Push {
+    stock: bool,
+    prices: bool,
+    commands: bool,
+    stock_basis: StockBasis,
+    remove_missing_tiers: bool,
+    files: Option<PathBuf>,
+}
+
+impl Default for Push {
+    fn default() -> Self {
+        Self {
+            stock: true,
+            prices: true,
+            commands: true,
+            stock_basis: StockBasis::Physical,
+            remove_missing_tiers: false,
+            files: None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StockBasis {
+    Physical,
+    Available,
+}
+
+/// The part of `[guards]` that is about what the ERP wants.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) price_max_fall_percent: f64,
+    pub(super) price_max_rise_percent: f64,
+    pub(super) price_floor: f64,
+    pub(super) zero_max_rows: usize,
+    pub(super) zero_max_percent: f64,
+    pub(super) listings_per_hour: usize,
+}
+
+impl Push {
+    /// Checks it; a mistake comes with the key that it is in.
+    pub(super) fn check(
+        self,
+        held: Held,
+        floors: &BTreeMap<String, f64>,
+        dir: &Path,
+    ) -> Result<PushOptions, (&'static str, String)> {
+        let number = |name: &'static str, value: f64| {
+            let exact =
+                Decimal::from_str_exact(&value.to_string()).ok().filter(|number| *number >= Decimal::ZERO);
+            exact.ok_or_else(|| (name, format!("{name} is {value}; write a number that is 0 or more")))
+        };
+        let mut checked = std::collections::HashMap::new();
+        for (sku, floor) in floors {
+            checked.insert(sku.clone(), number("price_floors", *floor)?);
+        }
+        Ok(PushOptions {
+            stock: self.stock,
+            prices: self.prices,
+            commands: self.commands,
+            basis: match self.stock_basis {
+                StockBasis::Physical => Basis::Physical,
+                StockBasis::Available => Basis::Available,
+            },
+            remove_missing_tiers: self.remove_missing_tiers,
+            guards: Guards {
+                price_max_fall_percent: number("price_max_fall_percent", held.price_max_fall_percent)?,
+                price_max_rise_percent: number("price_max_rise_percent", held.price_max_rise_percent)?,
+                price_floor: number("price_floor", held.price_floor)?,
+                zero_max_rows: held.zero_max_rows,
+                zero_max_percent: number("zero_max_percent", held.zero_max_percent)?,
+                listings_per_hour: held.listings_per_hour,
+            },
+            floors: checked,
+            files: self.files.map_or_else(|| dir.to_owned(), |files| dir.join(files)),
+        })
+    }
+}

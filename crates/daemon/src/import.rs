@@ -1,0 +1,206 @@
+//! CSV files of stock and prices: read whole before anything is written, and every bad line is named.
+//!
+//! The first line names the columns, as the tables do; `;` and `,` both separate, and in a file with `;` a number may have a
+//! decimal comma, as Brazilian spreadsheets write it.
+
+use espelho_model::StoreKey;
+use espelho_store::{Error as StoreError, PriceWish, StockWish, Store};
+use rust_decimal::Decimal;
+
+/// Bad lines that are named, at most.
+const MOST_NAMED: usize = 20;
+
+/// What a file holds.
+pub(crate) enum Rows {
+    Stock(Vec<StockWish>),
+    Prices(Vec<PriceWish>),
+}
+
+impl Rows {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Stock(rows) => rows.len(),
+            Self::Prices(rows) => rows.len(),
+        }
+    }
+
+    /// Writes all of them, or none.
+    pub(crate) async fn write(self, store: &Store, key: &StoreKey) -> Result<(), StoreError> {
+        match self {
+            Self::Stock(rows) => store.want_stock(key, rows).await,
+            Self::Prices(rows) => store.want_prices(key, rows).await,
+        }
+    }
+}
+
+/// A number as people and programs write it: `1234.5`, `1234,5`, `1.234,50`.
+pub(crate) fn number(text: &str) -> Option<Decimal> {
+    let text = text.trim();
+    let plain = match (text.contains(','), text.contains('.')) {
+        (true, true) if text.rfind(',') > text.rfind('.') => text.replace('.', "").replace(',', "."),
+        (true, true) => text.replace(',', ""),
+        (true, false) => text.replace(',', "."),
+        _ => text.to_owned(),
+    };
+    Decimal::from_str_exact(&plain).ok()
+}
+
+/// Levels of stock: columns `sku`, `location_id`, `quantity`.
+pub(crate) fn stock(file: &[u8]) -> Result<Vec<StockWish>, Vec<String>> {
+    read(file, &["sku", "location_id", "quantity"], &[], |line| {
+        let quantity = line.number("quantity")?.ok_or("quantity is missing")?;
+        match quantity < Decimal::ZERO {
+            true => Err(format!("quantity is {quantity}; it must be 0 or more")),
+            false => Ok(StockWish { sku: line.text("sku")?, location: line.text("location_id")?, quantity }),
+        }
+    })
+}
+
+/// Prices: columns `sku`, `price` or `discount_percent`, and where there are tiers `min_quantity` and `package_*`.
+pub(crate) fn prices(file: &[u8]) -> Result<Vec<PriceWish>, Vec<String>> {
+    let optional = [
+        "min_quantity",
+        "price",
+        "discount_percent",
+        "package_weight",
+        "package_height",
+        "package_width",
+        "package_length",
+    ];
+    read(file, &["sku"], &optional, |line| {
+        let min_quantity = match line.optional("min_quantity") {
+            None => 1,
+            Some(text) => {
+                text.parse().map_err(|_| format!("min_quantity is {text:?}, which is no whole number"))?
+            }
+        };
+        let (price, discount_percent) = (line.number("price")?, line.number("discount_percent")?);
+        if price.is_none() && discount_percent.is_none() {
+            return Err("neither price nor discount_percent".to_owned());
+        }
+        let package = ["package_weight", "package_height", "package_width", "package_length"];
+        let mut measures = [None; 4];
+        for (measure, name) in measures.iter_mut().zip(package) {
+            *measure = line.number(name)?;
+        }
+        Ok(PriceWish { sku: line.text("sku")?, min_quantity, price, discount_percent, package: measures })
+    })
+}
+
+/// A line, by the names of its columns.
+struct Line<'a> {
+    names: &'a csv::StringRecord,
+    values: &'a csv::StringRecord,
+}
+
+impl Line<'_> {
+    fn optional(&self, name: &str) -> Option<&str> {
+        let at = self.names.iter().position(|column| column.trim().eq_ignore_ascii_case(name))?;
+        self.values.get(at).map(str::trim).filter(|text| !text.is_empty())
+    }
+
+    fn text(&self, name: &str) -> Result<String, String> {
+        self.optional(name).map(str::to_owned).ok_or_else(|| format!("{name} is missing"))
+    }
+
+    fn number(&self, name: &str) -> Result<Option<Decimal>, String> {
+        match self.optional(name) {
+            None => Ok(None),
+            Some(text) => {
+                number(text).map(Some).ok_or_else(|| format!("{name} is {text:?}, which is no number"))
+            }
+        }
+    }
+}
+
+fn read<T>(
+    file: &[u8],
+    required: &[&str],
+    optional: &[&str],
+    row: impl Fn(&Line<'_>) -> Result<T, String>,
+) -> Result<Vec<T>, Vec<String>> {
+    let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
+    let first = file.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let delimiter = if first.contains(&b';') { b';' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(false).from_reader(file);
+    let names = reader.headers().map_err(|error| vec![error.to_string()])?.clone();
+    let has = |name: &&&str| names.iter().any(|column| column.trim().eq_ignore_ascii_case(name));
+    if let Some(missing) = required.iter().find(|name| !has(name)) {
+        return Err(vec![format!("line 1: the column {missing} is missing")]);
+    }
+    let is_known =
+        |column: &&str| required.iter().chain(optional).any(|name| column.trim().eq_ignore_ascii_case(name));
+    if let Some(unknown) = names.iter().find(|column| !is_known(column)) {
+        return Err(vec![format!("line 1: nobody knows the column {unknown:?}")]);
+    }
+    let (mut rows, mut bad) = (Vec::new(), Vec::new());
+    for values in reader.records() {
+        match values {
+            Ok(values) => {
+                let line = values.position().map_or(0, csv::Position::line);
+                match row(&Line { names: &names, values: &values }) {
+                    Ok(row) => rows.push(row),
+                    Err(problem) => bad.push(format!("line {line}: {problem}")),
+                }
+            }
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                bad.push(format!("line {line}: {error}"));
+            }
+        }
+    }
+    if bad.is_empty() {
+        return Ok(rows);
+    }
+    let more = bad.len().saturating_sub(MOST_NAMED);
+    bad.truncate(MOST_NAMED);
+    if more > 0 {
+        bad.push(format!("and {more} more lines"));
+    }
+    Err(bad)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_spreadsheets_and_programs_write_them() {
+        for (text, is) in [
+            ("12", "12"),
+            ("12.5", "12.5"),
+            ("12,5", "12.5"),
+            ("1.234,50", "1234.50"),
+            ("1,234.50", "1234.50"),
+        ] {
+            assert_eq!(number(text).unwrap().to_string(), is, "{text}");
+        }
+        for bad in ["", "abc", "1,2,3", "NaN", "1e5", "--1"] {
+            assert_eq!(number(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_whole_or_not_at_all_and_every_bad_line_is_named() {
+        let good = stock("sku;location_id;quantity\nA-1;1;10,5\nA-2;2;0\n".as_bytes()).unwrap();
+        assert_eq!((good.len(), good[0].quantity.to_string()), (2, "10.5".to_owned()));
+        let bad =
+            stock("sku,location_id,quantity\nA-1,1,10\n,1,3\nA-3,1,-2\nA-4,1,x\n".as_bytes()).unwrap_err();
+        assert_eq!(
+            bad,
+            [
+                "line 3: sku is missing",
+                "line 4: quantity is -2; it must be 0 or more",
+                "line 5: quantity is \"x\", which is no number"
+            ]
+        );
+    }
+
+    #[test]
+    fn columns_are_found_by_name_and_an_unknown_one_is_refused() {
+        let prices = prices("\u{feff}price,SKU\n19.90,A\n".as_bytes()).unwrap();
+        assert_eq!((prices[0].sku.as_str(), prices[0].min_quantity), ("A", 1));
+        assert_eq!(stock(b"sku,quantity\nA,1\n").unwrap_err(), ["line 1: the column location_id is missing"]);
+        assert!(super::prices(b"sku,preco\nA,1\n").unwrap_err()[0].contains("preco"));
+    }
+}

@@ -1,0 +1,156 @@
+//! What the ERP wants of the marketplace, and what became of it (PRODUCT contract 3: `erp_stock`, `erp_prices`, `commands`).
+
+use std::fmt;
+
+/// Where a command or push is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PushState {
+    /// Not looked at yet.
+    New,
+    /// It waits for something that is named in its row.
+    Waiting,
+    /// On its way; what came of it is being looked at.
+    Sending,
+    /// The marketplace has it.
+    Done,
+    /// Refused; its row says why and what to do.
+    Failed,
+    /// A guard holds it until somebody releases it.
+    Held,
+    /// Sent, and nothing can prove whether it had its effect.
+    Doubtful,
+    /// Somebody decided that it is not wanted any more.
+    Ignored,
+    /// Another row took its place.
+    Superseded,
+}
+
+impl PushState {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::New,
+        Self::Waiting,
+        Self::Sending,
+        Self::Done,
+        Self::Failed,
+        Self::Held,
+        Self::Doubtful,
+        Self::Ignored,
+        Self::Superseded,
+    ];
+
+    /// The word in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Waiting => "waiting",
+            Self::Sending => "sending",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Held => "held",
+            Self::Doubtful => "doubtful",
+            Self::Ignored => "ignored",
+            Self::Superseded => "superseded",
+        }
+    }
+
+    /// Reads the word of a table; `None` for one that is not among them.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+impl fmt::Display for PushState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Declares the kinds with their words, once.
+macro_rules! kinds {
+    ($($(#[$doc:meta])+ $name:ident = $word:literal),+ $(,)?) => {
+        /// What a command asks for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum CommandKind {
+            $($(#[$doc])+ $name),+
+        }
+
+        impl CommandKind {
+            /// All of them, in the order of the contract.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The word in `commands.kind`.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word),+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Moves an order to another status; key: order number; data: `{status, data}`.
+    OrderStatus = "order.status",
+    /// Replaces an order's notes; key: order number; data: `{notes}`, `null` clears them.
+    OrderNotes = "order.notes",
+    /// Has an order's labels made; key: order number; data: `{format}`.
+    LabelsGenerate = "labels.generate",
+    /// Joins a campaign; key: campaign id; data: `{publication_ids}`.
+    CampaignOptIn = "campaign.opt_in",
+    /// Creates a price list; data: `{name, mode}`.
+    PriceListCreate = "price_list.create",
+    /// Changes a price list; key: its id; data: any of `{name, mode, position, is_active}`.
+    PriceListUpdate = "price_list.update",
+    /// Switches the price lists of the store; data: `{price_lists_enabled}`.
+    PriceListsSettings = "price_lists.settings",
+    /// Creates a product; key: its SKU; data: its fields.
+    ProductCreate = "product.create",
+    /// Changes a product; key: its SKU; data: what changes.
+    ProductUpdate = "product.update",
+    /// Adds to or takes from a stock; key: SKU; data: `{location_id, delta}`.
+    StockAdjust = "stock.adjust",
+    /// Removes a price tier; key: SKU; data: `{min_quantity}`.
+    PriceDeleteTier = "price.delete_tier",
+    /// Uploads a picture; key: a name of the ERP's; data: `{path}`.
+    MediaUpload = "media.upload",
+    /// Adds a picture to a product's gallery; key: SKU; data: `{image_id}` or `{path}`.
+    GalleryAdd = "gallery.add",
+    /// Creates a listing, after it was simulated; key: a name of the ERP's; data: its fields.
+    ListingCreate = "listing.create",
+    /// Hands a listing in for review; key: its id.
+    ListingPublish = "listing.publish",
+    /// Changes the texts of the store's page; data: any of its fields.
+    StorePageUpdate = "store_page.update",
+    /// Has a test delivery sent.
+    WebhookTest = "webhook.test",
+}
+
+impl CommandKind {
+    /// Reads the word of a table; `None` for one that is not among them.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
+    }
+}
+
+impl fmt::Display for CommandKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_a_table_is_read_back_as_what_it_was() {
+        for state in PushState::ALL {
+            assert_eq!(PushState::parse(state.as_str()), Some(state));
+        }
+        for kind in CommandKind::ALL {
+            assert_eq!(CommandKind::parse(kind.as_str()), Some(*kind));
+        }
+        assert_eq!((PushState::parse("NEW"), CommandKind::parse("order.cancel")), (None, None));
+    }
+}

@@ -1,0 +1,239 @@
+//! The journal of what the marketplace is asked to do: durable before the first byte leaves, settled by what can be proved.
+//!
+//! On SQLite it lies beside the inbox, in the file whose commits wait for the disk; on PostgreSQL in the same database.
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+
+use crate::{
+    Error, Lease, Store,
+    driver::{Database, Row, Tx, Value},
+};
+
+pub(crate) const PLAN: &str = "INSERT INTO effects (store, key, kind, command_id, fingerprint, request, evidence, state, \
+    planned_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 'planned', $8) RETURNING id";
+pub(crate) const SENT: &str =
+    "UPDATE effects SET state = 'sent', sent_at = $1 WHERE id = $2 AND state = 'planned'";
+pub(crate) const SETTLE: &str = "UPDATE effects SET state = $1, settled_at = $2, code = $3, note = $4, answer = $5 \
+    WHERE id = $6 AND state IN ('planned', 'sent')";
+pub(crate) const OPEN: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND state IN ('planned', 'sent') ORDER BY id";
+pub(crate) const OF_COMMAND: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 AND fingerprint = $3 ORDER BY id";
+pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 20";
+pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
+    AND id IN (SELECT id FROM effects WHERE settled_at < $1 ORDER BY id LIMIT 1000)";
+
+/// Where an effect is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectState {
+    /// Written down; nothing has left.
+    Planned,
+    /// It may have left, and nobody knows yet what came of it.
+    Sent,
+    /// It happened.
+    Confirmed,
+    /// It did not happen.
+    Refuted,
+    /// Nothing can prove either.
+    Doubtful,
+}
+
+impl EffectState {
+    const ALL: [Self; 5] = [Self::Planned, Self::Sent, Self::Confirmed, Self::Refuted, Self::Doubtful];
+
+    /// The word in the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Sent => "sent",
+            Self::Confirmed => "confirmed",
+            Self::Refuted => "refuted",
+            Self::Doubtful => "doubtful",
+        }
+    }
+}
+
+/// An effect that is about to be asked for.
+#[derive(Clone, Debug)]
+pub struct NewEffect {
+    /// What it changes; never two under way for one.
+    pub key: String,
+    /// Which kind of change.
+    pub kind: &'static str,
+    /// The command that wants it, with its fingerprint.
+    pub command: Option<(i64, String)>,
+    /// Method, path and body.
+    pub request: String,
+    /// What was read before, as JSON.
+    pub evidence: Option<String>,
+}
+
+/// An effect on record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns of the table, docs/SCHEMA.md")]
+pub struct Effect {
+    pub id: i64,
+    pub key: String,
+    pub kind: String,
+    pub command_id: Option<i64>,
+    pub fingerprint: Option<String>,
+    pub request: String,
+    pub evidence: Option<String>,
+    pub state: EffectState,
+    pub planned_at: DateTime<Utc>,
+    pub sent_at: Option<DateTime<Utc>>,
+    pub code: Option<String>,
+    pub note: Option<String>,
+    pub answer: Option<String>,
+}
+
+/// What became of an effect.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// `Confirmed`, `Refuted` or `Doubtful`.
+    pub state: EffectState,
+    /// A short stable code of the error, if there was one.
+    pub code: Option<String>,
+    /// How it is known.
+    pub note: Option<String>,
+    /// What the marketplace answered.
+    pub answer: Option<String>,
+}
+
+impl Store {
+    /// Writes an effect down as planned; it is durable when this returns.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn plan_effect(&self, lease: &Lease, effect: NewEffect) -> Result<i64, Error> {
+        let NewEffect { key, kind, command, request, evidence } = effect;
+        let (command_id, fingerprint) = command.unzip();
+        let values: Vec<Value> = vec![
+            lease.store().as_str().into(),
+            key.into(),
+            kind.into(),
+            command_id.into(),
+            fingerprint.into(),
+            request.into(),
+            evidence.into(),
+            self.clock.now().into(),
+        ];
+        let mut tx = self.begin_journal(lease).await?;
+        let rows = tx.fetch("plan an effect", PLAN.to_owned(), values).await?;
+        let id = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    /// Notes that an effect leaves now; it is durable when this returns.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn note_sent(&self, lease: &Lease, id: i64) -> Result<(), Error> {
+        let mut tx = self.begin_journal(lease).await?;
+        let noted =
+            tx.execute("note an effect as sent", SENT, vec![self.clock.now().into(), id.into()]).await?;
+        if noted != 1 {
+            return Err(Error::LeaseLost { store: lease.store().clone() });
+        }
+        tx.commit().await
+    }
+
+    /// Notes what became of an effect, once.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn settle_effect(&self, lease: &Lease, id: i64, settled: Settled) -> Result<(), Error> {
+        let Settled { state, code, note, answer } = settled;
+        let values: Vec<Value> = vec![
+            state.as_str().into(),
+            self.clock.now().into(),
+            code.into(),
+            note.into(),
+            answer.into(),
+            id.into(),
+        ];
+        let mut tx = self.begin_journal(lease).await?;
+        tx.execute("settle an effect", SETTLE, values).await?;
+        tx.commit().await
+    }
+
+    /// Effects that are not settled, in the order in which they were planned.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_effects(&self, store: &StoreKey) -> Result<Vec<Effect>, Error> {
+        let rows = self.inbox.fetch("read open effects", OPEN, vec![store.as_str().into()]).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// Everything that a command has led to, in order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_of_command(
+        &self,
+        store: &StoreKey,
+        command: i64,
+        fingerprint: &str,
+    ) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), command.into(), fingerprint.into()];
+        let rows = self.inbox.fetch("read a command's effects", OF_COMMAND, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The last effects on something, the newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_on(&self, store: &StoreKey, key: &str) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), key.into()];
+        let rows = self.inbox.fetch("read effects", OF_KEY, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// Deletes effects that were settled for certain before `before`; how many. What is doubtful stays.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prune_effects(&self, before: DateTime<Utc>) -> Result<u64, Error> {
+        let mut pruned = 0;
+        loop {
+            match self.inbox.execute("prune the journal", PRUNE, vec![before.into()]).await? {
+                0 => return Ok(pruned),
+                some => pruned += some,
+            }
+        }
+    }
+
+    /// The lease is checked where its row is in the same database; beside SQLite its lock is a file that nobody else can have.
+    async fn begin_journal(&self, lease: &Lease) -> Result<Tx, Error> {
+        let mut tx = self.inbox.begin().await?;
+        if matches!(self.inbox, Database::Postgres(_)) {
+            lease.check(self, &mut tx).await?;
+        }
+        Ok(tx)
+    }
+}
+
+fn effect(row: &Row) -> Result<Effect, Error> {
+    let word = row.text(7)?;
+    let state = EffectState::ALL.into_iter().find(|state| state.as_str() == word);
+    Ok(Effect {
+        id: row.int(0)?,
+        key: row.text(1)?,
+        kind: row.text(2)?,
+        command_id: row.optional_int(3)?,
+        fingerprint: row.optional_text(4)?,
+        request: row.text(5)?,
+        evidence: row.optional_text(6)?,
+        state: state.ok_or_else(|| Error::Corrupt { column: 7, why: format!("{word:?} is no state") })?,
+        planned_at: row.time(8)?,
+        sent_at: row.optional_time(9)?,
+        code: row.optional_text(10)?,
+        note: row.optional_text(11)?,
+        answer: row.optional_text(12)?,
+    })
+}

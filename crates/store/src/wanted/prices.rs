@@ -1,0 +1,138 @@
+//! `erp_prices`: price tiers that the ERP wants.
+
+use espelho_model::{ProductId, Sku, StoreKey, push::PushState};
+use rust_decimal::Decimal;
+
+use super::{
+    Outcome,
+    stock::{amount, exact},
+};
+use crate::{
+    Error, PageTx, Store,
+    driver::{Row, Value},
+};
+
+pub(crate) const OPEN: &str = "SELECT DISTINCT e.sku, p.id FROM erp_prices e \
+    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku";
+pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
+    CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
+    CAST(package_length AS TEXT), state FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
+pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, updated_at = $5, \
+    pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
+    AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
+    AND state IN ('new', 'waiting', 'sending', 'failed')";
+
+/// A product whose prices are wanted otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedPrices {
+    /// Whose prices.
+    pub sku: Sku,
+    /// The product, where the mirror has one with this SKU.
+    pub product: Option<ProductId>,
+}
+
+/// A tier that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedTier {
+    /// From which quantity on.
+    pub min_quantity: i64,
+    /// The unit price as the ERP wrote it.
+    pub price: Option<String>,
+    /// The discount in per cent, as the ERP wrote it.
+    pub discount_percent: Option<String>,
+    /// The package's weight in kg, then height, width and length in cm.
+    pub package: [Option<Decimal>; 4],
+    /// Where it is; `None` for a word that nobody knows.
+    pub state: Option<PushState>,
+}
+
+impl WantedTier {
+    /// The unit price, if one was written that is a number.
+    pub fn price(&self) -> Option<Decimal> {
+        self.price.as_deref().and_then(exact)
+    }
+
+    /// The discount, if one was written that is a number.
+    pub fn discount(&self) -> Option<Decimal> {
+        self.discount_percent.as_deref().and_then(exact)
+    }
+
+    /// Whether something was written that is no number.
+    pub fn is_garbled(&self) -> bool {
+        let garbled = |text: &Option<String>| text.as_deref().is_some_and(|text| exact(text).is_none());
+        garbled(&self.price) || garbled(&self.discount_percent)
+    }
+
+    /// Whether it is still to be dealt with.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, Some(PushState::New | PushState::Waiting | PushState::Sending))
+    }
+}
+
+impl Store {
+    /// All products with prices that are wanted and not dealt with, by SKU.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_prices(&self, store: &StoreKey) -> Result<Vec<WantedPrices>, Error> {
+        let rows = self.database.fetch("read wanted prices", OPEN, vec![store.as_str().into()]).await?;
+        let wanted = |row: &Row| {
+            Ok(WantedPrices {
+                sku: Sku::new(row.text(0)?),
+                product: row.optional_text(1)?.map(ProductId::new),
+            })
+        };
+        rows.iter().map(wanted).collect()
+    }
+
+    /// All tiers that the ERP has written for a SKU, dealt with or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn wanted_tiers(&self, store: &StoreKey, sku: &Sku) -> Result<Vec<WantedTier>, Error> {
+        let values = vec![store.as_str().into(), sku.as_str().into()];
+        let rows = self.database.fetch("read wanted tiers", OF_SKU, values).await?;
+        rows.iter().map(tier).collect()
+    }
+}
+
+impl PageTx<'_> {
+    /// Answers a tier that is wanted, unless the ERP wants another price by now; whether it was still the same.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn answer_price(
+        &mut self,
+        sku: &Sku,
+        tier: &WantedTier,
+        outcome: &Outcome,
+    ) -> Result<bool, Error> {
+        let Outcome { state, code, error, hint, .. } = outcome.clone();
+        let at = self.at();
+        let values: Vec<Value> = vec![
+            state.as_str().into(),
+            code.into(),
+            error.into(),
+            hint.into(),
+            at.into(),
+            (state == PushState::Done).then_some(at).into(),
+            self.store_key().as_str().to_owned().into(),
+            sku.as_str().into(),
+            tier.min_quantity.into(),
+            tier.price.clone().unwrap_or_default().into(),
+            tier.discount_percent.clone().unwrap_or_default().into(),
+        ];
+        Ok(self.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
+    }
+}
+
+fn tier(row: &Row) -> Result<WantedTier, Error> {
+    Ok(WantedTier {
+        min_quantity: row.int(0)?,
+        price: row.optional_text(1)?,
+        discount_percent: row.optional_text(2)?,
+        package: [amount(row, 3)?, amount(row, 4)?, amount(row, 5)?, amount(row, 6)?],
+        state: PushState::parse(&row.text(7)?),
+    })
+}

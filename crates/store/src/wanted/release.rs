@@ -1,0 +1,143 @@
+//! What people decide about rows that are held, failed or doubtful; and which guards they have lifted.
+
+use espelho_model::{StoreKey, push::PushState};
+
+use crate::{
+    Error, PageTx, Store,
+    driver::{Tx, Value},
+};
+
+pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value, at) VALUES ($1, $2, $3, $4, $5) \
+    ON CONFLICT (store, what, key) DO UPDATE SET value = excluded.value, at = excluded.at";
+pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) FROM erp_stock \
+    WHERE store = $1 AND sku || '/' || location_id = $2";
+pub(crate) const PRICE_VALUE: &str = "SELECT CAST(price AS TEXT) FROM erp_prices \
+    WHERE store = $1 AND sku || '/' || min_quantity = $2";
+pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
+pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2 \
+    WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'new')";
+pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2 \
+    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'new')";
+pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
+    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'new')";
+pub(crate) const HELD: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error, ''), COALESCE(hint, '') \
+    FROM erp_stock WHERE state = 'held' \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, '') \
+    FROM erp_prices WHERE state = 'held' \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, '') \
+    FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
+
+/// A table that the ERP writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// `erp_stock`; keys are `sku/location_id`.
+    Stock,
+    /// `erp_prices`; keys are `sku/min_quantity`.
+    Price,
+    /// `commands`; keys are their numbers.
+    Command,
+}
+
+impl Wanted {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Stock, Self::Price, Self::Command];
+
+    /// What a row asks for, by which a release knows it again.
+    async fn value_in(self, tx: &mut Tx, store: &StoreKey, key: &str) -> Result<String, Error> {
+        let sql = match self {
+            Self::Stock => STOCK_VALUE,
+            Self::Price => PRICE_VALUE,
+            Self::Command => return Ok(String::new()),
+        };
+        let values = vec![store.as_str().into(), key.into()];
+        let rows = tx.fetch("read what is released", sql.to_owned(), values).await?;
+        Ok(rows.first().map(|row| row.optional_text(0)).transpose()?.flatten().unwrap_or_default())
+    }
+
+    /// The word in `v_errors` and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stock => "stock",
+            Self::Price => "price",
+            Self::Command => "command",
+        }
+    }
+}
+
+/// A row that a guard holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldRow {
+    /// Whose.
+    pub store: String,
+    /// `stock`, `price` or `command`.
+    pub entity: String,
+    /// Which row.
+    pub key: String,
+    /// Why.
+    pub error: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl Store {
+    /// All rows that guards hold.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn held_rows(&self) -> Result<Vec<HeldRow>, Error> {
+        let rows = self.database.fetch("read what is held", HELD, Vec::new()).await?;
+        let held = |row: &crate::driver::Row| {
+            Ok(HeldRow {
+                store: row.text(0)?,
+                entity: row.text(1)?,
+                key: row.text(2)?,
+                error: row.text(3)?,
+                hint: row.text(4)?,
+            })
+        };
+        rows.iter().map(held).collect()
+    }
+
+    /// Lets a row be looked at anew, or never again; with `lifts_guards` past the guards, once. Whether there was such a row that
+    /// is not dealt with.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn decide(
+        &self,
+        store: &StoreKey,
+        wanted: Wanted,
+        key: &str,
+        state: PushState,
+        lifts_guards: bool,
+    ) -> Result<bool, Error> {
+        let sql = match wanted {
+            Wanted::Stock => STOCK,
+            Wanted::Price => PRICE,
+            Wanted::Command => COMMAND,
+        };
+        let now = self.clock.now();
+        let mut tx = self.database.begin().await?;
+        let values: Vec<Value> = vec![state.as_str().into(), now.into(), store.as_str().into(), key.into()];
+        let found = tx.execute("decide about a row", sql, values).await? > 0;
+        if found && lifts_guards {
+            let value = wanted.value_in(&mut tx, store, key).await?;
+            let values =
+                vec![store.as_str().into(), wanted.as_str().into(), key.into(), value.into(), now.into()];
+            tx.execute("release a row", RELEASE, values).await?;
+        }
+        tx.commit().await?;
+        Ok(found)
+    }
+}
+
+impl PageTx<'_> {
+    /// What was released has passed: the next time the guards look again.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn spend_release(&mut self, wanted: Wanted, key: &str) -> Result<(), Error> {
+        let values = vec![self.store_key().as_str().to_owned().into(), wanted.as_str().into(), key.into()];
+        self.tx.execute("spend a release", SPEND, values).await.map(drop)
+    }
+}

@@ -1,0 +1,225 @@
+//! What the mirror says of things that the ERP wants changed.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use espelho_model::{OrderNumber, ProductId, RawJson, Sku, StoreKey, product::PriceTier};
+use rust_decimal::Decimal;
+
+use super::{release::Wanted, stock::exact};
+use crate::{
+    Error, Store,
+    driver::{Row, Value},
+};
+
+pub(crate) const UNKNOWN: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') \
+    AND error_code = 'unknown_sku' UNION SELECT 1 FROM erp_prices WHERE store = $1 \
+    AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku'";
+pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
+    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
+    WHERE p.store = erp_stock.store AND p.sku = erp_stock.sku AND p.gone_at IS NULL)";
+pub(crate) const REOPEN_PRICES: &str = "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
+    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
+    WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL)";
+pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
+    AND quantity IS NOT NULL AND CAST(quantity AS NUMERIC) > 0";
+pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
+pub(crate) const PRODUCT: &str =
+    "SELECT id FROM products WHERE store = $1 AND sku = $2 AND gone_at IS NULL ORDER BY id LIMIT 1";
+pub(crate) const PRICED: &str = "SELECT price_type, COALESCE(auto_wholesale_pricing, 1 = 0) FROM products \
+    WHERE store = $1 AND id = $2";
+pub(crate) const TIERS: &str = "SELECT min_quantity, CAST(value AS TEXT), CAST(discount_percent AS TEXT), \
+    CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
+    CAST(package_length AS TEXT) FROM product_prices WHERE store = $1 AND product_id = $2 AND gone_at IS NULL \
+    ORDER BY min_quantity";
+pub(crate) const INVOICES: &str = "SELECT id FROM order_invoices WHERE store = $1 AND order_number = $2 \
+    AND gone_at IS NULL AND replaced_at IS NULL ORDER BY id";
+pub(crate) const NOTES: &str =
+    "SELECT notes FROM orders WHERE store = $1 AND order_number = $2 AND gone_at IS NULL";
+/// Lines of a SKU in orders that may have left the shelf since: those that have not, and those that changed since.
+pub(crate) const WITH_SKU: &str = "SELECT DISTINCT o.order_number FROM order_items i \
+    JOIN orders o ON o.store = i.store AND o.order_number = i.order_number \
+    WHERE i.store = $1 AND i.sku = $2 AND i.gone_at IS NULL AND COALESCE(i.stock_status, '') <> 'released' \
+    AND (COALESCE(i.stock_status, '') <> 'committed' OR o.updated_at >= $3 OR o.mirrored_at >= $3) ORDER BY o.order_number";
+pub(crate) const DISPATCHED: &str = "SELECT CAST(i.quantity AS TEXT) FROM order_items i \
+    JOIN orders o ON o.store = i.store AND o.order_number = i.order_number \
+    WHERE i.store = $1 AND i.sku = $2 AND i.gone_at IS NULL AND i.stock_status = 'committed' AND o.updated_at >= $3";
+pub(crate) const WAS_COMPLETE: &str =
+    "SELECT 1 FROM sync_runs WHERE store = $1 AND state IN ('complete', 'partial') LIMIT 1";
+pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id, item_id, price, preview, joined_at) \
+    SELECT store, campaign_id, item_id, price, discount_preview, $1 FROM campaign_listings \
+    WHERE store = $2 AND campaign_id = $3 AND item_id = $4 AND price IS NOT NULL \
+    ON CONFLICT (store, campaign_id, item_id) DO UPDATE SET price = excluded.price, preview = excluded.preview, \
+    joined_at = excluded.joined_at";
+
+impl Store {
+    /// Lets rows be looked at again whose SKU nobody knew and is known now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn reopen_unknown_skus(&self, store: &StoreKey) -> Result<(), Error> {
+        let failed =
+            self.database.fetch("look for unknown SKUs", UNKNOWN, vec![store.as_str().into()]).await?;
+        if failed.is_empty() {
+            return Ok(());
+        }
+        for sql in [REOPEN_STOCK, REOPEN_PRICES] {
+            self.database.execute("look at unknown SKUs again", sql, vec![store.as_str().into()]).await?;
+        }
+        Ok(())
+    }
+
+    /// How many levels of stock are above zero.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn stocked_levels(&self, store: &StoreKey) -> Result<usize, Error> {
+        let rows = self.database.fetch("count levels", STOCKED, vec![store.as_str().into()]).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+
+    /// The rows that somebody has let past the guards, with what they asked for then.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn releases(&self, store: &StoreKey, wanted: Wanted) -> Result<HashMap<String, String>, Error> {
+        let values = vec![store.as_str().into(), wanted.as_str().into()];
+        let rows = self.database.fetch("read releases", RELEASES, values).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+    }
+
+    /// The product with a SKU.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn product_by_sku(&self, store: &StoreKey, sku: &str) -> Result<Option<ProductId>, Error> {
+        let rows =
+            self.database.fetch("find a SKU", PRODUCT, vec![store.as_str().into(), sku.into()]).await?;
+        rows.first().map(|row| row.text(0).map(ProductId::new)).transpose()
+    }
+
+    /// How the mirror knows a product's prices: price type, whether its tiers are derived, and the tiers.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn mirrored_prices(
+        &self,
+        store: &StoreKey,
+        product: &ProductId,
+    ) -> Result<(Option<String>, bool, Vec<PriceTier>), Error> {
+        let values = || vec![store.as_str().into(), product.as_str().into()];
+        let rows = self.database.fetch("read how a product is priced", PRICED, values()).await?;
+        let (price_type, automatic) = match rows.first() {
+            Some(row) => (row.optional_text(0)?, row.truth(1)?),
+            None => (None, false),
+        };
+        let rows = self.database.fetch("read tiers", TIERS, values()).await?;
+        let tier = |row: &Row| {
+            let amount = |at| Ok::<_, Error>(row.optional_text(at)?.as_deref().and_then(exact));
+            Ok(PriceTier {
+                min_quantity: row.int(0)?,
+                value: amount(1)?,
+                discount_percent: amount(2)?,
+                package_weight: amount(3)?,
+                package_height: amount(4)?,
+                package_width: amount(5)?,
+                package_length: amount(6)?,
+                raw: RawJson::new("{}"),
+            })
+        };
+        let tiers: Result<Vec<PriceTier>, Error> = rows.iter().map(tier).collect();
+        Ok((price_type, automatic, tiers?))
+    }
+
+    /// The fiscal documents of an order that were not replaced, by their ids.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn current_invoices(
+        &self,
+        store: &StoreKey,
+        order: &OrderNumber,
+    ) -> Result<Vec<String>, Error> {
+        let values = vec![store.as_str().into(), order.as_str().into()];
+        let rows = self.database.fetch("read invoices", INVOICES, values).await?;
+        rows.iter().map(|row| row.text(0)).collect()
+    }
+
+    /// The notes that the mirror has of an order; `None` for an order that it does not have.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn order_notes(
+        &self,
+        store: &StoreKey,
+        order: &OrderNumber,
+    ) -> Result<Option<Option<String>>, Error> {
+        let values = vec![store.as_str().into(), order.as_str().into()];
+        let rows = self.database.fetch("read notes", NOTES, values).await?;
+        rows.first().map(|row| row.optional_text(0)).transpose()
+    }
+
+    /// Orders with lines of a SKU that may have left the shelf since `since`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn orders_with_sku(
+        &self,
+        store: &StoreKey,
+        sku: &Sku,
+        since: DateTime<Utc>,
+    ) -> Result<Vec<OrderNumber>, Error> {
+        let values: Vec<Value> = vec![store.as_str().into(), sku.as_str().into(), since.into()];
+        let rows = self.database.fetch("find orders with a SKU", WITH_SKU, values).await?;
+        rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
+    }
+
+    /// How much of a SKU the mirror knows to have left the shelf in orders that changed since `since`.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn dispatched_since(
+        &self,
+        store: &StoreKey,
+        sku: &Sku,
+        since: DateTime<Utc>,
+    ) -> Result<Decimal, Error> {
+        let values: Vec<Value> = vec![store.as_str().into(), sku.as_str().into(), since.into()];
+        let rows = self.database.fetch("sum what was dispatched", DISPATCHED, values).await?;
+        let mut sum = Decimal::ZERO;
+        for row in &rows {
+            sum += row.optional_text(0)?.as_deref().and_then(exact).unwrap_or_default();
+        }
+        Ok(sum)
+    }
+
+    /// Whether a store was reconciled to the end once.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn has_complete_run(&self, store: &StoreKey) -> Result<bool, Error> {
+        let rows = self.database.fetch("look for a run", WAS_COMPLETE, vec![store.as_str().into()]).await?;
+        Ok(!rows.is_empty())
+    }
+
+    /// Keeps what listings cost when they join a campaign: afterwards the marketplace does not tell any more.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_campaign_prices(
+        &self,
+        store: &StoreKey,
+        campaign: &str,
+        listings: &[&str],
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let mut tx = self.database.begin().await?;
+        for listing in listings {
+            let values: Vec<Value> =
+                vec![now.into(), store.as_str().into(), campaign.into(), (*listing).into()];
+            tx.execute("keep a listing's price", JOINED, values).await?;
+        }
+        tx.commit().await
+    }
+}

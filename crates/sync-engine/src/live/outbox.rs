@@ -1,0 +1,64 @@
+//! What the ERP wants, while the service runs: carried out as soon as it is written.
+
+use std::collections::BTreeSet;
+
+use espelho_model::{OrderNumber, watch};
+use espelho_store::Part;
+use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
+
+use super::{
+    Live,
+    want::{Entity, Urgency, Want},
+};
+use crate::{
+    Problem,
+    push::{Next, Pusher, Told},
+};
+
+impl Told for Live<'_> {
+    fn order(&self, number: &OrderNumber) {
+        let parts = BTreeSet::from([Part::Order, Part::Shipments]);
+        let want = Want { parts, urgency: Urgency::Hinted, ..Want::default() };
+        self.push([(Entity::Order(number.clone()), want)]);
+    }
+}
+
+impl Live<'_> {
+    /// Carries out what is wanted, now and whenever something is.
+    pub(super) async fn push_out(&self, outbox: &Notify) -> Result<(), Problem> {
+        let pusher = Pusher::new(self.context, &self.options.push, self);
+        while !self.is_stopping() {
+            self.boxed_rounds(&pusher, outbox).await?;
+            let _waiting = watch::idle();
+            tokio::select! {
+                () = outbox.notified() => (),
+                () = self.context.stop.cancelled() => (),
+            }
+        }
+        Ok(())
+    }
+
+    fn boxed_rounds<'s>(
+        &'s self,
+        pusher: &'s Pusher<'_>,
+        outbox: &'s Notify,
+    ) -> BoxFuture<'s, Result<(), Problem>> {
+        Box::pin(self.rounds(pusher, outbox))
+    }
+
+    async fn rounds(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
+        while !self.is_stopping() {
+            match pusher.round().await? {
+                Next::Now => (),
+                Next::Idle => return Ok(()),
+                Next::After(wait) => tokio::select! {
+                    () = self.context.clock.sleep(wait) => (),
+                    () = outbox.notified() => (),
+                    () = self.context.stop.cancelled() => (),
+                },
+            }
+        }
+        Ok(())
+    }
+}

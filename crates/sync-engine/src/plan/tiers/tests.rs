@@ -1,0 +1,710 @@
+//! The planner against a model of the rules that shares nothing with it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// What the marketplace keeps of a tier.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Row {
+    /// None where it is derived.
+    price: Option<Decimal>,
+    discount: Option<Decimal>,
+    package: Option<[Decimal; 4]>,
+}
+
+type Rows = BTreeMap<u32, Row>;
+
+fn measures(package: Package) -> [Decimal; 4] {
+    [package.weight, package.height, package.width, package.length]
+}
+
+/// The rows that the marketplace has of tiers.
+fn rows(mode: Mode, tiers: &[Tier]) -> Rows {
+    let row = |tier: &Tier| {
+        let is_derived = mode == Mode::Auto && tier.min_quantity > 1;
+        let row = Row {
+            price: if is_derived { None } else { tier.price },
+            discount: if is_derived { tier.discount_percent } else { None },
+            package: if tier.min_quantity > 1 { tier.package.map(measures) } else { None },
+        };
+        (tier.min_quantity, row)
+    };
+    tiers.iter().map(row).collect()
+}
+
+/// Whether tiers can stand together; if not, which rule they break.
+fn judge(mode: Mode, rows: &Rows) -> Result<(), u8> {
+    if !rows.contains_key(&1) || rows.contains_key(&0) || rows.len() > 5 {
+        return Err(1);
+    }
+    if mode == Mode::Default && rows.len() != 1 {
+        return Err(1);
+    }
+    let above: Vec<&Row> = rows.iter().filter(|(quantity, _)| **quantity > 1).map(|(_, row)| row).collect();
+    if above.first().is_some_and(|first| first.package.is_none()) {
+        return Err(4);
+    }
+    let is_bad = |package: [Decimal; 4]| package.iter().any(|measure| *measure <= Decimal::ZERO);
+    if above.iter().any(|row| row.package.is_some_and(is_bad)) {
+        return Err(4);
+    }
+    for (quantity, row) in rows {
+        if (mode != Mode::Auto || *quantity == 1) && row.price.is_none_or(|price| price <= Decimal::ZERO) {
+            return Err(5);
+        }
+    }
+    if mode == Mode::Auto {
+        let mut last = Decimal::NEGATIVE_ONE;
+        for row in above {
+            let discount = row.discount.ok_or(6)?;
+            if discount < Decimal::ZERO || discount >= Decimal::ONE_HUNDRED || discount <= last {
+                return Err(6);
+            }
+            last = discount;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a tier is right itself, whatever else is wrong: a server that looks at what it is sent alone takes it.
+fn is_right(mode: Mode, rows: &Rows, quantity: u32) -> bool {
+    let Some(row) = rows.get(&quantity).filter(|_| quantity > 1) else { return true };
+    let is_beside = |(other, beside): (&u32, &Row)| match beside.discount.filter(|_| *other > 1) {
+        Some(discount) if *other < quantity => Some(discount) < row.discount,
+        Some(discount) if *other > quantity => Some(discount) > row.discount,
+        _ => true,
+    };
+    let is_first = rows.range(2..).next().is_some_and(|(first, _)| *first == quantity);
+    (row.package.is_some() || !is_first)
+        && (mode != Mode::Auto || row.discount.is_some() && rows.iter().all(is_beside))
+}
+
+/// What a request makes of tiers, before they are judged.
+fn written(mode: Mode, rows: &Rows, step: &Step) -> Result<Rows, u8> {
+    let mut rows = rows.clone();
+    let (Step::Post(sent) | Step::Put(sent)) = step else {
+        let Step::Delete(quantity) = step else { unreachable!() };
+        return if *quantity > 1 && rows.remove(quantity).is_some() { Ok(rows) } else { Err(1) };
+    };
+    if matches!(step, Step::Post(_)) == rows.contains_key(&sent.min_quantity) {
+        return Err(1);
+    }
+    let is_base = sent.min_quantity == 1;
+    if is_base && sent.package.is_some() {
+        return Err(3);
+    }
+    let is_derived = mode == Mode::Auto && !is_base;
+    if !is_derived && sent.price.is_none() {
+        return Err(5);
+    }
+    if is_derived && sent.price.is_some() || !is_derived && sent.discount_percent.is_some() {
+        return Err(6);
+    }
+    let row = rows.entry(sent.min_quantity).or_insert(Row { price: None, discount: None, package: None });
+    row.price = sent.price;
+    row.discount = sent.discount_percent.or(row.discount);
+    row.package = sent.package.map(measures).or(row.package);
+    Ok(rows)
+}
+
+fn apply(mode: Mode, rows: &Rows, step: &Step) -> Result<Rows, u8> {
+    let rows = written(mode, rows, step)?;
+    judge(mode, &rows).map(|()| rows)
+}
+
+/// The wanted state, if it can be told at all.
+fn wanted_rows(mode: Mode, current: &[Tier], wanted: &[Tier]) -> Result<Rows, u8> {
+    let there = rows(mode, current);
+    let mut rows = rows(mode, wanted);
+    if rows.len() != wanted.len() {
+        return Err(1);
+    }
+    for (quantity, row) in &mut rows {
+        row.package = row.package.or(there.get(quantity).and_then(|row| row.package));
+    }
+    Ok(rows)
+}
+
+/// A search for a shorter way than the planner's, with a free choice of values.
+struct Rival {
+    mode: Mode,
+    goal: Rows,
+    requests: Vec<Step>,
+    /// With how many requests left a state was found to lead nowhere.
+    hopeless: HashMap<Rows, usize>,
+}
+
+impl Rival {
+    fn new(mode: Mode, tiers: &[Tier], goal: &Rows) -> Self {
+        let mut quantities: BTreeSet<u32> = tiers.iter().map(|tier| tier.min_quantity).collect();
+        // One that is neither there nor wanted.
+        quantities.extend((2..100).find(|quantity| !quantities.contains(quantity)));
+        let mut requests = Vec::new();
+        for quantity in quantities {
+            requests.extend((quantity > 1).then_some(Step::Delete(quantity)));
+            for (price, discount_percent) in Self::values(mode, quantity, tiers) {
+                let packages = [None, Some(package(1)), Some(package(2)), Some(package(3))];
+                for package in packages.into_iter().take(if quantity == 1 { 1 } else { 4 }) {
+                    let tier = Tier { min_quantity: quantity, price, discount_percent, package };
+                    requests.extend([Step::Post(tier), Step::Put(tier)]);
+                }
+            }
+        }
+        Self { mode, goal: goal.clone(), requests, hopeless: HashMap::new() }
+    }
+
+    fn values(mode: Mode, quantity: u32, tiers: &[Tier]) -> Vec<(Option<Decimal>, Option<Decimal>)> {
+        if mode == Mode::Auto && quantity > 1 {
+            // Steps of a half: between any two discounts of the strategies there is one more.
+            let discounts = (0..=28).map(|half| Decimal::new(half * 5, 1));
+            return discounts.map(|discount| (None, Some(discount))).collect();
+        }
+        let own = tiers.iter().filter(|tier| tier.min_quantity == quantity).filter_map(|tier| tier.price);
+        own.chain([decimal("77")]).map(|price| (Some(price), None)).collect()
+    }
+
+    fn distance(&self, rows: &Rows) -> usize {
+        let quantities: BTreeSet<_> = rows.keys().chain(self.goal.keys()).collect();
+        quantities.iter().filter(|quantity| rows.get(quantity) != self.goal.get(quantity)).count()
+    }
+
+    fn arrives(&mut self, rows: &Rows, left: usize) -> bool {
+        if *rows == self.goal {
+            return true;
+        }
+        if self.distance(rows) > left || self.hopeless.get(rows).is_some_and(|known| *known >= left) {
+            return false;
+        }
+        let mut next = BTreeSet::new();
+        for step in &self.requests {
+            // The distance is cheaper than the judgement.
+            if let Ok(rows) = written(self.mode, rows, step)
+                && self.distance(&rows) < left
+                && judge(self.mode, &rows).is_ok()
+            {
+                next.insert(rows);
+            }
+        }
+        if next.iter().any(|rows| self.arrives(rows, left - 1)) {
+            return true;
+        }
+        self.hopeless.insert(rows.clone(), left);
+        false
+    }
+}
+
+fn decimal(text: &str) -> Decimal {
+    text.parse().unwrap()
+}
+
+fn package(size: u32) -> Package {
+    let size = Decimal::from(size);
+    Package { weight: size, height: size, width: size, length: size }
+}
+
+fn base(price: &str) -> Tier {
+    at_price(1, price, 0)
+}
+
+/// A tier with a price; size zero is no package.
+fn at_price(min_quantity: u32, price: &str, size: u32) -> Tier {
+    let package = (size > 0).then(|| package(size));
+    Tier { min_quantity, price: Some(decimal(price)), discount_percent: None, package }
+}
+
+/// A tier with a discount; size zero is no package.
+fn off(min_quantity: u32, discount: &str, size: u32) -> Tier {
+    let package = (size > 0).then(|| package(size));
+    Tier { min_quantity, price: None, discount_percent: Some(decimal(discount)), package }
+}
+
+/// The plan in short, after it was seen to be permitted and to arrive.
+fn planned(mode: Mode, current: &[Tier], wanted: &[Tier]) -> String {
+    let steps = plan(mode, current, wanted).unwrap();
+    let mut state = rows(mode, current);
+    for step in &steps {
+        state = apply(mode, &state, step).unwrap_or_else(|rule| panic!("{step:?} breaks {rule}: {steps:?}"));
+    }
+    assert_eq!(state, wanted_rows(mode, current, wanted).unwrap(), "{steps:?}");
+    short(&steps)
+}
+
+fn short(steps: &[Step]) -> String {
+    let tier = |tier: &Tier| {
+        let price = tier.price.map_or(String::new(), |price| format!(" {price}"));
+        let discount = tier.discount_percent.map_or(String::new(), |discount| format!(" {discount}%"));
+        let package = tier.package.map_or(String::new(), |package| format!(" size {}", package.weight));
+        format!("{}{price}{discount}{package}", tier.min_quantity)
+    };
+    let step = |step: &Step| match step {
+        Step::Post(sent) => format!("post {}", tier(sent)),
+        Step::Put(sent) => format!("put {}", tier(sent)),
+        Step::Delete(quantity) => format!("delete {quantity}"),
+    };
+    steps.iter().map(step).collect::<Vec<_>>().join(", ")
+}
+
+fn refused(mode: Mode, current: &[Tier], wanted: &[Tier]) -> (u8, String) {
+    let forbidden = plan(mode, current, wanted).unwrap_err();
+    (forbidden.rule(), forbidden.to_string())
+}
+
+mod rule_1 {
+    use super::*;
+
+    #[test]
+    fn a_new_product_gets_its_base_first_and_measured_tiers_before_those_that_inherit() {
+        let wanted = [at_price(10, "8", 0), at_price(5, "9", 1), base("10")];
+        assert_eq!(planned(Mode::Manual, &[], &wanted), "post 1 10, post 5 9 size 1, post 10 8");
+        assert_eq!(planned(Mode::Default, &[], &[base("10")]), "post 1 10");
+    }
+
+    #[test]
+    fn a_single_price_takes_no_second_tier() {
+        let wanted = [base("10"), at_price(5, "9", 1)];
+        let (rule, text) = refused(Mode::Default, &[base("10")], &wanted);
+        assert_eq!(rule, 1);
+        assert_eq!(
+            text,
+            "tier 5 needs a product with price_type wholesale: change it with product.update first"
+        );
+    }
+
+    #[test]
+    fn tiers_that_a_single_price_should_not_have_are_deleted_and_none_inherits_from_nobody_meanwhile() {
+        let current = [base("10"), at_price(5, "9", 1), at_price(9, "8", 0)];
+        let steps = plan(Mode::Default, &current, &[base("11")]).unwrap();
+        assert_eq!(short(&steps), "put 1 11, delete 9, delete 5");
+    }
+
+    #[test]
+    fn something_must_be_left_and_the_base_among_it() {
+        assert_eq!(plan(Mode::Manual, &[base("10")], &[]), Err(Forbidden::Nothing));
+        assert_eq!(plan(Mode::Manual, &[base("10")], &[at_price(5, "9", 1)]), Err(Forbidden::NoBase));
+        assert_eq!(plan(Mode::Auto, &[], &[at_price(0, "9", 1), base("1")]), Err(Forbidden::QuantityZero));
+        assert_eq!(Forbidden::Nothing.rule(), 1);
+    }
+
+    #[test]
+    fn a_tier_is_swapped_while_there_are_five_by_deleting_before_posting() {
+        let four = [base("10"), at_price(2, "9", 1), at_price(3, "8", 0), at_price(4, "7", 0)];
+        let current = [&four[..], &[at_price(5, "6", 0)]].concat();
+        let wanted = [&four[..], &[at_price(6, "5", 0)]].concat();
+        assert_eq!(planned(Mode::Manual, &current, &wanted), "delete 5, post 6 5");
+    }
+
+    #[test]
+    fn a_sixth_tier_and_a_repeated_one_are_named() {
+        let six: Vec<_> = (1..=6).map(|quantity| at_price(quantity, "1", 1)).collect();
+        assert_eq!(plan(Mode::Manual, &[], &six), Err(Forbidden::TooMany { min_quantity: 6 }));
+        let twice = [base("1"), at_price(7, "1", 1), at_price(7, "2", 1)];
+        assert_eq!(plan(Mode::Manual, &[], &twice), Err(Forbidden::Repeated { min_quantity: 7 }));
+    }
+}
+
+mod rule_3 {
+    use super::*;
+
+    #[test]
+    fn measures_of_the_base_are_neither_compared_nor_sent() {
+        let measured = at_price(1, "10", 3);
+        assert!(holds(Mode::Manual, &[base("10")], &[measured]));
+        assert_eq!(planned(Mode::Manual, &[base("10")], &[measured]), "");
+        assert_eq!(planned(Mode::Auto, &[base("9")], &[measured]), "put 1 10");
+    }
+}
+
+mod rule_4 {
+    use super::*;
+
+    #[test]
+    fn the_first_wholesale_tier_must_be_measured() {
+        let (rule, text) = refused(Mode::Manual, &[base("1")], &[base("1"), at_price(5, "1", 0)]);
+        assert_eq!(rule, 4);
+        assert_eq!(text, "tier 5 is the first wholesale tier and has no package measures: give all four");
+        let mut flat = at_price(5, "1", 1);
+        flat.package.as_mut().unwrap().width = Decimal::ZERO;
+        assert_eq!(
+            plan(Mode::Manual, &[], &[base("1"), flat]),
+            Err(Forbidden::BadMeasure { min_quantity: 5 })
+        );
+    }
+
+    #[test]
+    fn a_tier_that_others_inherit_from_is_not_deleted_without_an_heir() {
+        let current = [base("10"), at_price(5, "9", 1), at_price(9, "8", 0)];
+        assert_eq!(
+            plan(Mode::Manual, &current, &[base("10"), at_price(9, "8", 0)]),
+            Err(Forbidden::NotMeasured { min_quantity: 9 })
+        );
+        assert_eq!(
+            planned(Mode::Manual, &current, &[base("10"), at_price(9, "8", 2)]),
+            "put 9 8 size 2, delete 5"
+        );
+        assert_eq!(planned(Mode::Manual, &current, &[base("10")]), "delete 9, delete 5");
+    }
+
+    #[test]
+    fn the_first_measured_tier_moves_up_and_down() {
+        let low = [base("10"), at_price(2, "9", 1), at_price(9, "5", 0)];
+        let high = [base("10"), at_price(4, "9", 1), at_price(9, "5", 0)];
+        assert_eq!(planned(Mode::Manual, &low, &high), "post 4 9 size 1, delete 2");
+        assert_eq!(planned(Mode::Manual, &high, &low), "post 2 9 size 1, delete 4");
+    }
+
+    #[test]
+    fn among_five_the_first_moves_while_another_makes_room_and_comes_back_as_wanted() {
+        let rest = [at_price(7, "7", 0), at_price(8, "6", 2)];
+        let low = [&[base("10"), at_price(2, "9", 1), at_price(6, "8", 0)][..], &rest].concat();
+        let high = [&[base("10"), at_price(3, "9", 1), at_price(6, "8", 0)][..], &rest].concat();
+        let mut same = high.clone();
+        same[4].package = None;
+        // It posts the measures that it had.
+        for wanted in [&high, &same] {
+            assert_eq!(planned(Mode::Manual, &low, wanted).matches("delete").count(), 2);
+            assert_eq!(plan(Mode::Manual, &low, wanted).unwrap().len(), 4);
+        }
+        same[4].price = Some(decimal("5"));
+        assert_eq!(
+            planned(Mode::Manual, &low, &same),
+            "delete 8, post 3 9 size 1, delete 2, post 8 5 size 2"
+        );
+    }
+
+    #[test]
+    fn measures_are_sent_when_they_differ_and_none_means_as_they_are() {
+        let current = [base("10"), at_price(5, "9", 1)];
+        assert_eq!(planned(Mode::Manual, &current, &[base("10"), at_price(5, "8", 1)]), "put 5 8");
+        assert_eq!(planned(Mode::Manual, &current, &[base("10"), at_price(5, "8", 0)]), "put 5 8");
+        assert_eq!(planned(Mode::Manual, &current, &[base("10"), at_price(5, "9", 2)]), "put 5 9 size 2");
+    }
+}
+
+mod rule_5 {
+    use super::*;
+
+    #[test]
+    fn a_price_is_given_and_above_zero() {
+        let current = [base("10")];
+        let bare = Tier { price: None, ..base("1") };
+        assert_eq!(plan(Mode::Manual, &current, &[bare]), Err(Forbidden::NoPrice { min_quantity: 1 }));
+        for price in ["0", "0.00", "-1"] {
+            let (rule, text) = refused(Mode::Default, &current, &[base(price)]);
+            assert_eq!(rule, 5);
+            assert_eq!(text, "tier 1 has a price that is not above 0: correct it");
+        }
+    }
+}
+
+mod rule_6 {
+    use super::*;
+
+    #[test]
+    fn a_discount_is_no_price_and_a_price_no_discount() {
+        let discount = [base("10"), off(5, "10", 1)];
+        assert_eq!(plan(Mode::Manual, &[], &discount), Err(Forbidden::DiscountForPrice { min_quantity: 5 }));
+        let priced = [base("10"), at_price(5, "9", 1)];
+        assert_eq!(plan(Mode::Auto, &[], &priced), Err(Forbidden::NoDiscount { min_quantity: 5 }));
+        assert_eq!(plan(Mode::Auto, &[], &[Tier { price: None, ..base("1") }]), Err(Forbidden::NoBasePrice));
+        let both = Tier { price: Some(decimal("9")), ..off(5, "10", 1) };
+        assert_eq!(planned(Mode::Manual, &[], &[base("10"), both]), "post 1 10, post 5 9 size 1");
+        assert_eq!(planned(Mode::Auto, &[], &[base("10"), both]), "post 1 10, post 5 10% size 1");
+    }
+
+    #[test]
+    fn discounts_are_from_nothing_to_below_everything_and_increase() {
+        for bad in ["-0.01", "100", "250"] {
+            let wanted = [base("1"), off(5, bad, 1)];
+            assert_eq!(plan(Mode::Auto, &[], &wanted), Err(Forbidden::BadDiscount { min_quantity: 5 }));
+        }
+        assert_eq!(planned(Mode::Auto, &[base("1")], &[base("1"), off(5, "0.00", 1)]), "post 5 0.00% size 1");
+        for second in ["10", "10.0", "9"] {
+            let (rule, text) = refused(Mode::Auto, &[], &[base("1"), off(5, "10", 1), off(9, second, 0)]);
+            assert_eq!(rule, 6);
+            assert!(
+                text.starts_with("tier 9 has a discount that is not larger than that of tier 5: "),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn rising_discounts_are_changed_from_the_top_and_falling_ones_from_the_bottom() {
+        let low = [base("10"), off(5, "10", 1), off(9, "20", 0)];
+        let high = [base("10"), off(5, "20", 1), off(9, "30", 0)];
+        assert_eq!(planned(Mode::Auto, &low, &high), "put 9 30%, put 5 20%");
+        assert_eq!(planned(Mode::Auto, &high, &low), "put 5 10%, put 9 20%");
+    }
+
+    #[test]
+    fn discounts_that_cross_each_other_wait_for_what_leaves() {
+        let current = [base("10"), off(2, "5", 1), off(5, "10", 0), off(9, "20", 0)];
+        let wanted = [base("10"), off(2, "5", 1), off(6, "8", 0), off(9, "20", 0)];
+        assert_eq!(planned(Mode::Auto, &current, &wanted), "delete 5, post 6 8%");
+        assert_eq!(planned(Mode::Auto, &wanted, &current), "delete 6, post 5 10%");
+    }
+
+    #[test]
+    fn an_heir_whose_discount_is_too_small_yet_takes_the_measures_first() {
+        let current = [base("10"), off(2, "10", 1), off(5, "20", 0), off(9, "30", 0)];
+        let wanted = [base("10"), off(5, "8", 2), off(9, "30", 0)];
+        assert_eq!(planned(Mode::Auto, &current, &wanted), "put 5 20% size 2, delete 2, put 5 8%");
+    }
+
+    #[test]
+    fn a_new_heir_that_does_not_fit_beside_the_one_that_leaves_gets_an_interim_discount() {
+        let current = [base("10"), off(2, "10", 1), off(9, "30", 0)];
+        let wanted = [base("10"), off(5, "8", 2), off(9, "30", 0)];
+        assert_eq!(planned(Mode::Auto, &current, &wanted), "post 5 11% size 2, delete 2, put 5 8%");
+        // The other way, one that leaves makes way.
+        assert_eq!(planned(Mode::Auto, &wanted, &current), "put 5 11%, post 2 10% size 1, delete 5");
+    }
+
+    #[test]
+    fn where_there_is_no_room_above_the_lower_tier_makes_way_or_all_are_posted_anew() {
+        let crowded = [base("10"), off(2, "10", 1), off(9, "10.01", 0)];
+        let wanted = [base("10"), off(5, "8", 2), off(9, "10.01", 0)];
+        assert_eq!(planned(Mode::Auto, &crowded, &wanted), "put 2 7%, post 5 8% size 2, delete 2");
+        let crowded = [base("10"), off(2, "0", 1), off(9, "0.01", 0)];
+        let wanted = [base("10"), off(5, "0", 2), off(9, "0.01", 0)];
+        assert_eq!(
+            planned(Mode::Auto, &crowded, &wanted),
+            "delete 9, delete 2, post 5 0% size 2, post 9 0.01%"
+        );
+    }
+
+    #[test]
+    fn a_base_price_is_changed_alone_and_derived_prices_are_not_compared() {
+        let there = Tier { price: Some(decimal("9")), ..off(5, "10", 1) };
+        let wanted = Tier { price: Some(decimal("4")), ..off(5, "10", 0) };
+        assert!(holds(Mode::Auto, &[base("10"), there], &[base("10"), wanted]));
+        assert_eq!(planned(Mode::Auto, &[base("10"), there], &[base("20"), wanted]), "put 1 20");
+    }
+}
+
+mod preference {
+    use super::*;
+
+    #[test]
+    fn a_base_price_falls_before_a_cheaper_tier_goes_and_rises_after_a_cheaper_one_came() {
+        let dear = [base("10"), off(5, "10", 1)];
+        let cheap = [base("9"), off(5, "0", 1)];
+        assert_eq!(planned(Mode::Auto, &dear, &cheap), "put 1 9, put 5 0%");
+        assert_eq!(planned(Mode::Auto, &cheap, &dear), "put 5 10%, put 1 10");
+    }
+
+    #[test]
+    fn a_tier_is_posted_before_the_one_that_it_replaces_is_deleted() {
+        let old = [base("10"), at_price(2, "9", 1), at_price(5, "8", 1)];
+        let new = [base("10"), at_price(2, "9", 1), at_price(4, "8", 1)];
+        assert_eq!(planned(Mode::Manual, &old, &new), "post 4 8 size 1, delete 5");
+        assert_eq!(planned(Mode::Manual, &new, &old), "post 5 8 size 1, delete 4");
+    }
+}
+
+mod illegal_starts {
+    use super::*;
+
+    #[test]
+    fn of_seven_tiers_those_not_wanted_go_first() {
+        let seven: Vec<_> = (1..=7).map(|quantity| at_price(quantity, "1", 1)).collect();
+        let wanted = [base("1"), at_price(2, "1", 1), at_price(9, "1", 0)];
+        let steps = plan(Mode::Manual, &seven, &wanted).unwrap();
+        assert_eq!(steps.len(), 6);
+        assert!(steps[..2].iter().all(|step| matches!(step, Step::Delete(3..=7))), "{steps:?}");
+    }
+
+    #[test]
+    fn a_missing_base_is_posted_first() {
+        let current = [at_price(5, "9", 1)];
+        let steps = plan(Mode::Manual, &current, &[base("10"), at_price(5, "8", 1)]).unwrap();
+        assert_eq!(short(&steps), "post 1 10, put 5 8");
+    }
+
+    #[test]
+    fn discounts_that_are_missing_or_do_not_increase_are_mended_one_by_one() {
+        let bare = |quantity, size| Tier { discount_percent: None, ..off(quantity, "1", size) };
+        let wanted = [base("10"), off(5, "10", 1), off(9, "20", 0)];
+        let steps = plan(Mode::Auto, &[base("10"), bare(5, 1), bare(9, 0)], &wanted).unwrap();
+        assert_eq!(short(&steps), "put 5 10%, put 9 20%");
+        let fallen = [base("10"), off(5, "50", 1), off(9, "5", 0)];
+        assert_eq!(short(&plan(Mode::Auto, &fallen, &wanted).unwrap()), "delete 9, put 5 10%, post 9 20%");
+    }
+
+    #[test]
+    fn a_first_tier_without_measures_is_mended() {
+        let current = [base("10"), at_price(5, "9", 0), at_price(9, "8", 0)];
+        let wanted = [base("10"), at_price(5, "9", 1), at_price(9, "8", 0)];
+        assert_eq!(short(&plan(Mode::Manual, &current, &wanted).unwrap()), "put 5 9 size 1");
+    }
+
+    #[test]
+    fn what_no_permitted_step_mends_is_left_to_the_portal() {
+        let (rule, text) = refused(Mode::Default, &[at_price(5, "9", 1)], &[base("10")]);
+        assert_eq!(rule, 1);
+        assert!(text.contains("correct them in the portal first"), "{text}");
+        let twice = [base("1"), at_price(5, "1", 1), at_price(5, "2", 1)];
+        let forbidden = plan(Mode::Manual, &twice, &[base("1")]).unwrap_err();
+        assert_eq!(forbidden, Forbidden::Current { rule: 1, min_quantity: 5 });
+    }
+}
+
+#[test]
+fn decimals_are_equal_whatever_their_scale() {
+    let current = [base("10"), off(5, "10", 1)];
+    let wanted = [base("10.00"), off(5, "10.0", 0)];
+    assert!(holds(Mode::Auto, &current, &wanted));
+    assert_eq!(planned(Mode::Auto, &current, &wanted), "");
+    let mut package = package(1);
+    package.height = decimal("1.000");
+    let wanted = [base("10"), Tier { package: Some(package), ..off(5, "10", 0) }];
+    assert_eq!(planned(Mode::Auto, &current, &wanted), "");
+}
+
+#[test]
+fn tiers_that_are_missing_or_extra_or_different_do_not_hold() {
+    let two = [base("10"), at_price(5, "9", 1)];
+    assert!(holds(Mode::Manual, &two, &[two[1], two[0]]));
+    for wanted in [&two[..1], &[two[0], at_price(6, "9", 1)], &[two[0], at_price(5, "8", 1)]] {
+        assert!(!holds(Mode::Manual, &two, wanted), "{wanted:?}");
+        assert!(!holds(Mode::Manual, wanted, &two), "{wanted:?}");
+    }
+    assert!(!holds(Mode::Manual, &[two[0], two[1], two[1]], &two));
+}
+
+fn modes() -> impl Strategy<Value = Mode> {
+    prop_oneof![1 => Just(Mode::Default), 3 => Just(Mode::Manual), 6 => Just(Mode::Auto)]
+}
+
+/// A tier with all its fields set, some of which do not count.
+fn tiers(most: usize) -> impl Strategy<Value = Vec<Tier>> {
+    let fields = (1_i64..6, 0_i64..10, 0_u32..3);
+    let quantities = prop::collection::btree_set(2_u32..9, 0..most);
+    (quantities, prop::collection::vec(fields, 10)).prop_map(|(quantities, fields)| {
+        let of = |(min_quantity, (price, discount, size)): (u32, (i64, i64, u32))| Tier {
+            min_quantity,
+            price: Some(Decimal::new(price * 10, 1)),
+            discount_percent: Some(Decimal::from(discount)),
+            package: (size > 0).then(|| package(size)),
+        };
+        [1].into_iter().chain(quantities).zip(fields).map(of).collect()
+    })
+}
+
+/// Tiers that the rules permit: what they forbid is put right.
+fn permitted(mode: Mode, mut tiers: Vec<Tier>) -> Vec<Tier> {
+    if mode == Mode::Default {
+        tiers.truncate(1);
+    }
+    let mut least = Decimal::ZERO;
+    for tier in tiers.iter_mut().skip(1) {
+        let discount = tier.discount_percent.unwrap_or_default().max(least);
+        tier.discount_percent = Some(discount);
+        least = discount + Decimal::ONE;
+    }
+    if let Some(first) = tiers.get_mut(1) {
+        first.package = first.package.or(Some(package(1)));
+    }
+    tiers
+}
+
+/// A mode, tiers that it permits, and others that it mostly does. Many of them are the same, or say nothing of measures.
+fn tasks(most: usize) -> impl Strategy<Value = (Mode, Vec<Tier>, Vec<Tier>)> {
+    let flags = || any::<[bool; 8]>();
+    (modes(), tiers(most), tiers(most), 0..10_u8, flags(), flags()).prop_map(
+        |(mode, current, mut wanted, wild, is_same, is_silent)| {
+            let current = permitted(mode, current);
+            for (tier, is_same) in wanted.iter_mut().zip(is_same) {
+                *tier = at(&current, tier.min_quantity).copied().filter(|_| is_same).unwrap_or(*tier);
+            }
+            if wild > 0 {
+                wanted = permitted(mode, wanted);
+            }
+            for (tier, is_silent) in wanted.iter_mut().zip(is_silent) {
+                let is_known = at(&current, tier.min_quantity).is_some();
+                tier.package = tier.package.filter(|_| !is_silent || wild > 0 && !is_known);
+            }
+            (mode, current, wanted)
+        },
+    )
+}
+
+fn cases(few: u32) -> ProptestConfig {
+    let cases = std::env::var("ESPELHO_PLANS").map_or(few, |text| text.parse().unwrap());
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(3_000))]
+
+    #[test]
+    fn every_step_is_permitted_and_the_last_one_arrives_and_what_is_forbidden_is_unreachable(
+        (mode, current, wanted) in tasks(5),
+    ) {
+        let mut state = rows(mode, &current);
+        prop_assert_eq!(judge(mode, &state), Ok(()));
+        let goal = wanted_rows(mode, &current, &wanted);
+        let is_legal = goal.as_ref().is_ok_and(|goal| judge(mode, goal).is_ok());
+        let Ok(steps) = plan(mode, &current, &wanted) else {
+            prop_assert!(!is_legal);
+            return Ok(());
+        };
+        prop_assert_eq!(steps.is_empty(), holds(mode, &current, &wanted));
+        for step in &steps {
+            let next = apply(mode, &state, step);
+            prop_assert!(next.is_ok(), "{:?} in {:?}: {:?}", step, steps, next);
+            state = next.unwrap();
+        }
+        prop_assert_eq!(Ok(state), goal);
+    }
+
+    #[test]
+    fn whatever_the_portal_left_behind_plans_arrive_and_steps_from_what_is_legal_stay_legal(
+        mode in modes(), mut current in tiers(8), wanted in tiers(5), has_base in any::<bool>(), bare in 0..9_usize,
+    ) {
+        current.drain(..usize::from(!has_base));
+        if let Some(tier) = current.get_mut(bare) {
+            (tier.discount_percent, tier.price) = (None, None);
+        }
+        let wanted = permitted(mode, wanted);
+        let Ok(steps) = plan(mode, &current, &wanted) else {
+            prop_assert!(mode == Mode::Default && !has_base);
+            return Ok(());
+        };
+        let mut state = rows(mode, &current);
+        for step in &steps {
+            let next = written(mode, &state, step);
+            prop_assert!(next.is_ok(), "{:?} in {:?}: {:?}", step, steps, next);
+            let next = next.unwrap();
+            if let Step::Post(tier) | Step::Put(tier) = step {
+                prop_assert!(is_right(mode, &next, tier.min_quantity), "{:?} in {:?}", step, steps);
+            }
+            if judge(mode, &state).is_ok() {
+                prop_assert_eq!(judge(mode, &next), Ok(()), "{:?} in {:?}", step, steps);
+            }
+            state = next;
+        }
+        prop_assert_eq!(Ok(state), wanted_rows(mode, &current, &wanted));
+    }
+}
+
+/// Whether the planner's way is as short as any.
+fn is_shortest(mode: Mode, current: &[Tier], wanted: &[Tier]) -> bool {
+    let (Ok(steps), Ok(goal)) = (plan(mode, current, wanted), wanted_rows(mode, current, wanted)) else {
+        return true;
+    };
+    let mut rival = Rival::new(mode, &[current, wanted].concat(), &goal);
+    steps.is_empty() || !rival.arrives(&rows(mode, current), steps.len() - 1)
+}
+
+proptest! {
+    #![proptest_config(cases(3_000))]
+
+    #[test]
+    fn no_free_choice_of_values_leads_to_a_shorter_plan((mode, current, wanted) in tasks(4)) {
+        prop_assert!(is_shortest(mode, &current, &wanted), "{:?}", plan(mode, &current, &wanted));
+    }
+}

@@ -1,0 +1,141 @@
+//! Joining campaigns (`campaign.opt_in`): within the deadline, only with what has not joined, and proved by what is enrolled.
+
+use std::{collections::HashSet, time::Duration};
+
+use chrono::TimeDelta;
+use espelho_api_client::resources::campaigns::OptIn;
+use espelho_model::{CampaignId, ItemId, campaign::EnrolledListing};
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::Ask,
+    journal::{Acted, Evidence},
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+use crate::live::whole::all;
+
+/// So long before the deadline nothing is sent any more: clocks differ.
+const MARGIN: TimeDelta = TimeDelta::minutes(5);
+
+impl Pusher<'_> {
+    pub(super) async fn join_campaign(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let Ok(number) = ask.command.key.trim().parse::<i64>() else {
+            return Ok(Verdict::Failed(invalid("key is the campaign's number (campaigns.id)")));
+        };
+        let campaign = CampaignId::new(number);
+        let wanted: Vec<ItemId> = match ask.data["publication_ids"].as_array() {
+            Some(ids) => ids.iter().filter_map(Value::as_str).map(ItemId::new).collect(),
+            None => {
+                return Ok(Verdict::Failed(invalid(
+                    "data.publication_ids is missing: {\"publication_ids\": [\"MPB-…\"]}",
+                )));
+            }
+        };
+        if let Err(error) = OptIn::new(wanted.clone()) {
+            return Ok(Verdict::Failed(invalid(&error.to_string())));
+        }
+        let enrolled = match self.enrolled(campaign).await {
+            Ok(enrolled) => enrolled,
+            Err(Cause::Api(error)) => return super::refused(error),
+            Err(cause) => return Err(cause),
+        };
+        let has_joined: HashSet<&ItemId> =
+            enrolled.iter().filter_map(|listing| listing.item_id.as_ref()).collect();
+        let left: Vec<ItemId> = wanted.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
+        if left.is_empty() {
+            return Ok(Verdict::Done(Some(result_of(&wanted, &enrolled))));
+        }
+        if ask.confirmed("campaign.opt_in").is_some_and(|effect| effect.request.contains(left[0].as_str())) {
+            return Ok(Verdict::Failed(not_enrolled(&left)));
+        }
+        let detail = match self.client.campaign(campaign).await {
+            Ok(detail) => detail.value,
+            Err(error) => return super::refused(error),
+        };
+        let is_over = matches!(detail.status.as_deref(), Some("finished" | "cancelled"));
+        if is_over
+            || detail.opt_in_deadline.is_some_and(|deadline| self.context.clock.now() > deadline - MARGIN)
+        {
+            return Ok(Verdict::Failed(closed(is_over)));
+        }
+        let opt_in = match OptIn::new(left.clone()) {
+            Ok(opt_in) => opt_in,
+            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+        };
+        let request = opt_in.request(campaign);
+        let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
+        let effect = ask.effect("campaign.opt_in", &request, &json!({"campaign": number, "listings": left}));
+        self.context.store.note_campaign_prices(&self.context.key, &ask.command.key, &left).await?;
+        match self.act(effect, &request).await? {
+            Acted::Applied(_) => Ok(Verdict::Sent),
+            Acted::Refused(error) => super::refused(error),
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+        }
+    }
+
+    async fn enrolled(&self, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Cause> {
+        let page = |paging| -> futures_util::future::BoxFuture<'_, _> {
+            Box::pin(async move { self.client.enrolled_listings(campaign, paging).await })
+        };
+        Ok(all(&self.context.stop, page).await?.rows)
+    }
+
+    pub(super) async fn evidence_of_opt_in(&self, known: &Value) -> Result<Evidence, Cause> {
+        let campaign = CampaignId::new(known["campaign"].as_i64().unwrap_or_default());
+        let enrolled = self.enrolled(campaign).await?;
+        let has_joined = |id: &str| {
+            enrolled.iter().any(|listing| listing.item_id.as_ref().is_some_and(|own| own.as_str() == id))
+        };
+        let mut asked = known["listings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        Ok(match asked.all(has_joined) {
+            true => Evidence::Happened { answer: None, how: "the campaign lists them" },
+            // Those that have joined are not sent again.
+            false => Evidence::DidNot { how: "the campaign does not list all of them" },
+        })
+    }
+}
+
+fn result_of(wanted: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
+    let rows = enrolled.iter().filter(|row| row.item_id.as_ref().is_some_and(|id| wanted.contains(id)));
+    let rows = rows.map(|row| {
+        json!({
+            "item_id": row.item_id.as_ref().map(ItemId::as_str),
+            "authorized_discount_price": row.authorized_discount_price.map(|price| price.to_string()),
+            "status": row.status,
+        })
+    });
+    json!({"enrolled": rows.collect::<Vec<_>>()})
+}
+
+fn closed(is_over: bool) -> Said {
+    let (portuguese, english) = match is_over {
+        true => ("a campanha terminou ou foi cancelada", "the campaign is over or cancelled"),
+        false => (
+            "o prazo de adesão acabou, ou acaba em menos de 5 minutos",
+            "the time to join is over, or nearly",
+        ),
+    };
+    Said::new(
+        "campaign_closed",
+        [portuguese, "nada mais a fazer nesta campanha"],
+        [english, "nothing more to do in this campaign"],
+    )
+}
+
+fn not_enrolled(left: &[ItemId]) -> Said {
+    let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
+    let left = left.join(", ");
+    Said::new(
+        "not_enrolled",
+        [
+            &format!("o marketplace aceitou a adesão, mas não mostra: {left}"),
+            "confira se os anúncios são elegíveis (campaign_listings) e envie um novo comando",
+        ],
+        [
+            &format!("the marketplace took it and does not list: {left}"),
+            "check that the listings are eligible (campaign_listings) and send another command",
+        ],
+    )
+}

@@ -1,0 +1,63 @@
+//! A product's gallery (`gallery.add`): by a picture's id, or by a file that is uploaded first.
+
+use std::time::Duration;
+
+use espelho_api_client::{Error as ApiError, resources::products::gallery::add_request};
+use espelho_model::MediaId;
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::Ask,
+    journal::{Acted, Evidence},
+    media::Uploaded,
+    verdict::{Cause, Verdict},
+};
+
+impl Pusher<'_> {
+    pub(super) async fn add_to_gallery(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let Some(product) = self.product_of(&ask.command.key).await? else {
+            return self.unknown_sku(&ask.command.key).await;
+        };
+        if ask.confirmed("gallery.add").is_some() {
+            self.read_product(&product).await?;
+            return Ok(Verdict::Done(None));
+        }
+        let image = match ask.data["image_id"].as_str() {
+            Some(id) => MediaId::new(id),
+            None => match self.upload(ask).await? {
+                Uploaded::Is(id) => id,
+                Uploaded::Not(verdict) => return Ok(verdict),
+            },
+        };
+        let result = json!({"image_id": image.as_str()});
+        if self.is_in_gallery(&image, product.as_str()).await? {
+            return Ok(Verdict::Done(Some(result)));
+        }
+        let request = add_request(&product, &image);
+        let evidence = json!({"image": image.as_str(), "product": product.as_str()});
+        match self.act(ask.effect("gallery.add", &request, &evidence), &request).await? {
+            Acted::Applied(_) => Ok(Verdict::Done(Some(result))),
+            Acted::Refused(error) => super::refused(error),
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+        }
+    }
+
+    async fn is_in_gallery(&self, image: &MediaId, product: &str) -> Result<bool, Cause> {
+        match self.client.image(image).await {
+            Ok(image) => {
+                Ok(image.value.in_use == Some(true) && image.value.reference_id.as_deref() == Some(product))
+            }
+            Err(ApiError::Refused { status: 404, .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) async fn evidence_of_gallery(&self, known: &Value) -> Result<Evidence, Cause> {
+        let text = |name: &str| known[name].as_str().unwrap_or_default();
+        Ok(match self.is_in_gallery(&MediaId::new(text("image")), text("product")).await? {
+            true => Evidence::Happened { answer: None, how: "the picture is the product's" },
+            false => Evidence::DidNot { how: "the picture is not the product's" },
+        })
+    }
+}

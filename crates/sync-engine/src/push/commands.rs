@@ -1,0 +1,233 @@
+//! Commands: who knows which kind, what a command has led to so far, and what becomes of an effect whose answer was lost.
+
+use std::time::Duration;
+
+use espelho_api_client::ApiRequest;
+use espelho_model::push::{CommandKind, PushState};
+use espelho_store::{Command, Effect, EffectState, NewEffect, Wanted};
+use serde_json::Value;
+
+use super::{
+    Pusher,
+    journal::Evidence,
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+
+/// How often a command is sent again after it was proved not to have happened.
+const MOST_ATTEMPTS: usize = 12;
+
+/// A command that is being looked at.
+pub(crate) struct Ask<'a> {
+    pub(crate) command: &'a Command,
+    pub(crate) kind: CommandKind,
+    /// Its data; `null` where it has none.
+    pub(crate) data: Value,
+    /// What it has led to so far, in order.
+    pub(crate) effects: Vec<Effect>,
+    /// Whether a person has let it past the guards.
+    pub(crate) is_released: bool,
+}
+
+impl Ask<'_> {
+    /// Number and fingerprint, for the journal.
+    pub(crate) fn identity(&self) -> (i64, String) {
+        (self.command.id, self.command.fingerprint())
+    }
+
+    /// The last effect of a kind that certainly happened.
+    pub(crate) fn confirmed(&self, kind: &str) -> Option<&Effect> {
+        self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
+    }
+
+    /// An effect of this command.
+    pub(crate) fn effect(&self, kind: &'static str, request: &ApiRequest, evidence: &Value) -> NewEffect {
+        NewEffect {
+            key: key_of(self.command),
+            kind,
+            command: Some(self.identity()),
+            request: request.in_full(),
+            evidence: Some(evidence.to_string()),
+        }
+    }
+}
+
+/// What a command is about: of one thing, one command after the other.
+pub(crate) fn key_of(command: &Command) -> String {
+    let Command { id, kind, key, .. } = command;
+    match CommandKind::parse(kind) {
+        Some(CommandKind::OrderStatus | CommandKind::OrderNotes | CommandKind::LabelsGenerate) => {
+            format!("order/{key}")
+        }
+        Some(CommandKind::CampaignOptIn) => format!("campaign/{key}"),
+        Some(CommandKind::PriceListUpdate) => format!("price_list/{key}"),
+        Some(CommandKind::PriceListsSettings) => "price_lists".to_owned(),
+        Some(CommandKind::ProductCreate | CommandKind::ProductUpdate | CommandKind::GalleryAdd) => {
+            format!("product/{key}")
+        }
+        Some(CommandKind::PriceDeleteTier) => format!("prices/{key}"),
+        Some(CommandKind::StockAdjust) => {
+            let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
+            let location =
+                data["location_id"].as_str().map_or_else(|| data["location_id"].to_string(), str::to_owned);
+            format!("stock/{key}/{location}")
+        }
+        Some(CommandKind::ListingCreate | CommandKind::ListingPublish) => format!("listing/{key}"),
+        Some(CommandKind::StorePageUpdate) => "store_page".to_owned(),
+        Some(CommandKind::MediaUpload | CommandKind::PriceListCreate | CommandKind::WebhookTest) | None => {
+            format!("command/{id}")
+        }
+    }
+}
+
+/// The id in an answer, wherever it stands.
+pub(crate) fn id_in(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let text = |value: &Value| match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let names = ["product", "price_list", "image", "media", "item", "data"];
+    text(&answer["id"]).or_else(|| text(&answer["item_id"])).or_else(|| {
+        names.iter().find_map(|name| text(&answer[*name]["id"]).or_else(|| text(&answer[*name]["item_id"])))
+    })
+}
+
+impl Pusher<'_> {
+    /// Looks at a command and answers it; gives how long until it is looked at again.
+    pub(super) async fn carry_out(&self, command: &Command) -> Result<Duration, Cause> {
+        let verdict = self.look_at(command).await?;
+        if self.is_news(command, &verdict) {
+            self.answer(command.id, &verdict).await?;
+        }
+        let is_over = verdict.again().is_none();
+        if is_over {
+            self.state().begun.remove(&command.id);
+        }
+        if let Verdict::Failed(said) | Verdict::Doubtful(said) | Verdict::Held(said) = &verdict {
+            let (code, error) = (&said.code, &said.error);
+            tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, error, "a command is not done");
+        }
+        Ok(verdict.again().unwrap_or_default())
+    }
+
+    /// Whether the row does not say it already: what waits is looked at often, and says the same.
+    fn is_news(&self, command: &Command, verdict: &Verdict) -> bool {
+        match verdict {
+            Verdict::Waiting(..) => command.state != Some(PushState::Waiting),
+            Verdict::Sent => command.state != Some(PushState::Sending),
+            _ => true,
+        }
+    }
+
+    async fn look_at(&self, command: &Command) -> Result<Verdict, Cause> {
+        let Some(kind) = CommandKind::parse(&command.kind) else {
+            return Ok(Verdict::Failed(unknown_kind(&command.kind)));
+        };
+        let data = match command.data.trim() {
+            "" => Value::Null,
+            text => match serde_json::from_str(text) {
+                Ok(data) => data,
+                Err(error) => return Ok(Verdict::Failed(invalid(&format!("data is not JSON: {error}")))),
+            },
+        };
+        let (store, key) = (&self.context.store, &self.context.key);
+        let effects = store.effects_of_command(key, command.id, &command.fingerprint()).await?;
+        let is_released = store.releases(key, Wanted::Command).await?.contains_key(&command.id.to_string());
+        let mut ask = Ask { command, kind, data, effects, is_released };
+        if let Some(verdict) = self.settle_last(&mut ask).await? {
+            return Ok(verdict);
+        }
+        let refuted = ask.effects.iter().filter(|effect| effect.state == EffectState::Refuted).count();
+        if refuted >= MOST_ATTEMPTS && command.state != Some(PushState::New) {
+            return Ok(Verdict::Failed(given_up(refuted)));
+        }
+        self.dispatch(&ask).await
+    }
+
+    async fn dispatch(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        match ask.kind {
+            CommandKind::OrderStatus => self.move_order(ask).await,
+            CommandKind::OrderNotes => self.set_notes(ask).await,
+            CommandKind::LabelsGenerate => self.generate_labels(ask).await,
+            CommandKind::CampaignOptIn => self.join_campaign(ask).await,
+            CommandKind::PriceListCreate => self.create_price_list(ask).await,
+            CommandKind::PriceListUpdate => self.update_price_list(ask).await,
+            CommandKind::PriceListsSettings => self.switch_price_lists(ask).await,
+            CommandKind::ProductCreate => self.create_product(ask).await,
+            CommandKind::ProductUpdate => self.update_product(ask).await,
+            CommandKind::StockAdjust => self.adjust_stock(ask).await,
+            CommandKind::PriceDeleteTier => self.delete_tier(ask).await,
+            CommandKind::MediaUpload => self.upload_media(ask).await,
+            CommandKind::GalleryAdd => self.add_to_gallery(ask).await,
+            CommandKind::ListingCreate => self.create_listing(ask).await,
+            CommandKind::ListingPublish => self.publish_listing(ask).await,
+            CommandKind::StorePageUpdate => self.update_store_page(ask).await,
+            CommandKind::WebhookTest => self.test_webhook(ask).await,
+        }
+    }
+
+    /// What the last effect came to, where nobody knows yet; nothing when the command may go on.
+    async fn settle_last(&self, ask: &mut Ask<'_>) -> Result<Option<Verdict>, Cause> {
+        let Some(last) = ask.effects.last().cloned() else { return Ok(None) };
+        let evidence = match last.state {
+            EffectState::Planned => Evidence::DidNot { how: "it never left" },
+            EffectState::Sent => self.evidence_of(&last).await?,
+            // Whoever asks again has found out that it did not happen.
+            EffectState::Doubtful if ask.command.state != Some(PushState::New) => {
+                let code = last.code.as_deref().unwrap_or("unprovable");
+                return Ok(Some(Verdict::Doubtful(doubtful(code))));
+            }
+            EffectState::Doubtful | EffectState::Confirmed | EffectState::Refuted => return Ok(None),
+        };
+        self.note_evidence(&last, &evidence).await?;
+        match evidence {
+            Evidence::NotYet(wait) => return Ok(Some(Verdict::Again(wait))),
+            Evidence::Unprovable(said) => return Ok(Some(Verdict::Doubtful(said))),
+            Evidence::Happened { .. } | Evidence::DidNot { .. } => (),
+        }
+        let identity = ask.identity();
+        ask.effects =
+            self.context.store.effects_of_command(&self.context.key, identity.0, &identity.1).await?;
+        Ok(None)
+    }
+}
+
+fn unknown_kind(kind: &str) -> Said {
+    let all: Vec<&str> = CommandKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let all = all.join(", ");
+    Said::new(
+        "unknown_kind",
+        [&format!("o comando {kind:?} não existe"), &format!("use um destes: {all}")],
+        [&format!("there is no command {kind:?}"), &format!("use one of these: {all}")],
+    )
+}
+
+fn given_up(attempts: usize) -> Said {
+    Said::new(
+        "gave_up",
+        [
+            &format!("{attempts} tentativas sem efeito comprovado"),
+            "veja a situação do marketplace e use espelho retry",
+        ],
+        [
+            &format!("{attempts} attempts, and none of them had its effect"),
+            "see how the marketplace is, and use espelho retry",
+        ],
+    )
+}
+
+pub(super) fn doubtful(code: &str) -> Said {
+    Said::new(
+        code,
+        [
+            "foi enviado e nada prova se teve efeito",
+            "confira no portal: se não houve efeito, espelho retry command ID; se houve, espelho ignore command ID",
+        ],
+        [
+            "it was sent, and nothing proves whether it had its effect",
+            "look in the portal: where it had none, espelho retry command ID; where it had, espelho ignore command ID",
+        ],
+    )
+}

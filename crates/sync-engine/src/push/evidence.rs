@@ -1,0 +1,91 @@
+//! What proves an effect whose answer was lost: one read, or several, for each kind.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use espelho_model::{PriceListId, ProductId};
+use espelho_store::Effect;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use super::{
+    Pusher, commands::doubtful, journal::Evidence, prices::step_shows, products::shows, verdict::Cause,
+};
+
+/// Until then an effect that does not show may still be under way within the marketplace.
+const SETTLES_WITHIN: TimeDelta = TimeDelta::seconds(2);
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+impl Pusher<'_> {
+    /// Finds out what became of an effect that no command waits for, and writes it down.
+    pub(super) async fn settle_orphan(&self, effect: &Effect) -> Result<Option<Duration>, Cause> {
+        let evidence = match effect.sent_at {
+            None => Evidence::DidNot { how: "it never left" },
+            Some(_) => self.evidence_of(effect).await?,
+        };
+        self.note_evidence(effect, &evidence).await?;
+        Ok(match evidence {
+            Evidence::NotYet(wait) => Some(wait),
+            _ => None,
+        })
+    }
+
+    /// What proves an effect, or that it did not happen.
+    pub(super) async fn evidence_of(&self, effect: &Effect) -> Result<Evidence, Cause> {
+        let known: Value =
+            effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let found = match effect.kind.as_str() {
+            "stock.set" => self.evidence_of_level(&known).await?,
+            "stock.adjust" => return self.evidence_of_movement(effect).await,
+            "price.step" => self.evidence_in_product(&known, |detail| step_shows(&known, detail)).await?,
+            "product.update" => {
+                self.evidence_in_product(&known, |detail| shows(&known["data"], detail)).await?
+            }
+            "product.create" => self.find_sku(known["sku"].as_str().unwrap_or_default()).await?,
+            "order.status" => self.evidence_of_transition(effect, &known).await?,
+            "order.notes" => self.evidence_of_notes(&known).await?,
+            "labels.generate" => return self.evidence_of_labels(effect, &known).await,
+            "campaign.opt_in" => self.evidence_of_opt_in(&known).await?,
+            "media.upload" => self.evidence_of_upload(effect, &known).await?,
+            "gallery.add" => self.evidence_of_gallery(&known).await?,
+            "store_page.update" => self.evidence_of_page(&known).await?,
+            // No route reads price lists, their settings or listings, and a test delivery cannot be told from another.
+            _ => return Ok(Evidence::Unprovable(doubtful("unprovable"))),
+        };
+        let is_young = effect.sent_at.is_some_and(|at| self.context.clock.now() - at < SETTLES_WITHIN);
+        Ok(match found {
+            // What was cut off on the way may still be at work over there.
+            Evidence::DidNot { .. } if is_young => Evidence::NotYet(LOOK_AGAIN),
+            found => found,
+        })
+    }
+
+    async fn evidence_of_level(&self, known: &Value) -> Result<Evidence, Cause> {
+        let text = |name: &str| known[name].as_str().unwrap_or_default();
+        let target = text("target").parse::<Decimal>().ok();
+        let location = text("location").to_owned();
+        self.evidence_in_product(known, |detail| {
+            let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == location);
+            level.is_some_and(|level| level.quantity == target)
+        })
+        .await
+    }
+
+    async fn evidence_in_product(
+        &self,
+        known: &Value,
+        is_there: impl Fn(&espelho_api_client::resources::products::ProductDetail) -> bool,
+    ) -> Result<Evidence, Cause> {
+        let product = ProductId::new(known["product"].as_str().unwrap_or_default());
+        let detail = self.read_product(&product).await?;
+        Ok(match is_there(&detail) {
+            true => Evidence::Happened { answer: None, how: "the product shows it" },
+            false => Evidence::DidNot { how: "the product does not show it" },
+        })
+    }
+}
+
+/// The id of a price list as a command names it.
+pub(super) fn list_id(key: &str) -> Option<PriceListId> {
+    (!key.trim().is_empty()).then(|| PriceListId::new(key.trim()))
+}

@@ -1,0 +1,224 @@
+//! Labels (`labels.generate`): made once. What is ready is never thrown away by accident, because each generation discards what was
+//! there (API document, "Shipments and labels"); what is being made is looked at at the recommended pace.
+
+use std::time::Duration;
+
+use espelho_api_client::{
+    Error as ApiError,
+    resources::shipments::{LabelPolling, labels::generate_request},
+};
+use espelho_model::{
+    OrderNumber,
+    shipment::{LabelFormat, Shipment},
+};
+use espelho_store::Effect;
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::{Ask, doubtful},
+    journal::{Acted, Evidence},
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+
+/// A generation that does not show by then cannot be told from one that never began.
+const SHOWS_WITHIN: i64 = 120;
+/// Labels that are not ready by then have failed, as far as anybody can tell.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(120);
+
+impl Pusher<'_> {
+    pub(super) async fn generate_labels(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let number = OrderNumber::new(ask.command.key.clone());
+        let wanted = match ask.data.get("format").map(|format| format.as_str()) {
+            None => None,
+            Some(Some(format)) => Some(LabelFormat::new(format)),
+            Some(None) if ask.data["format"].is_null() => None,
+            Some(None) => {
+                return Ok(Verdict::Failed(invalid(
+                    "data.format is a text: a4, zebra, thermal or zebra_pdf",
+                )));
+            }
+        };
+        if let Some(LabelFormat::Other(word)) = &wanted {
+            return Ok(Verdict::Failed(invalid(&format!(
+                "{word:?} is no format: a4, zebra, thermal or zebra_pdf"
+            ))));
+        }
+        let shipments = match self.client.order_shipments(&number).await {
+            Ok(shipments) => shipments.value,
+            Err(ApiError::Refused { status: 404, .. }) => return self.no_shipment(&number).await,
+            Err(error) => return super::refused(error),
+        };
+        let open: Vec<&Shipment> =
+            shipments.iter().filter(|s| s.label_generation_blocked != Some(true)).collect();
+        if open.is_empty() {
+            return Ok(Verdict::Failed(blocked()));
+        }
+        let is_ready = |shipment: &&&Shipment| {
+            shipment.labels.iter().any(|label| {
+                label.is_ready == Some(true)
+                    && wanted.as_ref().is_none_or(|format| label.format.as_ref() == Some(format))
+            })
+        };
+        let all_ready = open.iter().filter(is_ready).count() == open.len();
+        let in_the_making = open
+            .iter()
+            .flat_map(|s| &s.labels)
+            .any(|label| matches!(label.status.as_deref(), Some("pending" | "processing")));
+        let regenerate = ask.data["regenerate"] == Value::Bool(true);
+        if ask.confirmed("labels.generate").is_some() || (in_the_making && !regenerate) {
+            return self.poll(ask, &number, &open, all_ready && !in_the_making).await;
+        }
+        if all_ready && !regenerate {
+            self.told.order(&number);
+            return Ok(Verdict::Done(Some(result_of(&open))));
+        }
+        let would_discard =
+            open.iter().any(|shipment| shipment.labels.iter().any(|label| label.is_ready == Some(true)));
+        if would_discard && !regenerate && !ask.is_released {
+            return Ok(Verdict::Held(would_be_discarded()));
+        }
+        let request = generate_request(&number);
+        let before: Vec<&str> = ids(&open);
+        let effect =
+            ask.effect("labels.generate", &request, &json!({"order": number.as_str(), "labels": before}));
+        match self.act(effect, &request).await? {
+            Acted::Applied(_) => Ok(Verdict::Sent),
+            Acted::Refused(error) => super::refused(error),
+            Acted::Unknown => Ok(Verdict::Again(Duration::from_secs(2))),
+        }
+    }
+
+    /// Waits for labels that are being made.
+    async fn poll(
+        &self,
+        ask: &Ask<'_>,
+        number: &OrderNumber,
+        open: &[&Shipment],
+        is_ready: bool,
+    ) -> Result<Verdict, Cause> {
+        if is_ready {
+            self.told.order(number);
+            return Ok(Verdict::Done(Some(result_of(open))));
+        }
+        let now = self.context.clock.monotonic();
+        let begun = *self.state().begun.entry(ask.command.id).or_insert(now);
+        let failed =
+            open.iter().flat_map(|s| &s.labels).any(|label| label.status.as_deref() == Some("error"));
+        if failed || now.saturating_sub(begun) > GIVEN_UP_AFTER {
+            self.told.order(number);
+            return Ok(Verdict::Failed(not_made(failed)));
+        }
+        let mut polling = LabelPolling::default();
+        let waited = now.saturating_sub(begun);
+        let wait = polling.by_ref().find(|_| true).unwrap_or(Duration::from_secs(5));
+        let wait = if waited < Duration::from_secs(15) { wait } else { Duration::from_secs(5) };
+        Ok(Verdict::Waiting(being_made(), wait))
+    }
+
+    /// An order whose shipment does not exist yet: the marketplace makes it when the order is prepared.
+    async fn no_shipment(&self, number: &OrderNumber) -> Result<Verdict, Cause> {
+        match self.client.order(number).await {
+            Ok(_) => Ok(Verdict::Failed(none_yet())),
+            Err(error) => super::refused(error),
+        }
+    }
+
+    /// Whether a generation began whose answer was lost: then the labels are others.
+    pub(super) async fn evidence_of_labels(&self, effect: &Effect, known: &Value) -> Result<Evidence, Cause> {
+        let number = OrderNumber::new(known["order"].as_str().unwrap_or_default());
+        let before: Vec<&str> =
+            known["labels"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let shipments = match self.client.order_shipments(&number).await {
+            Ok(shipments) => shipments.value,
+            Err(ApiError::Refused { status: 404, .. }) => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let all: Vec<&Shipment> = shipments.iter().collect();
+        let now = ids(&all);
+        if now != before && !now.is_empty() {
+            return Ok(Evidence::Happened { answer: None, how: "the labels are others" });
+        }
+        let age = effect.sent_at.map(|at| (self.context.clock.now() - at).num_seconds()).unwrap_or_default();
+        Ok(match age < SHOWS_WITHIN {
+            true => Evidence::NotYet(Duration::from_secs(if age < 15 { 2 } else { 5 })),
+            false => Evidence::Unprovable(doubtful("unprovable")),
+        })
+    }
+}
+
+fn ids<'s>(shipments: &[&'s Shipment]) -> Vec<&'s str> {
+    let mut ids: Vec<&str> =
+        shipments.iter().flat_map(|s| &s.labels).map(|label| label.id.as_str()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn result_of(shipments: &[&Shipment]) -> Value {
+    let labels = shipments.iter().flat_map(|s| s.labels.iter().map(|label| json!({
+        "shipment_id": s.id.as_str(), "label_id": label.id.as_str(), "format": label.format.as_ref().map(ToString::to_string),
+        "is_ready": label.is_ready,
+    })));
+    json!({"labels": labels.collect::<Vec<_>>()})
+}
+
+fn none_yet() -> Said {
+    Said::new(
+        "no_shipment",
+        ["o pedido ainda não tem remessa", "avance o pedido primeiro; depois espelho retry"],
+        ["the order has no shipment yet", "move the order on first; then espelho retry"],
+    )
+}
+
+fn blocked() -> Said {
+    Said::new(
+        "labels_blocked",
+        ["o marketplace bloqueou a geração de etiquetas desta remessa", "veja a remessa no portal"],
+        ["the marketplace blocks the labels of this shipment", "see the shipment in the portal"],
+    )
+}
+
+fn would_be_discarded() -> Said {
+    Said::new(
+        "labels_would_be_discarded",
+        [
+            "há etiquetas prontas em outro formato, e gerar de novo as descarta",
+            "se for isso mesmo: espelho release command ID, ou data {\"regenerate\": true}",
+        ],
+        [
+            "there are labels ready in another format, and making them anew discards them",
+            "if that is meant: espelho release command ID, or data {\"regenerate\": true}",
+        ],
+    )
+}
+
+fn being_made() -> Said {
+    Said::new(
+        "labels_being_made",
+        ["o marketplace está gerando as etiquetas", "nada a fazer: leva de 5 a 20 segundos por remessa"],
+        ["the marketplace is making the labels", "nothing to do: it takes 5 to 20 seconds a shipment"],
+    )
+}
+
+fn not_made(failed: bool) -> Said {
+    let (portuguese, english) = match failed {
+        true => {
+            ("o marketplace não conseguiu gerar as etiquetas", "the marketplace could not make the labels")
+        }
+        false => {
+            ("as etiquetas não ficaram prontas em 2 minutos", "the labels were not ready within 2 minutes")
+        }
+    };
+    Said::new(
+        "labels_not_ready",
+        [
+            portuguese,
+            "espelho retry olha de novo sem gerar outra vez; data {\"regenerate\": true} gera de novo",
+        ],
+        [
+            english,
+            "espelho retry looks again without making them anew; data {\"regenerate\": true} makes them anew",
+        ],
+    )
+}

@@ -1,0 +1,117 @@
+//! Pictures (`media.upload`): looked at before they are sent, and never sent twice. A picture that nothing uses is removed by the
+//! marketplace after about 72 hours, so one that was uploaded and is not there any more is uploaded again.
+
+use std::{path::PathBuf, time::Duration};
+
+use espelho_api_client::{
+    Error as ApiError,
+    resources::media::{MediaQuery, MediaSort, ProductImage, upload_request},
+};
+use espelho_model::{ContentHash, MediaId};
+use espelho_store::{Effect, EffectState};
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::{Ask, doubtful, id_in},
+    journal::{Acted, Evidence},
+    stock::invalid,
+    verdict::{Cause, Verdict},
+};
+
+/// The largest file that is read at all; the marketplace takes 2 MB.
+const LARGEST: u64 = 16 << 20;
+
+/// A picture that is on the marketplace, or why it is not.
+pub(super) enum Uploaded {
+    Is(MediaId),
+    Not(Verdict),
+}
+
+impl Pusher<'_> {
+    pub(super) async fn upload_media(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        Ok(match self.upload(ask).await? {
+            Uploaded::Is(id) => Verdict::Done(Some(json!({"image_id": id.as_str()}))),
+            Uploaded::Not(verdict) => verdict,
+        })
+    }
+
+    /// Uploads the file that a command names, unless it is there.
+    pub(super) async fn upload(&self, ask: &Ask<'_>) -> Result<Uploaded, Cause> {
+        let failed = |problem: String| Ok(Uploaded::Not(Verdict::Failed(invalid(&problem))));
+        let Some(path) = ask.data["path"].as_str() else {
+            return failed("data.path is missing: {\"path\": \"foto.jpg\"}".to_owned());
+        };
+        let path = self.options.files.join(PathBuf::from(path));
+        let bytes = match read(&path).await {
+            Ok(bytes) => bytes,
+            Err(problem) => return failed(problem),
+        };
+        let fingerprint = format!("media/{:016x}-{}", ContentHash::of(&bytes).as_i64(), bytes.len());
+        if let Some(id) = self.uploaded_before(&fingerprint).await? {
+            return Ok(Uploaded::Is(id));
+        }
+        let image = match ProductImage::new(bytes) {
+            Ok(image) => image,
+            Err(error) => return failed(error.to_string()),
+        };
+        let before: Vec<String> = self.newest_images().await?;
+        let request = upload_request(&image);
+        let mut effect = ask.effect("media.upload", &request, &json!({"before": before}));
+        effect.key = fingerprint;
+        match self.act(effect, &request).await? {
+            Acted::Applied(answer) => match id_in(answer.as_str()) {
+                Some(id) => Ok(Uploaded::Is(MediaId::new(id))),
+                None => Ok(Uploaded::Not(Verdict::Doubtful(doubtful("no_id")))),
+            },
+            Acted::Refused(error) => super::refused(error).map(Uploaded::Not),
+            Acted::Unknown => Ok(Uploaded::Not(Verdict::Again(Duration::ZERO))),
+        }
+    }
+
+    /// The picture that the same bytes became, if it is still there.
+    async fn uploaded_before(&self, fingerprint: &str) -> Result<Option<MediaId>, Cause> {
+        let effects = self.context.store.effects_on(&self.context.key, fingerprint).await?;
+        let confirmed = effects.iter().find(|effect| effect.state == EffectState::Confirmed);
+        let Some(id) = confirmed.and_then(|effect| id_in(effect.answer.as_deref()?)) else { return Ok(None) };
+        let id = MediaId::new(id);
+        match self.client.image(&id).await {
+            Ok(_) => Ok(Some(id)),
+            Err(ApiError::Refused { status: 404, .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn newest_images(&self) -> Result<Vec<String>, Cause> {
+        let query = MediaQuery { sort: Some(MediaSort::NewestFirst), ..MediaQuery::default() };
+        let page = self.client.list_images(&query).await?;
+        Ok(page.rows.into_iter().map(|row| row.value.id.into_string()).collect())
+    }
+
+    /// One picture that is new since is ours; of several nobody can tell.
+    pub(super) async fn evidence_of_upload(&self, _: &Effect, known: &Value) -> Result<Evidence, Cause> {
+        let before: Vec<&str> =
+            known["before"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let now = self.newest_images().await?;
+        let new: Vec<&String> = now.iter().take_while(|id| !before.contains(&id.as_str())).collect();
+        Ok(match new.as_slice() {
+            [] => Evidence::DidNot { how: "no picture is new" },
+            [id] => {
+                Evidence::Happened { answer: Some(json!({"id": id}).to_string()), how: "one picture is new" }
+            }
+            _ => Evidence::Unprovable(doubtful("unprovable")),
+        })
+    }
+}
+
+async fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
+    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+    let metadata = tokio::fs::metadata(path).await.map_err(said)?;
+    if !metadata.is_file() {
+        return Err(format!("{} is no file", path.display()));
+    }
+    if metadata.len() > LARGEST {
+        return Err(format!("{} has {} bytes; the marketplace takes 2 MB", path.display(), metadata.len()));
+    }
+    tokio::fs::read(path).await.map_err(said)
+}

@@ -1,0 +1,92 @@
+//! An order's notes (`order.notes`): the whole text is replaced, so what a person wrote meanwhile is kept and the conflict shown.
+
+use std::time::Duration;
+
+use espelho_api_client::resources::orders::notes;
+use espelho_model::OrderNumber;
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::Ask,
+    journal::{Acted, Evidence},
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+
+impl Pusher<'_> {
+    pub(super) async fn set_notes(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let number = OrderNumber::new(ask.command.key.clone());
+        let wanted = match ask.data.get("notes") {
+            Some(Value::String(text)) => Some(text.as_str()),
+            Some(Value::Null) => None,
+            _ => {
+                return Ok(Verdict::Failed(invalid("data.notes is missing: {\"notes\": \"text, or null\"}")));
+            }
+        };
+        if ask.confirmed("order.notes").is_some() {
+            self.told.order(&number);
+            return Ok(Verdict::Done(None));
+        }
+        // What the ERP has seen: what it says itself, else what the mirror has. Before the order is read.
+        let mirrored = self.context.store.order_notes(&self.context.key, &number).await?;
+        let order = match self.client.order(&number).await {
+            Ok(order) => order.value,
+            Err(error) => return super::refused(error),
+        };
+        let now = order.notes.as_deref();
+        if same(now, wanted) {
+            return Ok(Verdict::Done(None));
+        }
+        let base = match ask.data.get("base") {
+            Some(base) => base.as_str().map(str::to_owned),
+            None => match mirrored {
+                Some(mirrored) => mirrored,
+                // Nobody has seen anything: there is nothing to be in conflict with.
+                None => order.notes.clone(),
+            },
+        };
+        let is_released = ask.is_released || ask.data["force"] == Value::Bool(true);
+        if !same(now, base.as_deref()) && !is_released {
+            self.told.order(&number);
+            return Ok(Verdict::Failed(conflict()));
+        }
+        let request = notes::request(&number, wanted);
+        let effect = ask.effect("order.notes", &request, &json!({"order": number.as_str(), "notes": wanted}));
+        let acted = self.act(effect, &request).await?;
+        self.told.order(&number);
+        match acted {
+            Acted::Applied(_) => Ok(Verdict::Done(None)),
+            Acted::Refused(error) => super::refused(error),
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+        }
+    }
+
+    pub(super) async fn evidence_of_notes(&self, known: &Value) -> Result<Evidence, Cause> {
+        let number = OrderNumber::new(known["order"].as_str().unwrap_or_default());
+        let order = self.client.order(&number).await?.value;
+        Ok(match same(order.notes.as_deref(), known["notes"].as_str()) {
+            true => Evidence::Happened { answer: None, how: "the order has the notes" },
+            false => Evidence::DidNot { how: "the order has other notes" },
+        })
+    }
+}
+
+/// Whether two texts say the same; none and empty do.
+fn same(one: Option<&str>, other: Option<&str>) -> bool {
+    one.unwrap_or_default() == other.unwrap_or_default()
+}
+
+fn conflict() -> Said {
+    Said::new(
+        "notes_conflict",
+        [
+            "alguém mudou as observações no marketplace; o texto de lá foi mantido",
+            "leia orders.notes, junte os textos e envie um novo comando",
+        ],
+        [
+            "somebody has changed the notes on the marketplace; theirs are kept",
+            "read orders.notes, join the texts and send another command",
+        ],
+    )
+}

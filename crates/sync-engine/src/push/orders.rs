@@ -1,0 +1,226 @@
+//! Moving orders on (`order.status`): what the marketplace offers now decides, what is there already is done, what waits for an
+//! invoice is asked for again when there is one, and what is refused is not asked for twice.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use espelho_api_client::{
+    Documented, Error as ApiError,
+    resources::orders::{InvalidTransition, PossibleStatuses, Transition},
+};
+use espelho_model::OrderNumber;
+use espelho_store::Effect;
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::Ask,
+    journal::{Acted, Evidence},
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+
+/// How often the mirror is looked at for an invoice.
+const INVOICE_LOOK: Duration = Duration::from_secs(2);
+/// When it is tried again without one that the mirror knows of: webhooks may be lost.
+const WITHOUT_NEWS: Duration = Duration::from_secs(300);
+/// Times of the marketplace have whole seconds, and its clock and ours differ.
+const BLUR: TimeDelta = TimeDelta::seconds(5);
+
+impl Pusher<'_> {
+    pub(super) async fn move_order(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let number = OrderNumber::new(ask.command.key.clone());
+        let Some(target) = ask.data["status"].as_str().filter(|status| !status.is_empty()) else {
+            return Ok(Verdict::Failed(invalid("data.status is missing: {\"status\": \"preparing\"}")));
+        };
+        if ask.confirmed("order.status").is_some() {
+            self.told.order(&number);
+            return Ok(Verdict::Done(None));
+        }
+        if self.waits_for_invoice(&number).await? {
+            return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_LOOK));
+        }
+        let possible = match self.client.possible_statuses(&number).await {
+            Ok(possible) => possible,
+            Err(error) => return super::refused(error),
+        };
+        if possible.current_status == target || self.has_been(&number, target, &possible).await? {
+            self.told.order(&number);
+            return Ok(Verdict::Done(None));
+        }
+        if target == "delivered" && possible.current_status == "picked_up" {
+            return Ok(Verdict::Waiting(comes_by_itself(), Duration::from_secs(30)));
+        }
+        let Some(action) = possible.action_to(target) else {
+            return Ok(Verdict::Failed(not_offered(target, &possible)));
+        };
+        let transition = match Transition::offered(action, payload(&ask.data)) {
+            Ok(transition) => transition,
+            Err(error) => return Ok(Verdict::Failed(invalid_payload(&error))),
+        };
+        let request = transition.request(&number);
+        let evidence = json!({"order": number.as_str(), "target": target, "from": possible.current_status});
+        let effect = ask.effect("order.status", &request, &evidence);
+        let acted = self.act(effect, &request).await?;
+        self.told.order(&number);
+        match acted {
+            Acted::Applied(_) => Ok(Verdict::Done(None)),
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Refused(error) => {
+                self.refused_transition(&number, target, &possible.current_status, error).await
+            }
+        }
+    }
+
+    async fn refused_transition(
+        &self,
+        number: &OrderNumber,
+        target: &str,
+        before: &str,
+        error: ApiError,
+    ) -> Result<Verdict, Cause> {
+        match error.kind() {
+            Some(Documented::FiscalGate(words)) => {
+                let documents = self.context.store.current_invoices(&self.context.key, number).await?;
+                let until = self.context.clock.monotonic() + WITHOUT_NEWS;
+                self.state().documents.insert(number.as_str().to_owned(), (documents, until));
+                Ok(Verdict::Waiting(waits_for_invoice(&words), INVOICE_LOOK))
+            }
+            // Between the look and the call the order has moved: perhaps to where it was to go.
+            Some(Documented::ImpossibleTransition) => {
+                let order = self.client.order(number).await?.value;
+                match order.status.as_deref() == Some(target) {
+                    true => Ok(Verdict::Done(None)),
+                    false if target == "cancelled" && before == "paid" => Ok(Verdict::Failed(too_late())),
+                    false => super::refused(error),
+                }
+            }
+            _ => super::refused(error),
+        }
+    }
+
+    /// Whether an order was refused for want of an invoice, and nothing is new since.
+    async fn waits_for_invoice(&self, number: &OrderNumber) -> Result<bool, Cause> {
+        let Some((then, until)) = self.state().documents.get(number.as_str()).cloned() else {
+            return Ok(false);
+        };
+        let now = self.context.store.current_invoices(&self.context.key, number).await?;
+        if now == then && self.context.clock.monotonic() < until {
+            return Ok(true);
+        }
+        self.state().documents.remove(number.as_str());
+        Ok(false)
+    }
+
+    /// Whether an order has been where it is to go and gone on from there. Only what cannot be reached any more is looked up.
+    async fn has_been(
+        &self,
+        number: &OrderNumber,
+        target: &str,
+        possible: &PossibleStatuses,
+    ) -> Result<bool, Cause> {
+        if possible.action_to(target).is_some() {
+            return Ok(false);
+        }
+        let events = self.client.order_events(number).await?.value;
+        Ok(events.iter().any(|event| event.new_status.as_deref() == Some(target)))
+    }
+
+    pub(super) async fn evidence_of_transition(
+        &self,
+        effect: &Effect,
+        known: &Value,
+    ) -> Result<Evidence, Cause> {
+        let text = |name: &str| known[name].as_str().unwrap_or_default();
+        let number = OrderNumber::new(text("order"));
+        self.told.order(&number);
+        let order = self.client.order(&number).await?.value;
+        if order.status.as_deref() == Some(text("target")) {
+            return Ok(Evidence::Happened { answer: None, how: "the order is there" });
+        }
+        let since = effect.sent_at.unwrap_or(effect.planned_at) - BLUR;
+        let events = self.client.order_events(&number).await?.value;
+        let shows = events.iter().any(|event| {
+            event.new_status.as_deref() == Some(text("target"))
+                && event.created_at.is_none_or(|at| at >= since)
+        });
+        Ok(match shows {
+            true => Evidence::Happened { answer: None, how: "the order's timeline shows it" },
+            false => Evidence::DidNot { how: "neither the order nor its timeline shows it" },
+        })
+    }
+}
+
+/// The payload of a transition: `data.data`, or whatever stands beside `status`.
+fn payload(data: &Value) -> Value {
+    match data.get("data") {
+        Some(payload) => payload.clone(),
+        None => {
+            let mut rest = data.as_object().cloned().unwrap_or_default();
+            rest.remove("status");
+            if rest.is_empty() { Value::Null } else { Value::Object(rest) }
+        }
+    }
+}
+
+fn not_offered(target: &str, possible: &PossibleStatuses) -> Said {
+    let current = &possible.current_status;
+    let offered = possible.next_actions.iter().filter(|action| !action.is_noise(current));
+    let offered: Vec<&str> = offered.map(|action| action.target_status.as_str()).collect();
+    let offered = if offered.is_empty() { "–".to_owned() } else { offered.join(", ") };
+    if target == "cancelled" {
+        return Said { error: format!("{} ({current})", too_late().error), ..too_late() };
+    }
+    Said::new(
+        "impossible_transition",
+        [
+            &format!("o pedido está em {current} e não pode ir para {target}"),
+            &format!("agora ele pode ir para: {offered}"),
+        ],
+        [
+            &format!("the order is {current} and cannot go to {target}"),
+            &format!("from here it can go to: {offered}"),
+        ],
+    )
+}
+
+fn too_late() -> Said {
+    Said::new(
+        "too_late_to_cancel",
+        [
+            "tarde demais: o vendedor só cancela antes da preparação",
+            "peça o cancelamento ao marketplace pelo portal",
+        ],
+        [
+            "too late: a seller cancels before the preparation only",
+            "ask the marketplace to cancel it, in the portal",
+        ],
+    )
+}
+
+fn waits_for_invoice(words: &[String]) -> Said {
+    let words = if words.is_empty() { String::new() } else { format!(": {}", words.join("; ")) };
+    Said::new(
+        "waiting_invoice",
+        [
+            &format!("aguardando a NF-e ou a declaração de conteúdo{words}"),
+            "emita a nota: o comando continua sozinho quando ela aparecer",
+        ],
+        [
+            "waiting for the NF-e or the content declaration",
+            "issue it: the command goes on by itself when it shows",
+        ],
+    )
+}
+
+fn comes_by_itself() -> Said {
+    Said::new(
+        "automatic",
+        ["depois da retirada o marketplace conclui a entrega sozinho", "nada a fazer"],
+        ["after the pick-up the marketplace delivers by itself", "nothing to do"],
+    )
+}
+
+fn invalid_payload(error: &InvalidTransition) -> Said {
+    invalid(&error.to_string())
+}

@@ -1,0 +1,355 @@
+//! Prices (`erp_prices`, `price.delete_tier`): what is there is read, the way is planned, each step is journalled, and what came of
+//! it is read again. A step that was lost is not sent again: the next look plans from what is there then.
+
+use std::time::Duration;
+
+use espelho_api_client::{
+    ApiRequest, Invalid,
+    resources::products::{
+        ProductDetail,
+        measures::{Measures, Package as ApiPackage},
+        prices::{
+            AutomaticPricing, Discount, Price, Tier as ApiTier, WholesaleQuantity, WholesaleTier,
+            delete_request,
+        },
+    },
+};
+use espelho_model::{ProductId, Sku, product::PriceTier, push::PushState};
+use espelho_store::{NewEffect, Wanted, WantedPrices, WantedTier};
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    commands::Ask,
+    journal::Acted,
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+use crate::plan::{
+    guards::PriceHeld,
+    tiers::{Mode, Package, Step, Tier, holds, plan},
+};
+
+impl Pusher<'_> {
+    /// Brings a product's prices about, and answers its rows.
+    pub(super) async fn push_prices(&self, wanted: &WantedPrices) -> Result<Duration, Cause> {
+        let rows = self.context.store.wanted_tiers(&self.context.key, &wanted.sku).await?;
+        let open: Vec<WantedTier> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
+        let verdicts = self.prices(wanted, &rows, &open).await?;
+        let mut again = Duration::ZERO;
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        for (row, verdict) in open.iter().zip(verdicts) {
+            again = again.max(verdict.again().unwrap_or_default());
+            let Some(outcome) = verdict.outcome() else { continue };
+            tx.answer_price(&wanted.sku, row, &outcome).await?;
+            if outcome.state != PushState::Held {
+                tx.spend_release(Wanted::Price, &key_in_table(&wanted.sku, row)).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(again)
+    }
+
+    /// What becomes of each open row.
+    async fn prices(
+        &self,
+        wanted: &WantedPrices,
+        rows: &[WantedTier],
+        open: &[WantedTier],
+    ) -> Result<Vec<Verdict>, Cause> {
+        let all = |verdict: Verdict| Ok(vec![verdict; open.len()]);
+        let Some(product) = &wanted.product else { return all(self.unknown_sku(wanted.sku.as_str()).await?) };
+        if let Some(problem) = rows.iter().find_map(|row| tier_of(row).err()) {
+            return all(Verdict::Failed(invalid(&problem)));
+        }
+        let detail = self.read_product(product).await?;
+        let (mode, current) = (mode_of(&detail), current_tiers(&detail));
+        let released = self.context.store.releases(&self.context.key, Wanted::Price).await?;
+        let held: Vec<Option<Said>> =
+            open.iter().map(|row| self.holds_row(&wanted.sku, row, &current, &released)).collect();
+        if held.iter().any(Option::is_some) {
+            let verdict = |said: Option<Said>| match said {
+                Some(said) => Verdict::Held(said),
+                None => Verdict::Waiting(waits_for_held(), Duration::from_secs(60)),
+            };
+            return Ok(held.into_iter().map(verdict).collect());
+        }
+        let asked: Vec<Tier> =
+            rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
+        let tiers = overlaid(&asked, &current, self.options.remove_missing_tiers);
+        all(self.bring_about(product, mode, &current, &tiers, detail, None).await?)
+    }
+
+    /// Plans and does it; `None` tells what is left to do to a tier that somebody else asked for.
+    async fn bring_about(
+        &self,
+        product: &ProductId,
+        mode: Mode,
+        current: &[Tier],
+        wanted: &[Tier],
+        detail: ProductDetail,
+        command: Option<(i64, String)>,
+    ) -> Result<Verdict, Cause> {
+        let steps = match plan(mode, current, wanted) {
+            Ok(steps) => steps,
+            Err(forbidden) => {
+                return Ok(Verdict::Failed(against_rules(forbidden.rule(), &forbidden.to_string())));
+            }
+        };
+        if steps.is_empty() {
+            return Ok(Verdict::Done(None));
+        }
+        for step in steps {
+            let request = match request_of(step, product, &detail) {
+                Ok(request) => request,
+                Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            };
+            let effect = NewEffect {
+                key: format!("prices/{}", detail.product.sku.as_ref().map_or(product.as_str(), Sku::as_str)),
+                kind: "price.step",
+                command: command.clone(),
+                request: request.in_full(),
+                evidence: Some(evidence_of(step, product).to_string()),
+            };
+            match self.act(effect, &request).await? {
+                Acted::Applied(_) => (),
+                Acted::Refused(error) => return super::refused(error),
+                Acted::Unknown => return Ok(Verdict::Again(Duration::ZERO)),
+            }
+        }
+        let after = self.read_product(product).await?;
+        match holds(mode, &current_tiers(&after), wanted) {
+            true => Ok(Verdict::Done(None)),
+            false => Ok(Verdict::Again(Duration::from_secs(5))),
+        }
+    }
+
+    fn holds_row(
+        &self,
+        sku: &Sku,
+        row: &WantedTier,
+        current: &[Tier],
+        released: &std::collections::HashMap<String, String>,
+    ) -> Option<Said> {
+        let price = row.price()?;
+        let before = current.iter().find(|tier| i64::from(tier.min_quantity) == row.min_quantity);
+        let mut guards = self.options.guards.clone();
+        if let Some(floor) = self.options.floors.get(sku.as_str()) {
+            guards.price_floor = *floor;
+        }
+        let held = guards.holds_price(before.and_then(|tier| tier.price), price)?;
+        let may_pass = held != PriceHeld::Zero && released.get(&key_in_table(sku, row)) == row.price.as_ref();
+        (!may_pass).then(|| held_in_words(&held, price))
+    }
+
+    /// `price.delete_tier`.
+    pub(super) async fn delete_tier(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let quantity =
+            ask.data["min_quantity"].as_u64().or_else(|| ask.data["min_quantity"].as_str()?.parse().ok());
+        let Some(quantity) = quantity.and_then(|q| u32::try_from(q).ok()) else {
+            return Ok(Verdict::Failed(invalid("data.min_quantity is missing: {\"min_quantity\": 10}")));
+        };
+        let Some(product) = self.product_of(&ask.command.key).await? else {
+            return self.unknown_sku(&ask.command.key).await;
+        };
+        let detail = self.read_product(&product).await?;
+        let (mode, current) = (mode_of(&detail), current_tiers(&detail));
+        let wanted: Vec<Tier> =
+            current.iter().filter(|tier| tier.min_quantity != quantity).copied().collect();
+        self.bring_about(&product, mode, &current, &wanted, detail, Some(ask.identity())).await
+    }
+}
+
+/// All tiers that are wanted: those that the ERP has written, and those that it says nothing of.
+pub(super) fn overlaid(asked: &[Tier], current: &[Tier], removes_missing: bool) -> Vec<Tier> {
+    let mut tiers = asked.to_vec();
+    let is_asked = |tier: &Tier| asked.iter().any(|own| own.min_quantity == tier.min_quantity);
+    // The base can never go; the others go only where the ERP's list is the whole list.
+    let stays = |tier: &&Tier| !is_asked(tier) && (tier.min_quantity == 1 || !removes_missing);
+    tiers.extend(current.iter().filter(stays).copied());
+    tiers.sort_by_key(|tier| tier.min_quantity);
+    tiers
+}
+
+/// A step for people.
+pub(super) fn step_in_words(step: Step, product: &ProductId) -> String {
+    let terms = |tier: Tier| match (tier.price, tier.discount_percent) {
+        (Some(price), _) => format!("price {price}"),
+        (None, percent) => format!("discount_percent {}", percent.unwrap_or_default()),
+    };
+    match step {
+        Step::Post(tier) => {
+            format!("POST /api/products/{product}/prices min_quantity {} {}", tier.min_quantity, terms(tier))
+        }
+        Step::Put(tier) => {
+            format!("PUT /api/products/{product}/prices/{} {}", tier.min_quantity, terms(tier))
+        }
+        Step::Delete(quantity) => format!("DELETE /api/products/{product}/prices/{quantity}"),
+    }
+}
+
+/// A row that somebody has decided against is not wanted.
+pub(super) fn is_wanted(row: &WantedTier) -> bool {
+    !matches!(row.state, Some(PushState::Ignored | PushState::Superseded | PushState::Held))
+}
+
+/// Whether a row is answered: one that failed may have failed for another that was corrected.
+pub(super) fn is_asked(row: &WantedTier) -> bool {
+    row.is_open() || row.state == Some(PushState::Failed)
+}
+
+/// The key of a tier in `v_errors`, releases and on the command line.
+fn key_in_table(sku: &Sku, row: &WantedTier) -> String {
+    format!("{sku}/{}", row.min_quantity)
+}
+
+/// The product's way of having prices.
+fn mode_of(detail: &ProductDetail) -> Mode {
+    match detail.product.price_type.as_deref() {
+        Some("wholesale") if detail.product.auto_wholesale_pricing == Some(true) => Mode::Auto,
+        Some("wholesale") => Mode::Manual,
+        _ => Mode::Default,
+    }
+}
+
+fn current_tiers(detail: &ProductDetail) -> Vec<Tier> {
+    detail.product.prices.iter().filter_map(current_tier).collect()
+}
+
+pub(super) fn current_tier(tier: &PriceTier) -> Option<Tier> {
+    let package = match (tier.package_weight, tier.package_height, tier.package_width, tier.package_length) {
+        (Some(weight), Some(height), Some(width), Some(length)) => {
+            Some(Package { weight, height, width, length })
+        }
+        _ => None,
+    };
+    Some(Tier {
+        min_quantity: u32::try_from(tier.min_quantity).ok()?,
+        price: tier.value,
+        discount_percent: tier.discount_percent,
+        package,
+    })
+}
+
+/// The tier that a row asks for, or what is wrong with it.
+pub(super) fn tier_of(row: &WantedTier) -> Result<Tier, String> {
+    if row.is_garbled() {
+        return Err(format!("tier {}: price or discount_percent is not a number", row.min_quantity));
+    }
+    let min_quantity = u32::try_from(row.min_quantity).ok().filter(|quantity| *quantity > 0);
+    let min_quantity =
+        min_quantity.ok_or_else(|| format!("min_quantity is {}; it must be 1 or more", row.min_quantity))?;
+    let package = match row.package {
+        [None, None, None, None] => None,
+        [Some(weight), Some(height), Some(width), Some(length)] => {
+            Some(Package { weight, height, width, length })
+        }
+        _ => return Err(format!("tier {min_quantity}: all four package measures, or none (price rule 4)")),
+    };
+    if row.price().is_some_and(|price| price < Decimal::ZERO) {
+        return Err(format!("tier {min_quantity}: a price is never below 0"));
+    }
+    Ok(Tier { min_quantity, price: row.price(), discount_percent: row.discount(), package })
+}
+
+fn request_of(step: Step, product: &ProductId, detail: &ProductDetail) -> Result<ApiRequest, Invalid> {
+    Ok(match step {
+        Step::Post(tier) => api_tier(tier, detail)?.create_request(product),
+        Step::Put(tier) => api_tier(tier, detail)?.update_request(product),
+        Step::Delete(quantity) => delete_request(product, WholesaleQuantity::new(quantity)?),
+    })
+}
+
+fn api_tier(tier: Tier, detail: &ProductDetail) -> Result<ApiTier, Invalid> {
+    if tier.min_quantity == 1 {
+        return Ok(ApiTier::Base(Price::new(tier.price.unwrap_or_default())?));
+    }
+    let min_quantity = WholesaleQuantity::new(tier.min_quantity)?;
+    let package = tier.package.map(api_package).transpose()?;
+    match tier.price {
+        Some(price) => {
+            Ok(ApiTier::Manual(WholesaleTier { min_quantity, pricing: Price::new(price)?, package }))
+        }
+        None => {
+            let pricing = Discount::new(tier.discount_percent.unwrap_or_default())?;
+            Ok(ApiTier::Automatic(
+                AutomaticPricing::of(detail)?,
+                WholesaleTier { min_quantity, pricing, package },
+            ))
+        }
+    }
+}
+
+fn api_package(Package { weight, height, width, length }: Package) -> Result<ApiPackage, Invalid> {
+    ApiPackage::new(Measures { height, width, length, weight })
+}
+
+/// What tells later whether a step happened.
+fn evidence_of(step: Step, product: &ProductId) -> Value {
+    let (word, quantity, price, discount) = match step {
+        Step::Post(tier) | Step::Put(tier) => ("put", tier.min_quantity, tier.price, tier.discount_percent),
+        Step::Delete(quantity) => ("delete", quantity, None, None),
+    };
+    let text = |number: Option<Decimal>| number.map(|number| number.to_string());
+    json!({"product": product.as_str(), "step": word, "min_quantity": quantity, "price": text(price), "discount": text(discount)})
+}
+
+/// Whether a step that was asked for shows in what is there now.
+pub(super) fn step_shows(evidence: &Value, detail: &ProductDetail) -> bool {
+    let quantity = evidence["min_quantity"].as_u64().and_then(|q| u32::try_from(q).ok()).unwrap_or_default();
+    let there = current_tiers(detail).into_iter().find(|tier| tier.min_quantity == quantity);
+    let number = |name: &str| evidence[name].as_str().and_then(|text| text.parse::<Decimal>().ok());
+    match (evidence["step"].as_str(), there) {
+        (Some("delete"), there) => there.is_none(),
+        (_, None) => false,
+        (_, Some(tier)) => match number("price") {
+            Some(price) => tier.price == Some(price),
+            None => number("discount").is_some() && tier.discount_percent == number("discount"),
+        },
+    }
+}
+
+fn against_rules(rule: u8, problem: &str) -> Said {
+    Said::new(
+        "price_rule",
+        [
+            &format!("as faixas de preço pedidas não são permitidas (regra {rule})"),
+            "corrija as faixas em erp_prices ou mude o tipo de preço com product.update",
+        ],
+        [
+            &format!("the tiers that are wanted are not allowed (price rule {rule}): {problem}"),
+            "correct the tiers in erp_prices, or change the price type with product.update",
+        ],
+    )
+}
+
+fn waits_for_held() -> Said {
+    Said::new(
+        "tier_held",
+        ["outra faixa deste produto está retida", "libere ou corrija a outra faixa"],
+        ["another tier of this product is held", "release or correct the other tier"],
+    )
+}
+
+fn held_in_words(held: &PriceHeld, price: Decimal) -> Said {
+    let release = "se for isso mesmo: espelho release price SKU/QTD; senão corrija erp_prices";
+    let english = "if that is meant: espelho release price SKU/QTY; else correct erp_prices";
+    match held {
+        PriceHeld::Zero => Said::new(
+            "price_zero",
+            ["o preço seria zero", "grave um preço acima de zero"],
+            ["the price would be zero", "write a price above zero"],
+        ),
+        PriceHeld::BelowFloor(floor) => Said::new(
+            "price_floor",
+            [&format!("o preço {price} está abaixo do piso {floor}"), release],
+            [&format!("the price {price} is below the floor {floor}"), english],
+        ),
+        PriceHeld::Jumps(per_cent) => Said::new(
+            "price_jump",
+            [&format!("o preço mudaria {per_cent} % de uma vez, para {price}"), release],
+            [&format!("the price would change by {per_cent} % at once, to {price}"), english],
+        ),
+    }
+}

@@ -1,0 +1,273 @@
+//! Products: reading one into the mirror, creating and changing them.
+
+use std::time::Duration;
+
+use espelho_api_client::{
+    Invalid,
+    resources::products::{
+        ProductDetail, ProductQuery,
+        draft::{
+            BaseUnit, NewProduct, NewSku, PriceType, ProductChanges, ProductName, ProductSwitches,
+            ProductUpdate,
+        },
+        measures::{Dimensions, Measures},
+    },
+};
+use espelho_model::{ProductId, sync::Resource};
+use espelho_store::NewEffect;
+use rust_decimal::Decimal;
+use serde_json::{Map, Value, json};
+
+use super::{
+    Pusher,
+    commands::{Ask, id_in},
+    journal::{Acted, Evidence},
+    stock::invalid,
+    verdict::{Cause, Said, Verdict},
+};
+use crate::{
+    live::put,
+    pull::{ProductsPull, Pull as _},
+};
+
+const SWITCHES: [&str; 4] =
+    ["is_available_for_sale", "is_industrializable", "allow_sale_without_stock", "auto_wholesale_pricing"];
+
+impl Pusher<'_> {
+    /// Reads a product and mirrors it: what is known after a push is what everybody else sees too.
+    pub(super) async fn read_product(&self, id: &ProductId) -> Result<ProductDetail, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let row = || store.known(key, Resource::Products, vec![id.as_str().to_owned()]);
+        let known = row().await?.get(id.as_str()).copied();
+        let locations = store.location_ids(key).await?;
+        let pull = ProductsPull::new(self.client.clone(), locations, self.context.page_parameter.clone());
+        let fetched = pull.detail(id.as_str()).await?;
+        let detail = fetched.detail.clone();
+        let _writing = self.context.writing.lock().await;
+        let now = row().await?.get(id.as_str()).copied();
+        // Somebody has read it later than this: theirs stays.
+        if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
+            let mut tx = store.begin(&self.context.lease).await?;
+            put(&mut tx, &pull, id.as_str(), known, fetched, (None, None)).await?;
+            tx.note_products_read(vec![id.clone()]).await?;
+            tx.commit().await?;
+        }
+        Ok(detail)
+    }
+
+    /// The product with a SKU, as far as the mirror knows.
+    pub(super) async fn product_of(&self, sku: &str) -> Result<Option<ProductId>, Cause> {
+        Ok(self.context.store.product_by_sku(&self.context.key, sku).await?)
+    }
+
+    /// `product.create`.
+    pub(super) async fn create_product(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        if let Some(created) = ask.confirmed("product.create") {
+            let id = created.answer.as_deref().and_then(id_in);
+            if let Some(id) = &id {
+                self.read_product(&ProductId::new(id.clone())).await?;
+            }
+            return Ok(Verdict::Done(id.map(|id| json!({"id": id}))));
+        }
+        if self.product_of(&ask.command.key).await?.is_some() {
+            return Ok(Verdict::Failed(exists(&ask.command.key)));
+        }
+        let new = match new_product(&ask.command.key, &ask.data) {
+            Ok(new) => new,
+            Err(problem) => return Ok(Verdict::Failed(invalid(&problem))),
+        };
+        let request = new.request();
+        let effect = ask.effect("product.create", &request, &json!({"sku": ask.command.key}));
+        match self.act(effect, &request).await? {
+            Acted::Applied(_) => Ok(Verdict::Sent),
+            Acted::Refused(error) => super::refused(error),
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+        }
+    }
+
+    /// Looks through all products for a SKU: no route finds one by it, and it is unique in the store.
+    pub(super) async fn find_sku(&self, sku: &str) -> Result<Evidence, Cause> {
+        let parameter = self.context.page_parameter.clone();
+        let mut last = Vec::new();
+        for page in 1.. {
+            let query = ProductQuery { per_page: Some(100), page, page_parameter: parameter.clone() };
+            let rows = self.client.list_products(&query).await?.rows;
+            let keys: Vec<String> = rows.iter().map(|row| row.key.clone()).collect();
+            if keys.is_empty() || keys == last {
+                break;
+            }
+            let found = rows.iter().find(|row| {
+                let row: Value = serde_json::from_str(&row.text).unwrap_or_default();
+                [&row["sku"], &row["product"]["sku"]].iter().any(|own| own.as_str() == Some(sku))
+            });
+            if let Some(row) = found {
+                let answer = Some(json!({"id": row.key}).to_string());
+                return Ok(Evidence::Happened { answer, how: "the SKU is in the catalogue" });
+            }
+            last = keys;
+        }
+        Ok(Evidence::DidNot { how: "no product has the SKU" })
+    }
+
+    /// `product.update`.
+    pub(super) async fn update_product(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        let Some(product) = self.product_of(&ask.command.key).await? else {
+            return self.unknown_sku(&ask.command.key).await;
+        };
+        let changes = match changes(&ask.data) {
+            Ok(changes) => changes,
+            Err(problem) => return Ok(Verdict::Failed(invalid(&problem))),
+        };
+        if shows(&ask.data, &self.read_product(&product).await?) {
+            return Ok(Verdict::Done(None));
+        }
+        if ask.confirmed("product.update").is_some() {
+            let said = Said::new(
+                "not_as_sent",
+                ["o marketplace aceitou a alteração, mas não a mostra", "confira o produto no portal"],
+                ["the marketplace took the change and does not show it", "look at the product in the portal"],
+            );
+            return Ok(Verdict::Failed(said));
+        }
+        let request = match ProductUpdate::new(changes) {
+            Ok(update) => update.request(&product),
+            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+        };
+        let evidence = json!({"product": product.as_str(), "data": ask.data});
+        let effect: NewEffect = ask.effect("product.update", &request, &evidence);
+        match self.act(effect, &request).await? {
+            Acted::Applied(_) => Ok(Verdict::Sent),
+            Acted::Refused(error) => super::refused(error),
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+        }
+    }
+}
+
+fn exists(sku: &str) -> Said {
+    Said::new(
+        "sku_exists",
+        [&format!("já existe um produto com o SKU {sku}"), "use product.update"],
+        [&format!("there is a product with the SKU {sku} already"), "use product.update"],
+    )
+}
+
+fn new_product(sku: &str, data: &Value) -> Result<NewProduct, String> {
+    let said = |error: Invalid| error.to_string();
+    let sku = if sku.is_empty() { data["sku"].as_str().unwrap_or_default() } else { sku };
+    let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
+    check_names(fields, &["sku"])?;
+    let changes = changes(data)?;
+    Ok(NewProduct {
+        name: ProductName::new("name", data["name"].as_str().unwrap_or_default()).map_err(said)?,
+        sku: NewSku::new("sku", sku).map_err(said)?,
+        base_unit: changes.base_unit.unwrap_or(BaseUnit::Un),
+        price_type: changes.price_type.unwrap_or(PriceType::Default),
+        dimensions: changes.dimensions,
+        switches: changes.switches,
+    })
+}
+
+/// What changes, under the document's names.
+fn changes(data: &Value) -> Result<ProductChanges, String> {
+    let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
+    check_names(fields, &["sku"])?;
+    let said = |error: Invalid| error.to_string();
+    let text = |name: &str| match &data[name] {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.as_str())),
+        _ => Err(format!("{name} is not a text")),
+    };
+    let name = text("name")?.map(|name| ProductName::new("name", name).map_err(said)).transpose()?;
+    let mut switches = [None; 4];
+    for (switch, name) in switches.iter_mut().zip(SWITCHES) {
+        *switch = match &data[name] {
+            Value::Null => None,
+            Value::Bool(on) => Some(*on),
+            _ => return Err(format!("{name} is neither true nor false")),
+        };
+    }
+    let [is_available_for_sale, is_industrializable, allow_sale_without_stock, auto_wholesale_pricing] =
+        switches;
+    Ok(ProductChanges {
+        name,
+        base_unit: text("base_unit")?.map(|word| BaseUnit::parse(word).map_err(said)).transpose()?,
+        price_type: text("price_type")?.map(|word| PriceType::parse(word).map_err(said)).transpose()?,
+        dimensions: dimensions(data)?,
+        switches: ProductSwitches {
+            is_available_for_sale,
+            is_industrializable,
+            allow_sale_without_stock,
+            auto_wholesale_pricing,
+        },
+    })
+}
+
+fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), String> {
+    let known = ["name", "base_unit", "price_type", "dimensions", "height", "width", "length", "weight"];
+    let is_known = |name: &&String| {
+        let name = name.as_str();
+        known.contains(&name) || SWITCHES.contains(&name) || more.contains(&name)
+    };
+    match fields.keys().find(|name| !is_known(name)) {
+        Some(name) => Err(format!("{name:?} is no field of a product that can be written")),
+        None => Ok(()),
+    }
+}
+
+/// The dimensions, nested as the API has them or plain as the table `products` has them.
+fn dimensions(data: &Value) -> Result<Option<Dimensions>, String> {
+    let measure = |name: &str| {
+        let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };
+        match value {
+            Value::Null => Ok(None),
+            other => number(other).map(Some).ok_or_else(|| format!("{name} is not a number")),
+        }
+    };
+    let all = [measure("height")?, measure("width")?, measure("length")?, measure("weight")?];
+    match all {
+        [None, None, None, None] => Ok(None),
+        [Some(height), Some(width), Some(length), Some(weight)] => {
+            Dimensions::new(Measures { height, width, length, weight })
+                .map(Some)
+                .map_err(|error| error.to_string())
+        }
+        _ => Err("dimensions need height, width, length and weight together".to_owned()),
+    }
+}
+
+/// A number as JSON may have it: a text keeps its decimals.
+pub(super) fn number(value: &Value) -> Option<Decimal> {
+    match value {
+        Value::Number(number) => {
+            let text = number.to_string();
+            text.parse().ok().or_else(|| Decimal::from_scientific(&text).ok())
+        }
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// Whether a product is as an update wants it.
+pub(super) fn shows(data: &Value, detail: &ProductDetail) -> bool {
+    let product = &detail.product;
+    let text = |name: &str, own: &Option<String>| {
+        data[name].as_str().is_none_or(|wanted| own.as_deref() == Some(wanted))
+    };
+    let switch =
+        |name: &str, own: Option<bool>| data[name].as_bool().is_none_or(|wanted| own == Some(wanted));
+    let measure = |name: &str, own: Option<Decimal>| {
+        let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };
+        number(value).is_none_or(|wanted| own == Some(wanted))
+    };
+    text("name", &product.name)
+        && text("base_unit", &product.base_unit)
+        && text("price_type", &product.price_type)
+        && switch("is_available_for_sale", product.is_available_for_sale)
+        && switch("auto_wholesale_pricing", product.auto_wholesale_pricing)
+        && switch("is_industrializable", detail.extras.is_industrializable)
+        && switch("allow_sale_without_stock", detail.extras.allow_sale_without_stock)
+        && measure("height", product.height)
+        && measure("width", product.width)
+        && measure("length", product.length)
+        && measure("weight", product.weight)
+}

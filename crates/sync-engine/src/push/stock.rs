@@ -1,0 +1,305 @@
+//! Levels of stock (`erp_stock`): absolute sets, which may be repeated, and a look at what they came to.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use espelho_api_client::resources::products::stock::{Movement, Quantity};
+use espelho_model::{ProductId, push::PushState};
+use espelho_store::{NewEffect, Outcome, Wanted, WantedStock};
+use rust_decimal::Decimal;
+use serde_json::json;
+
+use super::{
+    Basis, Pusher,
+    job::key_of_level,
+    journal::Acted,
+    verdict::{Cause, Said, Verdict},
+};
+
+/// Units of which there is no half (API document, "Product": `base_unit`).
+const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
+/// How often rows whose SKU nobody knew are looked at again.
+const REOPEN: Duration = Duration::from_secs(60);
+/// How long a level that is not as it was set may still be explained by a sale that the mirror has not heard of.
+const EXPLAINED_WITHIN: TimeDelta = TimeDelta::seconds(30);
+
+impl Pusher<'_> {
+    pub(super) async fn look_again_at_unknown_skus(&self) -> Result<(), Cause> {
+        let now = self.context.clock.monotonic();
+        if self.state().reopened.is_some_and(|at| now < at + REOPEN) {
+            return Ok(());
+        }
+        self.state().reopened = Some(now);
+        Ok(self.context.store.reopen_unknown_skus(&self.context.key).await?)
+    }
+
+    /// Answers levels that must not be sent without a person's word, and gives the others back.
+    pub(super) async fn guarded(&self, levels: Vec<WantedStock>) -> Result<Vec<WantedStock>, Cause> {
+        let empties = |level: &WantedStock| {
+            level.state == Some(PushState::New)
+                && level.quantity == Some(Decimal::ZERO)
+                && level.mirrored.is_some_and(|mirrored| mirrored > Decimal::ZERO)
+        };
+        let zeroes = levels.iter().filter(|level| empties(level)).count();
+        if zeroes <= self.options.guards.zero_max_rows {
+            return Ok(levels);
+        }
+        let above = self.context.store.stocked_levels(&self.context.key).await?;
+        if !self.options.guards.holds_zeroes(zeroes, above) {
+            return Ok(levels);
+        }
+        let released = self.context.store.releases(&self.context.key, Wanted::Stock).await?;
+        let said = Said::new(
+            "many_to_zero",
+            [
+                &format!("{zeroes} de {above} saldos iriam a zero de uma vez"),
+                "se for isso mesmo: espelho release stock SKU/LOCAL (ou --all); senão corrija erp_stock",
+            ],
+            [
+                &format!("{zeroes} of {above} levels would go to zero at once"),
+                "if that is meant: espelho release stock SKU/LOCATION (or --all); else correct erp_stock",
+            ],
+        );
+        let mut passed = Vec::new();
+        for level in levels {
+            match empties(&level) && released.get(&key_in_table(&level)) != Some(&level.written) {
+                true => self.answer_level(&level, &Verdict::Held(said.clone())).await?,
+                false => passed.push(level),
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Sends a level, where it differs from what the marketplace has.
+    pub(super) async fn push_level(&self, level: &WantedStock) -> Result<Duration, Cause> {
+        let verdict = self.level(level).await?;
+        self.answer_level(level, &verdict).await?;
+        Ok(verdict.again().unwrap_or_default())
+    }
+
+    async fn level(&self, level: &WantedStock) -> Result<Verdict, Cause> {
+        let wanted = match check(level) {
+            Ok(wanted) => wanted,
+            Err(said) => return Ok(Verdict::Failed(said)),
+        };
+        let Some(product) = &level.product else { return self.unknown_sku(level.sku.as_str()).await };
+        let locations = self.context.store.location_ids(&self.context.key).await?;
+        if level.mirrored.is_none() && !locations.is_empty() && !locations.contains(&level.location) {
+            return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
+        }
+        let (mirrored, target) = match self.options.basis {
+            Basis::Physical => (level.mirrored, wanted),
+            Basis::Available => {
+                // What is reserved is the platform's, and changes with every sale: what counts is what it is now.
+                let detail = self.read_product(product).await?;
+                let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
+                let reserved = now.and_then(|now| now.reserved_quantity).unwrap_or_default();
+                (now.and_then(|now| now.quantity), wanted + reserved)
+            }
+        };
+        if mirrored == Some(target) {
+            return Ok(Verdict::Done(None));
+        }
+        self.set_level(product, level, target).await
+    }
+
+    async fn set_level(
+        &self,
+        product: &ProductId,
+        level: &WantedStock,
+        target: Decimal,
+    ) -> Result<Verdict, Cause> {
+        let quantity = match Quantity::new(target) {
+            Ok(quantity) => quantity,
+            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+        };
+        let request = Movement::Set(quantity).request(product, &level.location);
+        let effect = NewEffect {
+            key: key_of_level(level),
+            kind: "stock.set",
+            command: None,
+            request: request.in_full(),
+            evidence: Some(
+                json!({"product": product.as_str(), "location": level.location.as_str(),
+                "sku": level.sku.as_str(), "target": target.to_string()})
+                .to_string(),
+            ),
+        };
+        match self.act(effect, &request).await? {
+            Acted::Applied(_) => Ok(Verdict::Sent),
+            Acted::Refused(error) => super::refused(error),
+            // Set twice is set once: the look at what it came to decides whether it is set again.
+            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+        }
+    }
+
+    /// Looks at levels of one product that were sent, and says what they came to.
+    pub(super) async fn verify_levels(
+        &self,
+        product: &ProductId,
+        levels: &[WantedStock],
+    ) -> Result<Duration, Cause> {
+        let detail = self.read_product(product).await?;
+        let mut again = Duration::ZERO;
+        for level in levels {
+            let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
+            let verdict = match (now, level.quantity) {
+                (Some(now), Some(wanted)) => {
+                    let (quantity, reserved) =
+                        (now.quantity.unwrap_or_default(), now.reserved_quantity.unwrap_or_default());
+                    self.came_to(level, wanted, quantity, reserved).await?
+                }
+                _ => Verdict::Failed(unknown_location(level.location.as_str())),
+            };
+            self.answer_level(level, &verdict).await?;
+            again = again.max(verdict.again().unwrap_or_default());
+        }
+        Ok(again)
+    }
+
+    async fn came_to(
+        &self,
+        level: &WantedStock,
+        wanted: Decimal,
+        quantity: Decimal,
+        reserved: Decimal,
+    ) -> Result<Verdict, Cause> {
+        let physical = self.options.basis == Basis::Physical;
+        let is_there = if physical { quantity == wanted } else { quantity - reserved == wanted };
+        if is_there {
+            return Ok(match reserved > quantity {
+                true => Verdict::DoneBut(oversold(quantity, reserved)),
+                false => Verdict::Done(None),
+            });
+        }
+        if !physical {
+            // Somebody bought while it was on its way: it is computed anew from what is reserved now.
+            return Ok(Verdict::Waiting(sold_meanwhile(), Duration::ZERO));
+        }
+        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
+        let Some(sent_at) = effects.first().and_then(|effect| effect.sent_at) else {
+            return Ok(Verdict::Waiting(sold_meanwhile(), Duration::ZERO));
+        };
+        let dispatched = self.context.store.dispatched_since(&self.context.key, &level.sku, sent_at).await?;
+        if quantity + dispatched == wanted {
+            return Ok(Verdict::Done(None));
+        }
+        match self.context.clock.now() - sent_at < EXPLAINED_WITHIN {
+            true => Ok(Verdict::Again(Duration::from_secs(5))),
+            false => Ok(Verdict::Failed(conflict(wanted, quantity))),
+        }
+    }
+
+    pub(super) async fn answer_level(&self, level: &WantedStock, verdict: &Verdict) -> Result<(), Cause> {
+        let Some(outcome) = verdict.outcome() else { return Ok(()) };
+        let is_same = level.state == Some(outcome.state) && outcome == Outcome::plain(outcome.state);
+        if is_same {
+            return Ok(());
+        }
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
+        if outcome.state != PushState::Held {
+            tx.spend_release(Wanted::Stock, &key_in_table(level)).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// A SKU that the mirror does not know: it may come with the first reconciliation or with a product that is being created.
+    pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
+        let said = Said::new(
+            "unknown_sku",
+            [
+                &format!("nenhum produto desta loja tem o SKU {sku}"),
+                "confira o SKU; se o produto for criado, este registro é enviado sozinho",
+            ],
+            [
+                &format!("no product of this store has the SKU {sku}"),
+                "check the SKU; once there is such a product, this row is sent by itself",
+            ],
+        );
+        let (store, key) = (&self.context.store, &self.context.key);
+        let is_mirrored = store.has_complete_run(key).await?;
+        let is_coming =
+            store.open_commands(key).await?.iter().any(|c| c.kind == "product.create" && c.key == sku);
+        match is_mirrored && !is_coming {
+            true => Ok(Verdict::Failed(said)),
+            false => Ok(Verdict::Waiting(said, Duration::from_secs(2))),
+        }
+    }
+}
+
+/// The key of a level in `v_errors`, releases and on the command line.
+pub(super) fn key_in_table(level: &WantedStock) -> String {
+    format!("{}/{}", level.sku, level.location)
+}
+
+fn check(level: &WantedStock) -> Result<Decimal, Said> {
+    let quantity = level.quantity.ok_or_else(|| invalid(&format!("{:?} is not a number", level.written)))?;
+    if quantity < Decimal::ZERO {
+        return Err(invalid(&format!("quantity is {quantity}; it must be 0 or more")));
+    }
+    let whole = level.base_unit.as_deref().is_some_and(|unit| WHOLE_UNITS.contains(&unit));
+    if whole && !quantity.fract().is_zero() {
+        let unit = level.base_unit.as_deref().unwrap_or_default();
+        return Err(invalid(&format!("quantity is {quantity}, and there is no half of a {unit}")));
+    }
+    Ok(quantity)
+}
+
+pub(super) fn invalid(problem: &str) -> Said {
+    Said::new(
+        "invalid_data",
+        [&format!("valor inválido: {problem}"), "corrija o valor; o registro é enviado sozinho"],
+        [problem, "correct the value; the row is sent by itself"],
+    )
+}
+
+fn unknown_location(location: &str) -> Said {
+    Said::new(
+        "unknown_location",
+        [
+            &format!("a loja não tem o local {location}"),
+            "veja a tabela stock_locations e corrija location_id",
+        ],
+        [
+            &format!("the store has no location {location}"),
+            "see the table stock_locations and correct location_id",
+        ],
+    )
+}
+
+fn oversold(quantity: Decimal, reserved: Decimal) -> Said {
+    Said::new(
+        "oversold",
+        [
+            &format!("há {reserved} reservados para clientes e só {quantity} em estoque"),
+            "reponha o estoque ou cancele pedidos; depois grave a quantidade de novo",
+        ],
+        [
+            &format!("{reserved} are reserved for buyers and only {quantity} are there"),
+            "restock or cancel orders; then write the quantity again",
+        ],
+    )
+}
+
+fn conflict(wanted: Decimal, quantity: Decimal) -> Said {
+    Said::new(
+        "stock_conflict",
+        [
+            &format!("gravamos {wanted}, mas o marketplace mostra {quantity}: alguém mudou o saldo"),
+            "confira o saldo e grave a quantidade de novo",
+        ],
+        [
+            &format!("{wanted} was set, and the marketplace shows {quantity}: somebody else changed it"),
+            "check the stock and write the quantity again",
+        ],
+    )
+}
+
+fn sold_meanwhile() -> Said {
+    Said::new(
+        "sold_meanwhile",
+        ["uma venda mudou a reserva durante o envio", "nada a fazer: o saldo é recalculado"],
+        ["a sale changed what is reserved meanwhile", "nothing to do: the level is computed anew"],
+    )
+}

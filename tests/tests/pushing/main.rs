@@ -1,0 +1,8 @@
+//! The way up: what an ERP writes into its tables, by the real binary against the sandbox, on both databases.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
+
+mod erp;
+mod levels;
+mod orders;
+mod prices;
+mod rest;
