@@ -88,23 +88,6 @@ CREATE TABLE releases (
     PRIMARY KEY (store, what, key)
 );
 
-DROP VIEW v_errors;
--- Everything that failed and is not mended, or that somebody should look at: what could not be mirrored under the names of the change feed, what the ERP wanted under
--- stock, price and command.
-CREATE VIEW v_errors AS
-SELECT store,
-       CASE resource WHEN 'orders' THEN 'order' WHEN 'products' THEN 'product' ELSE resource END AS entity,
-       key, code, error, hint, at
-FROM sync_failures
-UNION ALL
-SELECT store, 'stock', sku || '/' || location_id, error_code, error, hint, updated_at
-FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
-UNION ALL
-SELECT store, 'price', sku || '/' || min_quantity, error_code, error, hint, updated_at
-FROM erp_prices WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
-UNION ALL
-SELECT store, 'command', CAST(id AS TEXT), error_code, error, hint, updated_at
-FROM commands WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful');
 CREATE INDEX erp_stock_in_trouble ON erp_stock (store) WHERE error_code IS NOT NULL;
 CREATE INDEX erp_prices_in_trouble ON erp_prices (store) WHERE error_code IS NOT NULL;
 CREATE INDEX commands_in_trouble ON commands (store) WHERE error_code IS NOT NULL;
@@ -144,9 +127,9 @@ CREATE TABLE campaign_prices (
 -- Enrolled listings whose frozen price no longer fits what they cost now. What a listing costs now is told where it could still join
 -- another campaign; else it is what it cost when it joined through here.
 CREATE VIEW v_campaign_drift AS
-SELECT store, campaign_id, item_id, title, authorized_discount_price, price_now, price_joined, expected, ends_at
+SELECT store, campaign_id, item_id, title, authorized_discount_price, price_now, price_joined, expected, ends_at, joined_at
 FROM (
-    SELECT l.store, l.campaign_id, l.item_id, l.title, c.ends_at,
+    SELECT l.store, l.campaign_id, l.item_id, l.title, c.ends_at, COALESCE(j.joined_at, l.mirrored_at) AS joined_at,
            CAST(l.authorized_discount_price AS NUMERIC) AS authorized_discount_price,
            COALESCE(CAST((SELECT o.price FROM campaign_listings o WHERE o.store = l.store AND o.item_id = l.item_id AND o.price IS NOT NULL
                           AND o.gone_at IS NULL ORDER BY o.mirrored_at DESC LIMIT 1) AS NUMERIC), CAST(j.price AS NUMERIC)) AS price_now, CAST(j.price AS NUMERIC) AS price_joined,
@@ -161,3 +144,27 @@ FROM (
 ) enrolled
 WHERE authorized_discount_price IS NOT NULL
   AND (authorized_discount_price >= price_now OR ABS(authorized_discount_price - expected) > 0.01);
+
+DROP VIEW v_errors;
+-- Everything that failed and is not mended, or that somebody should look at: what could not be mirrored under the names of the change feed, what the ERP wanted under
+-- stock, price and command.
+CREATE VIEW v_errors AS
+SELECT store,
+       CASE resource WHEN 'orders' THEN 'order' WHEN 'products' THEN 'product' ELSE resource END AS entity,
+       key, code, error, hint, at
+FROM sync_failures
+UNION ALL
+SELECT store, 'stock', sku || '/' || location_id, error_code, error, hint, updated_at
+FROM erp_stock WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
+UNION ALL
+SELECT store, 'price', sku || '/' || min_quantity, error_code, error, hint, updated_at
+FROM erp_prices WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
+UNION ALL
+SELECT store, 'command', CAST(id AS TEXT), error_code, error, hint, updated_at
+FROM commands WHERE error_code IS NOT NULL AND state IN ('done', 'failed', 'held', 'doubtful')
+UNION ALL
+SELECT store, 'campaign_listing', campaign_id || '/' || item_id, 'campaign_price',
+       'o preço congelado na campanha já não combina com o preço atual / the price frozen in the campaign no longer fits the price of today',
+       'veja v_campaign_drift; fale com o marketplace pelo portal ou volte o preço / see v_campaign_drift; ask the marketplace in the portal, or put the price back',
+       joined_at
+FROM v_campaign_drift;

@@ -88,6 +88,7 @@ pub use tokens::{KeptToken, LoginOnRecord};
 pub use wanted::{
     Outcome,
     commands::Command,
+    joining::Joinable,
     prices::{WantedPrices, WantedTier},
     release::{HeldRow, Wanted},
     stock::WantedStock,

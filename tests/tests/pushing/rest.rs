@@ -12,6 +12,7 @@ on_both_databases![
     a_product_is_created_once_and_changed_and_pictured,
     a_listing_is_simulated_created_and_handed_in,
     a_campaign_is_joined_once_and_not_after_its_deadline,
+    what_the_policy_would_join_is_held_and_joins_when_it_is_released,
     what_no_route_reads_stays_in_doubt_when_its_answer_is_lost,
     the_command_line_and_csv_files_write_the_same_tables,
 ];
@@ -87,6 +88,27 @@ async fn a_campaign_is_joined_once_and_not_after_its_deadline(kind: Kind) {
         "invalid_data"
     );
     assert_eq!(erp.writes("/opt-in").len(), 1);
+    erp.stop().await;
+}
+
+async fn what_the_policy_would_join_is_held_and_joins_when_it_is_released(kind: Kind) {
+    let mut erp = Erp::with(kind, "[campaigns]\njoin = \"dry\"\nmax_discount_percent = 99.0\n").await;
+    let held = erp
+        .until("SELECT error_code AS c FROM commands WHERE kind = 'campaign.opt_in'", |c| !c.is_empty())
+        .await;
+    assert!(held.iter().all(|code| code == "policy_dry"), "{held:?}");
+    assert_eq!(erp.writes("/opt-in").len(), 0, "dry unless said otherwise");
+    let id = erp.ask("SELECT CAST(min(id) AS TEXT) AS i FROM commands").await.remove(0);
+    erp.installation.run(&["release", "command", &id]).await.expect(0);
+    let [state, code, ..] =
+        erp.outcome(id.parse().unwrap(), |state| ["done", "failed"].contains(&state)).await;
+    assert_eq!(state, "done", "{code}");
+    assert_eq!(erp.writes("/opt-in").len(), 1);
+    erp.until(
+        "SELECT item_id AS i FROM campaign_listings WHERE authorized_discount_price IS NOT NULL",
+        |i| !i.is_empty(),
+    )
+    .await;
     erp.stop().await;
 }
 

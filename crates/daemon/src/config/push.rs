@@ -6,7 +6,10 @@ use std::{
 };
 
 use espelho_sync_engine::{
-    plan::guards::Guards,
+    plan::{
+        guards::Guards,
+        policy::{Joining, Policy},
+    },
     push::{Basis, PushOptions},
 };
 use rust_decimal::Decimal;
@@ -44,6 +47,63 @@ enum StockBasis {
     Available,
 }
 
+/// `[campaigns]`, as written.
+#[derive(Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Campaigns {
+    join: Join,
+    max_discount_percent: f64,
+    floor: f64,
+    floors: BTreeMap<String, f64>,
+    categories: Vec<String>,
+}
+
+impl Default for Campaigns {
+    fn default() -> Self {
+        Self {
+            join: Join::No,
+            max_discount_percent: 20.0,
+            floor: 0.0,
+            floors: BTreeMap::new(),
+            categories: Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Join {
+    No,
+    Dry,
+    Yes,
+}
+
+impl Campaigns {
+    fn check(self) -> Result<Policy, (&'static str, String)> {
+        let mut floors = std::collections::HashMap::new();
+        for (item, floor) in &self.floors {
+            floors.insert(item.clone(), number("floors", *floor)?);
+        }
+        Ok(Policy {
+            joining: match self.join {
+                Join::No => Joining::Never,
+                Join::Dry => Joining::Held,
+                Join::Yes => Joining::Joins,
+            },
+            max_discount_percent: number("max_discount_percent", self.max_discount_percent)?,
+            floors,
+            floor: number("floor", self.floor)?,
+            categories: self.categories.into_iter().collect(),
+        })
+    }
+}
+
+/// A number of the file, exactly as it stands there.
+fn number(name: &'static str, value: f64) -> Result<Decimal, (&'static str, String)> {
+    let exact = Decimal::from_str_exact(&value.to_string()).ok().filter(|number| *number >= Decimal::ZERO);
+    exact.ok_or_else(|| (name, format!("{name} is {value}; write a number that is 0 or more")))
+}
+
 /// The part of `[guards]` that is about what the ERP wants.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
@@ -61,13 +121,9 @@ impl Push {
         self,
         held: Held,
         floors: &BTreeMap<String, f64>,
+        campaigns: Campaigns,
         dir: &Path,
     ) -> Result<PushOptions, (&'static str, String)> {
-        let number = |name: &'static str, value: f64| {
-            let exact =
-                Decimal::from_str_exact(&value.to_string()).ok().filter(|number| *number >= Decimal::ZERO);
-            exact.ok_or_else(|| (name, format!("{name} is {value}; write a number that is 0 or more")))
-        };
         let mut checked = std::collections::HashMap::new();
         for (sku, floor) in floors {
             checked.insert(sku.clone(), number("price_floors", *floor)?);
@@ -90,6 +146,7 @@ impl Push {
                 listings_per_hour: held.listings_per_hour,
             },
             floors: checked,
+            campaigns: campaigns.check()?,
             files: self.files.map_or_else(|| dir.to_owned(), |files| dir.join(files)),
         })
     }

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::{
     ConfigError, LabelsConfig, file,
     labels::StoreLabels,
-    push::{Held, Push},
+    push::{Campaigns, Held, Push},
     secret,
     webhook::{Webhook, WebhookConfig},
 };
@@ -91,6 +91,8 @@ struct StoreFile {
     limits: Limits,
     #[serde(default)]
     push: Push,
+    #[serde(default)]
+    campaigns: Campaigns,
     /// By SKU.
     #[serde(default)]
     price_floors: BTreeMap<String, f64>,
@@ -195,7 +197,10 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         zero_max_percent: file.guards.zero_max_percent,
         listings_per_hour: file.guards.listings_per_hour,
     };
-    let push = file.push.check(held, &file.price_floors, dir).map_err(|(name, problem)| at(name, problem))?;
+    let push = file
+        .push
+        .check(held, &file.price_floors, file.campaigns, dir)
+        .map_err(|(name, problem)| at(name, problem))?;
     Ok(StoreConfig {
         key,
         environment: file.environment,

@@ -41,6 +41,7 @@ impl Live<'_> {
             }
             self.look_into_campaign(*id).await?;
         }
+        self.campaigns_read.notify_one();
         match whole.is_complete {
             true => self.look_at_ended_campaigns(&ids).await,
             false => Ok(()),

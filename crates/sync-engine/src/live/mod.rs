@@ -169,6 +169,8 @@ struct Live<'c> {
     queued: Notify,
     /// Told when shipments were written.
     shipped: Notify,
+    /// Told when campaigns and who could join them were read.
+    campaigns_read: Notify,
     known: Mutex<KnownStore>,
     memory: Mutex<Memory>,
 }
@@ -209,6 +211,7 @@ impl<'c> Live<'c> {
             queue: Mutex::default(),
             queued: Notify::new(),
             shipped: Notify::new(),
+            campaigns_read: Notify::new(),
             known: Mutex::default(),
             memory: Mutex::default(),
         }

@@ -33,6 +33,7 @@ impl Live<'_> {
             let _waiting = watch::idle();
             tokio::select! {
                 () = outbox.notified() => (),
+                () = self.campaigns_read.notified() => pusher.campaigns_were_read(),
                 () = self.context.stop.cancelled() => (),
             }
         }

@@ -8,5 +8,6 @@ pub mod load;
 pub mod missing;
 pub mod page;
 pub mod paging;
+pub mod policy;
 pub mod tiers;
 pub mod window;

@@ -54,6 +54,7 @@ impl Pusher<'_> {
     pub(super) async fn jobs(&self) -> Result<Vec<Job>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         self.look_again_at_unknown_skus().await?;
+        self.follow_policy().await?;
         let effects = store.open_effects(key).await?;
         let commands = match self.options.commands {
             true => store.open_commands(key).await?,

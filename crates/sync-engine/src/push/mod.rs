@@ -17,6 +17,7 @@ mod media;
 mod movements;
 mod notes;
 mod orders;
+mod policy;
 mod preview;
 mod prices;
 mod products;
@@ -39,7 +40,10 @@ use rust_decimal::Decimal;
 pub use preview::{PlannedCall, preview};
 pub use verdict::{Said, Verdict};
 
-use crate::{Problem, StoreContext, Trouble, plan::guards::Guards};
+use crate::{
+    Problem, StoreContext, Trouble,
+    plan::{guards::Guards, policy::Policy},
+};
 use job::{Job, Work};
 use verdict::{Cause, passes};
 
@@ -88,6 +92,8 @@ pub struct PushOptions {
     pub guards: Guards,
     /// Which SKUs have a floor of their own.
     pub floors: HashMap<String, Decimal>,
+    /// Which listings join campaigns by themselves.
+    pub campaigns: Policy,
     /// The folder that relative paths of files are looked for in.
     pub files: PathBuf,
 }
@@ -102,6 +108,7 @@ impl Default for PushOptions {
             remove_missing_tiers: false,
             guards: Guards::default(),
             floors: HashMap::new(),
+            campaigns: Policy::default(),
             files: PathBuf::from("."),
         }
     }
@@ -151,6 +158,8 @@ struct State {
     listings: VecDeque<Duration>,
     /// When rows with unknown SKUs were last looked at again.
     reopened: Option<Duration>,
+    /// Whether the store's policy was followed since the campaigns were last read.
+    policed: bool,
     /// The fiscal documents that an order had when it was refused for want of one.
     documents: HashMap<String, (Vec<String>, Duration)>,
     /// When something that is polled was begun.

@@ -1,0 +1,99 @@
+//! Listings that could join campaigns, for the store's policy.
+
+use espelho_model::StoreKey;
+use rust_decimal::Decimal;
+
+use super::stock::exact;
+use crate::{
+    Error, Lease, Store,
+    driver::{Row, Value},
+};
+
+pub(crate) const JOINABLE: &str = "SELECT l.campaign_id, l.item_id, CAST(l.price AS TEXT), CAST(l.discount_preview AS TEXT), \
+    g.category_id FROM campaign_listings l \
+    JOIN campaigns c ON c.store = l.store AND c.id = l.campaign_id AND c.gone_at IS NULL \
+    LEFT JOIN listings g ON g.store = l.store AND g.id = l.item_id \
+    WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.enrolled AND COALESCE(c.status, '') NOT IN ('finished', 'cancelled') \
+    AND (c.opt_in_deadline IS NULL OR c.opt_in_deadline > $2) ORDER BY l.campaign_id, l.item_id";
+pub(crate) const ASKED: &str = "SELECT key, COALESCE(CAST(data AS TEXT), '') FROM commands \
+    WHERE store = $1 AND kind = 'campaign.opt_in'";
+pub(crate) const BY_POLICY: &str = "INSERT INTO commands (store, kind, key, data, state, error_code, error, hint, updated_at) \
+    VALUES ($1, 'campaign.opt_in', $2, $3, $4, $5, $6, $7, $8)";
+
+/// A listing that could join a campaign.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joinable {
+    /// The campaign's id.
+    pub campaign: String,
+    /// The listing's `item_id`.
+    pub item: String,
+    /// What it costs.
+    pub price: Option<Decimal>,
+    /// What it would cost.
+    pub preview: Option<Decimal>,
+    /// Its category, where the mirror knows it.
+    pub category: Option<String>,
+}
+
+impl Store {
+    /// The listings that could still join a campaign.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn joinable_listings(&self, store: &StoreKey) -> Result<Vec<Joinable>, Error> {
+        let values: Vec<Value> = vec![store.as_str().into(), self.clock.now().into()];
+        let rows = self.database.fetch("read joinable listings", JOINABLE, values).await?;
+        let joinable = |row: &Row| {
+            let amount = |at| Ok::<_, Error>(row.optional_text(at)?.as_deref().and_then(exact));
+            Ok(Joinable {
+                campaign: row.text(0)?,
+                item: row.text(1)?,
+                price: amount(2)?,
+                preview: amount(3)?,
+                category: row.optional_text(4)?,
+            })
+        };
+        rows.iter().map(joinable).collect()
+    }
+
+    /// Key and data of every command to join a campaign that was ever given.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn asked_to_join(&self, store: &StoreKey) -> Result<Vec<(String, String)>, Error> {
+        let rows = self.database.fetch("read commands to join", ASKED, vec![store.as_str().into()]).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+    }
+
+    /// Gives a command to join a campaign; held with these words, where there are some.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn command_by_policy(
+        &self,
+        lease: &Lease,
+        campaign: &str,
+        data: String,
+        held: Option<[&str; 3]>,
+    ) -> Result<(), Error> {
+        let [code, error, hint] = match held {
+            Some(words) => words.map(|word| Some(word.to_owned())),
+            None => [None, None, None],
+        };
+        let state = if held.is_some() { "held" } else { "new" };
+        let values: Vec<Value> = vec![
+            lease.store().as_str().into(),
+            campaign.into(),
+            Value::Json(Some(data)),
+            state.into(),
+            code.into(),
+            error.into(),
+            hint.into(),
+            self.clock.now().into(),
+        ];
+        let mut tx = self.database.begin().await?;
+        lease.check(self, &mut tx).await?;
+        tx.execute("give a command by policy", BY_POLICY, values).await?;
+        tx.commit().await
+    }
+}

@@ -1,0 +1,70 @@
+//! Joining campaigns by the store's policy: it gives the commands that a person would give.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::{
+    Pusher,
+    verdict::{Cause, Said},
+};
+use crate::plan::policy::{Candidate, Joining};
+
+impl Pusher<'_> {
+    /// Campaigns were read again: the policy is to be followed anew.
+    pub(crate) fn campaigns_were_read(&self) {
+        self.state().policed = false;
+    }
+
+    /// Gives a command for each campaign that something fits into, once after each reading of the campaigns.
+    pub(super) async fn follow_policy(&self) -> Result<(), Cause> {
+        let policy = &self.options.campaigns;
+        if policy.joining == Joining::Never || std::mem::replace(&mut self.state().policed, true) {
+            return Ok(());
+        }
+        let (store, key) = (&self.context.store, &self.context.key);
+        let asked: HashSet<(String, String)> =
+            store.asked_to_join(key).await?.into_iter().flat_map(pairs).collect();
+        let joinable = store.joinable_listings(key).await?;
+        let candidates: Vec<Candidate> = joinable
+            .into_iter()
+            .filter(|listing| !asked.contains(&(listing.campaign.clone(), listing.item.clone())))
+            .map(|listing| Candidate {
+                campaign: listing.campaign,
+                item: listing.item,
+                price: listing.price,
+                preview: listing.preview,
+                category: listing.category,
+            })
+            .collect();
+        for (campaign, items) in policy.choose(&candidates) {
+            let said = (policy.joining == Joining::Held).then(|| would_join(items.len(), &campaign));
+            let words =
+                said.as_ref().map(|said| [said.code.as_str(), said.error.as_str(), said.hint.as_str()]);
+            let data = json!({"publication_ids": items}).to_string();
+            store.command_by_policy(&self.context.lease, &campaign, data, words).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Campaign and listing of each that a command names.
+fn pairs((campaign, data): (String, String)) -> Vec<(String, String)> {
+    let data: Value = serde_json::from_str(&data).unwrap_or_default();
+    let items = data["publication_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    items.map(|item| (campaign.clone(), item.to_owned())).collect()
+}
+
+fn would_join(listings: usize, campaign: &str) -> Said {
+    Said::new(
+        "policy_dry",
+        [
+            &format!("pela política da loja, {listings} anúncio(s) entrariam na campanha {campaign}"),
+            "confira em campaign_listings; para aderir: espelho release command ID; ou join = \"yes\" em [campaigns]",
+        ],
+        [
+            &format!("by the store's policy {listings} listing(s) would join campaign {campaign}"),
+            "look at campaign_listings; to join: espelho release command ID; or join = \"yes\" in [campaigns]",
+        ],
+    )
+}
