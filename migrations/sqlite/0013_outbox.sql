@@ -17,9 +17,12 @@ CREATE TABLE erp_stock (
     PRIMARY KEY (store, sku, location_id)
 );
 CREATE INDEX erp_stock_open ON erp_stock (store, sku) WHERE state IN ('new', 'waiting', 'sending');
+CREATE INDEX erp_stock_new ON erp_stock (store) WHERE state = 'new';
 
 CREATE TRIGGER erp_stock_changed AFTER UPDATE OF quantity ON erp_stock
 WHEN NEW.quantity IS NOT OLD.quantity OR OLD.state IN ('done', 'superseded')
+    -- What these say is: look again, and write it again.
+    OR OLD.error_code IN ('stock_conflict', 'unknown_location')
 BEGIN
     UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL,
         updated_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'
@@ -45,6 +48,7 @@ CREATE TABLE erp_prices (
     PRIMARY KEY (store, sku, min_quantity)
 );
 CREATE INDEX erp_prices_open ON erp_prices (store, sku) WHERE state IN ('new', 'waiting', 'sending');
+CREATE INDEX erp_prices_new ON erp_prices (store) WHERE state = 'new';
 
 CREATE TRIGGER erp_prices_changed
 AFTER UPDATE OF price, discount_percent, package_weight, package_height, package_width, package_length ON erp_prices
@@ -74,6 +78,9 @@ CREATE TABLE commands (
     done_at    TEXT
 );
 CREATE INDEX commands_open ON commands (store, id) WHERE state IN ('new', 'waiting', 'sending');
+CREATE INDEX commands_new ON commands (store) WHERE state = 'new';
+-- Which orders hold a SKU: evidence of what left the shelf.
+CREATE INDEX order_items_by_sku ON order_items (store, sku);
 
 -- Guards that a person has lifted, once: the next look at the row passes.
 CREATE TABLE releases (

@@ -45,6 +45,16 @@ pub(crate) fn number(text: &str) -> Option<Decimal> {
     Decimal::from_str_exact(&plain).ok()
 }
 
+/// Whether a point stands where it may be between thousands or before three decimals: `1.234`.
+fn is_ambiguous(text: &str) -> bool {
+    let mut parts = text.split('.');
+    let digits =
+        |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+    let first = parts.next().unwrap_or_default();
+    let rest: Vec<&str> = parts.collect();
+    !rest.is_empty() && (1..=3).any(|length| digits(first, length)) && rest.iter().all(|part| digits(part, 3))
+}
+
 /// Levels of stock: columns `sku`, `location_id`, `quantity`.
 pub(crate) fn stock(file: &[u8]) -> Result<Vec<StockWish>, Vec<String>> {
     read(file, &["sku", "location_id", "quantity"], &[], |line| {
@@ -91,6 +101,8 @@ pub(crate) fn prices(file: &[u8]) -> Result<Vec<PriceWish>, Vec<String>> {
 struct Line<'a> {
     names: &'a csv::StringRecord,
     values: &'a csv::StringRecord,
+    /// Whether the file is one of those in which a point may stand between thousands.
+    is_brazilian: bool,
 }
 
 impl Line<'_> {
@@ -104,12 +116,14 @@ impl Line<'_> {
     }
 
     fn number(&self, name: &str) -> Result<Option<Decimal>, String> {
-        match self.optional(name) {
-            None => Ok(None),
-            Some(text) => {
-                number(text).map(Some).ok_or_else(|| format!("{name} is {text:?}, which is no number"))
-            }
+        let Some(text) = self.optional(name) else { return Ok(None) };
+        if self.is_brazilian && is_ambiguous(text) {
+            let plain = text.replace('.', "");
+            return Err(format!(
+                "{name} is {text:?}: write {plain} or {plain},00, or a comma for the decimals"
+            ));
         }
+        number(text).map(Some).ok_or_else(|| format!("{name} is {text:?}, which is no number"))
     }
 }
 
@@ -138,7 +152,7 @@ fn read<T>(
         match values {
             Ok(values) => {
                 let line = values.position().map_or(0, csv::Position::line);
-                match row(&Line { names: &names, values: &values }) {
+                match row(&Line { names: &names, values: &values, is_brazilian: delimiter == b';' }) {
                     Ok(row) => rows.push(row),
                     Err(problem) => bad.push(format!("line {line}: {problem}")),
                 }

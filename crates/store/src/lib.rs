@@ -90,7 +90,7 @@ pub use wanted::{
     commands::Command,
     joining::Joinable,
     prices::{WantedPrices, WantedTier},
-    release::{HeldRow, Wanted},
+    release::{HeldRow, TroubledRow, Wanted},
     stock::WantedStock,
     write::{PriceWish, StockWish},
 };

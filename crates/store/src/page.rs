@@ -42,6 +42,21 @@ impl Store {
     }
 }
 
+/// How long an answer waits for a row that the ERP has locked: it is answered later, and meanwhile nothing else of the store waits.
+pub(crate) const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '2s'";
+
+impl Store {
+    /// Begins a write onto rows that the ERP writes too, and may hold for as long as it likes.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store.
+    pub async fn begin_answer<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
+        let mut page = self.begin(lease).await?;
+        page.tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
+        Ok(page)
+    }
+}
+
 impl PageTx<'_> {
     /// The store that is written.
     pub(crate) fn store_key(&self) -> &StoreKey {

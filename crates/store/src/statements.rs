@@ -7,7 +7,7 @@ use crate::{
     mirrored::{self, campaigns, label_files, listed, tracking},
     missing, orders,
     overview::{self, Both},
-    parts, passes, products, rate, reread,
+    page, parts, passes, products, rate, reread,
     rows::Mirror,
     runs, sweeps, tokens, wanted, webhook_addresses, webhook_secrets,
 };
@@ -97,6 +97,7 @@ const PLAIN: &[&str] = &[
     wanted::prices::ANSWER,
     wanted::prices::OF_SKU,
     wanted::prices::OPEN,
+    wanted::prices::SUPERSEDE,
     wanted::release::COMMAND,
     wanted::release::HELD,
     wanted::release::PRICE,
@@ -105,12 +106,14 @@ const PLAIN: &[&str] = &[
     wanted::release::SPEND,
     wanted::release::STOCK,
     wanted::release::STOCK_VALUE,
+    wanted::release::TROUBLED,
     wanted::seen::DISPATCHED,
     wanted::seen::INVOICES,
     wanted::seen::JOINED,
     wanted::seen::NOTES,
     wanted::seen::PRICED,
     wanted::seen::PRODUCT,
+    wanted::seen::READ_AT,
     wanted::seen::RELEASES,
     wanted::seen::REOPEN_PRICES,
     wanted::seen::REOPEN_STOCK,
@@ -148,6 +151,7 @@ const INBOX: &[&str] = &[
     effects::PRUNE,
     effects::SENT,
     effects::SETTLE,
+    wanted::release::DECIDED,
     inbox::BACKLOG,
     inbox::OLDEST,
     inbox::OLDEST_BY_STORE,
@@ -163,7 +167,7 @@ const INBOX: &[&str] = &[
     webhook_secrets::SAVE,
 ];
 /// Statements that only PostgreSQL runs.
-const ON_SERVER: &[&str] = &[changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox::TELL];
+const ON_SERVER: &[&str] = &[page::LOCK_TIMEOUT, changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox::TELL];
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! `espelho held`, `release`, `retry`, `ignore`: what people decide about rows that are not done.
 
 use espelho_model::{StoreKey, push::PushState};
-use espelho_store::{HeldRow, Wanted};
+use espelho_store::{HeldRow, TroubledRow, Wanted};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -79,17 +79,17 @@ async fn decide_with(
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
     let of_store = |error| Problem::from_store(&error);
     let rows: Vec<(StoreKey, Wanted, String)> = match (arguments.entity, &arguments.key) {
-        (Some(entity), Some(key)) => {
-            stores.into_iter().map(|store| (store, entity.wanted(), key.clone())).collect()
-        }
+        (Some(entity), Some(key)) => match stores.as_slice() {
+            [store] => vec![(store.clone(), entity.wanted(), key.clone())],
+            _ => return Err(which_store()),
+        },
         (entity, _) => {
-            let errors = reading.store.errors(None, u32::MAX).await.map_err(of_store)?;
-            let all = errors.into_iter().filter_map(|row| {
-                let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == row.entity)?;
-                let store = stores.iter().find(|store| store.as_str() == row.store)?.clone();
-                Some((store, wanted, row.key))
-            });
-            all.filter(|(_, wanted, _)| entity.is_none_or(|entity| entity.wanted() == *wanted)).collect()
+            let troubled = reading.store.troubled_rows().await.map_err(of_store)?;
+            // What is in doubt is decided one by one: whoever says "all" has looked at none of it.
+            let meant = troubled.into_iter().filter(|row| decision.means(row.state));
+            let meant = meant.filter(|row| entity.is_none_or(|entity| entity.wanted() == row.wanted));
+            let known = |row: &TroubledRow| stores.iter().find(|store| store.as_str() == row.store).cloned();
+            meant.filter_map(|row| Some((known(&row)?, row.wanted, row.key))).collect()
         }
     };
     let (state, lifts) = match decision {
@@ -113,7 +113,25 @@ async fn decide_with(
     Ok(count)
 }
 
+fn which_store() -> Problem {
+    Problem {
+        trouble: Trouble::Configuration,
+        code: "usage".into(),
+        error: "there are several stores".into(),
+        hint: "name one with --store KEY".into(),
+    }
+}
+
 impl Decision {
+    /// Whether `--all` means rows in this state.
+    fn means(self, state: PushState) -> bool {
+        match self {
+            Self::Release => state == PushState::Held,
+            Self::Retry => state == PushState::Failed,
+            Self::Ignore => matches!(state, PushState::Held | PushState::Failed),
+        }
+    }
+
     fn done(self) -> &'static str {
         match self {
             Self::Release => "liberado(s) / released",

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use espelho_model::push::PushState;
+use espelho_store::Wanted;
 use espelho_sync_engine::{
     Problem, Silent,
     push::{Next, NobodyLooks, PlannedCall, Pusher, preview},
@@ -21,10 +23,8 @@ use crate::{
     exit,
 };
 
-/// The code of a level that is there, and below what is reserved of it.
-const OVERSOLD: &str = "oversold";
-/// What waits for longer than this is left to the service.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// What is not done after so long without anything else being done is left to the service.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     let reading = match Reading::open(cli).await {
@@ -113,42 +113,69 @@ async fn apply_to(cli: &Cli, stores: &[StoreConfig]) -> u8 {
             return say(&problem, cli.json);
         }
     }
-    let mut failed = 0;
+    let ended = say_how_it_went(&shared, stores, cli.json).await;
+    shared.store.close().await;
+    match ended {
+        Ok(code) => code,
+        Err(error) => say(&Problem::from_store(&error), cli.json),
+    }
+}
+
+/// What is not done, row by row; gives the exit code.
+async fn say_how_it_went(
+    shared: &Shared,
+    stores: &[StoreConfig],
+    as_json: bool,
+) -> Result<u8, espelho_store::Error> {
+    let (mut open, mut held, mut failed) = (0, 0, 0);
     for config in stores {
-        let errors = shared.store.errors(Some(&config.key), 10_000).await.unwrap_or_default();
-        let own =
-            errors.into_iter().filter(|row| matches!(row.entity.as_str(), "stock" | "price" | "command"));
-        for row in own {
-            // What is there as it was wanted has not failed, whatever else is to be said of it.
-            failed += u32::from(row.code != OVERSOLD);
-            if !cli.json {
+        open += preview(&shared.store, &config.key, &config.push).await?.len();
+        for row in shared.store.errors(Some(&config.key), 10_000).await? {
+            if !as_json && Wanted::ALL.iter().any(|wanted| wanted.as_str() == row.entity) {
                 print!("{}", super::errors::as_text(&row));
             }
         }
     }
-    shared.store.close().await;
-    let state = if failed == 0 { "complete" } else { "partial" };
-    match cli.json {
-        true => println!("{}", json!({ "state": state, "failed": failed })),
-        false => println!("{state}: {failed} linha(s) com erro / row(s) with an error"),
+    for row in shared.store.troubled_rows().await? {
+        let is_ours = stores.iter().any(|config| config.key.as_str() == row.store);
+        match row.state {
+            PushState::Held if is_ours => held += 1,
+            _ if is_ours => failed += 1,
+            _ => (),
+        }
     }
-    if failed == 0 { exit::COMPLETE } else { exit::PARTIAL }
+    let state = if open + held + failed == 0 { "complete" } else { "partial" };
+    match as_json {
+        true => println!("{}", json!({ "state": state, "open": open, "held": held, "failed": failed })),
+        false => {
+            println!("{state}: {open} aberta(s) / open, {held} retida(s) / held, {failed} com erro / failed");
+        }
+    }
+    Ok(match (open, held, failed) {
+        (0, 0, 0) => exit::COMPLETE,
+        (0, _, 0) => exit::GUARD,
+        _ => exit::PARTIAL,
+    })
 }
 
 async fn push_one(shared: &Shared, config: &StoreConfig) -> Result<(), Problem> {
     let context = shared.context(config).await?;
     let pushed = async {
         let pusher = Pusher::new(&context, &config.push, &NobodyLooks);
-        loop {
+        let mut waited = Duration::ZERO;
+        while !shared.stop.is_cancelled() && waited < LONGEST_WAIT {
             match pusher.round().await? {
-                Next::Now => (),
-                Next::After(wait) if wait <= LONGEST_WAIT => shared.clock.sleep(wait).await,
-                Next::After(_) | Next::Idle => return Ok(()),
-            }
-            if shared.stop.is_cancelled() {
-                return Ok(());
+                // Something that waits is looked at too, and nothing comes of it.
+                Next::Now => waited += Duration::from_millis(1),
+                Next::After(wait) => {
+                    let wait = wait.min(LONGEST_WAIT - waited).max(Duration::from_millis(10));
+                    shared.clock.sleep(wait).await;
+                    waited += wait;
+                }
+                Next::Idle => break,
             }
         }
+        Ok(())
     };
     let pushed = pushed.await;
     let _ = context.client.gate().settle().await;

@@ -63,6 +63,17 @@ const DELIVERIES: &str = "INSERT INTO webhook_inbox (store, received_at, event, 
 /// Secrets are shown once: none is lost, and what was said last of each counts.
 const SECRETS: &str = "INSERT OR REPLACE INTO webhook_secrets (store, secret, obtained_at, retired_at) \
     SELECT store, secret, obtained_at, retired_at FROM replaced.webhook_secrets";
+/// What was done since is known by the journal that is replaced, which is the newer one of each.
+const OLDER_EFFECTS: &str = "DELETE FROM effects WHERE EXISTS (SELECT 1 FROM replaced.effects old \
+    WHERE old.store = effects.store AND old.planned_at = effects.planned_at AND old.key = effects.key AND old.kind = effects.kind)";
+const EFFECTS: &str = "INSERT INTO effects (store, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, settled_at, code, note, answer) SELECT store, key, kind, command_id, fingerprint, request, evidence, state, \
+    planned_at, sent_at, settled_at, code, note, answer FROM replaced.effects ORDER BY id";
+/// Where nobody knows what was done since, nobody knows whether what is open here was.
+const DOUBT_COMMANDS: &str = "UPDATE commands SET state = 'doubtful', error_code = 'restored', \
+    error = 'um backup foi restaurado e nada prova se este comando já foi executado / a backup was put back, and nothing proves whether this was done since', \
+    hint = 'confira no portal: espelho retry command ID se não foi, espelho ignore command ID se foi / look in the portal', \
+    updated_at = $1 WHERE state IN ('new', 'waiting', 'sending')";
 /// An inbox of an earlier version has no such table.
 const ADDRESSES: &str = "INSERT OR REPLACE INTO webhook_addresses (store, username, base_url, url, registered_at) \
     SELECT store, username, base_url, url, registered_at FROM replaced.webhook_addresses";
@@ -106,6 +117,9 @@ pub(super) async fn amend(copy: &Store, old: Old<'_>) -> Result<(Replaced, i64),
             Ok(deliveries) => (replaced.inbox_read, replaced.deliveries) = (true, deliveries),
             Err(error) => tracing::warn!(%error, "the inbox that is replaced cannot be read"),
         }
+    }
+    if !replaced.inbox_read {
+        copy.database.execute("doubt open commands", DOUBT_COMMANDS, vec![now.into()]).await?;
     }
     let feed_from = tell_anew(&copy.database, highest, now).await?;
     Ok((replaced, feed_from))
@@ -158,6 +172,11 @@ async fn take_deliveries(database: &Database, inbox: &Path) -> Result<u64, Error
         Ok(deliveries)
     };
     let taken = taken.await;
+    for (operation, sql) in [("leave older effects out", OLDER_EFFECTS), ("take the journal over", EFFECTS)] {
+        if let Err(error) = database.execute(operation, sql, Vec::new()).await {
+            tracing::warn!(%error, "what was done since the backup is not known");
+        }
+    }
     if let Err(error) = database.execute("take webhook addresses over", ADDRESSES, Vec::new()).await {
         tracing::warn!(%error, "the addresses of webhooks are not known");
     }

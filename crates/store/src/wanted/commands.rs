@@ -13,7 +13,8 @@ pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, 
     WHERE store = $1 AND state IN ('new', 'waiting', 'sending') ORDER BY id";
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
-    WHERE store = $8 AND id = $9 AND state IN ('new', 'waiting', 'sending')";
+    WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
+    AND state IN ('new', 'waiting', 'sending')";
 
 /// A command that is not dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,11 +54,11 @@ impl Store {
 }
 
 impl PageTx<'_> {
-    /// Answers a command, unless somebody has decided on it meanwhile; whether it was still open.
+    /// Answers a command, unless it asks for something else by now or somebody has decided on it; whether it was still open.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn answer_command(&mut self, id: i64, outcome: &Outcome) -> Result<bool, Error> {
+    pub async fn answer_command(&mut self, command: &Command, outcome: &Outcome) -> Result<bool, Error> {
         let Outcome { state, code, error, hint, result } = outcome.clone();
         let at = self.at();
         let is_over = !matches!(state, PushState::New | PushState::Waiting | PushState::Sending);
@@ -70,7 +71,10 @@ impl PageTx<'_> {
             at.into(),
             is_over.then_some(at).into(),
             self.store_key().as_str().to_owned().into(),
-            id.into(),
+            command.id.into(),
+            command.kind.as_str().into(),
+            command.key.as_str().into(),
+            command.data.as_str().into(),
         ];
         Ok(self.tx.execute("answer a command", ANSWER, values).await? > 0)
     }

@@ -8,7 +8,7 @@ use super::{
     stock::{amount, exact},
 };
 use crate::{
-    Error, PageTx, Store,
+    Error, Lease, PageTx, Store,
     driver::{Row, Value},
 };
 
@@ -21,7 +21,12 @@ pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, updated_at = $5, \
     pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
     AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
+    AND COALESCE(CAST(package_weight AS TEXT), '') || '|' || COALESCE(CAST(package_height AS TEXT), '') || '|' || \
+    COALESCE(CAST(package_width AS TEXT), '') || '|' || COALESCE(CAST(package_length AS TEXT), '') = $12 \
     AND state IN ('new', 'waiting', 'sending', 'failed')";
+
+pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', error_code = NULL, error = NULL, hint = NULL, \
+    updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
 
 /// A product whose prices are wanted otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +48,8 @@ pub struct WantedTier {
     pub discount_percent: Option<String>,
     /// The package's weight in kg, then height, width and length in cm.
     pub package: [Option<Decimal>; 4],
+    /// The same as the ERP wrote it.
+    pub package_written: String,
     /// Where it is; `None` for a word that nobody knows.
     pub state: Option<PushState>,
 }
@@ -86,6 +93,18 @@ impl Store {
         rows.iter().map(wanted).collect()
     }
 
+    /// A command has removed a tier: its row asks for nothing any more, until the ERP writes it again.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn supersede_tier(&self, lease: &Lease, sku: &str, min_quantity: i64) -> Result<(), Error> {
+        let mut page = self.begin_answer(lease).await?;
+        let values =
+            vec![self.clock.now().into(), lease.store().as_str().into(), sku.into(), min_quantity.into()];
+        page.tx.execute("supersede a tier", SUPERSEDE, values).await?;
+        page.commit().await
+    }
+
     /// All tiers that the ERP has written for a SKU, dealt with or not.
     ///
     /// # Errors
@@ -122,6 +141,7 @@ impl PageTx<'_> {
             tier.min_quantity.into(),
             tier.price.clone().unwrap_or_default().into(),
             tier.discount_percent.clone().unwrap_or_default().into(),
+            tier.package_written.as_str().into(),
         ];
         Ok(self.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
     }
@@ -133,6 +153,9 @@ fn tier(row: &Row) -> Result<WantedTier, Error> {
         price: row.optional_text(1)?,
         discount_percent: row.optional_text(2)?,
         package: [amount(row, 3)?, amount(row, 4)?, amount(row, 5)?, amount(row, 6)?],
+        package_written: [3, 4, 5, 6]
+            .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
+            .join("|"),
         state: PushState::parse(&row.text(7)?),
     })
 }

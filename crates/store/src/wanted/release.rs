@@ -15,17 +15,27 @@ pub(crate) const PRICE_VALUE: &str = "SELECT CAST(price AS TEXT) FROM erp_prices
     WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2 \
-    WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'new')";
+    WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting')";
 pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2 \
-    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'new')";
+    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting')";
 pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
-    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'new')";
+    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting')";
+/// A person has found out that what is in doubt did not happen; what was proved not to have happened is not counted any more.
+pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
+    WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
 pub(crate) const HELD: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error, ''), COALESCE(hint, '') \
     FROM erp_stock WHERE state = 'held' \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, '') \
     FROM erp_prices WHERE state = 'held' \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, '') \
     FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
+
+pub(crate) const TROUBLED: &str = "SELECT store, 'stock', sku || '/' || location_id, state FROM erp_stock \
+    WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state FROM erp_prices \
+    WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), state FROM commands \
+    WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
 
 /// A table that the ERP writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +74,19 @@ impl Wanted {
     }
 }
 
+/// A row that is not done and will not be by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TroubledRow {
+    /// Whose.
+    pub store: String,
+    /// The table.
+    pub wanted: Wanted,
+    /// Which row.
+    pub key: String,
+    /// `Failed`, `Held` or `Doubtful`.
+    pub state: PushState,
+}
+
 /// A row that a guard holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldRow {
@@ -80,6 +103,23 @@ pub struct HeldRow {
 }
 
 impl Store {
+    /// All rows that are failed, held or in doubt.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn troubled_rows(&self) -> Result<Vec<TroubledRow>, Error> {
+        let rows = self.database.fetch("read what is not done", TROUBLED, Vec::new()).await?;
+        let mut troubled = Vec::new();
+        for row in &rows {
+            let word = row.text(1)?;
+            let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == word);
+            if let (Some(wanted), Some(state)) = (wanted, PushState::parse(&row.text(3)?)) {
+                troubled.push(TroubledRow { store: row.text(0)?, wanted, key: row.text(2)?, state });
+            }
+        }
+        Ok(troubled)
+    }
+
     /// All rows that guards hold.
     ///
     /// # Errors
@@ -117,6 +157,10 @@ impl Store {
             Wanted::Command => COMMAND,
         };
         let now = self.clock.now();
+        if wanted == Wanted::Command && state == PushState::New {
+            let values = vec![now.into(), store.as_str().into(), key.into()];
+            self.inbox.execute("take a person's word", DECIDED, values).await?;
+        }
         let mut tx = self.database.begin().await?;
         let values: Vec<Value> = vec![state.as_str().into(), now.into(), store.as_str().into(), key.into()];
         let found = tx.execute("decide about a row", sql, values).await? > 0;

@@ -32,7 +32,8 @@ pub(crate) const TIERS: &str = "SELECT min_quantity, CAST(value AS TEXT), CAST(d
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
     CAST(package_length AS TEXT) FROM product_prices WHERE store = $1 AND product_id = $2 AND gone_at IS NULL \
     ORDER BY min_quantity";
-pub(crate) const INVOICES: &str = "SELECT id FROM order_invoices WHERE store = $1 AND order_number = $2 \
+pub(crate) const READ_AT: &str = "SELECT read_at FROM product_reads WHERE store = $1 AND id = $2";
+pub(crate) const INVOICES: &str = "SELECT id || ' ' || COALESCE(status, '') FROM order_invoices WHERE store = $1 AND order_number = $2 \
     AND gone_at IS NULL AND replaced_at IS NULL ORDER BY id";
 pub(crate) const NOTES: &str =
     "SELECT notes FROM orders WHERE store = $1 AND order_number = $2 AND gone_at IS NULL";
@@ -132,7 +133,21 @@ impl Store {
         Ok((price_type, automatic, tiers?))
     }
 
-    /// The fiscal documents of an order that were not replaced, by their ids.
+    /// When a product was last read, changed or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn product_read_at(
+        &self,
+        store: &StoreKey,
+        product: &ProductId,
+    ) -> Result<Option<DateTime<Utc>>, Error> {
+        let values = vec![store.as_str().into(), product.as_str().into()];
+        let rows = self.database.fetch("read when a product was read", READ_AT, values).await?;
+        rows.first().map(|row| row.time(0)).transpose()
+    }
+
+    /// The fiscal documents of an order that were not replaced, by their ids and statuses.
     ///
     /// # Errors
     /// When the database does not answer.

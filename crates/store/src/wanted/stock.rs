@@ -11,7 +11,8 @@ use crate::{
 };
 
 pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
-    p.base_unit, CAST(s.quantity AS TEXT), CAST(s.reserved_quantity AS TEXT), CAST(s.available_quantity AS TEXT) \
+    p.base_unit, CAST(s.quantity AS TEXT), CAST(s.reserved_quantity AS TEXT), CAST(s.available_quantity AS TEXT), \
+    e.error_code \
     FROM erp_stock e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at IS NULL \
@@ -46,6 +47,8 @@ pub struct WantedStock {
     pub reserved: Option<Decimal>,
     /// What the platform says is available.
     pub available: Option<Decimal>,
+    /// What its row says already.
+    pub code: Option<String>,
 }
 
 impl Store {
@@ -103,6 +106,7 @@ fn wanted(row: &Row) -> Result<WantedStock, Error> {
         mirrored: amount(row, 7)?,
         reserved: amount(row, 8)?,
         available: amount(row, 9)?,
+        code: row.optional_text(10)?,
     })
 }
 

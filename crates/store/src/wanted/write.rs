@@ -20,9 +20,9 @@ pub(crate) const PRICES: Insert = Insert {
            package_width, package_length)",
     columns: 9,
     tail: "ON CONFLICT (store, sku, min_quantity) DO UPDATE SET price = excluded.price, \
-           discount_percent = excluded.discount_percent, package_weight = excluded.package_weight, \
-           package_height = excluded.package_height, package_width = excluded.package_width, \
-           package_length = excluded.package_length",
+           discount_percent = excluded.discount_percent, package_weight = COALESCE(excluded.package_weight, erp_prices.package_weight), \
+           package_height = COALESCE(excluded.package_height, erp_prices.package_height), package_width = COALESCE(excluded.package_width, erp_prices.package_width), \
+           package_length = COALESCE(excluded.package_length, erp_prices.package_length)",
 };
 pub(crate) const COMMAND: &str =
     "INSERT INTO commands (store, kind, key, data) VALUES ($1, $2, $3, $4) RETURNING id";

@@ -30,6 +30,8 @@ const WHOLE_EVERY: Duration = Duration::from_secs(5);
 const WHOLE_SELDOM: Duration = Duration::from_secs(300);
 /// How long a delivery that was handled can still be looked at.
 const KEPT_FOR: TimeDelta = TimeDelta::days(7);
+/// How long what was certainly settled stays in the journal; by it a picture is known that was uploaded before.
+const JOURNAL_KEPT_FOR: TimeDelta = TimeDelta::days(90);
 /// Between two attempts to find out which store this is.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
@@ -121,7 +123,9 @@ impl Live<'_> {
     /// Deletes deliveries that were handled long ago.
     pub(super) async fn forget_handled(&self) -> Result<(), Problem> {
         let before = self.context.clock.now() - KEPT_FOR;
-        self.context.store.prune_inbox(before).await.map(drop).map_err(|e| Problem::from_store(&e))
+        let (store, journal) = (&self.context.store, self.context.clock.now() - JOURNAL_KEPT_FOR);
+        let pruned = async { store.prune_inbox(before).await.and(store.prune_effects(journal).await) };
+        pruned.await.map(drop).map_err(|e| Problem::from_store(&e))
     }
 
     async fn deal_with(&self, kept: Vec<Kept>) -> Result<(), Problem> {

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 
 use super::{
     Live,
+    schedule::Look,
     want::{Entity, Urgency, Want},
 };
 use crate::{
@@ -21,6 +22,10 @@ impl Told for Live<'_> {
         let parts = BTreeSet::from([Part::Order, Part::Shipments]);
         let want = Want { parts, urgency: Urgency::Hinted, ..Want::default() };
         self.push([(Entity::Order(number.clone()), want)]);
+    }
+
+    fn campaigns(&self) {
+        self.known().woken.push(Look::Campaigns);
     }
 }
 

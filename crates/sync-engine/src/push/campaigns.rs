@@ -26,8 +26,10 @@ impl Pusher<'_> {
         };
         let campaign = CampaignId::new(number);
         let wanted: Vec<ItemId> = match ask.data["publication_ids"].as_array() {
-            Some(ids) => ids.iter().filter_map(Value::as_str).map(ItemId::new).collect(),
-            None => {
+            Some(ids) if ids.iter().all(Value::is_string) => {
+                ids.iter().filter_map(Value::as_str).map(ItemId::new).collect()
+            }
+            _ => {
                 return Ok(Verdict::Failed(invalid(
                     "data.publication_ids is missing: {\"publication_ids\": [\"MPB-…\"]}",
                 )));
@@ -45,6 +47,7 @@ impl Pusher<'_> {
             enrolled.iter().filter_map(|listing| listing.item_id.as_ref()).collect();
         let left: Vec<ItemId> = wanted.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
         if left.is_empty() {
+            self.told.campaigns();
             return Ok(Verdict::Done(Some(result_of(&wanted, &enrolled))));
         }
         if ask.confirmed("campaign.opt_in").is_some_and(|effect| effect.request.contains(left[0].as_str())) {

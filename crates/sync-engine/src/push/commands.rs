@@ -99,7 +99,7 @@ impl Pusher<'_> {
     pub(super) async fn carry_out(&self, command: &Command) -> Result<Duration, Cause> {
         let verdict = self.look_at(command).await?;
         if self.is_news(command, &verdict) {
-            self.answer(command.id, &verdict).await?;
+            self.answer(command, &verdict).await?;
         }
         let is_over = verdict.again().is_none();
         if is_over {
@@ -139,11 +139,17 @@ impl Pusher<'_> {
         if let Some(verdict) = self.settle_last(&mut ask).await? {
             return Ok(verdict);
         }
-        let refuted = ask.effects.iter().filter(|effect| effect.state == EffectState::Refuted).count();
-        if refuted >= MOST_ATTEMPTS && command.state != Some(PushState::New) {
+        // What was refused has said why; what never left cost nothing.
+        let is_futile = |effect: &&Effect| effect.state == EffectState::Refuted && effect.code.is_none();
+        let refuted = ask.effects.iter().filter(is_futile).count();
+        if refuted >= MOST_ATTEMPTS {
             return Ok(Verdict::Failed(given_up(refuted)));
         }
-        self.dispatch(&ask).await
+        match self.dispatch(&ask).await {
+            // What is refused to be read will be refused again.
+            Err(Cause::Api(error)) => super::refused(error),
+            other => other,
+        }
     }
 
     async fn dispatch(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
@@ -174,12 +180,12 @@ impl Pusher<'_> {
         let evidence = match last.state {
             EffectState::Planned => Evidence::DidNot { how: "it never left" },
             EffectState::Sent => self.evidence_of(&last).await?,
-            // Whoever asks again has found out that it did not happen.
-            EffectState::Doubtful if ask.command.state != Some(PushState::New) => {
+            // Only a person's word ends a doubt (`espelho retry`), and then it is not one any more.
+            EffectState::Doubtful => {
                 let code = last.code.as_deref().unwrap_or("unprovable");
                 return Ok(Some(Verdict::Doubtful(doubtful(code))));
             }
-            EffectState::Doubtful | EffectState::Confirmed | EffectState::Refuted => return Ok(None),
+            EffectState::Confirmed | EffectState::Refuted => return Ok(None),
         };
         self.note_evidence(&last, &evidence).await?;
         match evidence {

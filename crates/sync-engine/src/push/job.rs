@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use espelho_model::{ProductId, push::PushState};
+use espelho_model::{
+    ProductId,
+    push::{CommandKind, PushState},
+};
 use espelho_store::{Command, Effect, WantedPrices, WantedStock};
 use rust_decimal::Decimal;
 
@@ -72,14 +75,29 @@ impl Pusher<'_> {
         let mut jobs = Vec::new();
         for effect in effects {
             // A command settles its own: what comes of it belongs into its row.
-            let is_commands = effect.command_id.is_some_and(|id| commands.iter().any(|c| c.id == id));
+            let is_commands = effect.command_id.is_some_and(|id| {
+                let same = |c: &Command| c.id == id && effect.fingerprint == Some(c.fingerprint());
+                commands.iter().any(same)
+            });
             if !is_commands && distinct(&mut taken, &effect.key) {
                 jobs.push(Job { key: effect.key.clone(), rank: Rank::Unsettled, work: Work::Settle(effect) });
             }
         }
+        let cancelled: HashSet<String> =
+            commands.iter().filter(|c| cancels(c)).map(|c| c.key.clone()).collect();
         for command in commands {
             let key = super::commands::key_of(&command);
-            if distinct(&mut taken, &key) {
+            let waits = command.state == Some(PushState::Waiting);
+            let is_status = command.kind == CommandKind::OrderStatus.as_str();
+            if waits && is_status && cancelled.contains(&command.key) && !cancels(&command) {
+                self.supersede(&command).await?;
+                continue;
+            }
+            // What waits is passed by what is about something else; the statuses of an order keep their order.
+            let key = if is_status { format!("{key}/status") } else { key };
+            let is_first = distinct(&mut taken, &key);
+            let is_free = !is_status || waits || distinct(&mut taken, &super::commands::key_of(&command));
+            if is_first && is_free {
                 jobs.push(Job { key, rank: Rank::Command, work: Work::Command(command) });
             }
         }
@@ -94,6 +112,12 @@ impl Pusher<'_> {
         jobs.sort_by_key(|job| job.rank);
         Ok(jobs)
     }
+}
+
+/// Whether a command takes an order back.
+fn cancels(command: &Command) -> bool {
+    let data: serde_json::Value = serde_json::from_str(&command.data).unwrap_or_default();
+    command.kind == CommandKind::OrderStatus.as_str() && data["status"] == "cancelled"
 }
 
 fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job> {
@@ -152,6 +176,7 @@ mod tests {
             mirrored: Some(Decimal::from(mirrored)),
             reserved: None,
             available: None,
+            code: None,
         }
     }
 

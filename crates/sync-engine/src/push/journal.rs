@@ -77,7 +77,9 @@ impl Pusher<'_> {
         };
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
-        self.settle(effect.id, state, None, note, answer).await
+        // What never left cost nothing, and is not counted as an attempt.
+        let code = effect.sent_at.is_none().then(|| "never_left".to_owned());
+        self.settle(effect.id, state, code, note, answer).await
     }
 
     async fn settle(

@@ -80,7 +80,8 @@ impl Pusher<'_> {
             return Ok(Verdict::Held(would_be_discarded()));
         }
         let request = generate_request(&number);
-        let before: Vec<&str> = ids(&open);
+        let all: Vec<&Shipment> = shipments.iter().collect();
+        let before: Vec<&str> = ids(&all);
         let effect =
             ask.effect("labels.generate", &request, &json!({"order": number.as_str(), "labels": before}));
         match self.act(effect, &request).await? {

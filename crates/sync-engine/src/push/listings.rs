@@ -43,8 +43,6 @@ impl Pusher<'_> {
         }
         let request = draft.create_request();
         let acted = self.act(ask.effect("listing.create", &request, &Value::Null), &request).await?;
-        let now = self.context.clock.monotonic();
-        self.state().listings.push_back(now);
         match acted {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
@@ -76,13 +74,18 @@ impl Pusher<'_> {
         }
     }
 
+    /// Whether one more is too many within the hour; else it is counted.
     fn makes_too_many_listings(&self) -> bool {
         let now = self.context.clock.monotonic();
         let mut state = self.state();
         while state.listings.front().is_some_and(|at| *at + AN_HOUR < now) {
             state.listings.pop_front();
         }
-        state.listings.len() >= self.options.guards.listings_per_hour
+        let is_over = state.listings.len() >= self.options.guards.listings_per_hour;
+        if !is_over {
+            state.listings.push_back(now);
+        }
+        is_over
     }
 }
 

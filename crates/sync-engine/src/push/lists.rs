@@ -95,7 +95,8 @@ impl Pusher<'_> {
         };
         let is_there = shows("short_description", &page.short_description)
             && shows("description", &page.description)
-            && shows("full_description", &page.full_description);
+            && shows("full_description", &page.full_description)
+            && shows("foundation_date", &page.foundation_date.map(|date| date.to_string()));
         Ok(match is_there {
             true => Evidence::Happened { answer: None, how: "the page shows it" },
             false => Evidence::DidNot { how: "the page does not show it" },

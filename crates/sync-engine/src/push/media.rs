@@ -55,6 +55,12 @@ impl Pusher<'_> {
             Ok(image) => image,
             Err(error) => return failed(error.to_string()),
         };
+        // One at a time, and none while one is not settled: what is new since is then known to be that one.
+        let _uploading = self.uploading.lock().await;
+        let open = self.context.store.open_effects(&self.context.key).await?;
+        if open.iter().any(|effect| effect.kind == "media.upload") {
+            return Ok(Uploaded::Not(Verdict::Again(Duration::from_secs(1))));
+        }
         let before: Vec<String> = self.newest_images().await?;
         let request = upload_request(&image);
         let mut effect = ask.effect("media.upload", &request, &json!({"before": before}));

@@ -32,8 +32,8 @@ use std::{
 };
 
 use espelho_api_client::{Client, limit::Lane};
-use espelho_model::OrderNumber;
-use espelho_store::{Outcome, Wanted};
+use espelho_model::{OrderNumber, push::PushState};
+use espelho_store::{Command, Outcome, Wanted};
 use futures_util::{StreamExt as _, stream};
 use rust_decimal::Decimal;
 
@@ -118,6 +118,8 @@ impl Default for PushOptions {
 pub trait Told: Send + Sync {
     /// An order, or what hangs on it, is not as it was.
     fn order(&self, number: &OrderNumber);
+    /// Listings have joined a campaign.
+    fn campaigns(&self);
 }
 
 /// Nobody looks: one-shot runs.
@@ -125,6 +127,7 @@ pub struct NobodyLooks;
 
 impl Told for NobodyLooks {
     fn order(&self, _: &OrderNumber) {}
+    fn campaigns(&self) {}
 }
 
 /// When to look again.
@@ -145,7 +148,12 @@ pub struct Pusher<'c> {
     told: &'c dyn Told,
     client: Client,
     state: Mutex<State>,
+    /// Held while a picture is uploaded.
+    uploading: tokio::sync::Mutex<()>,
 }
+
+/// The fiscal documents that the mirror had then, and until when to wait for others.
+type Documents = (Option<Vec<String>>, Duration);
 
 /// What is remembered from round to round; nothing of it is needed after a restart.
 #[derive(Default)]
@@ -156,12 +164,16 @@ struct State {
     failures: HashMap<String, u32>,
     /// When listings were created, for the guard.
     listings: VecDeque<Duration>,
+    /// When levels were set to zero, for the guard.
+    emptied: VecDeque<Duration>,
+    /// Levels that are not as they were set, and since when that is seen.
+    doubted: HashMap<String, Duration>,
     /// When rows with unknown SKUs were last looked at again.
     reopened: Option<Duration>,
     /// Whether the store's policy was followed since the campaigns were last read.
     policed: bool,
-    /// The fiscal documents that an order had when it was refused for want of one.
-    documents: HashMap<String, (Vec<String>, Duration)>,
+    /// Commands that were refused for want of a fiscal document.
+    documents: HashMap<i64, Documents>,
     /// When something that is polled was begun.
     begun: HashMap<i64, Duration>,
 }
@@ -170,7 +182,14 @@ impl<'c> Pusher<'c> {
     /// Whoever pushes for a store that is ours.
     pub fn new(context: &'c StoreContext, options: &'c PushOptions, told: &'c dyn Told) -> Self {
         let client = context.client.in_lane(Lane::Push);
-        Self { context, options, told, client, state: Mutex::default() }
+        Self {
+            context,
+            options,
+            told,
+            client,
+            state: Mutex::default(),
+            uploading: tokio::sync::Mutex::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -248,18 +267,23 @@ impl<'c> Pusher<'c> {
         Ok(pause)
     }
 
+    /// Another command has taken the place of one that waits.
+    async fn supersede(&self, command: &Command) -> Result<(), Cause> {
+        self.write_answer(command, &Outcome::plain(PushState::Superseded)).await
+    }
+
     /// Writes the answer to a command.
-    async fn answer(&self, id: i64, verdict: &Verdict) -> Result<(), Cause> {
+    async fn answer(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
         if let Some(outcome) = verdict.outcome() {
-            self.write_answer(id, &outcome).await?;
+            self.write_answer(command, &outcome).await?;
         }
         Ok(())
     }
 
-    async fn write_answer(&self, id: i64, outcome: &Outcome) -> Result<(), Cause> {
-        let mut tx = self.context.store.begin(&self.context.lease).await?;
-        tx.answer_command(id, outcome).await?;
-        tx.spend_release(Wanted::Command, &id.to_string()).await?;
+    async fn write_answer(&self, command: &Command, outcome: &Outcome) -> Result<(), Cause> {
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
+        tx.answer_command(command, outcome).await?;
+        tx.spend_release(Wanted::Command, &command.id.to_string()).await?;
         Ok(tx.commit().await?)
     }
 }

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use espelho_api_client::resources::orders::notes;
 use espelho_model::OrderNumber;
+use espelho_store::{Effect, EffectState};
 use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::Ask,
+    commands::{Ask, key_of},
     journal::{Acted, Evidence},
     stock::invalid,
     verdict::{Cause, Said, Verdict},
@@ -47,7 +48,9 @@ impl Pusher<'_> {
             },
         };
         let is_released = ask.is_released || ask.data["force"] == Value::Bool(true);
-        if !same(now, base.as_deref()) && !is_released {
+        let ours = self.last_notes(ask).await?;
+        let is_ours = ours.is_some_and(|ours| same(now, ours.as_deref()));
+        if !same(now, base.as_deref()) && !is_ours && !is_released {
             self.told.order(&number);
             return Ok(Verdict::Failed(conflict()));
         }
@@ -60,6 +63,16 @@ impl Pusher<'_> {
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
         }
+    }
+
+    /// What we last wrote there, if it is on record.
+    async fn last_notes(&self, ask: &Ask<'_>) -> Result<Option<Option<String>>, Cause> {
+        let effects = self.context.store.effects_on(&self.context.key, &key_of(ask.command)).await?;
+        let is_ours =
+            |effect: &&Effect| effect.kind == "order.notes" && effect.state == EffectState::Confirmed;
+        let evidence = effects.iter().find(is_ours).and_then(|effect| effect.evidence.as_deref());
+        let known: Option<Value> = evidence.and_then(|text| serde_json::from_str(text).ok());
+        Ok(known.map(|known| known["notes"].as_str().map(str::to_owned)))
     }
 
     pub(super) async fn evidence_of_notes(&self, known: &Value) -> Result<Evidence, Cause> {

@@ -8,7 +8,7 @@ use espelho_api_client::{
     Documented, Error as ApiError,
     resources::orders::{InvalidTransition, PossibleStatuses, Transition},
 };
-use espelho_model::OrderNumber;
+use espelho_model::{OrderNumber, push::PushState, timeline::OrderEvent};
 use espelho_store::Effect;
 use serde_json::{Value, json};
 
@@ -37,14 +37,16 @@ impl Pusher<'_> {
             self.told.order(&number);
             return Ok(Verdict::Done(None));
         }
-        if self.waits_for_invoice(&number).await? {
+        if self.waits_for_invoice(ask, &number).await? {
             return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_LOOK));
         }
         let possible = match self.client.possible_statuses(&number).await {
             Ok(possible) => possible,
             Err(error) => return super::refused(error),
         };
-        if possible.current_status == target || self.has_been(&number, target, &possible).await? {
+        if possible.current_status == reached(target) && reached(target) == target
+            || self.has_been(&number, target, &possible).await?
+        {
             self.told.order(&number);
             return Ok(Verdict::Done(None));
         }
@@ -67,13 +69,14 @@ impl Pusher<'_> {
             Acted::Applied(_) => Ok(Verdict::Done(None)),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
             Acted::Refused(error) => {
-                self.refused_transition(&number, target, &possible.current_status, error).await
+                self.refused_transition(ask, &number, target, &possible.current_status, error).await
             }
         }
     }
 
     async fn refused_transition(
         &self,
+        ask: &Ask<'_>,
         number: &OrderNumber,
         target: &str,
         before: &str,
@@ -83,7 +86,7 @@ impl Pusher<'_> {
             Some(Documented::FiscalGate(words)) => {
                 let documents = self.context.store.current_invoices(&self.context.key, number).await?;
                 let until = self.context.clock.monotonic() + WITHOUT_NEWS;
-                self.state().documents.insert(number.as_str().to_owned(), (documents, until));
+                self.state().documents.insert(ask.command.id, (Some(documents), until));
                 Ok(Verdict::Waiting(waits_for_invoice(&words), INVOICE_LOOK))
             }
             // Between the look and the call the order has moved: perhaps to where it was to go.
@@ -99,16 +102,31 @@ impl Pusher<'_> {
         }
     }
 
-    /// Whether an order was refused for want of an invoice, and nothing is new since.
-    async fn waits_for_invoice(&self, number: &OrderNumber) -> Result<bool, Cause> {
-        let Some((then, until)) = self.state().documents.get(number.as_str()).cloned() else {
-            return Ok(false);
+    /// Whether a command was refused for want of an invoice, and there is none yet. Webhooks and sweeps bring news; where they bring
+    /// none for a while, the documents are read. It is not asked for again before there is one.
+    async fn waits_for_invoice(&self, ask: &Ask<'_>, number: &OrderNumber) -> Result<bool, Cause> {
+        let id = ask.command.id;
+        let noted = self.state().documents.get(&id).cloned();
+        let now = self.context.clock.monotonic();
+        let (then, until) = match noted {
+            Some(noted) => noted,
+            // After a restart the row says it.
+            None if ask.command.state == Some(PushState::Waiting) && !ask.effects.is_empty() => (None, now),
+            None => return Ok(false),
         };
-        let now = self.context.store.current_invoices(&self.context.key, number).await?;
-        if now == then && self.context.clock.monotonic() < until {
+        let documents = self.context.store.current_invoices(&self.context.key, number).await?;
+        let is_news = then.as_ref().is_some_and(|then| *then != documents);
+        if !is_news && now < until {
             return Ok(true);
         }
-        self.state().documents.remove(number.as_str());
+        if !is_news {
+            let fiscal = self.client.order_fiscal(number).await?.value;
+            if !fiscal.iter().any(|document| document.is_current) {
+                self.state().documents.insert(id, (Some(documents), now + WITHOUT_NEWS));
+                return Ok(true);
+            }
+        }
+        self.state().documents.remove(&id);
         Ok(false)
     }
 
@@ -123,7 +141,7 @@ impl Pusher<'_> {
             return Ok(false);
         }
         let events = self.client.order_events(number).await?.value;
-        Ok(events.iter().any(|event| event.new_status.as_deref() == Some(target)))
+        Ok(events.iter().any(|event| is_move_to(event, target)))
     }
 
     pub(super) async fn evidence_of_transition(
@@ -135,7 +153,7 @@ impl Pusher<'_> {
         let number = OrderNumber::new(text("order"));
         self.told.order(&number);
         let order = self.client.order(&number).await?.value;
-        if order.status.as_deref() == Some(text("target")) {
+        if order.status.as_deref() == Some(reached(text("target"))) {
             return Ok(Evidence::Happened { answer: None, how: "the order is there" });
         }
         let since = effect.sent_at.unwrap_or(effect.planned_at) - BLUR;
@@ -149,6 +167,26 @@ impl Pusher<'_> {
             false => Evidence::DidNot { how: "neither the order nor its timeline shows it" },
         })
     }
+}
+
+/// The status in which an order is after a transition: goods that are there make it an ordinary paid one (API document, "Order, pre-order and
+/// backorder").
+fn reached(target: &str) -> &str {
+    match target {
+        "available" | "restocked" => "paid",
+        other => other,
+    }
+}
+
+/// Whether an event of the timeline is that move.
+fn is_move_to(event: &OrderEvent, target: &str) -> bool {
+    let from = match target {
+        "available" => Some("awaiting_availability"),
+        "restocked" => Some("awaiting_restock"),
+        _ => None,
+    };
+    let comes_from = from.is_none() || event.old_status.as_deref() == from;
+    event.new_status.as_deref() == Some(reached(target)) && comes_from
 }
 
 /// The payload of a transition: `data.data`, or whatever stands beside `status`.

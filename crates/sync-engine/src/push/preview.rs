@@ -108,7 +108,8 @@ async fn prices(
     let asked: Vec<_> =
         rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
     planned.diff = diff(&tiers, &rows);
-    match plan(mode, &current, &overlaid(&asked, &current, options.remove_missing_tiers)) {
+    let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
+    match plan(mode, &current, &overlaid(&asked, &current, &named, options.remove_missing_tiers)) {
         Ok(steps) => {
             planned.calls = steps.iter().map(|step| step_in_words(*step, product)).collect();
             planned.requests = u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_add(2);

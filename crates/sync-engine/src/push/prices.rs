@@ -38,7 +38,7 @@ impl Pusher<'_> {
         let open: Vec<WantedTier> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
         let verdicts = self.prices(wanted, &rows, &open).await?;
         let mut again = Duration::ZERO;
-        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         for (row, verdict) in open.iter().zip(verdicts) {
             again = again.max(verdict.again().unwrap_or_default());
             let Some(outcome) = verdict.outcome() else { continue };
@@ -63,12 +63,17 @@ impl Pusher<'_> {
         if let Some(problem) = rows.iter().find_map(|row| tier_of(row).err()) {
             return all(Verdict::Failed(invalid(&problem)));
         }
-        let detail = self.read_product(product).await?;
+        let detail = match self.read_product(product).await {
+            Ok(detail) => detail,
+            Err(Cause::Api(error)) => return all(super::refused(error)?),
+            Err(cause) => return Err(cause),
+        };
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
         let released = self.context.store.releases(&self.context.key, Wanted::Price).await?;
         let held: Vec<Option<Said>> =
             open.iter().map(|row| self.holds_row(&wanted.sku, row, &current, &released)).collect();
-        if held.iter().any(Option::is_some) {
+        let is_held = |row: &WantedTier| row.state == Some(PushState::Held);
+        if held.iter().any(Option::is_some) || rows.iter().any(is_held) {
             let verdict = |said: Option<Said>| match said {
                 Some(said) => Verdict::Held(said),
                 None => Verdict::Waiting(waits_for_held(), Duration::from_secs(60)),
@@ -77,7 +82,8 @@ impl Pusher<'_> {
         }
         let asked: Vec<Tier> =
             rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
-        let tiers = overlaid(&asked, &current, self.options.remove_missing_tiers);
+        let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
+        let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
         all(self.bring_about(product, mode, &current, &tiers, detail, None).await?)
     }
 
@@ -119,10 +125,11 @@ impl Pusher<'_> {
             }
         }
         let after = self.read_product(product).await?;
-        match holds(mode, &current_tiers(&after), wanted) {
-            true => Ok(Verdict::Done(None)),
-            false => Ok(Verdict::Again(Duration::from_secs(5))),
-        }
+        Ok(match holds(mode, &current_tiers(&after), wanted) {
+            true => Verdict::Done(None),
+            // Every step was taken; sent again, it would be taken again.
+            false => Verdict::DoneBut(not_as_sent()),
+        })
     }
 
     fn holds_row(
@@ -132,8 +139,14 @@ impl Pusher<'_> {
         current: &[Tier],
         released: &std::collections::HashMap<String, String>,
     ) -> Option<Said> {
-        let price = row.price()?;
-        let before = current.iter().find(|tier| i64::from(tier.min_quantity) == row.min_quantity);
+        let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
+        let cut = |percent: Decimal| {
+            base.map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED)
+        };
+        let price = row.price().or_else(|| row.discount().and_then(cut))?;
+        // What so many cost now, by whichever tier applies to them.
+        let applies = |tier: &&Tier| i64::from(tier.min_quantity) <= row.min_quantity;
+        let before = current.iter().filter(applies).max_by_key(|tier| tier.min_quantity);
         let mut guards = self.options.guards.clone();
         if let Some(floor) = self.options.floors.get(sku.as_str()) {
             guards.price_floor = *floor;
@@ -157,16 +170,28 @@ impl Pusher<'_> {
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
         let wanted: Vec<Tier> =
             current.iter().filter(|tier| tier.min_quantity != quantity).copied().collect();
-        self.bring_about(&product, mode, &current, &wanted, detail, Some(ask.identity())).await
+        let verdict =
+            self.bring_about(&product, mode, &current, &wanted, detail, Some(ask.identity())).await?;
+        if verdict == Verdict::Done(None) {
+            self.context
+                .store
+                .supersede_tier(&self.context.lease, &ask.command.key, i64::from(quantity))
+                .await?;
+        }
+        Ok(verdict)
     }
 }
 
-/// All tiers that are wanted: those that the ERP has written, and those that it says nothing of.
-pub(super) fn overlaid(asked: &[Tier], current: &[Tier], removes_missing: bool) -> Vec<Tier> {
+/// All tiers that are wanted: those that the ERP has written, and those that it says nothing of. What it has `named` and is not
+/// asked for now (a row that is held or ignored) stays as it is.
+pub(super) fn overlaid(asked: &[Tier], current: &[Tier], named: &[i64], removes_missing: bool) -> Vec<Tier> {
     let mut tiers = asked.to_vec();
     let is_asked = |tier: &Tier| asked.iter().any(|own| own.min_quantity == tier.min_quantity);
     // The base can never go; the others go only where the ERP's list is the whole list.
-    let stays = |tier: &&Tier| !is_asked(tier) && (tier.min_quantity == 1 || !removes_missing);
+    let stays = |tier: &&Tier| {
+        let is_named = named.contains(&i64::from(tier.min_quantity));
+        !is_asked(tier) && (tier.min_quantity == 1 || !removes_missing || is_named)
+    };
     tiers.extend(current.iter().filter(stays).copied());
     tiers.sort_by_key(|tier| tier.min_quantity);
     tiers
@@ -320,6 +345,20 @@ fn against_rules(rule: u8, problem: &str) -> Said {
         [
             &format!("the tiers that are wanted are not allowed (price rule {rule}): {problem}"),
             "correct the tiers in erp_prices, or change the price type with product.update",
+        ],
+    )
+}
+
+fn not_as_sent() -> Said {
+    Said::new(
+        "not_as_sent",
+        [
+            "o marketplace aceitou os preços, mas mostra outros valores (arredondamento?)",
+            "compare em v_drift e grave um preço com menos casas decimais",
+        ],
+        [
+            "the marketplace took the prices and shows other ones (rounded?)",
+            "compare in v_drift and write a price with fewer decimals",
         ],
     )
 }

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
 use espelho_api_client::resources::products::stock::{Movement, Quantity};
-use espelho_model::{ProductId, push::PushState};
-use espelho_store::{NewEffect, Outcome, Wanted, WantedStock};
+use espelho_model::{ProductId, product::StockLevel, push::PushState};
+use espelho_store::{Effect, EffectState, NewEffect, Wanted, WantedStock};
 use rust_decimal::Decimal;
 use serde_json::json;
 
@@ -18,10 +17,12 @@ use super::{
 
 /// Units of which there is no half (API document, "Product": `base_unit`).
 const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
+/// The window in which levels that go to zero are counted together.
+const AN_HOUR: Duration = Duration::from_secs(3_600);
 /// How often rows whose SKU nobody knew are looked at again.
 const REOPEN: Duration = Duration::from_secs(60);
 /// How long a level that is not as it was set may still be explained by a sale that the mirror has not heard of.
-const EXPLAINED_WITHIN: TimeDelta = TimeDelta::seconds(30);
+const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 
 impl Pusher<'_> {
     pub(super) async fn look_again_at_unknown_skus(&self) -> Result<(), Cause> {
@@ -35,16 +36,19 @@ impl Pusher<'_> {
 
     /// Answers levels that must not be sent without a person's word, and gives the others back.
     pub(super) async fn guarded(&self, levels: Vec<WantedStock>) -> Result<Vec<WantedStock>, Cause> {
+        // Also those of which nobody knows yet what the marketplace has.
         let empties = |level: &WantedStock| {
-            level.state == Some(PushState::New)
+            matches!(level.state, Some(PushState::New | PushState::Waiting))
                 && level.quantity == Some(Decimal::ZERO)
-                && level.mirrored.is_some_and(|mirrored| mirrored > Decimal::ZERO)
+                && level.mirrored != Some(Decimal::ZERO)
         };
-        let zeroes = levels.iter().filter(|level| empties(level)).count();
-        if zeroes <= self.options.guards.zero_max_rows {
+        // What went to zero a moment ago counts too: an ERP may write row by row.
+        let lately = self.emptied_lately();
+        let zeroes = levels.iter().filter(|level| empties(level)).count() + lately;
+        if zeroes <= self.options.guards.zero_max_rows || zeroes == lately {
             return Ok(levels);
         }
-        let above = self.context.store.stocked_levels(&self.context.key).await?;
+        let above = self.context.store.stocked_levels(&self.context.key).await? + lately;
         if !self.options.guards.holds_zeroes(zeroes, above) {
             return Ok(levels);
         }
@@ -70,6 +74,16 @@ impl Pusher<'_> {
         Ok(passed)
     }
 
+    /// How many levels went to zero within the hour.
+    fn emptied_lately(&self) -> usize {
+        let now = self.context.clock.monotonic();
+        let mut state = self.state();
+        while state.emptied.front().is_some_and(|at| *at + AN_HOUR < now) {
+            state.emptied.pop_front();
+        }
+        state.emptied.len()
+    }
+
     /// Sends a level, where it differs from what the marketplace has.
     pub(super) async fn push_level(&self, level: &WantedStock) -> Result<Duration, Cause> {
         let verdict = self.level(level).await?;
@@ -88,19 +102,68 @@ impl Pusher<'_> {
             return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
         }
         let (mirrored, target) = match self.options.basis {
-            Basis::Physical => (level.mirrored, wanted),
+            Basis::Physical => (self.mirrored_since_our_own(product, level, wanted).await?, wanted),
             Basis::Available => {
                 // What is reserved is the platform's, and changes with every sale: what counts is what it is now.
-                let detail = self.read_product(product).await?;
-                let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
-                let reserved = now.and_then(|now| now.reserved_quantity).unwrap_or_default();
+                let now = match self.read_level(product, level).await? {
+                    Ok(now) => now,
+                    Err(verdict) => return Ok(verdict),
+                };
+                let reserved = now.as_ref().and_then(|now| now.reserved_quantity).unwrap_or_default();
                 (now.and_then(|now| now.quantity), wanted + reserved)
             }
         };
         if mirrored == Some(target) {
             return Ok(Verdict::Done(None));
         }
-        self.set_level(product, level, target).await
+        let verdict = self.set_level(product, level, target).await?;
+        if target.is_zero() && verdict == Verdict::Sent {
+            let now = self.context.clock.monotonic();
+            self.state().emptied.push_back(now);
+        }
+        Ok(verdict)
+    }
+
+    /// What the marketplace has, as far as the mirror knows. Where the mirror says that nothing is to be done, it must have read
+    /// the product after the last thing that we did to the level: else it does not know of our own doing.
+    async fn mirrored_since_our_own(
+        &self,
+        product: &ProductId,
+        level: &WantedStock,
+        wanted: Decimal,
+    ) -> Result<Option<Decimal>, Cause> {
+        if level.mirrored != Some(wanted) {
+            return Ok(level.mirrored);
+        }
+        let Some(last) = self.last_set(level).await? else { return Ok(level.mirrored) };
+        let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
+        match read_at.is_some_and(|read_at| read_at > last.planned_at) {
+            true => Ok(level.mirrored),
+            false => Ok(self.read_level(product, level).await?.ok().flatten().and_then(|now| now.quantity)),
+        }
+    }
+
+    /// The last thing that we did to a level, if it may have happened.
+    async fn last_set(&self, level: &WantedStock) -> Result<Option<Effect>, Cause> {
+        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
+        let may_have = |effect: &Effect| !matches!(effect.state, EffectState::Refuted | EffectState::Planned);
+        Ok(effects.into_iter().find(may_have))
+    }
+
+    /// Reads a level; the verdict where the marketplace does not show the product.
+    async fn read_level(
+        &self,
+        product: &ProductId,
+        level: &WantedStock,
+    ) -> Result<Result<Option<StockLevel>, Verdict>, Cause> {
+        match self.read_product(product).await {
+            Ok(detail) => {
+                let mut levels = detail.product.stock.into_iter();
+                Ok(Ok(levels.find(|now| now.location_id == level.location)))
+            }
+            Err(Cause::Api(error)) => super::refused(error).map(Err),
+            Err(cause) => Err(cause),
+        }
     }
 
     async fn set_level(
@@ -139,7 +202,17 @@ impl Pusher<'_> {
         product: &ProductId,
         levels: &[WantedStock],
     ) -> Result<Duration, Cause> {
-        let detail = self.read_product(product).await?;
+        let detail = match self.read_product(product).await {
+            Ok(detail) => detail,
+            Err(Cause::Api(error)) => {
+                let verdict = super::refused(error)?;
+                for level in levels {
+                    self.answer_level(level, &verdict).await?;
+                }
+                return Ok(Duration::ZERO);
+            }
+            Err(cause) => return Err(cause),
+        };
         let mut again = Duration::ZERO;
         for level in levels {
             let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
@@ -164,39 +237,42 @@ impl Pusher<'_> {
         quantity: Decimal,
         reserved: Decimal,
     ) -> Result<Verdict, Cause> {
-        let physical = self.options.basis == Basis::Physical;
-        let is_there = if physical { quantity == wanted } else { quantity - reserved == wanted };
-        if is_there {
-            return Ok(match reserved > quantity {
-                true => Verdict::DoneBut(oversold(quantity, reserved)),
-                false => Verdict::Done(None),
-            });
+        let done = || match reserved > quantity {
+            true => Verdict::DoneBut(oversold(quantity, reserved)),
+            false => Verdict::Done(None),
+        };
+        // What was set counts, not what it would be now: what is sold meanwhile must not be put on sale again.
+        let last = self.last_set(level).await?;
+        let known = last.as_ref().and_then(|effect| effect.evidence.as_deref());
+        let known: serde_json::Value =
+            known.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let target = known["target"].as_str().and_then(|text| text.parse().ok()).unwrap_or(wanted);
+        if quantity == target {
+            return Ok(done());
         }
-        if !physical {
-            // Somebody bought while it was on its way: it is computed anew from what is reserved now.
-            return Ok(Verdict::Waiting(sold_meanwhile(), Duration::ZERO));
-        }
-        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        let Some(sent_at) = effects.first().and_then(|effect| effect.sent_at) else {
-            return Ok(Verdict::Waiting(sold_meanwhile(), Duration::ZERO));
+        let Some(sent_at) = last.and_then(|effect| effect.sent_at) else {
+            return Ok(Verdict::Failed(conflict(target, quantity)));
         };
         let dispatched = self.context.store.dispatched_since(&self.context.key, &level.sku, sent_at).await?;
-        if quantity + dispatched == wanted {
-            return Ok(Verdict::Done(None));
+        if quantity + dispatched == target {
+            return Ok(done());
         }
-        match self.context.clock.now() - sent_at < EXPLAINED_WITHIN {
-            true => Ok(Verdict::Again(Duration::from_secs(5))),
-            false => Ok(Verdict::Failed(conflict(wanted, quantity))),
+        let now = self.context.clock.monotonic();
+        let first = *self.state().doubted.entry(key_of_level(level)).or_insert(now);
+        if now.saturating_sub(first) < EXPLAINED_WITHIN {
+            return Ok(Verdict::Again(Duration::from_secs(5)));
         }
+        self.state().doubted.remove(&key_of_level(level));
+        Ok(Verdict::Failed(conflict(target, quantity)))
     }
 
     pub(super) async fn answer_level(&self, level: &WantedStock, verdict: &Verdict) -> Result<(), Cause> {
         let Some(outcome) = verdict.outcome() else { return Ok(()) };
-        let is_same = level.state == Some(outcome.state) && outcome == Outcome::plain(outcome.state);
+        let is_same = level.state == Some(outcome.state) && level.code == outcome.code;
         if is_same {
             return Ok(());
         }
-        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
         if outcome.state != PushState::Held {
             tx.spend_release(Wanted::Stock, &key_in_table(level)).await?;
@@ -293,13 +369,5 @@ fn conflict(wanted: Decimal, quantity: Decimal) -> Said {
             &format!("{wanted} was set, and the marketplace shows {quantity}: somebody else changed it"),
             "check the stock and write the quantity again",
         ],
-    )
-}
-
-fn sold_meanwhile() -> Said {
-    Said::new(
-        "sold_meanwhile",
-        ["uma venda mudou a reserva durante o envio", "nada a fazer: o saldo é recalculado"],
-        ["a sale changed what is reserved meanwhile", "nothing to do: the level is computed anew"],
     )
 }
