@@ -12,8 +12,13 @@ use super::{
     Pusher, commands::doubtful, journal::Evidence, prices::step_shows, products::shows, verdict::Cause,
 };
 
-/// Until then an effect that does not show may still be under way within the marketplace.
-const SETTLES_WITHIN: TimeDelta = TimeDelta::seconds(2);
+/// For so long after the first look an effect that does not show may still be under way within the marketplace.
+const SETTLES_WITHIN: Duration = Duration::from_secs(2);
+/// The same for what must not happen twice.
+const MOVEMENT_SETTLES_WITHIN: Duration = Duration::from_secs(10);
+/// So long after it was sent nothing of it is under way any more, however long ago the first look was: the client gives up after
+/// 30 seconds, and the marketplace is given ten more.
+const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
@@ -36,7 +41,7 @@ impl Pusher<'_> {
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let found = match effect.kind.as_str() {
             "stock.set" => self.evidence_of_level(&known).await?,
-            "stock.adjust" => return self.evidence_of_movement(effect).await,
+            "stock.adjust" => self.evidence_of_movement(effect).await?,
             "price.step" => self.evidence_in_product(&known, |detail| step_shows(&known, detail)).await?,
             "product.update" => {
                 self.evidence_in_product(&known, |detail| shows(&known["data"], detail)).await?
@@ -52,12 +57,23 @@ impl Pusher<'_> {
             // No route reads price lists, their settings or listings, and a test delivery cannot be told from another.
             _ => return Ok(Evidence::Unprovable(doubtful("unprovable"))),
         };
-        let is_young = effect.sent_at.is_some_and(|at| self.context.clock.now() - at < SETTLES_WITHIN);
+        let is_young = self.may_be_under_way(effect);
         Ok(match found {
             // What was cut off on the way may still be at work over there.
             Evidence::DidNot { .. } if is_young => Evidence::NotYet(LOOK_AGAIN),
             found => found,
         })
+    }
+
+    fn may_be_under_way(&self, effect: &Effect) -> bool {
+        let settles = match effect.kind.as_str() {
+            "stock.adjust" => MOVEMENT_SETTLES_WITHIN,
+            _ => SETTLES_WITHIN,
+        };
+        let now = self.context.clock.monotonic();
+        let first = *self.state().looked.entry(effect.id).or_insert(now);
+        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER);
+        !is_over && now.saturating_sub(first) < settles
     }
 
     async fn evidence_of_level(&self, known: &Value) -> Result<Evidence, Cause> {

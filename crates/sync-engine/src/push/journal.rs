@@ -75,6 +75,7 @@ impl Pusher<'_> {
             }
             Evidence::NotYet(_) => return Ok(()),
         };
+        self.state().looked.remove(&effect.id);
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
         // What never left cost nothing, and is not counted as an attempt.

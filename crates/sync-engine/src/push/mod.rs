@@ -166,6 +166,8 @@ struct State {
     listings: VecDeque<Duration>,
     /// When levels were set to zero, for the guard.
     emptied: VecDeque<Duration>,
+    /// When effects whose answer was lost were first looked for.
+    looked: HashMap<i64, Duration>,
     /// Levels that are not as they were set, and since when that is seen.
     doubted: HashMap<String, Duration>,
     /// When rows with unknown SKUs were last looked at again.

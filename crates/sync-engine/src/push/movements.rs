@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::resources::products::stock::Movement;
-use espelho_model::{LocationId, OrderNumber, ProductId, Sku};
+use espelho_api_client::resources::{orders::OrderQuery, products::stock::Movement};
+use espelho_model::{LocationId, OrderNumber, ProductId, Sku, sync::Resource};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -24,6 +24,8 @@ use crate::plan::ledger::{Around, Moved, moved};
 const BLUR: TimeDelta = TimeDelta::seconds(2);
 /// Orders that are read as evidence, at most.
 const MOST_ORDERS: usize = 60;
+/// Pages of new orders that are looked through.
+const MOST_PAGES: u64 = 10;
 /// How often a stock that changes while it is read is read again.
 const READINGS: usize = 5;
 
@@ -55,6 +57,8 @@ impl Pusher<'_> {
         let Some(product) = self.product_of(sku.as_str()).await? else {
             return self.unknown_sku(sku.as_str()).await;
         };
+        // What leaves the shelf from here on counts: it may be before the reading, or after it.
+        let from = self.context.clock.now();
         let detail = self.read_product(&product).await?;
         if unit_has_no_half(detail.product.base_unit.as_deref(), delta) {
             return Ok(Verdict::Failed(invalid("there is no half of this unit")));
@@ -69,7 +73,8 @@ impl Pusher<'_> {
         let request = movement.request(&product, &location);
         let evidence = json!({
             "product": product.as_str(), "sku": sku.as_str(), "location": location.as_str(),
-            "delta": delta.to_string(), "before": before.to_string(),
+            "delta": delta.to_string(), "before": before.to_string(), "from": from.to_rfc3339(),
+            "places": detail.product.stock.len(),
         });
         match self.act(ask.effect("stock.adjust", &request, &evidence), &request).await? {
             Acted::Applied(_) => {
@@ -87,19 +92,30 @@ impl Pusher<'_> {
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let text = |name: &str| known[name].as_str().unwrap_or_default().to_owned();
         let decimal = |name: &str| text(name).parse::<Decimal>().ok();
+        let from = text("from").parse::<DateTime<Utc>>().unwrap_or(effect.planned_at);
         let (Some(delta), Some(before), Some(sent_at)) =
             (decimal("delta"), decimal("before"), effect.sent_at)
         else {
             return Ok(Evidence::Unprovable(unprovable("its evidence cannot be read")));
         };
+        // Who does not know the orders yet cannot tell what was sold.
+        if !self.context.store.has_complete_run(&self.context.key).await? {
+            return Ok(Evidence::NotYet(Duration::from_secs(5)));
+        }
         let (product, location) = (ProductId::new(text("product")), LocationId::new(text("location")));
         let sku = Sku::new(text("sku"));
-        let Some((after, sales)) =
-            self.settled_reading(&product, &sku, &location, effect.planned_at, sent_at).await?
+        let Some((after, sales)) = self.settled_reading(&product, &sku, &location, from, sent_at).await?
         else {
             return Ok(Evidence::NotYet(Duration::from_secs(3)));
         };
-        let around = Around { before, after, dispatched: sales.certain, perhaps: sales.perhaps };
+        // Nobody tells from which place a sale was taken.
+        let is_alone = known["places"].as_u64().is_none_or(|places| places <= 1);
+        let around = match is_alone {
+            true => Around { before, after, dispatched: sales.certain, perhaps: sales.perhaps },
+            false => {
+                Around { before, after, dispatched: Decimal::ZERO, perhaps: sales.certain + sales.perhaps }
+            }
+        };
         Ok(match moved(delta, around) {
             Moved::Yes => Evidence::Happened { answer: None, how: "the quantity has moved by it" },
             Moved::No => Evidence::DidNot { how: "the quantity has not moved" },
@@ -142,7 +158,8 @@ impl Pusher<'_> {
         sent_at: DateTime<Utc>,
     ) -> Result<Sales, Cause> {
         let mut sales = Sales::default();
-        let orders = self.context.store.orders_with_sku(&self.context.key, sku, from - BLUR).await?;
+        let mut orders = self.context.store.orders_with_sku(&self.context.key, sku, from - BLUR).await?;
+        orders.extend(self.unmirrored_orders().await?);
         if orders.len() > MOST_ORDERS {
             sales.perhaps = Decimal::ONE;
             return Ok(sales);
@@ -159,6 +176,28 @@ impl Pusher<'_> {
         }
         sales.is_young = self.context.clock.now() - sent_at < TimeDelta::seconds(20);
         Ok(sales)
+    }
+
+    /// Orders that the mirror has not heard of yet: they may have come and gone since it last looked.
+    async fn unmirrored_orders(&self) -> Result<Vec<OrderNumber>, Cause> {
+        let mut strangers = Vec::new();
+        for page in 1..=MOST_PAGES {
+            let query = OrderQuery {
+                limit: Some(100),
+                page,
+                page_parameter: self.context.page_parameter.clone(),
+                ..OrderQuery::default()
+            };
+            let keys: Vec<String> =
+                self.client.list_orders(&query).await?.rows.into_iter().map(|row| row.key).collect();
+            let known = self.context.store.known(&self.context.key, Resource::Orders, keys.clone()).await?;
+            let before = strangers.len();
+            strangers.extend(keys.into_iter().filter(|key| !known.contains_key(key)).map(OrderNumber::new));
+            if strangers.len() == before {
+                break;
+            }
+        }
+        Ok(strangers)
     }
 
     /// How much of a SKU an order took off the shelf, and when.
