@@ -20,6 +20,8 @@ pub(crate) const OPEN: &str = "SELECT id, key, kind, command_id, fingerprint, re
     code, note, answer FROM effects WHERE store = $1 AND state IN ('planned', 'sent') ORDER BY id";
 pub(crate) const OF_COMMAND: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
     sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 AND fingerprint = $3 ORDER BY id";
+pub(crate) const OF_NUMBER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 ORDER BY id DESC LIMIT 20";
 pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
     code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 20";
 pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
@@ -181,6 +183,16 @@ impl Store {
     ) -> Result<Vec<Effect>, Error> {
         let values = vec![store.as_str().into(), command.into(), fingerprint.into()];
         let rows = self.inbox.fetch("read a command's effects", OF_COMMAND, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The last effects of a command by its number, the newest first, whatever it asked for then.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_by_number(&self, store: &StoreKey, command: i64) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), command.into()];
+        let rows = self.inbox.fetch("read a command's effects", OF_NUMBER, values).await?;
         rows.iter().map(effect).collect()
     }
 

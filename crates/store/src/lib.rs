@@ -90,7 +90,7 @@ pub use wanted::{
     commands::Command,
     joining::Joinable,
     prices::{WantedPrices, WantedTier},
-    release::{HeldRow, TroubledRow, Wanted},
+    release::{HeldRow, TroubledRow, Wanted, WantedRow},
     stock::WantedStock,
     write::{PriceWish, StockWish},
 };

@@ -99,6 +99,9 @@ const PLAIN: &[&str] = &[
     wanted::prices::OPEN,
     wanted::prices::SUPERSEDE,
     wanted::release::COMMAND,
+    wanted::release::COMMAND_ROW,
+    wanted::release::PRICE_ROW,
+    wanted::release::STOCK_ROW,
     wanted::release::HELD,
     wanted::release::PRICE,
     wanted::release::PRICE_VALUE,
@@ -145,6 +148,7 @@ const FOR_PEOPLE: &[Both] = &[
 const INBOX: &[&str] = &[
     copies::FIRST_OPEN,
     effects::OF_COMMAND,
+    effects::OF_NUMBER,
     effects::OF_KEY,
     effects::OPEN,
     effects::PLAN,

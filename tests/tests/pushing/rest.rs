@@ -159,6 +159,12 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     erp.until("SELECT state AS s FROM commands", |states| states == ["done", "done"]).await;
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
     assert_eq!((erp.stock_of(&goods[0]).await, erp.stock_of(&goods[1]).await), (6, goods[1].quantity - 1));
+    let explained = run(&["explain", "command", "1"], 0).await;
+    assert!(
+        explained.stdout.contains("stock.adjust") && explained.stdout.contains("confirmed"),
+        "{}",
+        explained.stdout
+    );
     let csv = format!(
         "sku;location_id;quantity\n{};{};2\n{};{};x\n",
         goods[3].sku, goods[3].location, goods[4].sku, goods[4].location

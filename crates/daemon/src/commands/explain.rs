@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::Resource, time::fixed_width};
-use espelho_store::{Error, ErrorRow, Explained, Missing, Store};
+use espelho_store::{Effect, Error, ErrorRow, Explained, Missing, Store, Wanted, WantedRow};
 use espelho_sync_engine::{
     Problem, Trouble,
     plan::missing::{BELIEVED, next_at},
@@ -30,6 +30,10 @@ struct Knowledge {
     errors: Vec<ErrorRow>,
     changes: Vec<(i64, String, DateTime<Utc>)>,
     deliveries: Vec<(Option<String>, DateTime<Utc>)>,
+    /// What the ERP wants of it.
+    wish: Option<WantedRow>,
+    /// What the marketplace was asked to do to it, the newest first.
+    effects: Vec<Effect>,
 }
 
 pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
@@ -68,7 +72,8 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
 }
 
 fn check_entity(entity: &str) -> Result<(), Problem> {
-    let known = Store::explainable();
+    let mut known = Store::explainable();
+    known.extend(Wanted::ALL.map(Wanted::as_str));
     if known.contains(&entity) {
         return Ok(());
     }
@@ -89,7 +94,20 @@ fn check_entity(entity: &str) -> Result<(), Problem> {
 
 async fn look(store: &Store, key: StoreKey, arguments: &ExplainArgs) -> Result<Knowledge, Error> {
     let ExplainArgs { entity, key: name, .. } = arguments;
+    let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == entity);
+    let effects = match (wanted, name.rsplit_once('/'), name.parse()) {
+        (Some(Wanted::Command), _, Ok(id)) => store.effects_by_number(&key, id).await?,
+        (Some(Wanted::Price), Some((sku, _)), _) => store.effects_on(&key, &format!("prices/{sku}")).await?,
+        (Some(Wanted::Stock), ..) => store.effects_on(&key, &format!("stock/{name}")).await?,
+        _ if entity == "order" => store.effects_on(&key, &format!("order/{name}")).await?,
+        _ => Vec::new(),
+    };
     Ok(Knowledge {
+        wish: match wanted {
+            Some(wanted) => store.wanted_row(&key, wanted, name).await?,
+            None => None,
+        },
+        effects,
         row: store.explain(&key, entity, name).await?,
         missing: match entity.as_str() {
             "order" => store.missing(&key, Resource::Orders, name).await?,
@@ -105,6 +123,8 @@ async fn look(store: &Store, key: StoreKey, arguments: &ExplainArgs) -> Result<K
 impl Knowledge {
     fn is_something(&self) -> bool {
         self.row.is_some()
+            || self.wish.is_some()
+            || !self.effects.is_empty()
             || !(self.errors.is_empty() && self.changes.is_empty() && self.deliveries.is_empty())
     }
 }
@@ -136,6 +156,11 @@ fn as_json(knowledge: &Knowledge) -> Value {
             "last_at": time(&missing.last_at),
             "next_at": time(&next_at(missing)),
         })),
+        "wish": knowledge.wish.as_ref().map(|wish| json!({
+            "state": wish.state, "wanted": wish.wanted, "error": wish.error, "hint": wish.hint,
+            "updated_at": wish.updated_at.as_ref().map(time),
+        })),
+        "effects": knowledge.effects.iter().map(effect_as_json).collect::<Vec<_>>(),
         "errors": knowledge.errors.iter().map(errors::as_json).collect::<Vec<_>>(),
         "changes": knowledge.changes.iter().map(change).collect::<Vec<_>>(),
         "deliveries": knowledge.deliveries.iter().map(delivery).collect::<Vec<_>>(),
@@ -148,13 +173,24 @@ fn as_text(knowledge: &Knowledge, entity: &str, key: &str) -> String {
     // Writing to a String cannot fail.
     match &knowledge.row {
         Some(row) => write_row(&mut text, row),
-        None => text.push_str("  não está no espelho / not in the mirror\n"),
+        None if knowledge.wish.is_none() => text.push_str("  não está no espelho / not in the mirror\n"),
+        None => (),
+    }
+    if let Some(wish) = &knowledge.wish {
+        let wanted = wish.wanted.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "  pedido pelo ERP / the ERP wants: {wanted}: {}", wish.state);
     }
     if let Some(missing) = &knowledge.missing {
         write_missing(&mut text, missing);
     }
     for row in &knowledge.errors {
         text.push_str(&errors::as_text(row));
+    }
+    for effect in &knowledge.effects {
+        let at = shown(effect.sent_at.unwrap_or(effect.planned_at));
+        let note = effect.note.as_deref().unwrap_or_default();
+        let _ =
+            writeln!(text, "  chamada / call {at}: {} → {} ({note})", effect.request, effect.state.as_str());
     }
     for (seq, op, at) in &knowledge.changes {
         let _ = writeln!(text, "  mudança / change {seq}: {op}, {}", shown(*at));
@@ -164,6 +200,13 @@ fn as_text(knowledge: &Knowledge, entity: &str, key: &str) -> String {
         let _ = writeln!(text, "  webhook à espera / waiting: {event}, {}", shown(*at));
     }
     text
+}
+
+fn effect_as_json(effect: &Effect) -> Value {
+    json!({
+        "id": effect.id, "kind": effect.kind, "request": effect.request, "state": effect.state.as_str(),
+        "sent_at": effect.sent_at.map(fixed_width), "code": effect.code, "note": effect.note,
+    })
 }
 
 fn write_row(text: &mut String, row: &Explained) {

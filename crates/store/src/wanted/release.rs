@@ -1,5 +1,6 @@
 //! What people decide about rows that are held, failed or doubtful; and which guards they have lifted.
 
+use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState};
 
 use crate::{
@@ -36,6 +37,13 @@ pub(crate) const TROUBLED: &str = "SELECT store, 'stock', sku || '/' || location
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state FROM commands \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
+
+pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT), error, hint, updated_at FROM erp_stock \
+    WHERE store = $1 AND sku || '/' || location_id = $2";
+pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT), error, hint, updated_at FROM erp_prices \
+    WHERE store = $1 AND sku || '/' || min_quantity = $2";
+pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key, error, hint, updated_at FROM commands \
+    WHERE store = $1 AND CAST(id AS TEXT) = $2";
 
 /// A table that the ERP writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +82,21 @@ impl Wanted {
     }
 }
 
+/// A row that the ERP has written, with its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WantedRow {
+    /// Where it is.
+    pub state: String,
+    /// What it asks for, in short.
+    pub wanted: Option<String>,
+    /// The cause.
+    pub error: Option<String>,
+    /// The next step.
+    pub hint: Option<String>,
+    /// When it was written, or last answered.
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
 /// A row that is not done and will not be by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TroubledRow {
@@ -103,6 +126,35 @@ pub struct HeldRow {
 }
 
 impl Store {
+    /// A row by its key.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn wanted_row(
+        &self,
+        store: &StoreKey,
+        wanted: Wanted,
+        key: &str,
+    ) -> Result<Option<WantedRow>, Error> {
+        let sql = match wanted {
+            Wanted::Stock => STOCK_ROW,
+            Wanted::Price => PRICE_ROW,
+            Wanted::Command => COMMAND_ROW,
+        };
+        let rows =
+            self.database.fetch("read a wanted row", sql, vec![store.as_str().into(), key.into()]).await?;
+        let read = |row: &crate::driver::Row| {
+            Ok(WantedRow {
+                state: row.text(0)?,
+                wanted: row.optional_text(1)?,
+                error: row.optional_text(2)?,
+                hint: row.optional_text(3)?,
+                updated_at: row.optional_time(4).ok().flatten(),
+            })
+        };
+        rows.first().map(read).transpose()
+    }
+
     /// All rows that are failed, held or in doubt.
     ///
     /// # Errors
