@@ -102,7 +102,6 @@ const PLAIN: &[&str] = &[
     wanted::release::SPEND,
     wanted::release::STOCK,
     wanted::release::STOCK_VALUE,
-    wanted::seen::DISPATCHED,
     wanted::seen::INVOICES,
     wanted::seen::JOINED,
     wanted::seen::NOTES,
@@ -111,6 +110,7 @@ const PLAIN: &[&str] = &[
     wanted::seen::RELEASES,
     wanted::seen::REOPEN_PRICES,
     wanted::seen::REOPEN_STOCK,
+    wanted::seen::SKUS_OF_ORDER,
     wanted::seen::STOCKED,
     wanted::seen::TIERS,
     wanted::seen::UNKNOWN,
@@ -139,6 +139,7 @@ const FOR_PEOPLE: &[Both] = &[
 const INBOX: &[&str] = &[
     copies::FIRST_OPEN,
     effects::OF_COMMAND,
+    effects::LAST,
     effects::OF_KEY,
     effects::OPEN,
     effects::PLAN,

@@ -20,6 +20,7 @@ mod orders;
 mod preview;
 mod prices;
 mod products;
+mod sales;
 mod stock;
 mod verdict;
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use espelho_api_client::resources::products::stock::{Movement, Quantity};
 use espelho_model::{ProductId, push::PushState};
-use espelho_store::{NewEffect, Outcome, Wanted, WantedStock};
+use espelho_store::{EffectState, NewEffect, Outcome, Wanted, WantedStock};
 use rust_decimal::Decimal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Basis, Pusher,
@@ -88,6 +88,12 @@ impl Pusher<'_> {
             return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
         }
         let (mirrored, target) = match self.options.basis {
+            // Right after a push the mirror may not know yet what came of it.
+            Basis::Physical if level.mirrored == Some(wanted) && self.is_set_otherwise(level).await? => {
+                let detail = self.read_product(product).await?;
+                let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
+                (now.and_then(|now| now.quantity), wanted)
+            }
             Basis::Physical => (level.mirrored, wanted),
             Basis::Available => {
                 // What is reserved is the platform's, and changes with every sale: what counts is what it is now.
@@ -101,6 +107,18 @@ impl Pusher<'_> {
             return Ok(Verdict::Done(None));
         }
         self.set_level(product, level, target).await
+    }
+
+    /// Whether the last that was asked of the marketplace about a level is another level than what is wanted now.
+    async fn is_set_otherwise(&self, level: &WantedStock) -> Result<bool, Cause> {
+        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
+        let Some(last) = effects.iter().find(|effect| effect.state != EffectState::Refuted) else {
+            return Ok(false);
+        };
+        let known: Value =
+            last.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let target = known["target"].as_str().and_then(|text| text.parse::<Decimal>().ok());
+        Ok(target.is_none() || target != level.quantity)
     }
 
     async fn set_level(
@@ -177,11 +195,10 @@ impl Pusher<'_> {
             return Ok(Verdict::Waiting(sold_meanwhile(), Duration::ZERO));
         }
         let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        let Some(sent_at) = effects.first().and_then(|effect| effect.sent_at) else {
+        let Some((set, sent_at)) = effects.first().and_then(|effect| Some((effect, effect.sent_at?))) else {
             return Ok(Verdict::Waiting(sold_meanwhile(), Duration::ZERO));
         };
-        let dispatched = self.context.store.dispatched_since(&self.context.key, &level.sku, sent_at).await?;
-        if quantity + dispatched == wanted {
+        if self.sales_explain(&level.sku, set, wanted - quantity).await? {
             return Ok(Verdict::Done(None));
         }
         match self.context.clock.now() - sent_at < EXPLAINED_WITHIN {
