@@ -7,7 +7,7 @@
 //! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client),
 //! [`converge`] (whether a mirror has become what the marketplace is), [`pages`] (a running service as others see it),
 //! [`ledger`] (what the API document says, and which test proves it), [`catalogue`] (what goes wrong, and which test
-//! shows it).
+//! shows it), [`pushkill`] (a service that is killed while an ERP writes).
 
 pub mod callers;
 pub mod catalogue;
@@ -17,6 +17,7 @@ pub mod ledger;
 pub mod marketplace;
 pub mod mirror;
 pub mod pages;
+pub mod pushkill;
 pub mod random;
 pub mod seller;
 pub mod shop;

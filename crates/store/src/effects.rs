@@ -24,6 +24,7 @@ pub(crate) const OF_NUMBER: &str = "SELECT id, key, kind, command_id, fingerprin
     sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 ORDER BY id DESC LIMIT 20";
 pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
     code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 20";
+pub(crate) const LAST: &str = "SELECT id FROM effects WHERE store = $1 ORDER BY id DESC LIMIT 1";
 pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
     AND id IN (SELECT id FROM effects WHERE settled_at < $1 ORDER BY id LIMIT 1000)";
 
@@ -204,6 +205,15 @@ impl Store {
         let values = vec![store.as_str().into(), key.into()];
         let rows = self.inbox.fetch("read effects", OF_KEY, values).await?;
         rows.iter().map(effect).collect()
+    }
+
+    /// The number of the last effect that was planned; 0 where there is none. Effects are planned one after the other.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_effect(&self, store: &StoreKey) -> Result<i64, Error> {
+        let rows = self.inbox.fetch("find the last effect", LAST, vec![store.as_str().into()]).await?;
+        rows.first().map_or(Ok(0), |row| row.int(0))
     }
 
     /// Deletes effects that were settled for certain before `before`; how many. What is doubtful stays.

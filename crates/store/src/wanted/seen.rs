@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{OrderNumber, ProductId, RawJson, Sku, StoreKey, product::PriceTier};
-use rust_decimal::Decimal;
 
 use super::{release::Wanted, stock::exact};
 use crate::{
@@ -42,9 +41,8 @@ pub(crate) const WITH_SKU: &str = "SELECT DISTINCT o.order_number FROM order_ite
     JOIN orders o ON o.store = i.store AND o.order_number = i.order_number \
     WHERE i.store = $1 AND i.sku = $2 AND i.gone_at IS NULL AND COALESCE(i.stock_status, '') <> 'released' \
     AND (COALESCE(i.stock_status, '') <> 'committed' OR o.updated_at >= $3 OR o.mirrored_at >= $3) ORDER BY o.order_number";
-pub(crate) const DISPATCHED: &str = "SELECT CAST(i.quantity AS TEXT) FROM order_items i \
-    JOIN orders o ON o.store = i.store AND o.order_number = i.order_number \
-    WHERE i.store = $1 AND i.sku = $2 AND i.gone_at IS NULL AND i.stock_status = 'committed' AND o.updated_at >= $3";
+pub(crate) const SKUS_OF_ORDER: &str = "SELECT DISTINCT sku FROM order_items WHERE store = $1 AND order_number = $2 \
+    AND gone_at IS NULL AND sku IS NOT NULL";
 pub(crate) const WAS_COMPLETE: &str =
     "SELECT 1 FROM sync_runs WHERE store = $1 AND state IN ('complete', 'partial') LIMIT 1";
 pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id, item_id, price, preview, joined_at) \
@@ -190,23 +188,14 @@ impl Store {
         rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
     }
 
-    /// How much of a SKU the mirror knows to have left the shelf in orders that changed since `since`.
+    /// The SKUs of an order, as far as the mirror knows; none where it does not know the order.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn dispatched_since(
-        &self,
-        store: &StoreKey,
-        sku: &Sku,
-        since: DateTime<Utc>,
-    ) -> Result<Decimal, Error> {
-        let values: Vec<Value> = vec![store.as_str().into(), sku.as_str().into(), since.into()];
-        let rows = self.database.fetch("sum what was dispatched", DISPATCHED, values).await?;
-        let mut sum = Decimal::ZERO;
-        for row in &rows {
-            sum += row.optional_text(0)?.as_deref().and_then(exact).unwrap_or_default();
-        }
-        Ok(sum)
+    pub async fn skus_of_order(&self, store: &StoreKey, number: &str) -> Result<Vec<String>, Error> {
+        let values: Vec<Value> = vec![store.as_str().into(), number.into()];
+        let rows = self.database.fetch("read an order's SKUs", SKUS_OF_ORDER, values).await?;
+        rows.iter().map(|row| row.text(0)).collect()
     }
 
     /// Whether a store was reconciled to the end once.

@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use espelho_model::{PriceListId, ProductId};
+use espelho_model::{PriceListId, ProductId, Sku};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::{
-    Pusher, commands::doubtful, journal::Evidence, prices::step_shows, products::shows, verdict::Cause,
+    Pusher, commands::doubtful, journal::Evidence, prices::step_shows, products::shows, sales::Surroundings,
+    verdict::Cause,
 };
+use crate::plan::ledger::Sold;
 
 /// For so long after the first look an effect that does not show may still be under way within the marketplace.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
@@ -19,7 +21,7 @@ const MOVEMENT_SETTLES_WITHIN: Duration = Duration::from_secs(10);
 /// So long after it was sent nothing of it is under way any more, however long ago the first look was: the client gives up after
 /// 30 seconds, and the marketplace is given ten more.
 const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
-const LOOK_AGAIN: Duration = Duration::from_secs(1);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
     /// Finds out what became of an effect that no command waits for, and writes it down.
@@ -40,7 +42,7 @@ impl Pusher<'_> {
         let known: Value =
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let found = match effect.kind.as_str() {
-            "stock.set" => self.evidence_of_level(&known).await?,
+            "stock.set" => self.evidence_of_level(effect, &known).await?,
             "stock.adjust" => self.evidence_of_movement(effect).await?,
             "price.step" => self.evidence_in_product(&known, |detail| step_shows(&known, detail)).await?,
             "product.update" => {
@@ -76,15 +78,36 @@ impl Pusher<'_> {
         !is_over && now.saturating_sub(first) < settles
     }
 
-    async fn evidence_of_level(&self, known: &Value) -> Result<Evidence, Cause> {
+    /// A level that was set is there, or less by what was sold since: then setting it again would bring back what is gone.
+    async fn evidence_of_level(&self, effect: &Effect, known: &Value) -> Result<Evidence, Cause> {
         let text = |name: &str| known[name].as_str().unwrap_or_default();
-        let target = text("target").parse::<Decimal>().ok();
-        let location = text("location").to_owned();
-        self.evidence_in_product(known, |detail| {
-            let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == location);
-            level.is_some_and(|level| level.quantity == target)
+        let Ok(target) = text("target").parse::<Decimal>() else {
+            return Ok(Evidence::DidNot { how: "its evidence cannot be read" });
+        };
+        let detail = self.read_product(&ProductId::new(text("product"))).await?;
+        let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == text("location"));
+        let quantity = level.and_then(|level| level.quantity).unwrap_or_default();
+        if quantity == target {
+            return Ok(Evidence::Happened { answer: None, how: "the product shows it" });
+        }
+        Ok(match self.sales_explain(&Sku::new(text("sku")), effect, target - quantity).await? {
+            true => Evidence::Happened { answer: None, how: "the product shows it, less what was sold" },
+            false => Evidence::DidNot { how: "the product does not show it" },
         })
-        .await
+    }
+
+    /// Whether a level is so much lower than it was set because of what was sold since.
+    pub(super) async fn sales_explain(&self, sku: &Sku, set: &Effect, lower: Decimal) -> Result<bool, Cause> {
+        if lower <= Decimal::ZERO {
+            return Ok(false);
+        }
+        // Nobody read what was there before it: whatever left around it may have left after it.
+        let around = Surroundings { effect: i64::MAX, mark: 0, from: set.planned_at };
+        let sold = self.sold_since(sku, around).await?;
+        Ok(sold.is_some_and(|sold| {
+            Sold { certain: Decimal::ZERO, perhaps: [&[sold.certain], sold.perhaps.as_slice()].concat() }
+                .may_be(lower)
+        }))
     }
 
     async fn evidence_in_product(

@@ -21,6 +21,7 @@ mod policy;
 mod preview;
 mod prices;
 mod products;
+mod sales;
 mod stock;
 mod verdict;
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::resources::{orders::OrderQuery, products::stock::Movement};
-use espelho_model::{LocationId, OrderNumber, ProductId, Sku, sync::Resource};
+use espelho_api_client::resources::products::stock::Movement;
+use espelho_model::{LocationId, ProductId, Sku};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use super::{
     Pusher,
     commands::Ask,
+    evidence::LOOK_AGAIN,
     journal::{Acted, Evidence},
     products::number,
+    sales::Surroundings,
     stock::invalid,
     verdict::{Cause, Said, Verdict},
 };
-use crate::plan::ledger::{Around, Moved, moved};
+use crate::plan::ledger::{Around, Moved, Sold, moved};
 
-/// Times of the marketplace have whole seconds, and its clock and ours differ.
-const BLUR: TimeDelta = TimeDelta::seconds(2);
-/// Orders that are read as evidence, at most.
-const MOST_ORDERS: usize = 60;
-/// Pages of new orders that are looked through.
-const MOST_PAGES: u64 = 10;
 /// How often a stock that changes while it is read is read again.
 const READINGS: usize = 5;
+/// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
+const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(20);
+/// When a movement is tried that waits for a dispatch of ours.
+const DISPATCHES: Duration = Duration::from_millis(100);
 
 impl Pusher<'_> {
     /// `stock.adjust`.
@@ -57,6 +57,11 @@ impl Pusher<'_> {
         let Some(product) = self.product_of(sku.as_str()).await? else {
             return self.unknown_sku(sku.as_str()).await;
         };
+        // What we dispatch ourselves is placed by the journal, before this reading or after it: it must not be under way meanwhile.
+        let mark = self.context.store.last_effect(&self.context.key).await?;
+        if self.is_dispatching(&sku).await? {
+            return Ok(Verdict::Again(DISPATCHES));
+        }
         // What leaves the shelf from here on counts: it may be before the reading, or after it.
         let from = self.context.clock.now();
         let detail = self.read_product(&product).await?;
@@ -73,7 +78,7 @@ impl Pusher<'_> {
         let request = movement.request(&product, &location);
         let evidence = json!({
             "product": product.as_str(), "sku": sku.as_str(), "location": location.as_str(),
-            "delta": delta.to_string(), "before": before.to_string(), "from": from.to_rfc3339(),
+            "delta": delta.to_string(), "before": before.to_string(), "mark": mark, "from": from.to_rfc3339(),
             "places": detail.product.stock.len(),
         });
         match self.act(ask.effect("stock.adjust", &request, &evidence), &request).await? {
@@ -92,7 +97,6 @@ impl Pusher<'_> {
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let text = |name: &str| known[name].as_str().unwrap_or_default().to_owned();
         let decimal = |name: &str| text(name).parse::<Decimal>().ok();
-        let from = text("from").parse::<DateTime<Utc>>().unwrap_or(effect.planned_at);
         let (Some(delta), Some(before), Some(sent_at)) =
             (decimal("delta"), decimal("before"), effect.sent_at)
         else {
@@ -104,134 +108,58 @@ impl Pusher<'_> {
         }
         let (product, location) = (ProductId::new(text("product")), LocationId::new(text("location")));
         let sku = Sku::new(text("sku"));
-        let Some((after, sales)) = self.settled_reading(&product, &sku, &location, from, sent_at).await?
-        else {
-            return Ok(Evidence::NotYet(Duration::from_secs(3)));
+        let around = Surroundings {
+            effect: effect.id,
+            mark: known["mark"].as_i64().unwrap_or_default(),
+            from: text("from").parse::<DateTime<Utc>>().unwrap_or(effect.planned_at),
         };
+        let age = self.context.clock.now() - sent_at;
+        let Some((after, sold)) = self.settled_reading(&product, &sku, &location, around).await? else {
+            return Ok(match age < CLEARS_WITHIN {
+                true => Evidence::NotYet(LOOK_AGAIN),
+                false => Evidence::Unprovable(unprovable("too much was sold in between")),
+            });
+        };
+        let certain = sold.certain;
         // Nobody tells from which place a sale was taken.
-        let is_alone = known["places"].as_u64().is_none_or(|places| places <= 1);
-        let around = match is_alone {
-            true => Around { before, after, dispatched: sales.certain, perhaps: sales.perhaps },
-            false => {
-                Around { before, after, dispatched: Decimal::ZERO, perhaps: sales.certain + sales.perhaps }
-            }
+        let sold = match known["places"].as_u64().is_none_or(|places| places <= 1) {
+            true => sold,
+            false => Sold { certain: Decimal::ZERO, perhaps: [&[certain], sold.perhaps.as_slice()].concat() },
         };
-        Ok(match moved(delta, around) {
+        Ok(match moved(delta, &Around { before, after, sold }) {
             Moved::Yes => Evidence::Happened { answer: None, how: "the quantity has moved by it" },
             Moved::No => Evidence::DidNot { how: "the quantity has not moved" },
-            Moved::Unclear if sales.is_young => Evidence::NotYet(Duration::from_secs(3)),
+            Moved::Unclear if age < CLEARS_WITHIN => Evidence::NotYet(LOOK_AGAIN),
             Moved::Unclear => Evidence::Unprovable(unprovable(&format!(
-                "{before} before, {after} now, {} sold in between, and {delta} was asked for",
-                sales.certain
+                "{before} before, {after} now, {certain} sold in between, and {delta} was asked for"
             ))),
         })
     }
 
-    /// Reads quantity and sales until neither changes while the other is read.
+    /// Reads the quantity and what was sold, the quantity being the same before and after: what is sold only lowers it.
     async fn settled_reading(
         &self,
         product: &ProductId,
         sku: &Sku,
         location: &LocationId,
-        from: DateTime<Utc>,
-        sent_at: DateTime<Utc>,
-    ) -> Result<Option<(Decimal, Sales)>, Cause> {
-        let mut last = None;
-        for _ in 0..READINGS {
+        around: Surroundings,
+    ) -> Result<Option<(Decimal, Sold)>, Cause> {
+        let quantity = async || -> Result<Option<Decimal>, Cause> {
             let stock = self.client.product_stock(product, sku).await?.value;
             let level = stock.levels.iter().find(|level| level.location_id == *location);
-            let Some(quantity) = level.and_then(|level| level.quantity) else { return Ok(None) };
-            let sales = self.sales_since(sku, from, sent_at).await?;
-            if last == Some((quantity, sales)) {
-                return Ok(last);
+            Ok(level.and_then(|level| level.quantity))
+        };
+        let mut before = quantity().await?;
+        for _ in 0..READINGS {
+            let Some(sold) = self.sold_since(sku, around).await? else { return Ok(None) };
+            let after = quantity().await?;
+            match after {
+                Some(after) if Some(after) == before => return Ok(Some((after, sold))),
+                after => before = after,
             }
-            last = Some((quantity, sales));
         }
         Ok(None)
     }
-
-    /// What left at dispatch since `from`, by the timelines of all orders that may hold the SKU.
-    async fn sales_since(
-        &self,
-        sku: &Sku,
-        from: DateTime<Utc>,
-        sent_at: DateTime<Utc>,
-    ) -> Result<Sales, Cause> {
-        let mut sales = Sales::default();
-        let mut orders = self.context.store.orders_with_sku(&self.context.key, sku, from - BLUR).await?;
-        orders.extend(self.unmirrored_orders().await?);
-        if orders.len() > MOST_ORDERS {
-            sales.perhaps = Decimal::ONE;
-            return Ok(sales);
-        }
-        for number in orders {
-            let Some((quantity, at)) = self.dispatch_of(&number, sku).await? else { continue };
-            if at <= from - BLUR {
-                continue;
-            }
-            match at < from + BLUR {
-                true => sales.perhaps += quantity,
-                false => sales.certain += quantity,
-            }
-        }
-        sales.is_young = self.context.clock.now() - sent_at < TimeDelta::seconds(20);
-        Ok(sales)
-    }
-
-    /// Orders that the mirror has not heard of yet: they may have come and gone since it last looked.
-    async fn unmirrored_orders(&self) -> Result<Vec<OrderNumber>, Cause> {
-        let mut strangers = Vec::new();
-        for page in 1..=MOST_PAGES {
-            let query = OrderQuery {
-                limit: Some(100),
-                page,
-                page_parameter: self.context.page_parameter.clone(),
-                ..OrderQuery::default()
-            };
-            let keys: Vec<String> =
-                self.client.list_orders(&query).await?.rows.into_iter().map(|row| row.key).collect();
-            let known = self.context.store.known(&self.context.key, Resource::Orders, keys.clone()).await?;
-            let before = strangers.len();
-            strangers.extend(keys.into_iter().filter(|key| !known.contains_key(key)).map(OrderNumber::new));
-            if strangers.len() == before {
-                break;
-            }
-        }
-        Ok(strangers)
-    }
-
-    /// How much of a SKU an order took off the shelf, and when.
-    async fn dispatch_of(
-        &self,
-        number: &OrderNumber,
-        sku: &Sku,
-    ) -> Result<Option<(Decimal, DateTime<Utc>)>, Cause> {
-        let order = self.client.order(number).await?.value;
-        let is_ours = |item: &&espelho_model::order::OrderItem| {
-            item.sku.as_deref() == Some(sku.as_str()) && item.stock_status.as_deref() == Some("committed")
-        };
-        let quantity: Decimal = order.items.iter().filter(is_ours).filter_map(|item| item.quantity).sum();
-        if quantity.is_zero() {
-            return Ok(None);
-        }
-        let events = self.client.order_events(number).await?.value;
-        let leaves = |status: Option<&str>| matches!(status, Some("shipped" | "picked_up" | "delivered"));
-        let at = events
-            .iter()
-            .filter(|event| leaves(event.new_status.as_deref()))
-            .filter_map(|event| event.created_at)
-            .min();
-        Ok(at.or(order.updated_at).map(|at| (quantity, at)))
-    }
-}
-
-/// What left at dispatch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Sales {
-    certain: Decimal,
-    perhaps: Decimal,
-    /// Whether what is unclear may become clear by waiting.
-    is_young: bool,
 }
 
 fn unit_has_no_half(unit: Option<&str>, delta: Decimal) -> bool {

@@ -250,11 +250,8 @@ impl Pusher<'_> {
         if quantity == target {
             return Ok(done());
         }
-        let Some(sent_at) = last.and_then(|effect| effect.sent_at) else {
-            return Ok(Verdict::Failed(conflict(target, quantity)));
-        };
-        let dispatched = self.context.store.dispatched_since(&self.context.key, &level.sku, sent_at).await?;
-        if quantity + dispatched == target {
+        let Some(set) = last else { return Ok(Verdict::Failed(conflict(target, quantity))) };
+        if self.sales_explain(&level.sku, &set, target - quantity).await? {
             return Ok(done());
         }
         let now = self.context.clock.monotonic();

@@ -1,0 +1,170 @@
+//! What left a shelf at dispatch around an effect of ours: by the journal where we dispatched it, else by the order's timeline.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use espelho_api_client::resources::orders::OrderQuery;
+use espelho_model::{OrderNumber, Sku};
+use espelho_store::{Effect, EffectState};
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use super::{Pusher, verdict::Cause};
+use crate::plan::ledger::Sold;
+
+/// Times of the marketplace have whole seconds, and its clock and ours differ.
+const BLUR: TimeDelta = TimeDelta::seconds(2);
+/// Orders that are read as evidence, at most.
+const MOST_ORDERS: usize = 60;
+/// Orders on a page of the listing.
+const PAGE: u32 = 100;
+
+/// An effect on stock, and what is known of its place among others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings {
+    /// Its number in the journal: what is numbered higher was begun after it was read what was there before it.
+    pub(super) effect: i64,
+    /// The last effect before that was read, none of those up to it being under way then; 0 where nobody looked.
+    pub(super) mark: i64,
+    /// When it was written down.
+    pub(super) from: DateTime<Utc>,
+}
+
+/// Whether a dispatch lies between two readings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placed {
+    Before,
+    Between,
+    Perhaps,
+}
+
+impl Pusher<'_> {
+    /// Whether a transition of ours is under way that takes some of a SKU off the shelf.
+    pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        for effect in store.open_effects(key).await?.iter().filter(|effect| dispatches(effect)) {
+            let number = effect.key.strip_prefix("order/").unwrap_or_default();
+            let skus = store.skus_of_order(key, number).await?;
+            if skus.is_empty() || skus.iter().any(|own| own == sku.as_str()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What of a SKU left the shelf since an effect was written down; `None` where too many orders may have to do with it.
+    pub(super) async fn sold_since(&self, sku: &Sku, around: Surroundings) -> Result<Option<Sold>, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let mut orders = store.orders_with_sku(key, sku, around.from - BLUR).await?;
+        let Some(unknown) = self.unknown_orders(around.from).await? else { return Ok(None) };
+        orders.extend(unknown);
+        if orders.len() > MOST_ORDERS {
+            return Ok(None);
+        }
+        let mut sold = Sold::default();
+        for number in orders {
+            let Some((quantity, placed)) = self.dispatch_of(&number, sku, around).await? else { continue };
+            match placed {
+                Placed::Before => (),
+                Placed::Between => sold.certain += quantity,
+                Placed::Perhaps => sold.perhaps.push(quantity),
+            }
+        }
+        Ok(Some(sold))
+    }
+
+    /// Orders that were placed since about then and that the mirror has not heard of; `None` where there are more than a page.
+    async fn unknown_orders(&self, from: DateTime<Utc>) -> Result<Option<Vec<OrderNumber>>, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        // Whatever day it is over there.
+        let day: NaiveDate = (from - TimeDelta::days(1)).date_naive();
+        let query = OrderQuery {
+            date_from: Some(day),
+            sort: Some("-created_at".to_owned()),
+            limit: Some(PAGE),
+            page: 1,
+            page_parameter: self.context.page_parameter.clone(),
+            ..OrderQuery::default()
+        };
+        let page = self.client.list_orders(&query).await?;
+        let mut unknown = Vec::new();
+        for row in &page.rows {
+            if store.skus_of_order(key, &row.key).await?.is_empty() {
+                unknown.push(OrderNumber::new(row.key.clone()));
+            }
+        }
+        let is_cut = unknown.len() == page.rows.len() && page.rows.len() >= PAGE as usize;
+        Ok((!is_cut).then_some(unknown))
+    }
+
+    /// How much of a SKU an order took off the shelf, and where that lies.
+    async fn dispatch_of(
+        &self,
+        number: &OrderNumber,
+        sku: &Sku,
+        around: Surroundings,
+    ) -> Result<Option<(Decimal, Placed)>, Cause> {
+        let order = self.client.order(number).await?.value;
+        let is_ours = |item: &&espelho_model::order::OrderItem| {
+            item.sku.as_deref() == Some(sku.as_str()) && item.stock_status.as_deref() == Some("committed")
+        };
+        let quantity: Decimal = order.items.iter().filter(is_ours).filter_map(|item| item.quantity).sum();
+        if quantity.is_zero() {
+            return Ok(None);
+        }
+        let effects = self.context.store.effects_on(&self.context.key, &format!("order/{number}")).await?;
+        let first = effects.iter().rev().find(|effect| {
+            dispatches(effect) && matches!(effect.state, EffectState::Confirmed | EffectState::Sent)
+        });
+        if let Some(first) = first {
+            return Ok(Some((quantity, by_journal(first.id, around))));
+        }
+        let events = self.client.order_events(number).await?.value;
+        let leaves = |status: Option<&str>| matches!(status, Some("shipped" | "picked_up" | "delivered"));
+        let at = events
+            .iter()
+            .filter(|event| leaves(event.new_status.as_deref()))
+            .filter_map(|event| event.created_at)
+            .min();
+        Ok(at.or(order.updated_at).map(|at| (quantity, by_clock(at, around.from))))
+    }
+}
+
+/// Whether an effect takes an order's goods off the shelf.
+fn dispatches(effect: &Effect) -> bool {
+    let evidence: Option<Value> = effect
+        .evidence
+        .as_deref()
+        .filter(|_| effect.kind == "order.status")
+        .and_then(|text| serde_json::from_str(text).ok());
+    evidence.is_some_and(|evidence| matches!(evidence["target"].as_str(), Some("shipped" | "picked_up")))
+}
+
+fn by_journal(dispatch: i64, Surroundings { effect, mark, .. }: Surroundings) -> Placed {
+    match dispatch {
+        before if before <= mark => Placed::Before,
+        after if after > effect => Placed::Between,
+        _ => Placed::Perhaps,
+    }
+}
+
+fn by_clock(at: DateTime<Utc>, from: DateTime<Utc>) -> Placed {
+    match at {
+        before if before <= from - BLUR => Placed::Before,
+        after if after >= from + BLUR => Placed::Between,
+        _ => Placed::Perhaps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dispatch_of_ours_is_placed_by_the_journal_and_another_by_the_clock() {
+        let from = DateTime::<Utc>::UNIX_EPOCH;
+        let around = Surroundings { effect: 10, mark: 7, from };
+        let placed = [7, 8, 11].map(|dispatch| by_journal(dispatch, around));
+        assert_eq!(placed, [Placed::Before, Placed::Perhaps, Placed::Between]);
+        let placed = [-2, -1, 1, 2].map(|seconds| by_clock(from + TimeDelta::seconds(seconds), from));
+        assert_eq!(placed, [Placed::Before, Placed::Perhaps, Placed::Perhaps, Placed::Between]);
+    }
+}

@@ -1,0 +1,304 @@
+//! An ERP that never rests, and buyers beside it: levels, movements, prices, orders on their way and labels, by plain SQL; what was
+//! wanted last is remembered.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use espelho_sandbox::NewOrder;
+use serde_json::{Value, json};
+
+use super::{Plan, Stage};
+use crate::{Random, installation::STORE, truth::text};
+
+/// What lies on every shelf in the beginning.
+pub(super) const START: i64 = 1_000_000;
+/// Rows that are open at once, at most: whoever is killed all the time does not get far.
+const OPEN: usize = 24;
+/// Orders on their way at once.
+const ORDERS: usize = 16;
+const STATES_OPEN: &str = "('new', 'waiting', 'sending')";
+
+/// A product, as the marketplace names it.
+#[derive(Clone, Debug)]
+pub(super) struct Goods {
+    pub(super) id: String,
+    pub(super) sku: String,
+    pub(super) location: String,
+    price: f64,
+}
+
+/// A command that was given.
+#[derive(Clone, Debug)]
+pub(super) struct Given {
+    pub(super) kind: &'static str,
+    pub(super) key: String,
+    pub(super) data: Value,
+    pub(super) state: String,
+}
+
+/// An order on its way.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sale {
+    pub(super) lines: Vec<(String, i64)>,
+    step: usize,
+    has_invoice: bool,
+    with_labels: bool,
+    at_once: bool,
+    /// The command that is waited for.
+    waits: Option<i64>,
+}
+
+/// The steps of an order, one command each.
+const STEPS: [&str; 4] = ["preparing", "ready_to_ship", "labels", "shipped"];
+
+pub(super) struct Erp<'s> {
+    stage: &'s Stage,
+    plan: Plan,
+    random: Random,
+    pub(super) levels: Vec<Goods>,
+    pub(super) deltas: Vec<Goods>,
+    pub(super) priced: Vec<Goods>,
+    /// By SKU: what was wanted last, and how many requests there had been by then.
+    pub(super) wanted_levels: BTreeMap<String, (i64, u64)>,
+    pub(super) wanted_prices: BTreeMap<String, String>,
+    pub(super) commands: BTreeMap<i64, Given>,
+    pub(super) sales: BTreeMap<String, Sale>,
+    pub(super) writes: u64,
+    open: BTreeSet<i64>,
+    on_their_way: BTreeSet<String>,
+}
+
+impl<'s> Erp<'s> {
+    pub(super) async fn of(stage: &'s Stage, plan: Plan) -> Self {
+        let mut goods = Vec::new();
+        for product in stage.truth.all("/api/products?per_page=100").await {
+            let id = text(&product["id"]);
+            let detail = stage.truth.data(&format!("/api/products/{id}")).await;
+            if let Some(found) = goods_of(id, &detail) {
+                goods.push(found);
+            }
+        }
+        assert!(goods.len() >= 18, "too few products with a price of their own: {}", goods.len());
+        let (levels, rest) = goods.split_at(6);
+        let (deltas, rest) = rest.split_at(6);
+        Self {
+            stage,
+            plan,
+            random: Random::seeded(plan.seed),
+            levels: levels.to_vec(),
+            deltas: deltas.to_vec(),
+            priced: rest[..6].to_vec(),
+            wanted_levels: BTreeMap::new(),
+            wanted_prices: BTreeMap::new(),
+            commands: BTreeMap::new(),
+            sales: BTreeMap::new(),
+            writes: 0,
+            open: BTreeSet::new(),
+            on_their_way: BTreeSet::new(),
+        }
+    }
+
+    /// Writes and writes, until it is over.
+    pub(super) async fn work(&mut self, over: &Cell<bool>) {
+        let mut ticks = tokio::time::interval(Duration::from_millis(4));
+        while !over.get() {
+            self.hear().await;
+            self.lead_orders().await;
+            if self.open_rows().await.len() < OPEN {
+                self.want_something().await;
+            }
+            ticks.tick().await;
+        }
+    }
+
+    /// Writes nothing new but what orders on their way still need, and waits until nothing is open.
+    pub(super) async fn finish(&mut self) {
+        let mut ticks = tokio::time::interval(Duration::from_millis(20));
+        loop {
+            self.hear().await;
+            self.lead_orders().await;
+            if self.on_their_way.is_empty() && self.open_rows().await.is_empty() {
+                break;
+            }
+            ticks.tick().await;
+        }
+        self.hear().await;
+    }
+
+    /// What is open now, in words.
+    pub(super) async fn open_rows(&self) -> Vec<String> {
+        let sql = format!(
+            "SELECT kind || ' ' || key || ' ' || CAST(id AS TEXT) || ' ' || state || ' ' || COALESCE(error_code, '') AS o FROM commands WHERE state IN {STATES_OPEN} \
+             UNION ALL SELECT 'level ' || sku || ' ' || state FROM erp_stock WHERE state IN {STATES_OPEN} \
+             UNION ALL SELECT 'price ' || sku || ' ' || state FROM erp_prices WHERE state IN {STATES_OPEN}"
+        );
+        self.stage.ask(&sql).await
+    }
+
+    /// Reads what became of the commands.
+    async fn hear(&mut self) {
+        if self.open.is_empty() {
+            return;
+        }
+        let ids: Vec<String> = self.open.iter().map(ToString::to_string).collect();
+        let sql = format!(
+            "SELECT CAST(id AS TEXT) || '|' || state AS s FROM commands WHERE id IN ({}) AND state NOT IN {STATES_OPEN}",
+            ids.join(", ")
+        );
+        for row in self.stage.ask(&sql).await {
+            let (id, state) = row.split_once('|').expect("two words");
+            let id: i64 = id.parse().expect("a number");
+            self.open.remove(&id);
+            if let Some(given) = self.commands.get_mut(&id) {
+                given.state = state.to_owned();
+            }
+        }
+    }
+
+    async fn give(&mut self, kind: &'static str, key: &str, data: Value) -> i64 {
+        let sql = format!(
+            "INSERT INTO commands (store, kind, key, data) VALUES ('{STORE}', '{kind}', '{key}', '{data}') RETURNING CAST(id AS TEXT) AS id"
+        );
+        let id = self.stage.ask(&sql).await[0].parse().expect("a number");
+        let given = Given { kind, key: key.to_owned(), data, state: "new".to_owned() };
+        self.commands.insert(id, given);
+        self.open.insert(id);
+        self.writes += 1;
+        id
+    }
+
+    async fn want_something(&mut self) {
+        match self.random.up_to(100) {
+            1..=25 => self.want_level().await,
+            26..=65 => self.want_movement().await,
+            66..=75 => self.want_price().await,
+            _ if self.on_their_way.len() < ORDERS => self.sell(),
+            _ => self.want_movement().await,
+        }
+    }
+
+    /// Levels are ten apart, so that one is never another less what was sold meanwhile; there are few, so that they come again.
+    async fn want_level(&mut self) {
+        let goods = self.one_of(&self.levels.clone());
+        let quantity = START + 10 * self.random.up_to(4) as i64;
+        let Goods { sku, location, .. } = &goods;
+        let sql = format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{STORE}', '{sku}', '{location}', {quantity}) \
+             ON CONFLICT (store, sku, location_id) DO UPDATE SET quantity = excluded.quantity"
+        );
+        let requests = self.stage.sandbox.stats().requests;
+        self.stage.mirror.execute(&sql).await;
+        self.wanted_levels.insert(sku.clone(), (quantity, requests));
+        self.writes += 1;
+    }
+
+    /// As small as what buyers buy, so that one may be taken for the other.
+    async fn want_movement(&mut self) {
+        let goods = self.one_of(&self.deltas.clone());
+        let size = self.random.up_to(4) as i64;
+        let delta = if self.random.up_to(2) == 1 { size } else { -size };
+        let data = json!({"location_id": goods.location, "delta": delta});
+        self.give("stock.adjust", &goods.sku, data).await;
+    }
+
+    async fn want_price(&mut self) {
+        let goods = self.one_of(&self.priced.clone());
+        let price = format!("{:.2}", goods.price * (1.0 + self.random.up_to(20) as f64 / 100.0));
+        let sku = &goods.sku;
+        let sql = format!(
+            "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('{STORE}', '{sku}', 1, {price}) \
+             ON CONFLICT (store, sku, min_quantity) DO UPDATE SET price = excluded.price"
+        );
+        self.stage.mirror.execute(&sql).await;
+        self.wanted_prices.insert(sku.clone(), price);
+        self.writes += 1;
+    }
+
+    /// A buyer buys goods of both kinds.
+    fn sell(&mut self) {
+        let mut lines = vec![(self.one_of(&self.deltas.clone()).sku, self.random.up_to(3) as i64)];
+        if self.random.up_to(2) == 1 {
+            lines.push((self.one_of(&self.levels.clone()).sku, 1));
+        }
+        let order = NewOrder {
+            lines: lines.iter().map(|(sku, quantity)| (sku.clone(), *quantity as u32)).collect(),
+            ..NewOrder::default()
+        };
+        let number = self.stage.control().place_order(&self.stage.key, order);
+        assert!(!number.is_empty(), "the order is placed");
+        let with_labels = self.plan.labels && self.random.up_to(6) == 1;
+        let at_once = self.random.up_to(3) == 1;
+        self.sales.insert(number.clone(), Sale { lines, with_labels, at_once, ..Sale::default() });
+        self.on_their_way.insert(number);
+    }
+
+    /// Gives each order its next command, once the one before is done; the ERP knows an order when the mirror has it.
+    async fn lead_orders(&mut self) {
+        let mirrored: BTreeSet<String> = match self.on_their_way.is_empty() {
+            true => BTreeSet::new(),
+            false => {
+                let numbers: Vec<String> = self.on_their_way.iter().map(|n| format!("'{n}'")).collect();
+                let sql = format!(
+                    "SELECT DISTINCT order_number AS n FROM order_items WHERE store = '{STORE}' AND order_number IN ({})",
+                    numbers.join(", ")
+                );
+                self.stage.ask(&sql).await.into_iter().collect()
+            }
+        };
+        for number in self.on_their_way.clone() {
+            if mirrored.contains(&number) {
+                self.lead(&number).await;
+            }
+        }
+    }
+
+    async fn lead(&mut self, number: &str) {
+        let mut sale = self.sales[number].clone();
+        let is_over = |erp: &Self, id: i64| !erp.open.contains(&id);
+        // A gate that is shut until the invoice is there: it comes while the command waits for it.
+        if sale.step >= 1 && !sale.has_invoice {
+            sale.has_invoice = self.stage.control().issue_invoice(&self.stage.key, number, "nfe").is_some();
+        }
+        if sale.waits.is_none_or(|id| is_over(self, id)) {
+            if sale.step == STEPS.len() {
+                self.on_their_way.remove(number);
+            } else if sale.step != 1 || sale.has_invoice || sale.at_once {
+                sale.waits = match STEPS[sale.step] {
+                    "labels" if sale.with_labels => {
+                        Some(self.give("labels.generate", number, json!({})).await)
+                    }
+                    "labels" => None,
+                    status => Some(self.give("order.status", number, json!({"status": status})).await),
+                };
+                sale.step += 1;
+            }
+        }
+        self.sales.insert(number.to_owned(), sale);
+    }
+
+    fn one_of(&mut self, goods: &[Goods]) -> Goods {
+        goods[self.random.up_to(goods.len() as u64) as usize - 1].clone()
+    }
+}
+
+/// A product with one price and one place, counted in whole units.
+fn goods_of(id: String, detail: &Value) -> Option<Goods> {
+    let product = &detail["product"];
+    let is_plain = product["price_type"] == "default"
+        && ["un", "pc", "cx", "pct"].contains(&product["base_unit"].as_str()?);
+    let level = detail["stock"]
+        .as_array()?
+        .iter()
+        .find(|level| level["quantity"].as_f64().is_some_and(|quantity| quantity as i64 == START))?;
+    let location = ["location_id", "id"].iter().find_map(|name| {
+        let place = &level["location_stock"][*name];
+        (!place.is_null()).then(|| text(place))
+    });
+    let location =
+        location.or_else(|| (!level["location_id"].is_null()).then(|| text(&level["location_id"])))?;
+    let price = detail["prices"][0]["value"].as_f64()?;
+    is_plain.then(|| Goods { id, sku: text(&product["sku"]), location, price })
+}

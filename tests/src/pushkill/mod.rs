@@ -1,0 +1,175 @@
+//! `kill -9` of the service, again and again, while an ERP writes what it wants and buyers buy: [`erp`] writes and remembers, [`wire`]
+//! keeps what reached the marketplace, and [`judge`] holds one against the other in the end. Nothing of espelho's own code is used.
+//!
+//! Answers are lost after the work is done, one in ten, so that what espelho believes has to come from what it reads.
+
+mod erp;
+mod judge;
+mod wire;
+
+use std::{cell::Cell, time::Duration};
+
+use espelho_sandbox::{Control, Fault, FaultRule, Options, Sandbox};
+use tokio::time::Instant;
+
+pub use judge::Report;
+
+use crate::{Installation, Kind, Mirror, Random, installation::STORE, sandbox_of, truth::Reader};
+use erp::Erp;
+use wire::Wire;
+
+/// Everything that has an effect, as the journal of the sandbox names it.
+const WRITES: [&str; 5] = [
+    "POST /api/products/{id}/stock",
+    "POST /api/products/{id}/prices",
+    "PUT /api/products/{id}/prices",
+    "POST /api/v1/sellers/orders/{id}/status",
+    "POST /api/v1/sellers/orders/{id}/shipment-labels/generate",
+];
+/// Answers that are lost, of a thousand.
+const LOST: u32 = 100;
+
+/// How it is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// On which database.
+    pub kind: Kind,
+    /// How often the service is killed.
+    pub kills: u64,
+    /// Chooses the moments and what is written.
+    pub seed: u64,
+    /// Whether labels are made too: where the request was cut off before it left, it takes two minutes to say so.
+    pub labels: bool,
+    /// How long what is open in the end may take.
+    pub longest: Duration,
+}
+
+/// The marketplace, the installation, and somebody who reads the truth.
+struct Stage {
+    sandbox: Sandbox,
+    installation: Installation,
+    mirror: Mirror,
+    truth: Reader,
+    /// The store's name in the sandbox.
+    key: String,
+}
+
+/// How the service was killed.
+#[derive(Debug, Default)]
+struct Killed {
+    kills: u64,
+    /// Milliseconds from the start to the first request.
+    back: Vec<u64>,
+    took: Duration,
+}
+
+/// Kills the service as the plan says, lets it finish, and says what became of everything.
+///
+/// # Panics
+/// When the service does not start, or what is open does not end.
+pub async fn run(plan: Plan) -> Report {
+    let stage = Stage::set(plan).await;
+    let mut erp = Erp::of(&stage, plan).await;
+    let mut wire = Wire::default();
+    for route in WRITES {
+        let rule = FaultRule { route: route.into(), times: None, kind: Fault::ResetAfter };
+        stage.control().fault_sometimes(rule, LOST);
+    }
+    let over = Cell::new(false);
+    let killing = async {
+        let killed = stage.kill_again_and_again(plan, &mut wire).await;
+        over.set(true);
+        killed
+    };
+    let (killed, ()) = tokio::join!(killing, erp.work(&over));
+    stage.control().clear_faults();
+    let service = stage.installation.start(&["run"]);
+    let ended = tokio::time::timeout(plan.longest, erp.finish()).await;
+    service.kill().await;
+    wire.drain(&stage.control());
+    if ended.is_err() {
+        eprintln!("still open after {:?}: {:#?}", plan.longest, erp.open_rows().await);
+    }
+    judge::judge(&stage, &erp, &wire, killed).await
+}
+
+impl Stage {
+    /// A store whose products all lie in one place, mirrored once.
+    async fn set(plan: Plan) -> Self {
+        let options = Options { orders: 1, products: 30, seed: plan.seed, ..Options::default() };
+        let sandbox = sandbox_of(options).await;
+        let installation = Installation::on(plan.kind).await;
+        installation.write_main(
+            "[log]\nlevel = \"error\"\n[schedule]\nreconcile = \"0 0 0 1 1 *\"\nnew_orders = 1\nopen_orders = 1\nparts = 1\n",
+        );
+        let access = sandbox.stores().remove(0);
+        installation.write_store(STORE, &sandbox.base_url(), &access.username, &access.password);
+        let other = sandbox.control().add_credential(&access.key).expect("a credential");
+        let truth = Reader::log_in_with(&sandbox, &other).await;
+        for product in truth.all("/api/products?per_page=100").await {
+            let sku = crate::truth::text(&product["sku"]);
+            sandbox.control().set_stock(&access.key, &sku, erp::START);
+        }
+        installation.resync(&[]).await.expect(0);
+        let mirror = installation.mirror().await;
+        Self { sandbox, installation, mirror, truth, key: access.key }
+    }
+
+    fn control(&self) -> Control {
+        self.sandbox.control()
+    }
+
+    /// The first column of a query, as text.
+    async fn ask(&self, sql: &str) -> Vec<String> {
+        let rows = self.mirror.ask(sql).await;
+        rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
+    }
+
+    async fn kill_again_and_again(&self, plan: Plan, wire: &mut Wire) -> Killed {
+        let mut random = Random::seeded(plan.seed ^ 0x6B69_6C6C);
+        let (mut killed, began) = (Killed::default(), Instant::now());
+        while killed.kills < plan.kills {
+            let requests = self.sandbox.stats().requests;
+            let (started, mut service) = (Instant::now(), self.installation.start(&["run"]));
+            // Some are killed while they start, most of them in the midst of work, and a few after they could do much of it.
+            let (from_start, delay) = match random.up_to(20) {
+                1 => (false, random.up_to(2_000)),
+                2..=4 => (true, random.up_to(40)),
+                _ => (false, 4 + random.up_to(116)),
+            };
+            if !from_start {
+                let works = async || self.sandbox.stats().requests > requests;
+                if within(Duration::from_secs(30), works).await {
+                    killed.back.push(started.elapsed().as_millis() as u64);
+                }
+            }
+            pause(Duration::from_millis(delay)).await;
+            assert!(!service.has_ended(), "the service has ended by itself: {}", service.end().await);
+            service.kill().await;
+            killed.kills += 1;
+            wire.drain(&self.control());
+            if killed.kills.is_multiple_of(250) {
+                println!("{} kills after {:.0} s", killed.kills, began.elapsed().as_secs_f64());
+            }
+        }
+        killed.took = began.elapsed();
+        killed
+    }
+}
+
+/// Whether it comes to hold in time.
+async fn within(longest: Duration, mut condition: impl AsyncFnMut() -> bool) -> bool {
+    let mut ticks = tokio::time::interval(Duration::from_millis(1));
+    let looking = async {
+        while !condition().await {
+            ticks.tick().await;
+        }
+    };
+    tokio::time::timeout(longest, looking).await.is_ok()
+}
+
+/// The moment of a kill is a moment in time: nothing is waited for.
+async fn pause(length: Duration) {
+    let never = tokio::time::timeout(length, std::future::pending::<()>()).await;
+    debug_assert!(never.is_err());
+}
