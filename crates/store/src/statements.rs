@@ -149,6 +149,7 @@ const INBOX: &[&str] = &[
     copies::FIRST_OPEN,
     effects::OF_COMMAND,
     effects::OF_NUMBER,
+    effects::AFTER,
     effects::LAST,
     effects::OF_KEY,
     effects::OPEN,

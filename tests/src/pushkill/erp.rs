@@ -288,17 +288,13 @@ impl<'s> Erp<'s> {
 fn goods_of(id: String, detail: &Value) -> Option<Goods> {
     let product = &detail["product"];
     let is_plain = product["price_type"] == "default"
+        && product["is_available_for_sale"] == true
         && ["un", "pc", "cx", "pct"].contains(&product["base_unit"].as_str()?);
     let level = detail["stock"]
         .as_array()?
         .iter()
         .find(|level| level["quantity"].as_f64().is_some_and(|quantity| quantity as i64 == START))?;
-    let location = ["location_id", "id"].iter().find_map(|name| {
-        let place = &level["location_stock"][*name];
-        (!place.is_null()).then(|| text(place))
-    });
-    let location =
-        location.or_else(|| (!level["location_id"].is_null()).then(|| text(&level["location_id"])))?;
+    let location = text(&level["location_stock"]);
     let price = detail["prices"][0]["value"].as_f64()?;
     is_plain.then(|| Goods { id, sku: text(&product["sku"]), location, price })
 }

@@ -96,7 +96,7 @@ pub async fn run(plan: Plan) -> Report {
 impl Stage {
     /// A store whose products all lie in one place, mirrored once.
     async fn set(plan: Plan) -> Self {
-        let options = Options { orders: 1, products: 30, seed: plan.seed, ..Options::default() };
+        let options = Options { orders: 1, products: 60, seed: plan.seed, ..Options::default() };
         let sandbox = sandbox_of(options).await;
         let installation = Installation::on(plan.kind).await;
         installation.write_main(
@@ -108,7 +108,7 @@ impl Stage {
         let truth = Reader::log_in_with(&sandbox, &other).await;
         for product in truth.all("/api/products?per_page=100").await {
             let sku = crate::truth::text(&product["sku"]);
-            sandbox.control().set_stock(&access.key, &sku, erp::START);
+            assert!(sandbox.control().set_stock(&access.key, &sku, erp::START), "{sku} is stocked");
         }
         installation.resync(&[]).await.expect(0);
         let mirror = installation.mirror().await;
@@ -148,8 +148,13 @@ impl Stage {
             service.kill().await;
             killed.kills += 1;
             wire.drain(&self.control());
-            if killed.kills.is_multiple_of(250) {
-                println!("{} kills after {:.0} s", killed.kills, began.elapsed().as_secs_f64());
+            if killed.kills.is_multiple_of(100) {
+                println!(
+                    "{} kills after {:.0} s; {} ms from starts to first requests",
+                    killed.kills,
+                    began.elapsed().as_secs_f64(),
+                    killed.back.iter().sum::<u64>()
+                );
             }
         }
         killed.took = began.elapsed();

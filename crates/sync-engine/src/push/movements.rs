@@ -65,6 +65,9 @@ impl Pusher<'_> {
         // What leaves the shelf from here on counts: it may be before the reading, or after it.
         let from = self.context.clock.now();
         let detail = self.read_product(&product).await?;
+        if self.has_dispatched_since(&sku, mark).await? {
+            return Ok(Verdict::Again(DISPATCHES));
+        }
         if unit_has_no_half(detail.product.base_unit.as_deref(), delta) {
             return Ok(Verdict::Failed(invalid("there is no half of this unit")));
         }
