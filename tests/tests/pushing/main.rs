@@ -4,5 +4,6 @@
 mod erp;
 mod levels;
 mod orders;
+mod planned;
 mod prices;
 mod rest;

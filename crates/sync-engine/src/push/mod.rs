@@ -37,6 +37,7 @@ use futures_util::{StreamExt as _, stream};
 use rust_decimal::Decimal;
 
 pub use preview::{PlannedCall, preview};
+pub use prices::{current_tiers, mode_of, request_of};
 pub use verdict::{Said, Verdict};
 
 use crate::{Problem, StoreContext, Trouble, plan::guards::Guards};
