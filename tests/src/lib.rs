@@ -14,6 +14,7 @@ pub mod catalogue;
 pub mod converge;
 pub mod installation;
 pub mod ledger;
+pub mod levels;
 pub mod marketplace;
 pub mod mirror;
 pub mod pages;

@@ -88,6 +88,7 @@ pub use tokens::{KeptToken, LoginOnRecord};
 pub use wanted::{
     Outcome,
     commands::Command,
+    counts::WantedCounts,
     prices::{WantedPrices, WantedTier},
     release::{HeldRow, Wanted},
     stock::WantedStock,

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod erp;
+mod folder;
 mod levels;
+mod loaded;
 mod orders;
 mod planned;
 mod prices;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use espelho_model::{OrderNumber, watch};
-use espelho_store::Part;
+use espelho_store::{EffectState, Part};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
@@ -21,6 +21,10 @@ impl Told for Live<'_> {
         let parts = BTreeSet::from([Part::Order, Part::Shipments]);
         let want = Want { parts, urgency: Urgency::Hinted, ..Want::default() };
         self.push([(Entity::Order(number.clone()), want)]);
+    }
+
+    fn settled(&self, kind: &str, state: EffectState) {
+        self.observer.settled(kind, state);
     }
 }
 

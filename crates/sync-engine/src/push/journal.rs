@@ -69,12 +69,14 @@ impl Pusher<'_> {
             Evidence::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
             Evidence::DidNot { how } => (EffectState::Refuted, *how, None),
             Evidence::Unprovable(said) => {
+                self.told.settled(&effect.kind, EffectState::Doubtful);
                 return self
                     .settle(effect.id, EffectState::Doubtful, Some(said.code.clone()), &said.error, None)
                     .await;
             }
             Evidence::NotYet(_) => return Ok(()),
         };
+        self.told.settled(&effect.kind, state);
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
         self.settle(effect.id, state, None, note, answer).await
