@@ -1,6 +1,6 @@
 //! What the end-to-end tests share. They know espelho as its users do: the binary, the tables, and the
 //! marketplace's API document. No type of the product's crates is used here but the sandbox's controls, and the client
-//! in [`seller`], for the stories that go through it alone.
+//! in [`seller`], for the stories that go through it alone, and the planner of price tiers, whose every step [`tiers`] has carried out.
 //!
 //! Reading order: [`installation`] (a configuration folder and the binary run with it), [`mirror`] (its database,
 //! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace made by hand from the API document,
@@ -14,6 +14,7 @@ pub mod catalogue;
 pub mod converge;
 pub mod installation;
 pub mod ledger;
+pub mod levels;
 pub mod marketplace;
 pub mod mirror;
 pub mod pages;
@@ -21,6 +22,7 @@ pub mod pushkill;
 pub mod random;
 pub mod seller;
 pub mod shop;
+pub mod tiers;
 pub mod truth;
 
 pub use installation::{Installation, Outcome, Running};

@@ -7,8 +7,44 @@ use espelho_model::StoreKey;
 use espelho_store::{Error as StoreError, PriceWish, StockWish, Store};
 use rust_decimal::Decimal;
 
+use crate::cli::ImportKind;
+
 /// Bad lines that are named, at most.
 const MOST_NAMED: usize = 20;
+
+/// What is wrong with a file, line by line.
+pub(crate) struct BadLines {
+    lines: Vec<(u64, Words)>,
+    /// How many there are beside.
+    more: usize,
+}
+
+/// A problem in Portuguese and English.
+type Words = [String; 2];
+
+fn words(portuguese: impl Into<String>, english: impl Into<String>) -> Words {
+    [portuguese.into(), english.into()]
+}
+
+impl BadLines {
+    fn one(line: u64, problem: Words) -> Self {
+        Self { lines: vec![(line, problem)], more: 0 }
+    }
+
+    /// In English, a text for each line.
+    pub(crate) fn in_english(&self) -> Vec<String> {
+        let named = self.lines.iter().map(|(line, [_, english])| format!("line {line}: {english}"));
+        let more = (self.more > 0).then(|| format!("and {} more lines", self.more));
+        named.chain(more).collect()
+    }
+
+    /// In Portuguese.
+    pub(crate) fn in_portuguese(&self) -> Vec<String> {
+        let named = self.lines.iter().map(|(line, [portuguese, _])| format!("linha {line}: {portuguese}"));
+        let more = (self.more > 0).then(|| format!("e mais {} linhas", self.more));
+        named.chain(more).collect()
+    }
+}
 
 /// What a file holds.
 pub(crate) enum Rows {
@@ -55,19 +91,45 @@ fn is_ambiguous(text: &str) -> bool {
     !rest.is_empty() && (1..=3).any(|length| digits(first, length)) && rest.iter().all(|part| digits(part, 3))
 }
 
+/// Reads a file of a kind.
+pub(crate) fn rows(kind: ImportKind, file: &[u8]) -> Result<Rows, BadLines> {
+    match kind {
+        ImportKind::Stock => stock(file).map(Rows::Stock),
+        ImportKind::Prices => prices(file).map(Rows::Prices),
+    }
+}
+
+/// A file that nobody reads.
+pub(crate) fn too_large(most: u64) -> BadLines {
+    let problem = words(
+        format!("o arquivo tem mais de {most} bytes: divida-o em vários"),
+        format!("the file has more than {most} bytes: make several of it"),
+    );
+    BadLines::one(1, problem)
+}
+
+/// A file that cannot be read.
+pub(crate) fn not_readable(error: &std::io::Error) -> BadLines {
+    let portuguese = format!("o arquivo não pode ser lido pelo serviço: {error}");
+    BadLines::one(1, words(portuguese, format!("the service cannot read the file: {error}")))
+}
+
 /// Levels of stock: columns `sku`, `location_id`, `quantity`.
-pub(crate) fn stock(file: &[u8]) -> Result<Vec<StockWish>, Vec<String>> {
+fn stock(file: &[u8]) -> Result<Vec<StockWish>, BadLines> {
     read(file, &["sku", "location_id", "quantity"], &[], |line| {
-        let quantity = line.number("quantity")?.ok_or("quantity is missing")?;
+        let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         match quantity < Decimal::ZERO {
-            true => Err(format!("quantity is {quantity}; it must be 0 or more")),
+            true => Err(words(
+                format!("quantity é {quantity}; deve ser 0 ou mais"),
+                format!("quantity is {quantity}; it must be 0 or more"),
+            )),
             false => Ok(StockWish { sku: line.text("sku")?, location: line.text("location_id")?, quantity }),
         }
     })
 }
 
 /// Prices: columns `sku`, `price` or `discount_percent`, and where there are tiers `min_quantity` and `package_*`.
-pub(crate) fn prices(file: &[u8]) -> Result<Vec<PriceWish>, Vec<String>> {
+fn prices(file: &[u8]) -> Result<Vec<PriceWish>, BadLines> {
     let optional = [
         "min_quantity",
         "price",
@@ -80,13 +142,16 @@ pub(crate) fn prices(file: &[u8]) -> Result<Vec<PriceWish>, Vec<String>> {
     read(file, &["sku"], &optional, |line| {
         let min_quantity = match line.optional("min_quantity") {
             None => 1,
-            Some(text) => {
-                text.parse().map_err(|_| format!("min_quantity is {text:?}, which is no whole number"))?
-            }
+            Some(text) => text
+                .parse()
+                .map_err(|_| no_number("min_quantity", text, ["um número inteiro", "whole number"]))?,
         };
         let (price, discount_percent) = (line.number("price")?, line.number("discount_percent")?);
         if price.is_none() && discount_percent.is_none() {
-            return Err("neither price nor discount_percent".to_owned());
+            return Err(words(
+                "faltam price e discount_percent: informe um deles",
+                "neither price nor discount_percent",
+            ));
         }
         let package = ["package_weight", "package_height", "package_width", "package_length"];
         let mut measures = [None; 4];
@@ -111,41 +176,68 @@ impl Line<'_> {
         self.values.get(at).map(str::trim).filter(|text| !text.is_empty())
     }
 
-    fn text(&self, name: &str) -> Result<String, String> {
-        self.optional(name).map(str::to_owned).ok_or_else(|| format!("{name} is missing"))
+    fn text(&self, name: &str) -> Result<String, Words> {
+        self.optional(name).map(str::to_owned).ok_or_else(|| missing(name))
     }
 
-    fn number(&self, name: &str) -> Result<Option<Decimal>, String> {
-        let Some(text) = self.optional(name) else { return Ok(None) };
-        if self.is_brazilian && is_ambiguous(text) {
-            let plain = text.replace('.', "");
-            return Err(format!(
-                "{name} is {text:?}: write {plain} or {plain},00, or a comma for the decimals"
-            ));
+    fn number(&self, name: &str) -> Result<Option<Decimal>, Words> {
+        match self.optional(name) {
+            None => Ok(None),
+            Some(text) if self.is_brazilian && is_ambiguous(text) => {
+                let plain = text.replace('.', "");
+                Err(words(
+                    format!(
+                        "{name} é {text:?}: escreva {plain} ou {plain},00, ou use vírgula para os decimais"
+                    ),
+                    format!("{name} is {text:?}: write {plain} or {plain},00, or a comma for the decimals"),
+                ))
+            }
+            Some(text) => {
+                number(text).map(Some).ok_or_else(|| no_number(name, text, ["um número", "number"]))
+            }
         }
-        number(text).map(Some).ok_or_else(|| format!("{name} is {text:?}, which is no number"))
     }
+}
+
+fn missing(name: &str) -> Words {
+    words(format!("falta {name}"), format!("{name} is missing"))
+}
+
+fn no_number(name: &str, text: &str, [portuguese, english]: [&str; 2]) -> Words {
+    words(
+        format!("{name} é {text:?}, que não é {portuguese}"),
+        format!("{name} is {text:?}, which is no {english}"),
+    )
+}
+
+fn unreadable(error: &csv::Error) -> Words {
+    words(format!("a linha não pode ser lida (UTF-8? número de colunas?): {error}"), error.to_string())
 }
 
 fn read<T>(
     file: &[u8],
     required: &[&str],
     optional: &[&str],
-    row: impl Fn(&Line<'_>) -> Result<T, String>,
-) -> Result<Vec<T>, Vec<String>> {
+    row: impl Fn(&Line<'_>) -> Result<T, Words>,
+) -> Result<Vec<T>, BadLines> {
     let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
     let first = file.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiter = if first.contains(&b';') { b';' } else { b',' };
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(false).from_reader(file);
-    let names = reader.headers().map_err(|error| vec![error.to_string()])?.clone();
+    let names = reader.headers().map_err(|error| BadLines::one(1, unreadable(&error)))?.clone();
     let has = |name: &&&str| names.iter().any(|column| column.trim().eq_ignore_ascii_case(name));
     if let Some(missing) = required.iter().find(|name| !has(name)) {
-        return Err(vec![format!("line 1: the column {missing} is missing")]);
+        let problem = words(format!("falta a coluna {missing}"), format!("the column {missing} is missing"));
+        return Err(BadLines::one(1, problem));
     }
     let is_known =
         |column: &&str| required.iter().chain(optional).any(|name| column.trim().eq_ignore_ascii_case(name));
     if let Some(unknown) = names.iter().find(|column| !is_known(column)) {
-        return Err(vec![format!("line 1: nobody knows the column {unknown:?}")]);
+        let problem = words(
+            format!("ninguém conhece a coluna {unknown:?}"),
+            format!("nobody knows the column {unknown:?}"),
+        );
+        return Err(BadLines::one(1, problem));
     }
     let (mut rows, mut bad) = (Vec::new(), Vec::new());
     for values in reader.records() {
@@ -154,12 +246,12 @@ fn read<T>(
                 let line = values.position().map_or(0, csv::Position::line);
                 match row(&Line { names: &names, values: &values, is_brazilian: delimiter == b';' }) {
                     Ok(row) => rows.push(row),
-                    Err(problem) => bad.push(format!("line {line}: {problem}")),
+                    Err(problem) => bad.push((line, problem)),
                 }
             }
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
-                bad.push(format!("line {line}: {error}"));
+                bad.push((line, unreadable(&error)));
             }
         }
     }
@@ -168,10 +260,7 @@ fn read<T>(
     }
     let more = bad.len().saturating_sub(MOST_NAMED);
     bad.truncate(MOST_NAMED);
-    if more > 0 {
-        bad.push(format!("and {more} more lines"));
-    }
-    Err(bad)
+    Err(BadLines { lines: bad, more })
 }
 
 #[cfg(test)]
@@ -196,12 +285,13 @@ mod tests {
 
     #[test]
     fn a_file_is_read_whole_or_not_at_all_and_every_bad_line_is_named() {
-        let good = stock("sku;location_id;quantity\nA-1;1;10,5\nA-2;2;0\n".as_bytes()).unwrap();
+        let good = stock("sku;location_id;quantity\nA-1;1;10,5\nA-2;2;0\n".as_bytes()).ok().unwrap();
         assert_eq!((good.len(), good[0].quantity.to_string()), (2, "10.5".to_owned()));
         let bad =
-            stock("sku,location_id,quantity\nA-1,1,10\n,1,3\nA-3,1,-2\nA-4,1,x\n".as_bytes()).unwrap_err();
+            stock("sku,location_id,quantity\nA-1,1,10\n,1,3\nA-3,1,-2\nA-4,1,x\n".as_bytes()).err().unwrap();
+        assert_eq!(bad.in_portuguese()[0], "linha 3: falta sku");
         assert_eq!(
-            bad,
+            bad.in_english(),
             [
                 "line 3: sku is missing",
                 "line 4: quantity is -2; it must be 0 or more",
@@ -212,9 +302,10 @@ mod tests {
 
     #[test]
     fn columns_are_found_by_name_and_an_unknown_one_is_refused() {
-        let prices = prices("\u{feff}price,SKU\n19.90,A\n".as_bytes()).unwrap();
+        let prices = prices("\u{feff}price,SKU\n19.90,A\n".as_bytes()).ok().unwrap();
         assert_eq!((prices[0].sku.as_str(), prices[0].min_quantity), ("A", 1));
-        assert_eq!(stock(b"sku,quantity\nA,1\n").unwrap_err(), ["line 1: the column location_id is missing"]);
-        assert!(super::prices(b"sku,preco\nA,1\n").unwrap_err()[0].contains("preco"));
+        let told = |bad: Option<BadLines>| bad.unwrap().in_english().remove(0);
+        assert_eq!(told(stock(b"sku,quantity\nA,1\n").err()), "line 1: the column location_id is missing");
+        assert!(told(super::prices(b"sku,preco\nA,1\n").err()).contains("preco"));
     }
 }

@@ -12,6 +12,7 @@ mod context;
 mod counted;
 mod exit;
 mod files;
+mod folder;
 mod handover;
 mod health;
 mod http;

@@ -11,6 +11,7 @@ use espelho_model::{
     Clock, StoreKey,
     sync::{Resource, RunState},
 };
+use espelho_store::EffectState;
 use espelho_sync_engine::{
     Problem, StoreReport, Trouble,
     live::{Handled, Observer, schedule::Look},
@@ -115,6 +116,11 @@ impl Observer for Measure {
     fn waiting(&self, oldest: Duration) {
         metrics::gauge!("espelho_mirror_oldest_waiting_seconds", "store" => self.label())
             .set(oldest.as_secs_f64());
+    }
+
+    fn settled(&self, kind: &str, state: EffectState) {
+        let labels = [("store", self.label()), ("kind", kind.to_owned()), ("as", state.as_str().to_owned())];
+        metrics::counter!("espelho_effects_settled_total", &labels).increment(1);
     }
 
     fn stats(&self, stats: Stats) {

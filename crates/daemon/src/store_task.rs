@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use crate::{
     config::StoreConfig,
     context::{Shared, give_back},
+    folder::Folder,
     health::{FOREIGN_LOGIN, Health},
     http::webhook::Bells,
     measure::Measure,
@@ -68,7 +69,10 @@ impl StoreTask {
             };
             match self.boxed_open(lease).await {
                 Ok(context) => {
+                    // What the ERP puts there is for whoever has the store, and for nobody else.
+                    let watched = self.folder().map(Folder::watched);
                     let context = self.work(context, last_seen).await;
+                    drop(watched);
                     self.health.change(&self.config.key, |health| health.held = false);
                     self.boxed_give_back(context.lease).await;
                 }
@@ -136,6 +140,13 @@ impl StoreTask {
             () = retry => {}
             () = self.shared.stop.cancelled() => {}
         }
+    }
+
+    /// The folder that is watched for files.
+    fn folder(&self) -> Option<Folder> {
+        let (store, clock) = (self.shared.store.clone(), Arc::clone(&self.shared.clock));
+        let path = self.config.inbox.clone()?;
+        Some(Folder { path, key: self.config.key.clone(), store, clock })
     }
 
     fn tell(&self, problem: &Problem) {

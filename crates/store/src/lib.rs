@@ -88,6 +88,7 @@ pub use tokens::{KeptToken, LoginOnRecord};
 pub use wanted::{
     Outcome,
     commands::Command,
+    counts::WantedCounts,
     joining::Joinable,
     prices::{WantedPrices, WantedTier},
     release::{HeldRow, TroubledRow, Wanted, WantedRow},

@@ -93,6 +93,8 @@ const PLAIN: &[&str] = &[
     wanted::joining::ASKED,
     wanted::joining::BY_POLICY,
     wanted::joining::JOINABLE,
+    wanted::commands::STILL,
+    wanted::counts::DONE,
     wanted::outbox::WANTING,
     wanted::prices::ANSWER,
     wanted::prices::OF_SKU,
@@ -127,6 +129,7 @@ const PLAIN: &[&str] = &[
     wanted::seen::WITH_SKU,
     wanted::stock::ANSWER,
     wanted::stock::OPEN,
+    wanted::stock::STILL,
     wanted::write::COMMAND,
 ];
 
@@ -234,7 +237,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend([1, 2].map(|rows| upsert.sql(rows, places)));
     }
     statements.push((*counts::COUNTS).to_owned());
-    let for_people = FOR_PEOPLE.iter().chain([&*overview::TABLES]).flatten();
+    let for_people = FOR_PEOPLE.iter().chain([&*overview::TABLES, &*wanted::counts::UNDONE]).flatten();
     statements.extend(for_people.map(|&sql| sql.to_owned()));
     statements.extend(explain::statements().map(str::to_owned));
     if matches!(places, Places::Numbered) {

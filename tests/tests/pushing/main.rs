@@ -2,8 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod erp;
+mod folder;
 mod killed;
 mod levels;
+mod loaded;
 mod orders;
+mod planned;
 mod prices;
 mod rest;

@@ -122,14 +122,10 @@ async fn write(reading: &Reading, wish: Wish<'_>) -> Result<Value, Problem> {
 
 fn read_file(kind: ImportKind, file: &Path) -> Result<Rows, Problem> {
     let text = std::fs::read(file).map_err(|error| bad(format!("{}: {error}", file.display())))?;
-    let read = match kind {
-        ImportKind::Stock => import::stock(&text).map(Rows::Stock),
-        ImportKind::Prices => import::prices(&text).map(Rows::Prices),
-    };
-    read.map_err(|lines| Problem {
+    import::rows(kind, &text).map_err(|bad| Problem {
         trouble: Trouble::Failure,
         code: "bad_lines".into(),
-        error: format!("{}: {}", file.display(), lines.join("; ")),
+        error: format!("{}: {}", file.display(), bad.in_english().join("; ")),
         hint: "nada foi importado: corrija estas linhas e importe de novo / nothing was imported: correct these lines and import it again".into(),
     })
 }

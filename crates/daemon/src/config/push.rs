@@ -25,6 +25,7 @@ pub(super) struct Push {
     stock_basis: StockBasis,
     remove_missing_tiers: bool,
     files: Option<PathBuf>,
+    inbox: Option<PathBuf>,
 }
 
 impl Default for Push {
@@ -36,6 +37,7 @@ impl Default for Push {
             stock_basis: StockBasis::Physical,
             remove_missing_tiers: false,
             files: None,
+            inbox: None,
         }
     }
 }
@@ -116,6 +118,11 @@ pub(super) struct Held {
 }
 
 impl Push {
+    /// The folder that is watched for files of stock and prices.
+    pub(super) fn inbox(&self, dir: &Path) -> Option<PathBuf> {
+        self.inbox.as_ref().map(|inbox| dir.join(inbox))
+    }
+
     /// Checks it; a mistake comes with the key that it is in.
     pub(super) fn check(
         self,

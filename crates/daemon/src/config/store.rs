@@ -43,6 +43,8 @@ pub(crate) struct StoreConfig {
     pub labels: Option<LabelsConfig>,
     /// How what the ERP wants is carried out.
     pub push: PushOptions,
+    /// Absent: no folder is watched.
+    pub inbox: Option<PathBuf>,
 }
 
 impl StoreConfig {
@@ -197,6 +199,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         zero_max_percent: file.guards.zero_max_percent,
         listings_per_hour: file.guards.listings_per_hour,
     };
+    let inbox = file.push.inbox(dir);
     let push = file
         .push
         .check(held, &file.price_floors, file.campaigns, dir)
@@ -218,6 +221,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         webhook,
         labels,
         push,
+        inbox,
     })
 }
 

@@ -34,12 +34,42 @@ pub(super) async fn metrics(state: &State) -> String {
         }
         Err(error) => tracing::debug!(%error, "the tokens' ends are not shown"),
     }
+    if let Err(error) = wanted(&mut text, state).await {
+        tracing::debug!(%error, "what the ERP wants is not shown");
+    }
     lanes(&mut text, &state.watch);
     traffic::write(&mut text, &state.tallies.all(), &state.timings.each_ref().map(Timings::timed));
     database_errors(&mut text);
     disk(&mut text, &state.store);
     process(&mut text, state.camera.live.started_at);
     text
+}
+
+/// What the ERP wants, by where it is. Where there is nothing there is no line: a hub has thousands of stores.
+async fn wanted(text: &mut String, state: &State) -> Result<(), espelho_store::Error> {
+    let (undone, done, now) =
+        (state.store.undone(None).await?, state.camera.done().await?, state.clock.now());
+    let each =
+        || undone.iter().flat_map(|(store, tables)| tables.iter().map(move |(table, n)| (store, table, n)));
+    head(text, "espelho_intents", "gauge");
+    for (store, table, rows) in done.iter() {
+        line(text, "espelho_intents", &[("store", store), ("table", table), ("state", "done")], *rows as f64);
+    }
+    for (store, table, n) in each() {
+        for (word, rows) in
+            [("open", n.open), ("failed", n.failed), ("held", n.held), ("doubtful", n.doubtful)]
+        {
+            let labels = [("store", store.as_str()), ("table", table), ("state", word)];
+            line(text, "espelho_intents", &labels, rows as f64);
+        }
+    }
+    head(text, "espelho_intents_oldest_open_seconds", "gauge");
+    for (store, table, n) in each() {
+        let Some(since) = n.oldest_open else { continue };
+        let (labels, age) = ([("store", store.as_str()), ("table", table)], (now - since).num_seconds());
+        line(text, "espelho_intents_oldest_open_seconds", &labels, age.max(0) as f64);
+    }
+    Ok(())
 }
 
 fn budgets(text: &mut String, state: &State) {

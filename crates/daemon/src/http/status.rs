@@ -30,7 +30,11 @@ pub(crate) struct Camera {
     pub shown: Arc<ShownStores>,
     pub live: Live,
     kept: Mutex<Kept>,
+    done: Mutex<Option<(Duration, Done)>>,
 }
+
+/// How many rows the ERP's tables have that are done: store, table, rows.
+pub(super) type Done = Arc<[(String, String, u64)]>;
 
 /// What was taken last, and until when it is good.
 #[derive(Default)]
@@ -44,7 +48,7 @@ struct Kept {
 
 impl Camera {
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>, shown: Arc<ShownStores>, live: Live) -> Self {
-        Self { store, clock, shown, live, kept: Mutex::default() }
+        Self { store, clock, shown, live, kept: Mutex::default(), done: Mutex::default() }
     }
 
     /// How everything is, or was a moment ago; `of` one store alone.
@@ -74,6 +78,18 @@ impl Camera {
         let picture = Arc::new(picture);
         kept.pictures.insert(of.cloned(), (self.good_until(begun), Arc::clone(&picture)));
         Ok(picture)
+    }
+
+    /// What is done of what the ERP wants, or was a moment ago: to count goes through all rows.
+    pub(super) async fn done(&self) -> Result<Done, Error> {
+        let mut done = self.done.lock().await;
+        let begun = self.clock.monotonic();
+        if let Some((_, counts)) = done.as_ref().filter(|(until, _)| begun < *until) {
+            return Ok(Arc::clone(counts));
+        }
+        let counts: Done = self.store.done_counts().await?.into();
+        *done = Some((self.good_until(begun), Arc::clone(&counts)));
+        Ok(counts)
     }
 
     async fn take(&self, shown: (&[Shown], Option<&StoreKey>), counted: &Counted) -> Result<Picture, Error> {

@@ -8,7 +8,7 @@ use espelho_store::{Error, Overview, RunOnRecord, Store, TableState};
 
 use super::{
     Failures, Health, Holder, Inbox, Live, Picture, Run, ServiceState, Shown, StorePicture, TableCounts,
-    judge, resources, sweeps,
+    judge, resources, sweeps, wanted,
 };
 
 /// How much the mirror holds. To count goes through all rows, so that whoever looks often keeps it for a while.
@@ -35,7 +35,7 @@ pub(crate) async fn collect(
 ) -> Result<Picture, Error> {
     let at = clock.now();
     let (mut overviews, held) = (store.overview(of).await?, store.held_stores().await?);
-    let mut swept = store.sweep_overview(of).await?;
+    let (mut swept, mut undone) = (store.sweep_overview(of).await?, store.undone(of).await?);
     let health = live.map(|live| live.health.snapshot()).unwrap_or_default();
     let mut stores = Vec::new();
     for (key, per_minute, plan) in shown.iter().filter(|(key, ..)| of.is_none_or(|of| of == key)) {
@@ -50,6 +50,7 @@ pub(crate) async fn collect(
         let open = counted.open_orders.get(name).copied().unwrap_or_default();
         let swept = swept.remove(name).unwrap_or_default();
         picture.sweeps = sweeps::of_store(&picture, *per_minute, plan, (&swept, open), at);
+        picture.wanted = wanted::of_store(undone.remove(name).unwrap_or_default(), at);
         picture.resources = resources::of_store(&picture, &swept.audits, open, at);
         stores.push(picture);
     }
@@ -107,6 +108,7 @@ fn of_store(
         resources: Vec::new(),
         foreign_login: false,
         unverified: 0,
+        wanted: Vec::new(),
     }
 }
 

@@ -7,12 +7,14 @@ use super::{
     html::{escape, heads},
     resources,
     sweeps::{SweepRow, Webhook},
+    wanted,
     words::{ago, since, span, sweep},
 };
 
 /// Writes everything that is known of a store.
 pub(super) fn write(body: &mut String, picture: &Picture, store: &StorePicture) {
     write_resources(body, picture, store);
+    wanted::write(body, store);
     write_lanes(body, store);
     write_sweeps(body, picture, store);
     write_tables(body, picture, store);

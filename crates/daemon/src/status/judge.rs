@@ -4,6 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::{
     Alarm, Health, Picture, StorePicture, sweeps,
+    wanted::is_wanted,
     words::{ago, count, span, state},
 };
 
@@ -44,8 +45,12 @@ fn of_store(store: &StorePicture, at: DateTime<Utc>, running: bool, alarms: &mut
     alarms.extend(sweeps::alarms(store, at));
     alarms.extend(store.failures.iter().map(|failures| {
         let (entity, rows) = (&failures.entity, failures.rows);
-        let pt = format!("{} sem espelhar ({entity})", count(rows, "registro", "registros"));
-        let en = format!("{} not mirrored ({entity})", count(rows, "row", "rows"));
+        let (here, there) = match is_wanted(entity) {
+            true => ("do ERP com problema", "of the ERP in trouble"),
+            false => ("sem espelhar", "not mirrored"),
+        };
+        let pt = format!("{} {here} ({entity})", count(rows, "registro", "registros"));
+        let en = format!("{} {there} ({entity})", count(rows, "row", "rows"));
         alarm(store, &failures.code, (pt, en), Some(&failures.error), &failures.hint)
     }));
     if let Some(age) = store.inbox.oldest_age_seconds.filter(|age| *age > STUCK_SECONDS) {

@@ -11,6 +11,7 @@ mod live;
 mod resources;
 mod sweeps;
 mod text;
+mod wanted;
 mod words;
 
 use std::collections::BTreeMap;
@@ -90,6 +91,9 @@ pub(crate) struct StorePicture {
     /// Deliveries in a row whose signature none of the known secrets has made, since the service began.
     #[serde(default)]
     pub unverified: u64,
+    /// What the ERP wants and is not done, by table; tables of which nothing is are absent.
+    #[serde(default)]
+    pub wanted: Vec<wanted::WantedRows>,
 }
 
 /// Who holds a store's lease, or was the last to.
@@ -213,6 +217,7 @@ pub(crate) mod specimen {
             resources: Vec::new(),
             foreign_login: false,
             unverified: 0,
+            wanted: Vec::new(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    Alarm, Health, Picture, StorePicture, resources, sweeps,
+    Alarm, Health, Picture, StorePicture, resources, sweeps, wanted,
     words::{ago, count, since, span, state},
 };
 
@@ -61,6 +61,7 @@ pub(crate) fn show(picture: &Picture, look: Look) -> String {
     more(&mut text, picture.stores.len().saturating_sub(SHOWN), "lojas", "stores");
     if let [store] = &picture.stores[..] {
         text.push_str(&resources::text(store, picture.at));
+        text.push_str(&wanted::text(store));
         text.push_str(&tables(picture, store, look));
         text.push_str(&sweeps::text(store, picture.at));
     }

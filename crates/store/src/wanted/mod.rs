@@ -2,6 +2,7 @@
 //! what is written here is the answer beside it, and only where the row still asks for what was answered.
 
 pub(crate) mod commands;
+pub(crate) mod counts;
 pub(crate) mod joining;
 pub(crate) mod outbox;
 pub(crate) mod prices;

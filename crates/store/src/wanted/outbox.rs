@@ -4,8 +4,11 @@ use espelho_model::StoreKey;
 
 use crate::{Error, Store};
 
-pub(crate) const WANTING: &str = "SELECT store FROM commands WHERE state = 'new' \
-    UNION SELECT store FROM erp_stock WHERE state = 'new' UNION SELECT store FROM erp_prices WHERE state = 'new'";
+/// The partial indexes bear all three states: without them this goes through all that was ever wanted, several times a second.
+pub(crate) const WANTING: &str = "SELECT store FROM commands \
+    WHERE state IN ('new', 'waiting', 'sending') AND state = 'new' \
+    UNION SELECT store FROM erp_stock WHERE state IN ('new', 'waiting', 'sending') AND state = 'new' \
+    UNION SELECT store FROM erp_prices WHERE state IN ('new', 'waiting', 'sending') AND state = 'new'";
 
 impl Store {
     /// The stores for which the ERP has written something that nobody has looked at.

@@ -17,6 +17,8 @@ pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS T
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku, e.location_id";
+pub(crate) const STILL: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND sku = $2 AND location_id = $3 \
+    AND CAST(quantity AS TEXT) = $4 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, basis = $5, \
     updated_at = $6, pushed_at = COALESCE($7, pushed_at) \
     WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 \
@@ -59,6 +61,20 @@ impl Store {
     pub async fn open_stock(&self, store: &StoreKey) -> Result<Vec<WantedStock>, Error> {
         let rows = self.database.fetch("read wanted stock", OPEN, vec![store.as_str().into()]).await?;
         rows.iter().map(wanted).collect()
+    }
+
+    /// Whether a level is still wanted as it was read.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn is_still_wanted(&self, store: &StoreKey, wanted: &WantedStock) -> Result<bool, Error> {
+        let values = vec![
+            store.as_str().into(),
+            wanted.sku.as_str().into(),
+            wanted.location.as_str().into(),
+            wanted.written.as_str().into(),
+        ];
+        Ok(!self.database.fetch("look whether a level is wanted", STILL, values).await?.is_empty())
     }
 }
 

@@ -124,6 +124,10 @@ pub trait Observer: Send + Sync {
     fn audited(&self, rows: u64, differing: u64) {
         let _ = (rows, differing);
     }
+    /// An effect whose answer was lost was settled by what was read.
+    fn settled(&self, kind: &str, state: espelho_store::EffectState) {
+        let _ = (kind, state);
+    }
     /// What the client has done so far.
     fn stats(&self, stats: Stats);
 }

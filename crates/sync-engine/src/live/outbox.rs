@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use espelho_model::{OrderNumber, watch};
-use espelho_store::Part;
+use espelho_store::{EffectState, Part};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
@@ -26,6 +26,10 @@ impl Told for Live<'_> {
 
     fn campaigns(&self) {
         self.known().woken.push(Look::Campaigns);
+    }
+
+    fn settled(&self, kind: &str, state: EffectState) {
+        self.observer.settled(kind, state);
     }
 }
 

@@ -97,6 +97,10 @@ pub(crate) fn id_in(answer: &str) -> Option<String> {
 impl Pusher<'_> {
     /// Looks at a command and answers it; gives how long until it is looked at again.
     pub(super) async fn carry_out(&self, command: &Command) -> Result<Duration, Cause> {
+        // It may have waited in the queue, and somebody may have decided against it meanwhile.
+        if !self.context.store.is_command_open(&self.context.key, command.id).await? {
+            return Ok(Duration::ZERO);
+        }
         let verdict = self.look_at(command).await?;
         if self.is_news(command, &verdict) {
             self.answer(command, &verdict).await?;

@@ -69,6 +69,7 @@ impl Pusher<'_> {
             Evidence::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
             Evidence::DidNot { how } => (EffectState::Refuted, *how, None),
             Evidence::Unprovable(said) => {
+                self.told.settled(&effect.kind, EffectState::Doubtful);
                 return self
                     .settle(effect.id, EffectState::Doubtful, Some(said.code.clone()), &said.error, None)
                     .await;
@@ -76,6 +77,7 @@ impl Pusher<'_> {
             Evidence::NotYet(_) => return Ok(()),
         };
         self.state().looked.remove(&effect.id);
+        self.told.settled(&effect.kind, state);
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
         // What never left cost nothing, and is not counted as an attempt.

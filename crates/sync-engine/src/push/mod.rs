@@ -34,11 +34,12 @@ use std::{
 
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{OrderNumber, push::PushState};
-use espelho_store::{Command, Outcome, Wanted};
+use espelho_store::{Command, EffectState, Outcome, Wanted};
 use futures_util::{StreamExt as _, stream};
 use rust_decimal::Decimal;
 
 pub use preview::{PlannedCall, preview};
+pub use prices::{current_tiers, mode_of, request_of};
 pub use verdict::{Said, Verdict};
 
 use crate::{
@@ -52,6 +53,11 @@ use verdict::{Cause, passes};
 const HANDS: usize = 8;
 /// How many jobs a round takes: what is wanted meanwhile and is more urgent waits for no more than these.
 const ROUND: usize = 64;
+/// A reading of everything that is wanted counts for so many times as long as it took: where much is wanted, to read it all for
+/// every round would be most of the work.
+const READING_COUNTS: u32 = 8;
+/// But for no longer than this: what is urgent and new is not known before the next one.
+const READING_COUNTS_FOR: Duration = Duration::from_secs(2);
 /// Between two attempts after an error that passes, doubled each time up to the last.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(300);
@@ -121,6 +127,10 @@ pub trait Told: Send + Sync {
     fn order(&self, number: &OrderNumber);
     /// Listings have joined a campaign.
     fn campaigns(&self);
+    /// An effect whose answer was lost is settled by what was read; its kind, and what became of it.
+    fn settled(&self, kind: &str, state: EffectState) {
+        let _ = (kind, state);
+    }
 }
 
 /// Nobody looks: one-shot runs.
@@ -142,6 +152,12 @@ pub enum Next {
     Idle,
 }
 
+/// What a reading of everything that is wanted has come to.
+enum Read {
+    Due(Vec<Job>),
+    Nothing(Next),
+}
+
 /// Carries out what the ERP wants of one store.
 pub struct Pusher<'c> {
     context: &'c StoreContext,
@@ -159,6 +175,10 @@ type Documents = (Option<Vec<String>>, Duration);
 /// What is remembered from round to round; nothing of it is needed after a restart.
 #[derive(Default)]
 struct State {
+    /// What is left of the last reading, the most urgent first.
+    queue: VecDeque<Job>,
+    /// Until when that counts, by the monotonic clock.
+    read_again: Duration,
     /// Jobs that are not due: until when, by the monotonic clock.
     later: HashMap<String, Duration>,
     /// How often in a row a job came to nothing.
@@ -207,23 +227,48 @@ impl<'c> Pusher<'c> {
         if !(self.options.stock || self.options.prices || self.options.commands) {
             return Ok(Next::Idle);
         }
-        let jobs = match self.jobs().await {
-            Ok(jobs) => jobs,
-            Err(cause) => return self.after(&cause, "").map(Next::After),
+        let due = match self.queued() {
+            some if !some.is_empty() => some,
+            _ => match self.read().await {
+                Ok(Read::Due(jobs)) => jobs,
+                Ok(Read::Nothing(next)) => return Ok(next),
+                Err(cause) => return self.after(&cause, "").map(Next::After),
+            },
         };
-        let now = self.context.clock.monotonic();
-        let (due, waiting): (Vec<Job>, Vec<Job>) = {
-            let state = self.state();
-            jobs.into_iter().partition(|job| state.later.get(&job.key).is_none_or(|at| *at <= now))
-        };
-        if due.is_empty() {
-            let state = self.state();
-            let next = waiting.iter().filter_map(|job| state.later.get(&job.key)).min();
-            return Ok(next.map_or(Next::Idle, |at| Next::After(at.saturating_sub(now))));
-        }
-        let work = stream::iter(due.into_iter().take(ROUND)).map(|job| self.run(job)).buffer_unordered(HANDS);
+        let work = stream::iter(due).map(|job| self.run(job)).buffer_unordered(HANDS);
         let ended: Vec<Result<(), Problem>> = work.collect().await;
         ended.into_iter().find(Result::is_err).unwrap_or(Ok(())).map(|()| Next::Now)
+    }
+
+    /// The next of the last reading, while that counts.
+    fn queued(&self) -> Vec<Job> {
+        let mut state = self.state();
+        if self.context.clock.monotonic() >= state.read_again {
+            return Vec::new();
+        }
+        let some = state.queue.len().min(ROUND);
+        state.queue.drain(..some).collect()
+    }
+
+    /// Reads everything that is wanted; gives the most urgent of it that is due, and keeps the rest.
+    async fn read(&self) -> Result<Read, Cause> {
+        let began = self.context.clock.monotonic();
+        let jobs = self.jobs().await?;
+        let now = self.context.clock.monotonic();
+        let mut state = self.state();
+        state.later.retain(|_, at| *at > now);
+        let (due, waiting): (Vec<Job>, Vec<Job>) =
+            jobs.into_iter().partition(|job| !state.later.contains_key(&job.key));
+        if due.is_empty() {
+            state.queue.clear();
+            let next = waiting.iter().filter_map(|job| state.later.get(&job.key)).min();
+            return Ok(Read::Nothing(next.map_or(Next::Idle, |at| Next::After(at.saturating_sub(now)))));
+        }
+        state.queue = due.into();
+        let some = state.queue.len().min(ROUND);
+        let first = state.queue.drain(..some).collect();
+        state.read_again = now + (now.saturating_sub(began) * READING_COUNTS).min(READING_COUNTS_FOR);
+        Ok(Read::Due(first))
     }
 
     /// Does one job, unless the service ends.

@@ -230,7 +230,7 @@ fn key_in_table(sku: &Sku, row: &WantedTier) -> String {
 }
 
 /// The product's way of having prices.
-fn mode_of(detail: &ProductDetail) -> Mode {
+pub fn mode_of(detail: &ProductDetail) -> Mode {
     match detail.product.price_type.as_deref() {
         Some("wholesale") if detail.product.auto_wholesale_pricing == Some(true) => Mode::Auto,
         Some("wholesale") => Mode::Manual,
@@ -238,7 +238,8 @@ fn mode_of(detail: &ProductDetail) -> Mode {
     }
 }
 
-fn current_tiers(detail: &ProductDetail) -> Vec<Tier> {
+/// The tiers that a product has, for the planner.
+pub fn current_tiers(detail: &ProductDetail) -> Vec<Tier> {
     detail.product.prices.iter().filter_map(current_tier).collect()
 }
 
@@ -278,7 +279,11 @@ pub(super) fn tier_of(row: &WantedTier) -> Result<Tier, String> {
     Ok(Tier { min_quantity, price: row.price(), discount_percent: row.discount(), package })
 }
 
-fn request_of(step: Step, product: &ProductId, detail: &ProductDetail) -> Result<ApiRequest, Invalid> {
+/// The request of a step of the planner.
+///
+/// # Errors
+/// When it is none that could be sent: a discount for a product that does not derive its prices, a number with too many decimals.
+pub fn request_of(step: Step, product: &ProductId, detail: &ProductDetail) -> Result<ApiRequest, Invalid> {
     Ok(match step {
         Step::Post(tier) => api_tier(tier, detail)?.create_request(product),
         Step::Put(tier) => api_tier(tier, detail)?.update_request(product),

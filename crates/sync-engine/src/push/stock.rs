@@ -86,6 +86,10 @@ impl Pusher<'_> {
 
     /// Sends a level, where it differs from what the marketplace has.
     pub(super) async fn push_level(&self, level: &WantedStock) -> Result<Duration, Cause> {
+        // It may have waited in the queue: what is wanted by now is for the next reading, whose guards have seen it.
+        if !self.context.store.is_still_wanted(&self.context.key, level).await? {
+            return Ok(Duration::ZERO);
+        }
         let verdict = self.level(level).await?;
         self.answer_level(level, &verdict).await?;
         Ok(verdict.again().unwrap_or_default())
@@ -97,9 +101,11 @@ impl Pusher<'_> {
             Err(said) => return Ok(Verdict::Failed(said)),
         };
         let Some(product) = &level.product else { return self.unknown_sku(level.sku.as_str()).await };
-        let locations = self.context.store.location_ids(&self.context.key).await?;
-        if level.mirrored.is_none() && !locations.is_empty() && !locations.contains(&level.location) {
-            return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
+        if level.mirrored.is_none() {
+            let locations = self.context.store.location_ids(&self.context.key).await?;
+            if !locations.is_empty() && !locations.contains(&level.location) {
+                return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
+            }
         }
         let (mirrored, target) = match self.options.basis {
             Basis::Physical => (self.mirrored_since_our_own(product, level, wanted).await?, wanted),

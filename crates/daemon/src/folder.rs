@@ -1,0 +1,223 @@
+//! The watched folder of a store: CSV files that appear in it are read as `espelho import` reads them.
+//!
+//! A file is complete when it has been renamed into place, or when two looks in a row find it the same. What it holds goes into
+//! the ERP's tables as a whole, out of `reading/`; only then is the file moved to `done/`. Who was killed in between reads it once more,
+//! which changes nothing: levels and prices are absolute. A file with bad lines goes to `failed/`, with a text beside it that names them.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use espelho_model::{Clock, StoreKey};
+use espelho_store::Store;
+use tokio::task::AbortHandle;
+
+use crate::{
+    cli::ImportKind,
+    import::{self, BadLines, Rows},
+};
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(2);
+/// Files above this are not read into memory: a shop's whole stock is a hundredth of it.
+const LARGEST: u64 = 64 << 20;
+
+/// Where a file lies while it is read; what a killed service has left there is read once more.
+const READING: &str = "reading";
+
+/// What one look finds a file to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    modified: SystemTime,
+    length: u64,
+}
+
+/// A watched folder.
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+    pub(crate) key: StoreKey,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// A watch that ends with this value.
+pub(crate) struct Watched(AbortHandle);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Folder {
+    /// Watches it beside whatever else is done.
+    pub(crate) fn watched(self) -> Watched {
+        Watched(tokio::spawn(self.watch()).abort_handle())
+    }
+
+    async fn watch(self) {
+        tracing::info!(store = %self.key, folder = %self.path.display(), "files of stock and prices are looked for");
+        let (mut seen, mut said) = (HashMap::new(), None);
+        loop {
+            let problem = self.look(&mut seen).await.err();
+            // Once for each trouble, not every two seconds.
+            if problem != said
+                && let Some(error) = &problem
+            {
+                let next_step =
+                    "the folder, its done/ and failed/ must be writable for the service: push.inbox";
+                tracing::error!(store = %self.key, folder = %self.path.display(), error, next_step, "the folder cannot be read");
+            }
+            said = problem;
+            self.clock.sleep(EVERY).await;
+        }
+    }
+
+    /// Reads the files that are as the last look has found them, the oldest first, and before them what was begun and not ended.
+    async fn look(&self, seen: &mut HashMap<PathBuf, Shape>) -> Result<(), String> {
+        let told = |error: io::Error| error.to_string();
+        for (_, file, kind) in files(&self.path.join(READING)).map_err(told)? {
+            self.read(&file, kind).await?;
+        }
+        let before = std::mem::take(seen);
+        let (as_before, others): (Vec<_>, Vec<_>) = files(&self.path)
+            .map_err(told)?
+            .into_iter()
+            .partition(|(shape, file, _)| before.get(file) == Some(shape));
+        seen.extend(others.into_iter().map(|(shape, file, _)| (file, shape)));
+        for (_, file, kind) in as_before {
+            // The ERP may put another of that name there at any moment: what is read here is nobody else's any more.
+            let own = self.path.join(READING).join(file.file_name().unwrap_or_default());
+            fs::rename(&file, &own).map_err(told)?;
+            self.read(&own, kind).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads one file, and moves it away.
+    async fn read(&self, file: &Path, kind: ImportKind) -> Result<(), String> {
+        let told = |error: io::Error| error.to_string();
+        match held_by(file, kind) {
+            Ok(rows) => {
+                let count = rows.len();
+                rows.write(&self.store, &self.key).await.map_err(|error| error.to_string())?;
+                let place = self.place(file, "done").map_err(told)?;
+                fs::rename(file, &place).map_err(told)?;
+                tracing::info!(store = %self.key, file = %place.display(), rows = count, "a file is imported");
+            }
+            Err(bad) => {
+                let place = self.place(file, "failed").map_err(told)?;
+                // Before the file: whoever finds that finds this.
+                fs::write(beside(&place), in_words(&bad)).map_err(told)?;
+                fs::rename(file, &place).map_err(told)?;
+                let next_step =
+                    "correct the lines that its .error.txt names, and put it into the folder again";
+                tracing::warn!(store = %self.key, file = %place.display(), next_step, "a file is not imported");
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a file goes: under its own name, or where there is one of that name with the time before it.
+    fn place(&self, file: &Path, folder: &str) -> io::Result<PathBuf> {
+        let folder = self.path.join(folder);
+        fs::create_dir_all(&folder)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let own = folder.join(&name);
+        if !own.exists() && !beside(&own).exists() {
+            return Ok(own);
+        }
+        let now = self.clock.now().format("%Y%m%dT%H%M%S%.6fZ");
+        Ok(folder.join(format!("{now}-{name}")))
+    }
+}
+
+/// The text that says what is wrong with a file.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".error.txt");
+    name.into()
+}
+
+fn in_words(bad: &BadLines) -> String {
+    format!(
+        "Nada deste arquivo foi importado. Corrija estas linhas e coloque o arquivo na pasta de novo:\n{}\n\n\
+         Nothing of this file was imported. Correct these lines, and put the file into the folder again:\n{}\n",
+        bad.in_portuguese().join("\n"),
+        bad.in_english().join("\n")
+    )
+}
+
+/// What a file holds, or what is wrong with it.
+fn held_by(file: &Path, kind: ImportKind) -> Result<Rows, BadLines> {
+    let length = fs::metadata(file).map(|about| about.len()).unwrap_or_default();
+    if length > LARGEST {
+        return Err(import::too_large(LARGEST));
+    }
+    match fs::read(file) {
+        Ok(text) => import::rows(kind, &text),
+        Err(error) => Err(import::not_readable(&error)),
+    }
+}
+
+/// The files of a folder that have something in them, the oldest first. The folder is made where there is none.
+fn files(folder: &Path) -> io::Result<Vec<(Shape, PathBuf, ImportKind)>> {
+    fs::create_dir_all(folder)?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Some(kind) = kind_of(&entry.file_name().to_string_lossy()) else { continue };
+        // It may have gone meanwhile.
+        let Ok(about) = fs::metadata(entry.path()) else { continue };
+        let shape = Shape { modified: about.modified()?, length: about.len() };
+        if about.is_file() && shape.length > 0 {
+            files.push((shape, entry.path(), kind));
+        }
+    }
+    files.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+    Ok(files)
+}
+
+/// What a name says that a file holds.
+fn kind_of(name: &str) -> Option<ImportKind> {
+    let name = name.to_lowercase();
+    match name.ends_with(".csv") {
+        true if name.starts_with("stock") => Some(ImportKind::Stock),
+        true if name.starts_with("prices") => Some(ImportKind::Prices),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_says_what_a_file_holds_and_what_is_still_called_otherwise_is_left_alone() {
+        assert_eq!(kind_of("stock.csv"), Some(ImportKind::Stock));
+        assert_eq!(kind_of("Prices-2026-11-21.CSV"), Some(ImportKind::Prices));
+        for other in ["stock.csv.tmp", ".stock.csv", "mystock.csv", "done", "stock.txt"] {
+            assert_eq!(kind_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn files_come_in_the_order_in_which_they_were_written_and_empty_ones_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        for (name, text, seconds) in
+            [("stock-b.csv", "b", 10), ("stock-a.csv", "a", 20), ("prices.csv", "", 5)]
+        {
+            fs::write(folder.path().join(name), text).unwrap();
+            let file = fs::File::options().write(true).open(folder.path().join(name)).unwrap();
+            file.set_modified(at(seconds)).unwrap();
+        }
+        let found = files(folder.path()).unwrap();
+        let names: Vec<_> = found.iter().map(|(_, path, _)| path.file_name().unwrap()).collect();
+        assert_eq!(names, ["stock-b.csv", "stock-a.csv"]);
+    }
+}
