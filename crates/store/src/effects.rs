@@ -23,6 +23,8 @@ pub(crate) const OF_COMMAND: &str = "SELECT id, key, kind, command_id, fingerpri
 pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
     code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 20";
 pub(crate) const LAST: &str = "SELECT id FROM effects WHERE store = $1 ORDER BY id DESC LIMIT 1";
+pub(crate) const AFTER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND id > $2 ORDER BY id";
 pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
     AND id IN (SELECT id FROM effects WHERE settled_at < $1 ORDER BY id LIMIT 1000)";
 
@@ -182,6 +184,16 @@ impl Store {
     ) -> Result<Vec<Effect>, Error> {
         let values = vec![store.as_str().into(), command.into(), fingerprint.into()];
         let rows = self.inbox.fetch("read a command's effects", OF_COMMAND, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// What was planned after another effect, in order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_after(&self, store: &StoreKey, id: i64) -> Result<Vec<Effect>, Error> {
+        let rows =
+            self.inbox.fetch("read later effects", AFTER, vec![store.as_str().into(), id.into()]).await?;
         rows.iter().map(effect).collect()
     }
 

@@ -139,6 +139,7 @@ const FOR_PEOPLE: &[Both] = &[
 const INBOX: &[&str] = &[
     copies::FIRST_OPEN,
     effects::OF_COMMAND,
+    effects::AFTER,
     effects::LAST,
     effects::OF_KEY,
     effects::OPEN,

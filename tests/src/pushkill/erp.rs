@@ -103,7 +103,7 @@ impl<'s> Erp<'s> {
 
     /// Writes and writes, until it is over.
     pub(super) async fn work(&mut self, over: &Cell<bool>) {
-        let mut ticks = tokio::time::interval(Duration::from_millis(4));
+        let mut ticks = tokio::time::interval(Duration::from_millis(6));
         while !over.get() {
             self.hear().await;
             self.lead_orders().await;
@@ -229,7 +229,7 @@ impl<'s> Erp<'s> {
         };
         let number = self.stage.control().place_order(&self.stage.key, order);
         assert!(!number.is_empty(), "the order is placed");
-        let with_labels = self.plan.labels && self.random.up_to(6) == 1;
+        let with_labels = self.plan.labels && self.random.up_to(12) == 1;
         let at_once = self.random.up_to(3) == 1;
         self.sales.insert(number.clone(), Sale { lines, with_labels, at_once, ..Sale::default() });
         self.on_their_way.insert(number);
@@ -288,17 +288,13 @@ impl<'s> Erp<'s> {
 fn goods_of(id: String, detail: &Value) -> Option<Goods> {
     let product = &detail["product"];
     let is_plain = product["price_type"] == "default"
+        && product["is_available_for_sale"] == true
         && ["un", "pc", "cx", "pct"].contains(&product["base_unit"].as_str()?);
     let level = detail["stock"]
         .as_array()?
         .iter()
         .find(|level| level["quantity"].as_f64().is_some_and(|quantity| quantity as i64 == START))?;
-    let location = ["location_id", "id"].iter().find_map(|name| {
-        let place = &level["location_stock"][*name];
-        (!place.is_null()).then(|| text(place))
-    });
-    let location =
-        location.or_else(|| (!level["location_id"].is_null()).then(|| text(&level["location_id"])))?;
+    let location = text(&level["location_stock"]);
     let price = detail["prices"][0]["value"].as_f64()?;
     is_plain.then(|| Goods { id, sku: text(&product["sku"]), location, price })
 }

@@ -63,6 +63,9 @@ impl Pusher<'_> {
             return Ok(Verdict::Again(DISPATCHES));
         }
         let detail = self.read_product(&product).await?;
+        if self.has_dispatched_since(&sku, mark).await? {
+            return Ok(Verdict::Again(DISPATCHES));
+        }
         if unit_has_no_half(detail.product.base_unit.as_deref(), delta) {
             return Ok(Verdict::Failed(invalid("there is no half of this unit")));
         }

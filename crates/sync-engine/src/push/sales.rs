@@ -41,13 +41,29 @@ impl Pusher<'_> {
     pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in store.open_effects(key).await?.iter().filter(|effect| dispatches(effect)) {
-            let number = effect.key.strip_prefix("order/").unwrap_or_default();
-            let skus = store.skus_of_order(key, number).await?;
-            if skus.is_empty() || skus.iter().any(|own| own == sku.as_str()) {
+            if self.is_of_order(effect, sku).await? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Whether a transition of ours that takes some of a SKU off the shelf was begun after another effect.
+    pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        for effect in store.effects_after(key, mark).await?.iter().filter(|effect| dispatches(effect)) {
+            if self.is_of_order(effect, sku).await? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether an effect is about an order that has a SKU, as far as anybody can tell.
+    async fn is_of_order(&self, effect: &Effect, sku: &Sku) -> Result<bool, Cause> {
+        let number = effect.key.strip_prefix("order/").unwrap_or_default();
+        let skus = self.context.store.skus_of_order(&self.context.key, number).await?;
+        Ok(skus.is_empty() || skus.iter().any(|own| own == sku.as_str()))
     }
 
     /// What of a SKU left the shelf since an effect was written down; `None` where too many orders may have to do with it.
