@@ -103,7 +103,7 @@ impl<'s> Erp<'s> {
 
     /// Writes and writes, until it is over.
     pub(super) async fn work(&mut self, over: &Cell<bool>) {
-        let mut ticks = tokio::time::interval(Duration::from_millis(4));
+        let mut ticks = tokio::time::interval(Duration::from_millis(6));
         while !over.get() {
             self.hear().await;
             self.lead_orders().await;
@@ -229,7 +229,7 @@ impl<'s> Erp<'s> {
         };
         let number = self.stage.control().place_order(&self.stage.key, order);
         assert!(!number.is_empty(), "the order is placed");
-        let with_labels = self.plan.labels && self.random.up_to(6) == 1;
+        let with_labels = self.plan.labels && self.random.up_to(12) == 1;
         let at_once = self.random.up_to(3) == 1;
         self.sales.insert(number.clone(), Sale { lines, with_labels, at_once, ..Sale::default() });
         self.on_their_way.insert(number);

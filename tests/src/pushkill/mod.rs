@@ -7,7 +7,7 @@ mod erp;
 mod judge;
 mod wire;
 
-use std::{cell::Cell, time::Duration};
+use std::{cell::Cell, pin::pin, time::Duration};
 
 use espelho_sandbox::{Control, Fault, FaultRule, Options, Sandbox};
 use tokio::time::Instant;
@@ -18,7 +18,7 @@ use crate::{Installation, Kind, Mirror, Random, installation::STORE, sandbox_of,
 use erp::Erp;
 use wire::Wire;
 
-/// Everything that has an effect, as the journal of the sandbox names it.
+/// Everything that has an effect, labels last.
 const WRITES: [&str; 5] = [
     "POST /api/products/{id}/stock",
     "POST /api/products/{id}/prices",
@@ -26,8 +26,13 @@ const WRITES: [&str; 5] = [
     "POST /api/v1/sellers/orders/{id}/status",
     "POST /api/v1/sellers/orders/{id}/shipment-labels/generate",
 ];
-/// Answers that are lost, of a thousand.
+/// Answers that are lost after the work was done, of a thousand.
 const LOST: u32 = 100;
+/// Requests that are cut off before anything was done, of a thousand; none of those for labels, because nothing tells them from a
+/// generation that is late.
+const CUT_OFF: u32 = 30;
+/// A service that is told to stop has ended by then.
+const STOPS_WITHIN: Duration = Duration::from_secs(30);
 
 /// How it is done.
 #[derive(Clone, Copy, Debug)]
@@ -75,16 +80,30 @@ pub async fn run(plan: Plan) -> Report {
         let rule = FaultRule { route: route.into(), times: None, kind: Fault::ResetAfter };
         stage.control().fault_sometimes(rule, LOST);
     }
+    for route in &WRITES[..4] {
+        let rule = FaultRule { route: (*route).into(), times: None, kind: Fault::ResetBefore };
+        stage.control().fault_sometimes(rule, CUT_OFF);
+    }
     let over = Cell::new(false);
     let killing = async {
         let killed = stage.kill_again_and_again(plan, &mut wire).await;
+        stage.stop_in_the_midst().await;
         over.set(true);
         killed
     };
     let (killed, ()) = tokio::join!(killing, erp.work(&over));
     stage.control().clear_faults();
     let service = stage.installation.start(&["run"]);
-    let ended = tokio::time::timeout(plan.longest, erp.finish()).await;
+    let mut drains = tokio::time::interval(Duration::from_millis(500));
+    let ended = {
+        let mut finishing = pin!(tokio::time::timeout(plan.longest, erp.finish()));
+        loop {
+            tokio::select! {
+                ended = &mut finishing => break ended,
+                _ = drains.tick() => wire.drain(&stage.control()),
+            }
+        }
+    };
     service.kill().await;
     wire.drain(&stage.control());
     if ended.is_err() {
@@ -123,6 +142,18 @@ impl Stage {
     async fn ask(&self, sql: &str) -> Vec<String> {
         let rows = self.mirror.ask(sql).await;
         rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
+    }
+
+    /// A service that is told to stop while it works ends by itself.
+    async fn stop_in_the_midst(&self) {
+        let requests = self.sandbox.stats().requests;
+        let service = self.installation.start(&["run"]);
+        let works = async || self.sandbox.stats().requests > requests + 20;
+        assert!(within(Duration::from_secs(60), works).await, "the service works");
+        let told = Instant::now();
+        service.terminate().await;
+        service.end().await.expect(0);
+        assert!(told.elapsed() < STOPS_WITHIN, "it took {:?} to stop", told.elapsed());
     }
 
     async fn kill_again_and_again(&self, plan: Plan, wire: &mut Wire) -> Killed {
