@@ -134,9 +134,9 @@ CREATE TABLE campaign_prices (
 -- Enrolled listings whose frozen price no longer fits what they cost now. What a listing costs now is told where it could still join
 -- another campaign; else it is what it cost when it joined through here.
 CREATE VIEW v_campaign_drift AS
-SELECT store, campaign_id, item_id, title, authorized_discount_price, price_now, price_joined, expected, ends_at, joined_at
+SELECT store, campaign_id, item_id, title, authorized_discount_price, price_now, price_joined, expected, ends_at, mirrored_at
 FROM (
-    SELECT l.store, l.campaign_id, l.item_id, l.title, c.ends_at, COALESCE(j.joined_at, l.mirrored_at) AS joined_at,
+    SELECT l.store, l.campaign_id, l.item_id, l.title, c.ends_at, l.mirrored_at,
            CAST(l.authorized_discount_price AS NUMERIC) AS authorized_discount_price,
            COALESCE(CAST((SELECT o.price FROM campaign_listings o WHERE o.store = l.store AND o.item_id = l.item_id AND o.price IS NOT NULL
                           AND o.gone_at IS NULL ORDER BY o.mirrored_at DESC LIMIT 1) AS NUMERIC), CAST(j.price AS NUMERIC)) AS price_now, CAST(j.price AS NUMERIC) AS price_joined,
@@ -173,5 +173,5 @@ UNION ALL
 SELECT store, 'campaign_listing', campaign_id || '/' || item_id, 'campaign_price',
        'o preço congelado na campanha já não combina com o preço atual / the price frozen in the campaign no longer fits the price of today',
        'veja v_campaign_drift; fale com o marketplace pelo portal ou volte o preço / see v_campaign_drift; ask the marketplace in the portal, or put the price back',
-       joined_at
+       mirrored_at
 FROM v_campaign_drift;

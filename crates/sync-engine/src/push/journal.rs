@@ -1,6 +1,6 @@
 //! The one way in which something is asked of the marketplace: written down, sent, settled.
 
-use espelho_api_client::{ApiRequest, Class, Error as ApiError};
+use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::RawJson;
 use espelho_store::{Effect, EffectState, NewEffect, Settled};
 
@@ -36,9 +36,19 @@ pub(crate) enum Evidence {
 impl Pusher<'_> {
     /// Does something once: planned on disk, sent on disk, then sent.
     pub(crate) async fn act(&self, effect: NewEffect, request: &ApiRequest) -> Result<Acted, Cause> {
+        self.act_by(&self.client, effect, request).await
+    }
+
+    /// The same in the lane of a client.
+    pub(crate) async fn act_by(
+        &self,
+        client: &Client,
+        effect: NewEffect,
+        request: &ApiRequest,
+    ) -> Result<Acted, Cause> {
         let (store, lease) = (&self.context.store, &self.context.lease);
         let id = store.plan_effect(lease, effect).await?;
-        let client = match self.client.with_slot().await {
+        let client = match client.with_slot().await {
             Ok(client) => client,
             Err(error) => {
                 self.settle(id, EffectState::Refuted, Some(error.code()), "it never left", None).await?;

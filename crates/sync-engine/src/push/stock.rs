@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use espelho_api_client::resources::products::stock::{Movement, Quantity};
+use espelho_api_client::{
+    limit::Lane,
+    resources::products::stock::{Movement, Quantity},
+};
 use espelho_model::{ProductId, product::StockLevel, push::PushState};
 use espelho_store::{Effect, EffectState, NewEffect, Wanted, WantedStock};
 use rust_decimal::Decimal;
@@ -194,7 +197,10 @@ impl Pusher<'_> {
                 .to_string(),
             ),
         };
-        match self.act(effect, &request).await? {
+        // Every second that it is not told somebody may buy what is not there: sweeps, which have a third of the minute beside other
+        // pushes, have a sixth beside this.
+        let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
+        match self.act_by(&self.client.in_lane(lane), effect, &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             // Set twice is set once: the look at what it came to decides whether it is set again.
