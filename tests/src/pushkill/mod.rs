@@ -1,5 +1,5 @@
-//! `kill -9` of the service, again and again, while an ERP writes what it wants and buyers buy: [`erp`] writes and remembers, [`wire`]
-//! keeps what reached the marketplace, and [`judge`] holds one against the other in the end. Nothing of espelho's own code is used.
+//! `kill -9` of the service, again and again, while an ERP writes what it wants and buyers buy: `erp` writes and remembers, `wire`
+//! keeps what reached the marketplace, and `judge` holds one against the other in the end. Nothing of espelho's own code is used.
 //!
 //! Answers are lost after the work is done, one in ten, so that what espelho believes has to come from what it reads.
 
