@@ -149,6 +149,11 @@ impl Installation {
         self.database.open().await
     }
 
+    /// The journal of effects, as nobody but espelho should see it.
+    pub async fn journal(&self) -> Mirror {
+        self.database.open_journal().await
+    }
+
     /// `espelho --config DIR ARGUMENTS`, not yet started.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());

@@ -79,14 +79,26 @@ impl Database {
     }
 
     pub(crate) async fn open(&self) -> Mirror {
-        if self.url.starts_with("sqlite:") {
-            let options = SqliteConnectOptions::from_str(&self.url).expect("a path").create_if_missing(true);
-            let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
-            return Mirror::Sqlite(pool.expect("the mirror can be opened"));
-        }
-        let pool = PgPoolOptions::new().max_connections(1).connect(&self.url).await;
-        Mirror::Postgres(pool.expect("the mirror can be opened"))
+        open(&self.url).await
     }
+
+    /// Where the journal of effects is: on SQLite a second file.
+    pub(crate) async fn open_journal(&self) -> Mirror {
+        match self.url.starts_with("sqlite:") {
+            true => open(&format!("{}-inbox", self.url)).await,
+            false => self.open().await,
+        }
+    }
+}
+
+async fn open(url: &str) -> Mirror {
+    if url.starts_with("sqlite:") {
+        let options = SqliteConnectOptions::from_str(url).expect("a path").create_if_missing(true);
+        let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
+        return Mirror::Sqlite(pool.expect("the mirror can be opened"));
+    }
+    let pool = PgPoolOptions::new().max_connections(1).connect(url).await;
+    Mirror::Postgres(pool.expect("the mirror can be opened"))
 }
 
 impl Drop for Database {

@@ -137,7 +137,7 @@ impl Client {
     }
 
     /// The same client, which holds token and slot for one request: that one leaves at once, so that whoever writes down that
-    /// it leaves need not write it down minutes before.
+    /// it leaves need not write it down minutes before. It is not repeated where it did not arrive or is refused with 429.
     ///
     /// # Errors
     /// When there is no token to be had, or the budget's ledger cannot be written.
@@ -145,6 +145,11 @@ impl Client {
         self.tokens.current().await?;
         let slot = self.gate.acquire(self.lane).await?;
         Ok(Self { slot: Some(Arc::new(Mutex::new(Some(slot)))), ..self.clone() })
+    }
+
+    /// Whether this was made for one request.
+    pub(crate) fn holds_slot(&self) -> bool {
+        self.slot.is_some()
     }
 
     /// The slot that is held, once.

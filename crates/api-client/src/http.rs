@@ -86,3 +86,66 @@ fn builder(allow_http: bool, purpose: Purpose) -> reqwest::ClientBuilder {
         .pool_idle_timeout(Duration::from_secs(30))
         .tcp_nodelay(true)
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::{TcpListener, TcpStream},
+    };
+
+    use super::*;
+
+    const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];
+
+    /// Refuses every stream of an HTTP/2 connection (RFC 9113, 8.7: nothing was done, and a client may send it again); how many
+    /// requests came.
+    async fn refuse_streams(mut connection: TcpStream, requests: &std::sync::atomic::AtomicUsize) {
+        let mut preface = [0; 24];
+        if connection.read_exact(&mut preface).await.is_err()
+            || connection.write_all(&SETTINGS).await.is_err()
+        {
+            return;
+        }
+        let mut head = [0; 9];
+        while connection.read_exact(&mut head).await.is_ok() {
+            let [a, b, c, kind, flags, stream @ ..] = head;
+            let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+            let _ = connection.read_exact(&mut payload).await;
+            let answer = match (kind, flags) {
+                (1, _) => {
+                    requests.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    [&[0, 0, 4, 3, 0][..], &stream, &[0, 0, 0, 7]].concat()
+                }
+                (4, 0) => SETTINGS_ACK.to_vec(),
+                _ => continue,
+            };
+            let _ = connection.write_all(&answer).await;
+        }
+    }
+
+    // withstands: F005
+    #[tokio::test]
+    async fn a_request_whose_stream_is_refused_is_not_sent_again_by_the_library() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}/api/products/1/stock", listener.local_addr().unwrap());
+        let requests = std::sync::atomic::AtomicUsize::new(0);
+        let client = builder(true, Purpose::Api).http2_prior_knowledge().build().unwrap();
+        let serving = async {
+            loop {
+                let (connection, _) = listener.accept().await.unwrap();
+                refuse_streams(connection, &requests).await;
+            }
+        };
+        #[expect(clippy::disallowed_methods, reason = "what the library does by itself is what is looked at")]
+        let asking = async { client.post(address).body("{}").send().await };
+        let error = tokio::select! {
+            () = serving => unreachable!("it serves for ever"),
+            answered = asking => answered.unwrap_err(),
+        };
+        assert!(!error.is_connect(), "{error:?}");
+        assert_eq!(requests.into_inner(), 1);
+    }
+}

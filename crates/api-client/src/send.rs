@@ -354,6 +354,8 @@ impl Client {
                     reauthentications += 1;
                     self.tokens.after_refusal(&refused).await?;
                 }
+                // Whoever has written down that it leaves now has to know that it did not, before it waits.
+                (Class::Transient { .. }, _) if self.holds_slot() => return Err(error),
                 (Class::Transient { after: Some(_) }, _) if error.is_too_many() && too_many < TOO_MANY => {
                     // It was not read at all, so it costs no attempt. The gate knows who has to wait for it.
                     too_many += 1;

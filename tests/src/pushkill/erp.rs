@@ -19,6 +19,8 @@ pub(super) const START: i64 = 1_000_000;
 const OPEN: usize = 24;
 /// Orders on their way at once.
 const ORDERS: usize = 16;
+/// Products that are moved: a movement that was cut off holds its own back for most of a minute.
+const DELTAS: usize = 18;
 const STATES_OPEN: &str = "('new', 'waiting', 'sending')";
 
 /// A product, as the marketplace names it.
@@ -81,9 +83,9 @@ impl<'s> Erp<'s> {
                 goods.push(found);
             }
         }
-        assert!(goods.len() >= 18, "too few products with a price of their own: {}", goods.len());
+        assert!(goods.len() >= 12 + DELTAS, "too few products with a price of their own: {}", goods.len());
         let (levels, rest) = goods.split_at(6);
-        let (deltas, rest) = rest.split_at(6);
+        let (deltas, rest) = rest.split_at(DELTAS);
         Self {
             stage,
             plan,

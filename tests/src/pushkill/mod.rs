@@ -109,13 +109,19 @@ pub async fn run(plan: Plan) -> Report {
     if ended.is_err() {
         eprintln!("still open after {:?}: {:#?}", plan.longest, erp.open_rows().await);
     }
-    judge::judge(&stage, &erp, &wire, killed).await
+    let report = judge::judge(&stage, &erp, &wire, killed).await;
+    if !(report.lost.is_empty() && report.doubled.is_empty() && report.wrong.is_empty()) {
+        let path = std::env::temp_dir().join(format!("pushkill-{}.txt", plan.seed));
+        std::fs::write(&path, stage.all_that_is_known(&wire).await).expect("a place for what is known");
+        eprintln!("what the journal, the rows and the marketplace say: {}", path.display());
+    }
+    report
 }
 
 impl Stage {
     /// A store whose products all lie in one place, mirrored once.
     async fn set(plan: Plan) -> Self {
-        let options = Options { orders: 1, products: 60, seed: plan.seed, ..Options::default() };
+        let options = Options { orders: 1, products: 120, seed: plan.seed, ..Options::default() };
         let sandbox = sandbox_of(options).await;
         let installation = Installation::on(plan.kind).await;
         installation.write_main(
@@ -136,6 +142,18 @@ impl Stage {
 
     fn control(&self) -> Control {
         self.sandbox.control()
+    }
+
+    /// The journal, the commands and what reached the marketplace, for whoever has to find out why they do not fit.
+    async fn all_that_is_known(&self, wire: &Wire) -> String {
+        let effects = "SELECT CAST(id AS TEXT) AS a_id, CAST(command_id AS TEXT) AS b_command, kind AS c, key AS d, state AS e, \
+            CAST(planned_at AS TEXT) AS f_planned, CAST(sent_at AS TEXT) AS g_sent, CAST(settled_at AS TEXT) AS h_settled, code AS i, \
+            note AS j, evidence AS k, request AS l FROM effects ORDER BY id";
+        let commands = "SELECT CAST(id AS TEXT) AS a_id, kind AS b, key AS c, CAST(data AS TEXT) AS d, state AS e, \
+            CAST(created_at AS TEXT) AS f_created, CAST(done_at AS TEXT) AS g_done FROM commands ORDER BY id";
+        let (journal, rows) =
+            (self.installation.journal().await.ask(effects).await, self.mirror.ask(commands).await);
+        format!("effects\n{journal:#?}\ncommands\n{rows:#?}\nwrites\n{:#?}\n", wire.writes)
     }
 
     /// The first column of a query, as text.

@@ -27,6 +27,7 @@ fn storage(times: Option<u32>, kind: Fault) -> FaultRule {
     FaultRule { route: "GET storage".into(), times, kind }
 }
 
+// withstands: F023
 async fn a_ready_label_is_a_file_and_one_that_is_made_anew_makes_the_old_file_void(kind: Kind) {
     let mut printing = Printing::with(kind, "trace", "").await;
     printing.make_labels();

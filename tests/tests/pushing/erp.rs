@@ -186,6 +186,11 @@ impl Erp {
         self.service = Some(self.installation.start(&["run"]));
     }
 
+    /// `kill -9`.
+    pub(crate) async fn kill(&mut self) {
+        self.service.take().unwrap().kill().await;
+    }
+
     pub(crate) async fn stop(&mut self) {
         let service = self.service.take().unwrap();
         service.terminate().await;

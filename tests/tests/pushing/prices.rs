@@ -12,6 +12,8 @@ on_both_databases![
     tiers_against_the_rules_are_refused_beforehand_with_the_rule,
     a_step_whose_answer_was_lost_is_settled_by_reading,
     derived_tiers_are_written_as_discounts,
+    a_price_that_somebody_changes_back_each_time_is_held_in_the_end,
+    a_discount_that_is_held_is_released_too,
 ];
 
 const STATES: &str = "SELECT state AS s FROM erp_prices";
@@ -54,6 +56,11 @@ async fn prices_that_the_erp_writes_reach_the_marketplace_tier_by_tier(kind: Kin
     erp.until(STATES, |states| states == ["done", "done"]).await;
     assert_eq!(tiers(&erp, &id).await, [(1, new.parse().unwrap()), (10, cheaper.parse().unwrap())]);
     assert_eq!(erp.command("price.delete_tier", &sku, &json!({"min_quantity": 10})).await[0], "done");
+    assert_eq!(tiers(&erp, &id).await.len(), 1);
+    // The row that asked for it is over: else the next price would bring the tier back.
+    assert_eq!(erp.ask("SELECT state AS s FROM erp_prices WHERE min_quantity = 10").await, ["superseded"]);
+    erp.set_price(&sku, 1, &format!("{:.2}", price * 1.05)).await;
+    erp.until("SELECT state AS s FROM erp_prices WHERE min_quantity = 1", |states| states == ["done"]).await;
     assert_eq!(tiers(&erp, &id).await.len(), 1);
     assert_eq!(erp.command("price.delete_tier", &sku, &json!({"min_quantity": 1})).await[1], "price_rule");
     assert_eq!(tiers(&erp, &id).await.len(), 1);
@@ -139,5 +146,47 @@ async fn derived_tiers_are_written_as_discounts(kind: Kind) {
     let now = tiers(&erp, &id).await;
     assert!((now[1].1 - price * 1.5 * 0.9).abs() < 0.02, "{now:?}");
     assert_eq!(erp.writes("/prices").len(), puts + 1);
+    erp.stop().await;
+}
+
+// withstands: F015
+async fn a_price_that_somebody_changes_back_each_time_is_held_in_the_end(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let (id, sku, price) = product(&erp, "default", false).await;
+    let ours = format!("{:.2}", price * 1.1);
+    let theirs: rust_decimal::Decimal = format!("{:.2}", price * 0.9).parse().unwrap();
+    for _ in 0..3 {
+        erp.set_price(&sku, 1, &ours).await;
+        erp.until(STATES, |states| states == ["done"]).await;
+        // What we wrote comes back as news, and is not written again for that.
+        assert!(erp.control().edit_product_price(&erp.key(), &id, theirs));
+    }
+    erp.set_price(&sku, 1, &ours).await;
+    erp.until(STATES, |states| states == ["held"]).await;
+    let said = erp.ask("SELECT error_code || ': ' || error || ' ' || hint AS c FROM erp_prices").await;
+    assert!(said[0].starts_with("written_back: ") && said[0].contains("espelho release price"), "{said:?}");
+    assert_eq!(erp.writes("/prices").len(), 3);
+    erp.installation.run(&["release", "price", &format!("{sku}/1")]).await.expect(0);
+    erp.until(STATES, |states| states == ["done"]).await;
+    assert_eq!((tiers(&erp, &id).await, erp.writes("/prices").len()), (vec![(1, ours.parse().unwrap())], 4));
+    erp.stop().await;
+}
+
+async fn a_discount_that_is_held_is_released_too(kind: Kind) {
+    let mut erp = Erp::with(kind, "[guards]\nprice_max_fall_percent = 50.0\n").await;
+    let (id, sku, price) = product(&erp, "default", false).await;
+    let data = json!({"price_type": "wholesale", "auto_wholesale_pricing": true});
+    assert_eq!(erp.command("product.update", &sku, &data).await[0], "done");
+    erp.mirror
+        .execute(&format!(
+            "INSERT INTO erp_prices (store, sku, min_quantity, discount_percent, package_weight, package_height, \
+             package_width, package_length) VALUES ('{STORE}', '{sku}', 5, 60, 1, 2, 3, 4)"
+        ))
+        .await;
+    erp.until(STATES, |states| states == ["held"]).await;
+    erp.installation.run(&["release", "price", &format!("{sku}/5")]).await.expect(0);
+    erp.until(STATES, |states| states == ["done"]).await;
+    let now = tiers(&erp, &id).await;
+    assert!((now[1].1 - price * 0.4).abs() < 0.011, "{now:?}");
     erp.stop().await;
 }

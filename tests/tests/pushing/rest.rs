@@ -189,7 +189,7 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
 }
 
 /// The smallest picture that there is.
-fn png() -> Vec<u8> {
+pub(crate) fn png() -> Vec<u8> {
     let header = [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A];
     let chunk = |kind: &[u8; 4], data: &[u8]| {
         let mut bytes = u32::try_from(data.len()).unwrap().to_be_bytes().to_vec();

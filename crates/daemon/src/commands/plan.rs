@@ -6,9 +6,10 @@ use espelho_model::push::PushState;
 use espelho_store::Wanted;
 use espelho_sync_engine::{
     Problem, Silent,
-    push::{Next, NobodyLooks, PlannedCall, Pusher, preview},
+    push::{NobodyLooks, PlannedCall, Pusher, preview},
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -162,18 +163,15 @@ async fn push_one(shared: &Shared, config: &StoreConfig) -> Result<(), Problem> 
     let context = shared.context(config).await?;
     let pushed = async {
         let pusher = Pusher::new(&context, &config.push, &NobodyLooks);
-        let mut waited = Duration::ZERO;
-        while !shared.stop.is_cancelled() && waited < LONGEST_WAIT {
-            match pusher.round().await? {
-                // Something that waits is looked at too, and nothing comes of it.
-                Next::Now => waited += Duration::from_millis(1),
-                Next::After(wait) => {
-                    let wait = wait.min(LONGEST_WAIT - waited).max(Duration::from_millis(10));
-                    shared.clock.sleep(wait).await;
-                    waited += wait;
-                }
-                Next::Idle => break,
+        let (mut waited, nothing_is_written) = (Duration::ZERO, Notify::new());
+        while let Some(wait) = pusher.work(&nothing_is_written).await? {
+            let left = LONGEST_WAIT.saturating_sub(waited);
+            if shared.stop.is_cancelled() || left.is_zero() {
+                break;
             }
+            let wait = wait.min(left).max(Duration::from_millis(10));
+            shared.clock.sleep(wait).await;
+            waited += wait;
         }
         Ok(())
     };

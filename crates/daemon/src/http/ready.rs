@@ -9,6 +9,7 @@ use axum::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::StoreKey;
+use espelho_store::WantedCounts;
 use serde::Deserialize;
 
 use super::State;
@@ -44,10 +45,28 @@ pub(super) async fn ready(
         checks.push((format!("store {key}"), of_store(&health)));
     }
     checks.extend(tokens(&state).await);
-    answer(&checks, verbose.is_some())
+    let notes = if verbose.is_some() { outbox(&state).await } else { Vec::new() };
+    answer(&checks, &notes, verbose.is_some())
 }
 
-fn answer(checks: &[Check], verbose: bool) -> (StatusCode, String) {
+/// What the ERP wants and does not get by itself: told beside the checks, because the service does its work.
+async fn outbox(state: &State) -> Vec<String> {
+    let undone = match state.store.undone(None).await {
+        Ok(undone) => undone,
+        Err(error) => return vec![format!("outbox: {error}")],
+    };
+    let all =
+        undone.iter().flat_map(|(store, tables)| tables.iter().map(move |(table, n)| (store, table, n)));
+    all.filter(|(_, _, n)| n.failed + n.held + n.doubtful > 0)
+        .map(|(store, table, WantedCounts { failed, held, doubtful, .. })| {
+            format!(
+                "outbox {store}: {table}: {failed} failed, {held} held, {doubtful} doubtful: espelho errors"
+            )
+        })
+        .collect()
+}
+
+fn answer(checks: &[Check], notes: &[String], verbose: bool) -> (StatusCode, String) {
     let ready = checks.iter().all(|(_, check)| check.is_ok());
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // What is wrong comes first, so that the bound hides only what is well.
@@ -55,6 +74,9 @@ fn answer(checks: &[Check], verbose: bool) -> (StatusCode, String) {
     let fine = checks.iter().filter(|(_, check)| verbose && check.is_ok());
     let shown: Vec<_> = wrong.chain(fine).collect();
     let mut text = String::new();
+    for note in notes.iter().take(SHOWN) {
+        let _ = writeln!(text, "[!] {note}");
+    }
     for (name, check) in shown.iter().take(SHOWN) {
         // Writing to a String cannot fail.
         let _ = match check {
@@ -135,11 +157,13 @@ mod tests {
 
     #[test]
     fn only_what_is_wrong_is_told_unless_everything_is_asked_for() {
-        assert_eq!(answer(&[good("a")], false), (StatusCode::OK, "ready\n".to_owned()));
-        assert_eq!(answer(&[good("a")], true).1, "[+] a: ok\nready\n");
-        let (status, text) = answer(&[good("a"), bad("b")], false);
+        assert_eq!(answer(&[good("a")], &[], false), (StatusCode::OK, "ready\n".to_owned()));
+        assert_eq!(answer(&[good("a")], &[], true).1, "[+] a: ok\nready\n");
+        let (status, text) = answer(&[good("a")], &["outbox".to_owned()], true);
+        assert_eq!((status.as_u16(), text.as_str()), (200, "[!] outbox\n[+] a: ok\nready\n"));
+        let (status, text) = answer(&[good("a"), bad("b")], &[], false);
         assert_eq!((status.as_u16(), text.as_str()), (503, "[-] b: why\nnot ready\n"));
-        assert_eq!(answer(&[good("a"), bad("b")], true).1, "[-] b: why\n[+] a: ok\nnot ready\n");
+        assert_eq!(answer(&[good("a"), bad("b")], &[], true).1, "[-] b: why\n[+] a: ok\nnot ready\n");
     }
 
     // withstands: F131
@@ -147,7 +171,7 @@ mod tests {
     fn thousands_of_stores_are_a_bounded_answer_and_what_is_wrong_stands_in_it() {
         let mut checks: Vec<Check> = (0..3_000).map(|n| good(&n.to_string())).collect();
         checks.push(bad("last"));
-        let text = answer(&checks, true).1;
+        let text = answer(&checks, &[], true).1;
         assert!(text.starts_with("[-] last: why\n") && text.contains("... and 2801 more\n"), "{text}");
         assert!(text.lines().count() < 210);
     }

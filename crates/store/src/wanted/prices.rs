@@ -1,5 +1,6 @@
 //! `erp_prices`: price tiers that the ERP wants.
 
+use chrono::{DateTime, Utc};
 use espelho_model::{ProductId, Sku, StoreKey, push::PushState};
 use rust_decimal::Decimal;
 
@@ -17,7 +18,7 @@ pub(crate) const OPEN: &str = "SELECT DISTINCT e.sku, p.id FROM erp_prices e \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku";
 pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
-    CAST(package_length AS TEXT), state FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
+    CAST(package_length AS TEXT), state, updated_at FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, updated_at = $5, \
     pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
     AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
@@ -52,9 +53,17 @@ pub struct WantedTier {
     pub package_written: String,
     /// Where it is; `None` for a word that nobody knows.
     pub state: Option<PushState>,
+    /// When it was written, or last answered.
+    pub updated_at: Option<DateTime<Utc>>,
 }
 
 impl WantedTier {
+    /// What it asks for, by which a release knows it again.
+    pub fn value(&self) -> String {
+        let percent = || self.discount_percent.as_ref().map(|percent| format!("-{percent} %"));
+        self.price.clone().or_else(percent).unwrap_or_default()
+    }
+
     /// The unit price, if one was written that is a number.
     pub fn price(&self) -> Option<Decimal> {
         self.price.as_deref().and_then(exact)
@@ -157,5 +166,7 @@ fn tier(row: &Row) -> Result<WantedTier, Error> {
             .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
             .join("|"),
         state: PushState::parse(&row.text(7)?),
+        // An ERP may write a time of its own that nobody can read.
+        updated_at: row.optional_time(8).ok().flatten(),
     })
 }

@@ -12,8 +12,8 @@ pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value,
     ON CONFLICT (store, what, key) DO UPDATE SET value = excluded.value, at = excluded.at";
 pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
-pub(crate) const PRICE_VALUE: &str = "SELECT CAST(price AS TEXT) FROM erp_prices \
-    WHERE store = $1 AND sku || '/' || min_quantity = $2";
+pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' || CAST(discount_percent AS TEXT) || ' %') \
+    FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2 \
     WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting')";

@@ -32,8 +32,10 @@ pub(crate) const TIERS: &str = "SELECT min_quantity, CAST(value AS TEXT), CAST(d
     CAST(package_length AS TEXT) FROM product_prices WHERE store = $1 AND product_id = $2 AND gone_at IS NULL \
     ORDER BY min_quantity";
 pub(crate) const READ_AT: &str = "SELECT read_at FROM product_reads WHERE store = $1 AND id = $2";
-pub(crate) const INVOICES: &str = "SELECT id || ' ' || COALESCE(status, '') FROM order_invoices WHERE store = $1 AND order_number = $2 \
-    AND gone_at IS NULL AND replaced_at IS NULL ORDER BY id";
+/// What an order that waits for its invoice is told by: its documents, and that it is not where it waited any more.
+pub(crate) const INVOICES: &str = "SELECT id || ' ' || COALESCE(status, '') AS said FROM order_invoices WHERE store = $1 \
+    AND order_number = $2 AND gone_at IS NULL AND replaced_at IS NULL UNION ALL SELECT status FROM orders WHERE store = $1 \
+    AND order_number = $2 AND status IN ('ready_to_ship', 'shipped', 'picked_up', 'delivered', 'cancelled') ORDER BY said";
 pub(crate) const NOTES: &str =
     "SELECT notes FROM orders WHERE store = $1 AND order_number = $2 AND gone_at IS NULL";
 /// Lines of a SKU in orders that may have left the shelf since: those that have not, and those that changed since.
@@ -45,9 +47,11 @@ pub(crate) const SKUS_OF_ORDER: &str = "SELECT DISTINCT sku FROM order_items WHE
     AND gone_at IS NULL AND sku IS NOT NULL";
 pub(crate) const WAS_COMPLETE: &str =
     "SELECT 1 FROM sync_runs WHERE store = $1 AND state IN ('complete', 'partial') LIMIT 1";
+/// What a listing cost when it joined: by this campaign, or by whichever told it last.
 pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id, item_id, price, preview, joined_at) \
-    SELECT store, campaign_id, item_id, price, discount_preview, $1 FROM campaign_listings \
-    WHERE store = $2 AND campaign_id = $3 AND item_id = $4 AND price IS NOT NULL \
+    SELECT store, CAST($3 AS TEXT), item_id, price, CASE WHEN campaign_id = $3 THEN discount_preview END, $1 FROM campaign_listings \
+    WHERE store = $2 AND item_id = $4 AND price IS NOT NULL AND gone_at IS NULL \
+    ORDER BY CASE WHEN campaign_id = $3 THEN 0 ELSE 1 END, mirrored_at DESC LIMIT 1 \
     ON CONFLICT (store, campaign_id, item_id) DO UPDATE SET price = excluded.price, preview = excluded.preview, \
     joined_at = excluded.joined_at";
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use espelho_model::{OrderNumber, watch};
 use espelho_store::{EffectState, Part};
-use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::{
     Problem,
-    push::{Next, Pusher, Told},
+    push::{Pusher, Told},
 };
 
 impl Told for Live<'_> {
@@ -38,7 +37,8 @@ impl Live<'_> {
     pub(super) async fn push_out(&self, outbox: &Notify) -> Result<(), Problem> {
         let pusher = Pusher::new(self.context, &self.options.push, self);
         while !self.is_stopping() {
-            self.boxed_rounds(&pusher, outbox).await?;
+            // In a box: thousands of stores have nothing to do.
+            Box::pin(self.rounds(&pusher, outbox)).await?;
             let _waiting = watch::idle();
             tokio::select! {
                 () = outbox.notified() => (),
@@ -49,24 +49,13 @@ impl Live<'_> {
         Ok(())
     }
 
-    fn boxed_rounds<'s>(
-        &'s self,
-        pusher: &'s Pusher<'_>,
-        outbox: &'s Notify,
-    ) -> BoxFuture<'s, Result<(), Problem>> {
-        Box::pin(self.rounds(pusher, outbox))
-    }
-
     async fn rounds(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
         while !self.is_stopping() {
-            match pusher.round().await? {
-                Next::Now => (),
-                Next::Idle => return Ok(()),
-                Next::After(wait) => tokio::select! {
-                    () = self.context.clock.sleep(wait) => (),
-                    () = outbox.notified() => (),
-                    () = self.context.stop.cancelled() => (),
-                },
+            let Some(wait) = pusher.work(outbox).await? else { return Ok(()) };
+            tokio::select! {
+                () = self.context.clock.sleep(wait) => (),
+                () = outbox.notified() => (),
+                () = self.context.stop.cancelled() => (),
             }
         }
         Ok(())

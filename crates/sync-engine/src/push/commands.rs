@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::ApiRequest;
 use espelho_model::push::{CommandKind, PushState};
 use espelho_store::{Command, Effect, EffectState, NewEffect, Wanted};
@@ -14,8 +15,11 @@ use super::{
     verdict::{Cause, Said, Verdict},
 };
 
-/// How often a command is sent again after it was proved not to have happened.
-const MOST_ATTEMPTS: usize = 12;
+/// How often something is sent that is proved each time not to have happened.
+const MOST_ATTEMPTS: usize = 16;
+/// Between two such attempts, doubled each time up to the last: all of them take three hours.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LAST_PAUSE: Duration = Duration::from_secs(1_800);
 
 /// A command that is being looked at.
 pub(crate) struct Ask<'a> {
@@ -140,20 +144,28 @@ impl Pusher<'_> {
         let effects = store.effects_of_command(key, command.id, &command.fingerprint()).await?;
         let is_released = store.releases(key, Wanted::Command).await?.contains_key(&command.id.to_string());
         let mut ask = Ask { command, kind, data, effects, is_released };
-        if let Some(verdict) = self.settle_last(&mut ask).await? {
+        if let Some(verdict) = self.settle_all(&mut ask).await? {
             return Ok(verdict);
         }
-        // What was refused has said why; what never left cost nothing.
-        let is_futile = |effect: &&Effect| effect.state == EffectState::Refuted && effect.code.is_none();
-        let refuted = ask.effects.iter().filter(is_futile).count();
-        if refuted >= MOST_ATTEMPTS {
-            return Ok(Verdict::Failed(given_up(refuted)));
+        if let Some(verdict) = after_futile(ask.effects.iter().rev(), self.context.clock.now()) {
+            return Ok(verdict);
         }
         match self.dispatch(&ask).await {
             // What is refused to be read will be refused again.
             Err(Cause::Api(error)) => super::refused(error),
             other => other,
         }
+    }
+
+    /// What becomes of a level or of prices that were sent since they were written and did not have their effect, if that was so.
+    pub(super) async fn was_futile(
+        &self,
+        key: &str,
+        since: Option<DateTime<Utc>>,
+    ) -> Result<Option<Verdict>, Cause> {
+        let effects = self.context.store.effects_on(&self.context.key, key).await?;
+        let lately = effects.iter().filter(|effect| since.is_none_or(|since| effect.planned_at >= since));
+        Ok(after_futile(lately, self.context.clock.now()))
     }
 
     async fn dispatch(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
@@ -178,29 +190,28 @@ impl Pusher<'_> {
         }
     }
 
-    /// What the last effect came to, where nobody knows yet; nothing when the command may go on.
-    async fn settle_last(&self, ask: &mut Ask<'_>) -> Result<Option<Verdict>, Cause> {
-        let Some(last) = ask.effects.last().cloned() else { return Ok(None) };
-        let evidence = match last.state {
-            EffectState::Planned => Evidence::DidNot { how: "it never left" },
-            EffectState::Sent => self.evidence_of(&last).await?,
-            // Only a person's word ends a doubt (`espelho retry`), and then it is not one any more.
-            EffectState::Doubtful => {
-                let code = last.code.as_deref().unwrap_or("unprovable");
-                return Ok(Some(Verdict::Doubtful(doubtful(code))));
+    /// What its effects came to, where nobody knows yet; nothing when the command may go on.
+    async fn settle_all(&self, ask: &mut Ask<'_>) -> Result<Option<Verdict>, Cause> {
+        let is_open = |effect: &&Effect| matches!(effect.state, EffectState::Planned | EffectState::Sent);
+        for open in ask.effects.iter().filter(is_open) {
+            let evidence = match open.state {
+                EffectState::Planned => Evidence::DidNot { how: "it never left" },
+                _ => self.evidence_of(open).await?,
+            };
+            self.note_evidence(open, &evidence).await?;
+            match evidence {
+                Evidence::NotYet(wait) => return Ok(Some(Verdict::Again(wait))),
+                Evidence::Unprovable(said) => return Ok(Some(Verdict::Doubtful(said))),
+                Evidence::Happened { .. } | Evidence::DidNot { .. } => (),
             }
-            EffectState::Confirmed | EffectState::Refuted => return Ok(None),
-        };
-        self.note_evidence(&last, &evidence).await?;
-        match evidence {
-            Evidence::NotYet(wait) => return Ok(Some(Verdict::Again(wait))),
-            Evidence::Unprovable(said) => return Ok(Some(Verdict::Doubtful(said))),
-            Evidence::Happened { .. } | Evidence::DidNot { .. } => (),
         }
-        let identity = ask.identity();
-        ask.effects =
-            self.context.store.effects_of_command(&self.context.key, identity.0, &identity.1).await?;
-        Ok(None)
+        if ask.effects.iter().any(|effect| is_open(&effect)) {
+            let (id, fingerprint) = ask.identity();
+            ask.effects = self.context.store.effects_of_command(&self.context.key, id, &fingerprint).await?;
+        }
+        // Only a person's word ends a doubt (`espelho retry`), and then it is not one any more.
+        let doubt = ask.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
+        Ok(doubt.map(|doubt| Verdict::Doubtful(doubtful(doubt.code.as_deref().unwrap_or("unprovable")))))
     }
 }
 
@@ -214,7 +225,22 @@ fn unknown_kind(kind: &str) -> Said {
     )
 }
 
-fn given_up(attempts: usize) -> Said {
+/// Whether the last attempts, the newest first, came to nothing so often that it waits or fails. What was refused has said why, and
+/// what never left cost nothing: neither counts.
+fn after_futile<'e>(effects: impl Iterator<Item = &'e Effect>, now: DateTime<Utc>) -> Option<Verdict> {
+    let counts = |effect: &&Effect| effect.state != EffectState::Refuted || effect.code.is_none();
+    let futile: Vec<&Effect> =
+        effects.filter(counts).take_while(|effect| effect.state == EffectState::Refuted).collect();
+    let last = futile.first()?;
+    if futile.len() >= MOST_ATTEMPTS {
+        return Some(Verdict::Failed(gave_up(futile.len())));
+    }
+    let pause = FIRST_PAUSE.saturating_mul(1 << (futile.len() - 1).min(16)).min(LAST_PAUSE);
+    let passed = (now - last.planned_at).to_std().unwrap_or_default();
+    (passed < pause).then(|| Verdict::Again(pause - passed))
+}
+
+fn gave_up(attempts: usize) -> Said {
     Said::new(
         "gave_up",
         [
@@ -240,4 +266,58 @@ pub(super) fn doubtful(code: &str) -> Said {
             "look in the portal: where it had none, espelho retry command ID; where it had, espelho ignore command ID",
         ],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(state: EffectState, code: Option<&str>) -> Effect {
+        Effect {
+            id: 1,
+            key: "stock/a/1".to_owned(),
+            kind: "stock.set".to_owned(),
+            command_id: None,
+            fingerprint: None,
+            request: String::new(),
+            evidence: None,
+            state,
+            planned_at: DateTime::UNIX_EPOCH,
+            sent_at: Some(DateTime::UNIX_EPOCH),
+            code: code.map(str::to_owned),
+            note: None,
+            answer: None,
+        }
+    }
+
+    fn waits(effects: &[Effect], seconds: i64) -> Option<Verdict> {
+        after_futile(effects.iter(), DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds))
+    }
+
+    // withstands: F030
+    #[test]
+    fn what_comes_to_nothing_is_tried_less_and_less_often_and_given_up_in_the_end() {
+        let futile = || effect(EffectState::Refuted, None);
+        assert_eq!(waits(&[], 0), None);
+        assert_eq!(waits(&[futile()], 0), Some(Verdict::Again(Duration::from_secs(2))));
+        assert_eq!(waits(&[futile()], 2), None);
+        let five: Vec<Effect> = (0..5).map(|_| futile()).collect();
+        assert_eq!(waits(&five, 30), Some(Verdict::Again(Duration::from_secs(2))));
+        let many: Vec<Effect> = (0..MOST_ATTEMPTS).map(|_| futile()).collect();
+        assert_eq!(waits(&many[1..], 1_799), Some(Verdict::Again(Duration::from_secs(1))));
+        let Some(Verdict::Failed(said)) = waits(&many, 10_000) else { panic!("{:?}", waits(&many, 10_000)) };
+        assert_eq!(said.code, "gave_up");
+    }
+
+    #[test]
+    fn what_was_refused_or_never_left_is_no_attempt_and_what_worked_begins_anew() {
+        let futile = || effect(EffectState::Refuted, None);
+        let refused = effect(EffectState::Refuted, Some("VALIDATION_ERROR"));
+        assert_eq!(waits(std::slice::from_ref(&refused), 0), None);
+        assert_eq!(waits(&[refused, futile()], 0), Some(Verdict::Again(Duration::from_secs(2))));
+        let worked = effect(EffectState::Confirmed, None);
+        let mut effects = vec![futile(), worked];
+        effects.extend((0..MOST_ATTEMPTS).map(|_| futile()));
+        assert_eq!(waits(&effects, 0), Some(Verdict::Again(Duration::from_secs(2))));
+    }
 }

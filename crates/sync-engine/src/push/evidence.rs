@@ -14,13 +14,22 @@ use super::{
 };
 use crate::plan::ledger::Sold;
 
-/// For so long after the first look an effect that does not show may still be under way within the marketplace.
+/// For so long after the first look an effect that does not show, and may be asked for twice, may still be under way within the
+/// marketplace.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
-/// The same for what must not happen twice.
-const MOVEMENT_SETTLES_WITHIN: Duration = Duration::from_secs(10);
-/// So long after it was sent nothing of it is under way any more, however long ago the first look was: the client gives up after
-/// 30 seconds, and the marketplace is given ten more.
+/// So long after it was sent nothing of it is under way any more: the client gives up after 30 seconds, and the marketplace is given
+/// ten more. What must not happen twice is not sent again before that.
 const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
+/// What is the same, asked for once or twice: it sets a value, or is refused the second time.
+const REPEATABLE: [&str; 7] = [
+    "stock.set",
+    "price.step",
+    "product.update",
+    "order.status",
+    "order.notes",
+    "campaign.opt_in",
+    "store_page.update",
+];
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
@@ -68,14 +77,12 @@ impl Pusher<'_> {
     }
 
     fn may_be_under_way(&self, effect: &Effect) -> bool {
-        let settles = match effect.kind.as_str() {
-            "stock.adjust" => MOVEMENT_SETTLES_WITHIN,
-            _ => SETTLES_WITHIN,
-        };
+        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER);
         let now = self.context.clock.monotonic();
         let first = *self.state().looked.entry(effect.id).or_insert(now);
-        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER);
-        !is_over && now.saturating_sub(first) < settles
+        let settles =
+            REPEATABLE.contains(&effect.kind.as_str()) && now.saturating_sub(first) >= SETTLES_WITHIN;
+        !(is_over || settles)
     }
 
     /// A level that was set is there, or less by what was sold since: then setting it again would bring back what is gone.

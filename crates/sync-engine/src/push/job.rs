@@ -31,9 +31,10 @@ pub(crate) enum Rank {
     Verify,
 }
 
-/// Something to do. No two with the same key are under way at once.
+/// Something to do. No two with a key in common are under way at once.
 pub(crate) struct Job {
-    pub(crate) key: String,
+    /// What it is about; the first is its own.
+    pub(crate) keys: Vec<String>,
     pub(crate) rank: Rank,
     pub(crate) work: Work,
 }
@@ -52,17 +53,30 @@ pub(crate) enum Work {
     Command(Command),
 }
 
+impl Job {
+    /// Its own key.
+    pub(crate) fn key(&self) -> &str {
+        self.keys.first().map_or("", String::as_str)
+    }
+}
+
 impl Pusher<'_> {
-    /// Everything that is wanted, the most urgent first.
+    /// Everything that is wanted and not under way, the most urgent first.
     pub(super) async fn jobs(&self) -> Result<Vec<Job>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         self.look_again_at_unknown_skus().await?;
         self.follow_policy().await?;
-        let effects = store.open_effects(key).await?;
+        // What is under way now may be over by the time it is read, and is not what it says then.
+        let (mut taken, acting) = {
+            let state = self.state();
+            (state.busy.iter().flatten().cloned().collect::<HashSet<String>>(), state.acting.clone())
+        };
+        // Commands before effects: one that ends in between must not look as if nobody waited for its effect.
         let commands = match self.options.commands {
             true => store.open_commands(key).await?,
             false => Vec::new(),
         };
+        let effects = store.open_effects(key).await?;
         let levels = match self.options.stock {
             true => self.guarded(store.open_stock(key).await?).await?,
             false => Vec::new(),
@@ -71,40 +85,34 @@ impl Pusher<'_> {
             true => store.open_prices(key).await?,
             false => Vec::new(),
         };
-        let mut taken = HashSet::new();
         let mut jobs = Vec::new();
-        for effect in effects {
+        for effect in effects.into_iter().filter(|effect| !acting.contains(&effect.id)) {
             // A command settles its own: what comes of it belongs into its row.
             let is_commands = effect.command_id.is_some_and(|id| {
                 let same = |c: &Command| c.id == id && effect.fingerprint == Some(c.fingerprint());
                 commands.iter().any(same)
             });
             if !is_commands && distinct(&mut taken, &effect.key) {
-                jobs.push(Job { key: effect.key.clone(), rank: Rank::Unsettled, work: Work::Settle(effect) });
+                let keys = vec![effect.key.clone()];
+                jobs.push(Job { keys, rank: Rank::Unsettled, work: Work::Settle(effect) });
             }
         }
-        let cancelled: HashSet<String> =
-            commands.iter().filter(|c| cancels(c)).map(|c| c.key.clone()).collect();
         for command in commands {
-            let key = super::commands::key_of(&command);
+            let about = super::commands::key_of(&command);
             let waits = command.state == Some(PushState::Waiting);
             let is_status = command.kind == CommandKind::OrderStatus.as_str();
-            if waits && is_status && cancelled.contains(&command.key) && !cancels(&command) {
-                self.supersede(&command).await?;
-                continue;
-            }
             // What waits is passed by what is about something else; the statuses of an order keep their order.
-            let key = if is_status { format!("{key}/status") } else { key };
-            let is_first = distinct(&mut taken, &key);
-            let is_free = !is_status || waits || distinct(&mut taken, &super::commands::key_of(&command));
+            let own = if is_status { format!("{about}/status") } else { about.clone() };
+            let is_first = distinct(&mut taken, &own);
+            let is_free = !is_status || waits || distinct(&mut taken, &about);
             if is_first && is_free {
-                jobs.push(Job { key, rank: Rank::Command, work: Work::Command(command) });
+                jobs.push(Job { keys: vec![own, about], rank: Rank::Command, work: Work::Command(command) });
             }
         }
         for wanted in prices {
             let key = format!("prices/{}", wanted.sku);
             if distinct(&mut taken, &key) {
-                jobs.push(Job { key, rank: Rank::Prices, work: Work::Prices(wanted) });
+                jobs.push(Job { keys: vec![key], rank: Rank::Prices, work: Work::Prices(wanted) });
             }
         }
         jobs.extend(level_jobs(levels, &mut taken));
@@ -112,12 +120,6 @@ impl Pusher<'_> {
         jobs.sort_by_key(|job| job.rank);
         Ok(jobs)
     }
-}
-
-/// Whether a command takes an order back.
-fn cancels(command: &Command) -> bool {
-    let data: serde_json::Value = serde_json::from_str(&command.data).unwrap_or_default();
-    command.kind == CommandKind::OrderStatus.as_str() && data["status"] == "cancelled"
 }
 
 fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job> {
@@ -132,14 +134,16 @@ fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job>
             (Some(product), Some(PushState::Sending)) => {
                 sent.entry(product.clone()).or_default().push(level);
             }
-            _ => jobs.push(Job { key, rank: rank(&level), work: Work::Stock(level) }),
+            _ => jobs.push(Job { keys: vec![key], rank: rank(&level), work: Work::Stock(level) }),
         }
     }
-    jobs.extend(sent.into_iter().map(|(product, levels)| Job {
-        key: format!("verify/{product}"),
-        rank: Rank::Verify,
-        work: Work::Verify(product, levels),
-    }));
+    for (product, levels) in sent {
+        let own = format!("verify/{product}");
+        if distinct(taken, &own) {
+            let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
+            jobs.push(Job { keys, rank: Rank::Verify, work: Work::Verify(product, levels) });
+        }
+    }
     jobs
 }
 
@@ -186,7 +190,7 @@ mod tests {
         let levels = vec![level("a", 9, 3), level("b", 2, 3), level("c", 0, 3), sent];
         let mut jobs = level_jobs(levels, &mut HashSet::new());
         jobs.sort_by_key(|job| job.rank);
-        let keys: Vec<&str> = jobs.iter().map(|job| job.key.as_str()).collect();
+        let keys: Vec<&str> = jobs.iter().map(Job::key).collect();
         assert_eq!(keys, ["stock/c/1", "stock/b/1", "stock/a/1", "verify/P-d"]);
     }
 

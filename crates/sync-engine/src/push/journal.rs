@@ -9,6 +9,9 @@ use super::{
     verdict::{Cause, Said},
 };
 
+/// The code of what was planned and not sent: it cost nothing, and is not counted as an attempt.
+const NEVER_LEFT: &str = "never_left";
+
 /// What an effect came to at once.
 #[derive(Debug)]
 pub(crate) enum Acted {
@@ -46,8 +49,30 @@ impl Pusher<'_> {
         effect: NewEffect,
         request: &ApiRequest,
     ) -> Result<Acted, Cause> {
+        let id = self.plan(effect).await?;
+        self.send(id, client, request).await
+    }
+
+    /// Writes an effect down; its number. What it was planned from is looked at once more, and it is sent or called off.
+    pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Cause> {
+        Ok(self.context.store.plan_effect(&self.context.lease, effect).await?)
+    }
+
+    /// What was planned is not sent: what it was planned from is not so any more.
+    pub(crate) async fn call_off(&self, id: i64) -> Result<(), Cause> {
+        self.settle(id, EffectState::Refuted, Some(NEVER_LEFT.to_owned()), "called off", None).await
+    }
+
+    /// Sends what was planned.
+    pub(crate) async fn send(&self, id: i64, client: &Client, request: &ApiRequest) -> Result<Acted, Cause> {
+        self.state().acting.insert(id);
+        let acted = self.send_and_note(id, client, request).await;
+        self.state().acting.remove(&id);
+        acted
+    }
+
+    async fn send_and_note(&self, id: i64, client: &Client, request: &ApiRequest) -> Result<Acted, Cause> {
         let (store, lease) = (&self.context.store, &self.context.lease);
-        let id = store.plan_effect(lease, effect).await?;
         let client = match client.with_slot().await {
             Ok(client) => client,
             Err(error) => {
@@ -90,8 +115,7 @@ impl Pusher<'_> {
         self.told.settled(&effect.kind, state);
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
-        // What never left cost nothing, and is not counted as an attempt.
-        let code = effect.sent_at.is_none().then(|| "never_left".to_owned());
+        let code = effect.sent_at.is_none().then(|| NEVER_LEFT.to_owned());
         self.settle(effect.id, state, code, note, answer).await
     }
 

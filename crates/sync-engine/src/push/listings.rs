@@ -1,10 +1,11 @@
-//! Listings (`listing.create`, `listing.publish`): simulated before anything is created, created once, and what the review says is
-//! told by an event.
+//! Listings (`listing.create`, `listing.publish`): simulated before anything is created, created once, and mirrored from the answers,
+//! because no route reads them; what the review says is told by an event.
 
 use std::time::Duration;
 
-use espelho_api_client::resources::listings::{ListingDraft, publish_request};
+use espelho_api_client::resources::listings::{ListingDraft, listing_in, publish_request};
 use espelho_model::ItemId;
+use espelho_store::Effect;
 use serde_json::{Value, json};
 
 use super::{
@@ -22,8 +23,13 @@ impl Pusher<'_> {
     pub(super) async fn create_listing(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         if let Some(effect) = ask.confirmed("listing.create") {
             let id = effect.answer.as_deref().and_then(id_in);
+            if let Some(id) = &id {
+                self.mirror_listing(effect, id, "draft").await?;
+            }
             return match (ask.data["publish"] == Value::Bool(true), id) {
                 (true, Some(id)) => self.publish(ask, &ItemId::new(id)).await,
+                // It is there, and nobody knows under which number: a person publishes it.
+                (true, None) => Ok(Verdict::DoneBut(not_named())),
                 (_, id) => Ok(Verdict::Done(id.map(|id| json!({"item_id": id})))),
             };
         }
@@ -63,15 +69,27 @@ impl Pusher<'_> {
     async fn publish(&self, ask: &Ask<'_>, listing: &ItemId) -> Result<Verdict, Cause> {
         let done =
             || Ok(Verdict::Done(Some(json!({"item_id": listing.as_str(), "status": "pending_review"}))));
-        if ask.confirmed("listing.publish").is_some() {
+        if let Some(effect) = ask.confirmed("listing.publish") {
+            self.mirror_listing(effect, listing.as_str(), "pending_review").await?;
             return done();
         }
         let request = publish_request(listing);
         match self.act(ask.effect("listing.publish", &request, &Value::Null), &request).await? {
-            Acted::Applied(_) => done(),
+            Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
         }
+    }
+
+    /// Mirrors what an answer tells of a listing, and where it now is (API document, "Listing status").
+    async fn mirror_listing(&self, effect: &Effect, id: &str, status: &str) -> Result<(), Cause> {
+        let told = effect.answer.as_deref().and_then(listing_in);
+        let least = || listing_in(&json!({"item_id": id}).to_string());
+        let Some(mut listing) = told.or_else(least) else { return Ok(()) };
+        listing.status.get_or_insert_with(|| status.to_owned());
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        tx.write_listings(vec![listing], effect.sent_at.unwrap_or(effect.planned_at)).await?;
+        Ok(tx.commit().await?)
     }
 
     /// Whether one more is too many within the hour; else it is counted.
@@ -87,6 +105,14 @@ impl Pusher<'_> {
         }
         is_over
     }
+}
+
+fn not_named() -> Said {
+    Said::new(
+        "no_id",
+        ["o anúncio foi criado, mas a resposta não diz o código dele", "publique o anúncio no portal"],
+        ["the listing was created, and the answer does not tell its item_id", "publish it in the portal"],
+    )
 }
 
 fn too_many(most: usize) -> Said {

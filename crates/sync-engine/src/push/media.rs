@@ -1,8 +1,9 @@
 //! Pictures (`media.upload`): looked at before they are sent, and never sent twice. A picture that nothing uses is removed by the
-//! marketplace after about 72 hours, so one that was uploaded and is not there any more is uploaded again.
+//! marketplace after about 72 hours (API document, "Media image"), so one that is gone, or soon will be, is uploaded again.
 
 use std::{path::PathBuf, time::Duration};
 
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{
     Error as ApiError,
     resources::media::{MediaQuery, MediaSort, ProductImage, upload_request},
@@ -21,6 +22,9 @@ use super::{
 
 /// The largest file that is read at all; the marketplace takes 2 MB.
 const LARGEST: u64 = 16 << 20;
+
+/// A picture that nothing uses is not relied on any more at this age: it may be gone before it is used.
+const LOOSE_FOR: TimeDelta = TimeDelta::hours(48);
 
 /// A picture that is on the marketplace, or why it is not.
 pub(super) enum Uploaded {
@@ -75,14 +79,18 @@ impl Pusher<'_> {
         }
     }
 
-    /// The picture that the same bytes became, if it is still there.
+    /// The picture that the same bytes became, if it is still there and stays.
     async fn uploaded_before(&self, fingerprint: &str) -> Result<Option<MediaId>, Cause> {
         let effects = self.context.store.effects_on(&self.context.key, fingerprint).await?;
-        let confirmed = effects.iter().find(|effect| effect.state == EffectState::Confirmed);
-        let Some(id) = confirmed.and_then(|effect| id_in(effect.answer.as_deref()?)) else { return Ok(None) };
-        let id = MediaId::new(id);
+        let Some(confirmed) = effects.iter().find(|effect| effect.state == EffectState::Confirmed) else {
+            return Ok(None);
+        };
+        let Some(id) = confirmed.answer.as_deref().and_then(id_in).map(MediaId::new) else { return Ok(None) };
         match self.client.image(&id).await {
-            Ok(_) => Ok(Some(id)),
+            Ok(image) => {
+                let may_go = is_going(image.value.in_use, confirmed.planned_at, self.context.clock.now());
+                Ok((!may_go).then_some(id))
+            }
             Err(ApiError::Refused { status: 404, .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -110,6 +118,11 @@ impl Pusher<'_> {
     }
 }
 
+/// Whether a picture that was uploaded then may soon be removed. By our own clock, which was there both times.
+fn is_going(in_use: Option<bool>, uploaded_at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    in_use != Some(true) && now - uploaded_at >= LOOSE_FOR
+}
+
 async fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
     let said = |error: std::io::Error| format!("{}: {error}", path.display());
     let metadata = tokio::fs::metadata(path).await.map_err(said)?;
@@ -120,4 +133,19 @@ async fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
         return Err(format!("{} has {} bytes; the marketplace takes 2 MB", path.display(), metadata.len()));
     }
     tokio::fs::read(path).await.map_err(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loose_picture_is_not_relied_on_after_two_days_and_one_in_use_is() {
+        let began = DateTime::<Utc>::UNIX_EPOCH;
+        let is_going_after = |hours, in_use| is_going(in_use, began, began + TimeDelta::hours(hours));
+        assert!(!is_going_after(47, Some(false)));
+        assert!(is_going_after(48, Some(false)));
+        assert!(is_going_after(48, None), "nothing says that it is used");
+        assert!(!is_going_after(480, Some(true)));
+    }
 }

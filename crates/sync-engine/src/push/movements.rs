@@ -65,9 +65,6 @@ impl Pusher<'_> {
         // What leaves the shelf from here on counts: it may be before the reading, or after it.
         let from = self.context.clock.now();
         let detail = self.read_product(&product).await?;
-        if self.has_dispatched_since(&sku, mark).await? {
-            return Ok(Verdict::Again(DISPATCHES));
-        }
         if unit_has_no_half(detail.product.base_unit.as_deref(), delta) {
             return Ok(Verdict::Failed(invalid("there is no half of this unit")));
         }
@@ -84,7 +81,13 @@ impl Pusher<'_> {
             "delta": delta.to_string(), "before": before.to_string(), "mark": mark, "from": from.to_rfc3339(),
             "places": detail.product.stock.len(),
         });
-        match self.act(ask.effect("stock.adjust", &request, &evidence), &request).await? {
+        let id = self.plan(ask.effect("stock.adjust", &request, &evidence)).await?;
+        // What was dispatched between the mark and this may be before the reading or after it.
+        if self.has_dispatched_since(&sku, mark).await? {
+            self.call_off(id).await?;
+            return Ok(Verdict::Again(DISPATCHES));
+        }
+        match self.send(id, &self.client, &request).await? {
             Acted::Applied(_) => {
                 self.read_product(&product).await?;
                 Ok(Verdict::Done(None))

@@ -120,8 +120,11 @@ impl Pusher<'_> {
             return Ok(true);
         }
         if !is_news {
+            // It may have gone on without us.
+            let order = self.client.order(number).await?.value;
+            let waits = order.status.as_deref() == Some("preparing");
             let fiscal = self.client.order_fiscal(number).await?.value;
-            if !fiscal.iter().any(|document| document.is_current) {
+            if waits && !fiscal.iter().any(|document| document.is_current) {
                 self.state().documents.insert(id, (Some(documents), now + WITHOUT_NEWS));
                 return Ok(true);
             }

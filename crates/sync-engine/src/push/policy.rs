@@ -19,7 +19,7 @@ impl Pusher<'_> {
     /// Gives a command for each campaign that something fits into, once after each reading of the campaigns.
     pub(super) async fn follow_policy(&self) -> Result<(), Cause> {
         let policy = &self.options.campaigns;
-        if policy.joining == Joining::Never || std::mem::replace(&mut self.state().policed, true) {
+        if policy.joining == Joining::Never || self.state().policed {
             return Ok(());
         }
         let (store, key) = (&self.context.store, &self.context.key);
@@ -44,6 +44,7 @@ impl Pusher<'_> {
             let data = json!({"publication_ids": items}).to_string();
             store.command_by_policy(&self.context.lease, &campaign, data, words).await?;
         }
+        self.state().policed = true;
         Ok(())
     }
 }

@@ -124,9 +124,7 @@ fn diff(tiers: &[PriceTier], rows: &[espelho_store::WantedTier]) -> String {
     let lines = open.map(|row| {
         let now = tiers.iter().find(|tier| tier.min_quantity == row.min_quantity).and_then(|tier| tier.value);
         let now = now.map_or_else(|| "–".to_owned(), |value| value.to_string());
-        let percent = row.discount_percent.as_ref().map(|percent| format!("-{percent} %"));
-        let wanted = row.price.clone().or(percent).unwrap_or_default();
-        format!("{}+: {now} → {wanted}", row.min_quantity)
+        format!("{}+: {now} → {}", row.min_quantity, row.value())
     });
     lines.collect::<Vec<_>>().join(", ")
 }

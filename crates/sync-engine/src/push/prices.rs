@@ -1,8 +1,9 @@
 //! Prices (`erp_prices`, `price.delete_tier`): what is there is read, the way is planned, each step is journalled, and what came of
 //! it is read again. A step that was lost is not sent again: the next look plans from what is there then.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
+use chrono::TimeDelta;
 use espelho_api_client::{
     ApiRequest, Invalid,
     resources::products::{
@@ -15,7 +16,7 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{ProductId, Sku, product::PriceTier, push::PushState};
-use espelho_store::{NewEffect, Wanted, WantedPrices, WantedTier};
+use espelho_store::{EffectState, NewEffect, Wanted, WantedPrices, WantedTier};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
@@ -30,6 +31,10 @@ use crate::plan::{
     guards::PriceHeld,
     tiers::{Mode, Package, Step, Tier, holds, plan},
 };
+
+/// How often one step is taken within the hour.
+const TAKEN_AT_MOST: usize = 3;
+const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 
 impl Pusher<'_> {
     /// Brings a product's prices about, and answers its rows.
@@ -84,7 +89,40 @@ impl Pusher<'_> {
             rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
         let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
+        let since = open.iter().filter_map(|row| row.updated_at).max();
+        if let Some(verdict) = self.was_futile(&key_of(product, &detail), since).await? {
+            return all(verdict);
+        }
+        if !open.iter().any(|row| is_released(&wanted.sku, row, &released)) {
+            let steps = plan(mode, &current, &tiers).unwrap_or_default();
+            if self.goes_round(product, &detail, &steps).await? {
+                return all(Verdict::Held(written_back()));
+            }
+        }
         all(self.bring_about(product, mode, &current, &tiers, detail, None).await?)
+    }
+
+    /// Whether a step was taken so often within the hour that somebody seems to take it back each time: two systems that
+    /// correct each other would do so for ever.
+    async fn goes_round(
+        &self,
+        product: &ProductId,
+        detail: &ProductDetail,
+        steps: &[Step],
+    ) -> Result<bool, Cause> {
+        if steps.is_empty() {
+            return Ok(false);
+        }
+        let since = self.context.clock.now() - AN_HOUR;
+        let effects = self.context.store.effects_on(&self.context.key, &key_of(product, detail)).await?;
+        let lately: Vec<&str> = effects
+            .iter()
+            .filter(|effect| effect.state == EffectState::Confirmed && effect.planned_at >= since)
+            .map(|effect| effect.request.as_str())
+            .collect();
+        let often = |request: &str| lately.iter().filter(|own| **own == request).count() >= TAKEN_AT_MOST;
+        let requests = steps.iter().filter_map(|step| request_of(*step, product, detail).ok());
+        Ok(requests.into_iter().any(|request| often(&request.in_full())))
     }
 
     /// Plans and does it; `None` tells what is left to do to a tier that somebody else asked for.
@@ -112,7 +150,7 @@ impl Pusher<'_> {
                 Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
             };
             let effect = NewEffect {
-                key: format!("prices/{}", detail.product.sku.as_ref().map_or(product.as_str(), Sku::as_str)),
+                key: key_of(product, &detail),
                 kind: "price.step",
                 command: command.clone(),
                 request: request.in_full(),
@@ -137,7 +175,7 @@ impl Pusher<'_> {
         sku: &Sku,
         row: &WantedTier,
         current: &[Tier],
-        released: &std::collections::HashMap<String, String>,
+        released: &HashMap<String, String>,
     ) -> Option<Said> {
         let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
         let cut = |percent: Decimal| {
@@ -152,7 +190,7 @@ impl Pusher<'_> {
             guards.price_floor = *floor;
         }
         let held = guards.holds_price(before.and_then(|tier| tier.price), price)?;
-        let may_pass = held != PriceHeld::Zero && released.get(&key_in_table(sku, row)) == row.price.as_ref();
+        let may_pass = held != PriceHeld::Zero && is_released(sku, row, released);
         (!may_pass).then(|| held_in_words(&held, price))
     }
 
@@ -222,6 +260,16 @@ pub(super) fn is_wanted(row: &WantedTier) -> bool {
 /// Whether a row is answered: one that failed may have failed for another that was corrected.
 pub(super) fn is_asked(row: &WantedTier) -> bool {
     row.is_open() || row.state == Some(PushState::Failed)
+}
+
+/// What a step is about: of one product, one step after the other.
+fn key_of(product: &ProductId, detail: &ProductDetail) -> String {
+    format!("prices/{}", detail.product.sku.as_ref().map_or(product.as_str(), Sku::as_str))
+}
+
+/// Whether a person has let a row's value past the guards.
+fn is_released(sku: &Sku, row: &WantedTier, released: &HashMap<String, String>) -> bool {
+    released.get(&key_in_table(sku, row)) == Some(&row.value())
 }
 
 /// The key of a tier in `v_errors`, releases and on the command line.
@@ -364,6 +412,20 @@ fn not_as_sent() -> Said {
         [
             "the marketplace took the prices and shows other ones (rounded?)",
             "compare in v_drift and write a price with fewer decimals",
+        ],
+    )
+}
+
+fn written_back() -> Said {
+    Said::new(
+        "written_back",
+        [
+            "este preço já foi enviado 3 vezes em uma hora, e alguém sempre o muda de volta",
+            "veja quem mais altera preços (portal, outro sistema); se for isso mesmo: espelho release price SKU/QTD",
+        ],
+        [
+            "this price was sent 3 times within an hour, and somebody changes it back each time",
+            "see who else changes prices (portal, another system); if it is meant: espelho release price SKU/QTY",
         ],
     )
 }

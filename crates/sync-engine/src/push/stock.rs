@@ -125,6 +125,9 @@ impl Pusher<'_> {
         if mirrored == Some(target) {
             return Ok(Verdict::Done(None));
         }
+        if let Some(verdict) = self.was_futile(&key_of_level(level), level.updated_at).await? {
+            return Ok(verdict);
+        }
         let verdict = self.set_level(product, level, target).await?;
         if target.is_zero() && verdict == Verdict::Sent {
             let now = self.context.clock.monotonic();

@@ -4,6 +4,7 @@
 mod draft;
 mod read;
 
+use chrono::{Offset as _, Utc};
 use espelho_model::{ItemId, RawJson, listing::Listing};
 
 pub use self::draft::{
@@ -11,7 +12,7 @@ pub use self::draft::{
     VariationAttribute,
 };
 use self::read::read_listing;
-use super::answer::Written;
+use super::answer::{Written, read_written};
 use crate::{ApiRequest, Client, Error};
 
 const PUBLISH: &str = "/api/items/{id}/publish";
@@ -19,6 +20,11 @@ const PUBLISH: &str = "/api/items/{id}/publish";
 /// Sends a draft to review.
 pub fn publish_request(listing: &ItemId) -> ApiRequest {
     ApiRequest::put(PUBLISH, &[listing.as_str()])
+}
+
+/// The listing that an answer to a write tells of, if it tells of one.
+pub fn listing_in(answer: &str) -> Option<Listing> {
+    read_written(answer, Utc.fix(), read_listing).value
 }
 
 impl Client {

@@ -109,7 +109,8 @@ pub(crate) async fn nothing_is_written_under_a_lease_that_was_overtaken(world: &
 
 async fn everything(world: &World) -> Vec<Vec<Line>> {
     let mut all = Vec::new();
-    for table in world.tables.names().await {
+    // Views are made of the tables, and some of them tell the time.
+    for table in world.tables.names().await.into_iter().filter(|name| !name.starts_with("v_")) {
         all.push(world.tables.all(&table).await);
     }
     all

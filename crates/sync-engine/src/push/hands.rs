@@ -1,0 +1,196 @@
+//! Hands: a few things are under way at once, and whoever is free takes the most urgent of what is left.
+
+use std::{pin::pin, time::Duration};
+
+use espelho_model::watch;
+use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use tokio::sync::Notify;
+
+use super::{
+    Pusher,
+    job::{Job, Work},
+    verdict::Cause,
+};
+use crate::{Problem, Trouble};
+
+/// How many jobs are under way at once. Each of them waits for the budget most of the time.
+const HANDS: usize = 8;
+/// A reading of everything that is wanted counts for so many times as long as it took: where much is wanted, to read it all
+/// whenever a hand is free would be most of the work.
+const READING_COUNTS: u32 = 8;
+/// But for no longer than this: what is urgent and new is not known before the next one.
+const READING_COUNTS_FOR: Duration = Duration::from_secs(2);
+/// Between two attempts after an error that passes, doubled each time up to the last.
+const FIRST_PAUSE: Duration = Duration::from_secs(2);
+const LAST_PAUSE: Duration = Duration::from_secs(300);
+
+type Hand<'s> = BoxFuture<'s, Result<(), Problem>>;
+
+/// What is known of what is wanted and not under way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Something may be due.
+    Unread,
+    /// Nothing is due before then, by the monotonic clock; not before something is written where it is `None`.
+    NothingBefore(Option<Duration>),
+}
+
+impl Pusher<'_> {
+    /// Does everything that is wanted, the most urgent first, until nothing is due; gives after how long something will be, where
+    /// anything waits. `written` tells of what was written meanwhile.
+    ///
+    /// # Errors
+    /// Only what ends the work on the store: the rest stands in the rows.
+    pub async fn work(&self, written: &Notify) -> Result<Option<Duration>, Problem> {
+        if !(self.options.stock || self.options.prices || self.options.commands) {
+            return Ok(None);
+        }
+        let (mut hands, mut problem, mut left) = (FuturesUnordered::new(), None, Left::Unread);
+        loop {
+            let goes_on = problem.is_none() && !self.context.stop.is_cancelled();
+            let has_room = goes_on && self.give_out(&mut hands);
+            let now = self.context.clock.monotonic();
+            let read_again = self.state().read_again;
+            if has_room && left == Left::Unread && now >= read_again {
+                match self.read_beside(&mut hands, &mut problem).await {
+                    Ok(found) => left = found,
+                    Err(cause) => match self.after(&cause, "") {
+                        Ok(pause) => left = Left::NothingBefore(Some(now + pause)),
+                        Err(end) => problem = Some(end),
+                    },
+                }
+                continue;
+            }
+            if hands.is_empty() {
+                match (goes_on, left) {
+                    (false, _) => return problem.map_or(Ok(None), Err),
+                    (true, Left::NothingBefore(at)) => return Ok(at.map(|at| at.saturating_sub(now))),
+                    (true, Left::Unread) => (),
+                }
+            }
+            let due = async {
+                match left {
+                    Left::Unread if has_room => {
+                        self.context.clock.sleep(read_again.saturating_sub(now)).await;
+                    }
+                    Left::NothingBefore(Some(at)) if has_room => {
+                        self.context.clock.sleep(at.saturating_sub(now)).await;
+                    }
+                    _ => std::future::pending().await,
+                }
+            };
+            let _waiting = watch::idle();
+            tokio::select! {
+                Some(ended) = hands.next() => problem = problem.or(ended.err()),
+                () = written.notified(), if has_room => (),
+                () = due => (),
+                () = self.context.stop.cancelled(), if goes_on => (),
+            }
+            left = Left::Unread;
+        }
+    }
+
+    /// Gives each free hand the next of the last reading, while that counts; whether a hand is free still.
+    fn give_out<'s>(&'s self, hands: &mut FuturesUnordered<Hand<'s>>) -> bool {
+        while hands.len() < HANDS {
+            let Some(job) = self.take() else { return true };
+            hands.push(Box::pin(watch::lane("outbox", self.run(job))));
+        }
+        false
+    }
+
+    fn take(&self) -> Option<Job> {
+        let mut state = self.state();
+        if self.context.clock.monotonic() >= state.read_again {
+            return None;
+        }
+        let job = state.queue.pop_front()?;
+        state.busy.push(job.keys.clone());
+        Some(job)
+    }
+
+    /// Reads everything that is wanted, while what is under way goes on.
+    async fn read_beside(
+        &self,
+        hands: &mut FuturesUnordered<Hand<'_>>,
+        problem: &mut Option<Problem>,
+    ) -> Result<Left, Cause> {
+        let mut reading = pin!(self.read());
+        loop {
+            tokio::select! {
+                biased;
+                found = &mut reading => return found,
+                Some(ended) = hands.next() => *problem = problem.take().or(ended.err()),
+            }
+        }
+    }
+
+    /// Reads everything that is wanted and not under way, and keeps what of it is due, the most urgent first.
+    async fn read(&self) -> Result<Left, Cause> {
+        let began = self.context.clock.monotonic();
+        let jobs = self.jobs().await?;
+        let now = self.context.clock.monotonic();
+        let mut state = self.state();
+        state.later.retain(|_, at| *at > now);
+        let (due, waiting): (Vec<Job>, Vec<Job>) =
+            jobs.into_iter().partition(|job| !state.later.contains_key(job.key()));
+        let next = waiting.iter().filter_map(|job| state.later.get(job.key())).min().copied();
+        state.queue = due.into();
+        let counts_for = (now.saturating_sub(began) * READING_COUNTS).min(READING_COUNTS_FOR);
+        Ok(match state.queue.is_empty() {
+            true => {
+                state.read_again = now + counts_for;
+                Left::NothingBefore(next)
+            }
+            // At least until the hands have something.
+            false => {
+                state.read_again = now + counts_for.max(Duration::from_millis(1));
+                Left::Unread
+            }
+        })
+    }
+
+    /// Does one job, unless the service ends.
+    async fn run(&self, job: Job) -> Result<(), Problem> {
+        let Job { keys, work, .. } = job;
+        let key = keys.first().cloned().unwrap_or_default();
+        let answered = match work {
+            _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
+            Work::Settle(effect) => self.settle_orphan(&effect).await.map(Option::unwrap_or_default),
+            Work::Stock(row) => self.push_level(&row).await,
+            Work::Verify(product, rows) => self.verify_levels(&product, &rows).await,
+            Work::Prices(wanted) => self.push_prices(&wanted).await,
+            Work::Command(command) => self.carry_out(&command).await,
+        };
+        let now = self.context.clock.monotonic();
+        self.state().free(&keys);
+        match answered {
+            Ok(wait) => {
+                let mut state = self.state();
+                state.failures.remove(&key);
+                state.later.insert(key, now + wait);
+                Ok(())
+            }
+            Err(cause) => self.after(&cause, &key).map(drop),
+        }
+    }
+
+    /// What an error means: the end of the work on the store, or a pause.
+    fn after(&self, cause: &Cause, key: &str) -> Result<Duration, Problem> {
+        let problem = match cause {
+            Cause::Api(error) => Problem::from_api(error),
+            Cause::Store(error) => Problem::from_store(error),
+        };
+        if matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration) {
+            return Err(problem);
+        }
+        let mut state = self.state();
+        let failures = state.failures.entry(key.to_owned()).or_default();
+        *failures += 1;
+        let pause = FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(LAST_PAUSE);
+        state.later.insert(key.to_owned(), self.context.clock.monotonic() + pause);
+        let (error, seconds) = (&problem.error, pause.as_secs());
+        tracing::warn!(store = %self.context.key, key, error, seconds, "what is wanted is looked at again later");
+        Ok(pause)
+    }
+}

@@ -1,0 +1,112 @@
+//! A listing from nothing: picture, simulation, draft, review; and what stops it half way.
+
+use std::fs;
+
+use espelho_sandbox::{Fault, FaultRule};
+use espelho_tests::{Kind, on_both_databases, until};
+use serde_json::{Value, json};
+
+use crate::{erp::Erp, rest::png};
+
+on_both_databases![
+    a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between,
+    a_picture_that_was_loose_for_two_days_is_uploaded_again_before_a_listing_uses_it,
+];
+
+const PUBLISH: &str = "PUT /api/items/{id}/publish";
+
+/// A T-shirt: what its category wants, and one variation.
+fn shirt(title: &str, sku: &str, image: &str) -> Value {
+    json!({
+        "title": title,
+        "category_id": 40_101,
+        "gtin": {"type": 13, "value": "7891234567895"},
+        "attributes": [{"id": 10, "value_id": null, "value": "Acme"}, {"id": 15, "value_id": 1501, "value": null}],
+        "variations": [{
+            "seller_sku": sku,
+            "attributes": [
+                {"attribute_id": 30, "attribute_name": "Cor", "value": "Preto"},
+                {"attribute_id": 31, "attribute_name": "Tamanho", "value": "P"},
+            ],
+            "images": [{"id": image}],
+        }],
+        "images": [{"id": image}],
+        "description": {"layout": "markdown", "raw_content": "De algodão."},
+        "technical_sheets": [],
+    })
+}
+
+/// What came of the last command that was given.
+async fn result(erp: &Erp) -> Value {
+    let rows = erp.ask("SELECT CAST(result AS TEXT) AS r FROM commands ORDER BY id DESC LIMIT 1").await;
+    serde_json::from_str(&rows[0]).unwrap()
+}
+
+async fn upload(erp: &Erp) -> String {
+    fs::write(erp.dir().join("foto.png"), png()).unwrap();
+    let uploaded = erp.command("media.upload", "foto", &json!({"path": "foto.png"})).await;
+    assert_eq!(uploaded[0], "done", "{uploaded:?}");
+    result(erp).await["image_id"].as_str().unwrap().to_owned()
+}
+
+// withstands: F006, F025, F027
+async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let sku = erp.goods().await[0].sku.clone();
+    let image = upload(&erp).await;
+    // The draft is made, and the marketplace says "not now" to its publication: while that is waited for, the service is killed.
+    erp.control().fault(FaultRule { route: PUBLISH.into(), times: Some(1), kind: Fault::TooMany(4) });
+    let mut wanted = shirt("Camiseta básica", &sku, &image);
+    wanted["publish"] = json!(true);
+    let id = erp.give("listing.create", "camiseta", &wanted).await;
+    let journal = erp.installation.journal().await;
+    let refused = "SELECT code FROM effects WHERE kind = 'listing.publish' AND state = 'refuted'";
+    until("the publication was refused", async || journal.ask(refused).await.len() == 1).await;
+    erp.kill().await;
+    erp.start();
+    let published = erp.outcome(id, |state| !["new", "waiting", "sending"].contains(&state)).await;
+    assert_eq!(published[0], "done", "{published:?}");
+    assert_eq!((erp.writes("/items/create").len(), erp.writes("/publish").len()), (1, 2));
+    let result = result(&erp).await;
+    let item = result["item_id"].as_str().unwrap();
+    assert_eq!(result["status"], "pending_review");
+    assert_eq!(erp.control().listing(&erp.key(), item).unwrap()["status"]["value"], "pending_review");
+    let mirrored = format!("SELECT status || ' ' || title AS l FROM listings WHERE id = '{item}'");
+    assert_eq!(erp.ask(&mirrored).await, ["pending_review Camiseta básica"]);
+    // In two steps, as two commands.
+    let draft = erp.command("listing.create", "outra", &shirt("Camiseta lisa", &sku, &image)).await;
+    assert_eq!(draft[0], "done", "{draft:?}");
+    let item = self::result(&erp).await["item_id"].as_str().unwrap().to_owned();
+    let mirrored = format!("SELECT status AS s FROM listings WHERE id = '{item}'");
+    assert_eq!(erp.ask(&mirrored).await, ["draft"]);
+    assert_eq!(erp.command("listing.publish", &item, &json!({})).await[0], "done");
+    assert_eq!(erp.ask(&mirrored).await, ["pending_review"]);
+    // Nothing reads a listing: one whose answer is lost may be there or not.
+    let route = "POST /api/items/create".to_owned();
+    erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::ResetAfter });
+    let lost = erp.command("listing.create", "terceira", &shirt("Camiseta longa", &sku, &image)).await;
+    assert_eq!((lost[0].as_str(), erp.writes("/items/create").len()), ("doubtful", 3), "{lost:?}");
+    assert!(lost[3].contains("confira no portal") && lost[3].contains("espelho ignore"), "{lost:?}");
+    erp.stop().await;
+}
+
+// withstands: F027
+async fn a_picture_that_was_loose_for_two_days_is_uploaded_again_before_a_listing_uses_it(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let first = upload(&erp).await;
+    assert_eq!((upload(&erp).await, erp.writes("/media/upload").len()), (first.clone(), 1));
+    // Two days later, as the journal has it; the marketplace still has the picture.
+    let earlier = match kind {
+        Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f', planned_at, '-2 days') || '000Z'",
+        Kind::Postgres => "planned_at - INTERVAL '2 days'",
+    };
+    let sql = format!("UPDATE effects SET planned_at = {earlier} WHERE kind = 'media.upload'");
+    erp.installation.journal().await.execute(&sql).await;
+    let second = upload(&erp).await;
+    assert_ne!(second, first);
+    assert_eq!(erp.writes("/media/upload").len(), 2);
+    // One that the marketplace has removed meanwhile is uploaded again too.
+    assert!(erp.control().forward(73 * 3_600));
+    assert_ne!(upload(&erp).await, second);
+    erp.stop().await;
+}
