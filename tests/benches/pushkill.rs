@@ -35,7 +35,7 @@ fn main() {
             kills: round.min(kills - done),
             seed: seed + done,
             labels: true,
-            longest: Duration::from_secs(400),
+            longest: Duration::from_secs(600),
         };
         let report = runtime.block_on(run(plan));
         println!("\n{kind:?}, seed {}\n{report}", plan.seed);

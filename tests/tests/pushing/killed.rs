@@ -13,7 +13,7 @@ on_both_databases![whatever_is_killed_when_nothing_is_lost_and_nothing_done_twic
 async fn whatever_is_killed_when_nothing_is_lost_and_nothing_done_twice(kind: Kind) {
     // On PostgreSQL whoever comes after a crash first waits for the last owner's grace to be over.
     let kills = if kind == Kind::Sqlite { 25 } else { 2 };
-    let plan = Plan { kind, kills, seed: 20_261_121, labels: false, longest: Duration::from_secs(120) };
+    let plan = Plan { kind, kills, seed: 20_261_121, labels: false, longest: Duration::from_secs(240) };
     let report = run(plan).await;
     println!("{kind:?}\n{report}");
     assert!(report.is_clean(0), "{report}");

@@ -166,6 +166,62 @@ async fn what_comes_to_nothing_each_time_is_given_up_and_seen(kind: Kind) {
     erp.stop().await;
 }
 
+// withstands: F104
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_since_a_backup_is_not_done_again_when_the_backup_is_put_back() {
+    let mut erp = Erp::with(Kind::Sqlite, "").await;
+    let goods = erp.goods().await;
+    let data = |delta: i64| json!({"location_id": goods[0].location, "delta": delta});
+    assert_eq!(erp.command("stock.adjust", &goods[0].sku, &data(3)).await[0], "done");
+    // Wanted, and not done when the backup is made; one is under way.
+    erp.stop().await;
+    let open = erp.give("stock.adjust", &goods[0].sku, &data(-2)).await;
+    let other =
+        erp.give("stock.adjust", &goods[1].sku, &json!({"location_id": goods[1].location, "delta": 4})).await;
+    let backup = erp.dir().join("backup").display().to_string();
+    erp.installation.run(&["backup", &backup]).await.expect(0);
+    erp.start();
+    for id in [open, other] {
+        assert_eq!(erp.outcome(id, |state| state == "done").await[0], "done");
+    }
+    erp.stop().await;
+    let (sent, stock) = (erp.writes("/stock").len(), erp.stock_of(&goods[0]).await);
+    let Mirror::Sqlite(pool) = &erp.mirror else { unreachable!("it is SQLite") };
+    pool.close().await;
+    erp.installation.run(&["restore", "--replace", &backup]).await.expect(0);
+    erp.mirror = erp.installation.mirror().await;
+    let states = "SELECT state AS s FROM commands ORDER BY id";
+    assert_eq!(erp.ask(states).await, ["done", "new", "new"]);
+    erp.start();
+    erp.until(states, |states| states == ["done", "done", "done"]).await;
+    assert_eq!((erp.writes("/stock").len(), erp.stock_of(&goods[0]).await), (sent, stock));
+    erp.stop().await;
+}
+
+/// A row that the ERP has locked holds up what is about it, and nothing else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_the_erp_has_locked_does_not_hold_up_the_others() {
+    let mut erp = Erp::with(Kind::Postgres, "").await;
+    let goods = erp.goods().await;
+    erp.stop().await;
+    for one in &goods[..3] {
+        erp.set_stock(one, "3").await;
+    }
+    let Mirror::Postgres(pool) = erp.installation.mirror().await else { unreachable!("it is PostgreSQL") };
+    #[expect(clippy::disallowed_methods, reason = "it is PostgreSQL, and what an ERP does")]
+    let mut locking = pool.begin().await.unwrap();
+    let lock = format!("SELECT 1 FROM erp_stock WHERE sku = '{}' FOR UPDATE", goods[0].sku);
+    sqlx::query(AssertSqlSafe(lock)).execute(&mut *locking).await.unwrap();
+    erp.start();
+    let others = format!("SELECT state AS s FROM erp_stock WHERE sku <> '{}'", goods[0].sku);
+    erp.until(&others, |states| states == ["done", "done"]).await;
+    assert_eq!(erp.stock_of(&goods[0]).await, 3, "it is sent, and only its row cannot be answered");
+    locking.rollback().await.unwrap();
+    erp.until(STATES, |states| states == ["done", "done", "done"]).await;
+    assert_eq!(erp.writes("/stock").len(), 3, "and not sent again for that");
+    erp.stop().await;
+}
+
 async fn plan_apply_says_by_its_exit_code_what_is_left(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;

@@ -49,7 +49,7 @@ enum StockBasis {
     Available,
 }
 
-/// `[campaigns]`, as written.
+/// `[campaigns]`, as written. Whoever writes a policy and does not say that listings join by it sees first what would.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Campaigns {
@@ -63,7 +63,7 @@ pub(super) struct Campaigns {
 impl Default for Campaigns {
     fn default() -> Self {
         Self {
-            join: Join::No,
+            join: Join::Dry,
             max_discount_percent: 20.0,
             floor: 0.0,
             floors: BTreeMap::new(),
@@ -128,7 +128,7 @@ impl Push {
         self,
         held: Held,
         floors: &BTreeMap<String, f64>,
-        campaigns: Campaigns,
+        campaigns: Option<Campaigns>,
         dir: &Path,
     ) -> Result<PushOptions, (&'static str, String)> {
         let mut checked = std::collections::HashMap::new();
@@ -153,8 +153,31 @@ impl Push {
                 listings_per_hour: held.listings_per_hour,
             },
             floors: checked,
-            campaigns: campaigns.check()?,
+            campaigns: campaigns.map_or_else(|| Ok(Policy::default()), Campaigns::check)?,
             files: self.files.map_or_else(|| dir.to_owned(), |files| dir.join(files)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(text: &str) -> Result<Policy, (&'static str, String)> {
+        toml::from_str::<Campaigns>(text).unwrap().check()
+    }
+
+    #[test]
+    fn a_policy_is_dry_unless_it_says_otherwise_and_has_floors_of_its_own() {
+        let read =
+            policy("max_discount_percent = 12.5\nfloor = 5.0\n[floors]\n\"MPB-0000000000001\" = 49.9\n")
+                .unwrap();
+        assert_eq!((read.joining, read.max_discount_percent), (Joining::Held, "12.5".parse().unwrap()));
+        assert_eq!(read.floor, Decimal::from(5));
+        assert_eq!(read.floors["MPB-0000000000001"], "49.9".parse().unwrap());
+        assert_eq!(policy("join = \"yes\"").unwrap().joining, Joining::Joins);
+        assert_eq!(policy("join = \"no\"").unwrap().joining, Joining::Never);
+        let (key, problem) = policy("[floors]\na = -1.0\n").unwrap_err();
+        assert!(key == "floors" && problem.contains("0 or more"), "{key}: {problem}");
     }
 }

@@ -94,7 +94,7 @@ struct StoreFile {
     #[serde(default)]
     push: Push,
     #[serde(default)]
-    campaigns: Campaigns,
+    campaigns: Option<Campaigns>,
     /// By SKU.
     #[serde(default)]
     price_floors: BTreeMap<String, f64>,

@@ -11,8 +11,8 @@ use crate::{
 
 pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at FROM commands \
     WHERE store = $1 AND state IN ('new', 'waiting', 'sending') ORDER BY id";
-pub(crate) const STILL: &str =
-    "SELECT 1 FROM commands WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
+pub(crate) const STILL: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at FROM commands \
+    WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
@@ -54,13 +54,14 @@ impl Store {
         rows.iter().map(command).collect()
     }
 
-    /// Whether nobody has decided against a command since it was read.
+    /// Whether a command still asks for what it asked for when it was read, and nobody has decided against it.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn is_command_open(&self, store: &StoreKey, id: i64) -> Result<bool, Error> {
+    pub async fn is_command_open(&self, store: &StoreKey, id: i64, fingerprint: &str) -> Result<bool, Error> {
         let values = vec![store.as_str().into(), id.into()];
-        Ok(!self.database.fetch("look whether a command is open", STILL, values).await?.is_empty())
+        let rows = self.database.fetch("look whether a command is open", STILL, values).await?;
+        Ok(rows.first().map(command).transpose()?.is_some_and(|now| now.fingerprint() == fingerprint))
     }
 }
 

@@ -13,9 +13,9 @@ use crate::{
     driver::{Row, Value},
 };
 
-pub(crate) const OPEN: &str = "SELECT DISTINCT e.sku, p.id FROM erp_prices e \
+pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.updated_at) FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
-    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku";
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
 pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
     CAST(package_length AS TEXT), state, updated_at FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
@@ -36,6 +36,8 @@ pub struct WantedPrices {
     pub sku: Sku,
     /// The product, where the mirror has one with this SKU.
     pub product: Option<ProductId>,
+    /// When one of its open rows was written, or last answered.
+    pub updated_at: Option<DateTime<Utc>>,
 }
 
 /// A tier that is wanted.
@@ -97,6 +99,7 @@ impl Store {
             Ok(WantedPrices {
                 sku: Sku::new(row.text(0)?),
                 product: row.optional_text(1)?.map(ProductId::new),
+                updated_at: row.optional_time(2).ok().flatten(),
             })
         };
         rows.iter().map(wanted).collect()

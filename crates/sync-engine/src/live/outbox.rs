@@ -55,6 +55,7 @@ impl Live<'_> {
             tokio::select! {
                 () = self.context.clock.sleep(wait) => (),
                 () = outbox.notified() => (),
+                () = self.campaigns_read.notified() => pusher.campaigns_were_read(),
                 () = self.context.stop.cancelled() => (),
             }
         }

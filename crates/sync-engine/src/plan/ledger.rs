@@ -33,8 +33,8 @@ pub struct Around {
 /// What left a shelf at dispatch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sold {
-    /// What certainly left in between.
-    pub certain: Decimal,
+    /// What certainly left in between, order by order.
+    pub certain: Vec<Decimal>,
     /// What may have left in between, order by order: so close to the readings that nothing tells.
     pub perhaps: Vec<Decimal>,
 }
@@ -45,7 +45,7 @@ const MOST_SUMS: usize = 2_000;
 impl Sold {
     /// Every quantity that may have left in between; `None` where there are too many.
     fn sums(&self) -> Option<HashSet<Decimal>> {
-        let mut sums = HashSet::from([self.certain]);
+        let mut sums = HashSet::from([self.certain.iter().sum()]);
         for quantity in &self.perhaps {
             let with: Vec<Decimal> = sums.iter().map(|sum| sum + quantity).collect();
             sums.extend(with);
@@ -54,6 +54,11 @@ impl Sold {
             }
         }
         Some(sums)
+    }
+
+    /// The same where nobody knows of any of it that it left from here.
+    pub fn all_perhaps(self) -> Self {
+        Self { certain: Vec::new(), perhaps: [self.certain, self.perhaps].concat() }
     }
 
     /// Whether so much may have left in between.
@@ -93,7 +98,7 @@ mod tests {
             before in 0i64..1_000, delta in (-50i64..=50).prop_filter("moves", |d| *d != 0), dispatched in 0i64..100, happened: bool,
         ) {
             let after = before - dispatched + if happened { delta } else { 0 };
-            let sold = Sold { certain: whole(dispatched), perhaps: Vec::new() };
+            let sold = Sold { certain: vec![whole(dispatched)], perhaps: Vec::new() };
             let around = Around { before: whole(before), after: whole(after), sold };
             prop_assert_eq!(moved(whole(delta), &around), if happened { Moved::Yes } else { Moved::No });
         }
@@ -111,7 +116,7 @@ mod tests {
     }
 
     fn told(before: i64, after: i64, perhaps: &[i64], delta: i64) -> Moved {
-        let sold = Sold { certain: Decimal::ZERO, perhaps: perhaps.iter().copied().map(whole).collect() };
+        let sold = Sold { certain: Vec::new(), perhaps: perhaps.iter().copied().map(whole).collect() };
         moved(whole(delta), &Around { before: whole(before), after: whole(after), sold })
     }
 

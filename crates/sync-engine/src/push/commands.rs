@@ -102,7 +102,8 @@ impl Pusher<'_> {
     /// Looks at a command and answers it; gives how long until it is looked at again.
     pub(super) async fn carry_out(&self, command: &Command) -> Result<Duration, Cause> {
         // It may have waited in the queue, and somebody may have decided against it meanwhile.
-        if !self.context.store.is_command_open(&self.context.key, command.id).await? {
+        let (store, key) = (&self.context.store, &self.context.key);
+        if !store.is_command_open(key, command.id, &command.fingerprint()).await? {
             return Ok(Duration::ZERO);
         }
         let verdict = self.look_at(command).await?;

@@ -9,27 +9,26 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::{
-    Pusher, commands::doubtful, journal::Evidence, prices::step_shows, products::shows, sales::Surroundings,
-    verdict::Cause,
+    Pusher,
+    commands::doubtful,
+    journal::Evidence,
+    prices::step_shows,
+    products::shows,
+    sales::Surroundings,
+    verdict::{Cause, passes},
 };
-use crate::plan::ledger::Sold;
 
 /// For so long after the first look an effect that does not show, and may be asked for twice, may still be under way within the
 /// marketplace.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
 /// So long after it was sent nothing of it is under way any more: the client gives up after 30 seconds, and the marketplace is given
 /// ten more. What must not happen twice is not sent again before that.
-const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
-/// What is the same, asked for once or twice: it sets a value, or is refused the second time.
-const REPEATABLE: [&str; 7] = [
-    "stock.set",
-    "price.step",
-    "product.update",
-    "order.status",
-    "order.notes",
-    "campaign.opt_in",
-    "store_page.update",
-];
+pub(super) const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
+/// And so long after the first look, because the clock may have been set.
+const OVER_AFTER_LOOKING: Duration = Duration::from_secs(10);
+/// What is the same, asked for once or twice. A transition is too; but a dispatch moves stock, and must be known to be over.
+const REPEATABLE: [&str; 6] =
+    ["stock.set", "price.step", "product.update", "order.notes", "campaign.opt_in", "store_page.update"];
 pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
@@ -48,9 +47,25 @@ impl Pusher<'_> {
 
     /// What proves an effect, or that it did not happen.
     pub(super) async fn evidence_of(&self, effect: &Effect) -> Result<Evidence, Cause> {
+        // Before the reading: what is read was so then.
+        let is_young = self.may_be_under_way(effect);
+        match self.look_for_evidence(effect).await {
+            // What was cut off on the way may still be at work over there.
+            Ok(Evidence::DidNot { .. }) if is_young => Ok(Evidence::NotYet(LOOK_AGAIN)),
+            // What would have proved it is gone, or nobody may read it: that does not pass.
+            Err(Cause::Api(error))
+                if !(passes(&error) || error.is_authentication() || error.is_not_ours()) =>
+            {
+                Ok(Evidence::Unprovable(doubtful(&error.code())))
+            }
+            found => found,
+        }
+    }
+
+    async fn look_for_evidence(&self, effect: &Effect) -> Result<Evidence, Cause> {
         let known: Value =
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let found = match effect.kind.as_str() {
+        Ok(match effect.kind.as_str() {
             "stock.set" => self.evidence_of_level(effect, &known).await?,
             "stock.adjust" => self.evidence_of_movement(effect).await?,
             "price.step" => self.evidence_in_product(&known, |detail| step_shows(&known, detail)).await?,
@@ -60,28 +75,23 @@ impl Pusher<'_> {
             "product.create" => self.find_sku(known["sku"].as_str().unwrap_or_default()).await?,
             "order.status" => self.evidence_of_transition(effect, &known).await?,
             "order.notes" => self.evidence_of_notes(&known).await?,
-            "labels.generate" => return self.evidence_of_labels(effect, &known).await,
+            "labels.generate" => self.evidence_of_labels(effect, &known).await?,
             "campaign.opt_in" => self.evidence_of_opt_in(&known).await?,
             "media.upload" => self.evidence_of_upload(effect, &known).await?,
             "gallery.add" => self.evidence_of_gallery(&known).await?,
             "store_page.update" => self.evidence_of_page(&known).await?,
             // No route reads price lists, their settings or listings, and a test delivery cannot be told from another.
-            _ => return Ok(Evidence::Unprovable(doubtful("unprovable"))),
-        };
-        let is_young = self.may_be_under_way(effect);
-        Ok(match found {
-            // What was cut off on the way may still be at work over there.
-            Evidence::DidNot { .. } if is_young => Evidence::NotYet(LOOK_AGAIN),
-            found => found,
+            _ => Evidence::Unprovable(doubtful("unprovable")),
         })
     }
 
     fn may_be_under_way(&self, effect: &Effect) -> bool {
-        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER);
         let now = self.context.clock.monotonic();
         let first = *self.state().looked.entry(effect.id).or_insert(now);
-        let settles =
-            REPEATABLE.contains(&effect.kind.as_str()) && now.saturating_sub(first) >= SETTLES_WITHIN;
+        let looked_for = now.saturating_sub(first);
+        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER)
+            && looked_for >= OVER_AFTER_LOOKING;
+        let settles = REPEATABLE.contains(&effect.kind.as_str()) && looked_for >= SETTLES_WITHIN;
         !(is_over || settles)
     }
 
@@ -109,12 +119,10 @@ impl Pusher<'_> {
             return Ok(false);
         }
         // Nobody read what was there before it: whatever left around it may have left after it.
-        let around = Surroundings { effect: i64::MAX, mark: 0, from: set.planned_at };
+        let (from, until) = (set.planned_at, set.planned_at);
+        let around = Surroundings { effect: i64::MAX, mark: 0, from, until };
         let sold = self.sold_since(sku, around).await?;
-        Ok(sold.is_some_and(|sold| {
-            Sold { certain: Decimal::ZERO, perhaps: [&[sold.certain], sold.perhaps.as_slice()].concat() }
-                .may_be(lower)
-        }))
+        Ok(sold.is_some_and(|sold| sold.all_perhaps().may_be(lower)))
     }
 
     async fn evidence_in_product(

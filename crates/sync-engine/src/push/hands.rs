@@ -24,6 +24,9 @@ const READING_COUNTS_FOR: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(300);
 
+/// The key of the reading itself.
+const READING: &str = "";
+
 type Hand<'s> = BoxFuture<'s, Result<(), Problem>>;
 
 /// What is known of what is wanted and not under way.
@@ -54,7 +57,7 @@ impl Pusher<'_> {
             if has_room && left == Left::Unread && now >= read_again {
                 match self.read_beside(&mut hands, &mut problem).await {
                     Ok(found) => left = found,
-                    Err(cause) => match self.after(&cause, "") {
+                    Err(cause) => match self.after(&cause, READING, String::new()) {
                         Ok(pause) => left = Left::NothingBefore(Some(now + pause)),
                         Err(end) => problem = Some(end),
                     },
@@ -109,18 +112,21 @@ impl Pusher<'_> {
         Some(job)
     }
 
-    /// Reads everything that is wanted, while what is under way goes on.
+    /// Reads everything that is wanted, while what is under way goes on. What ends meanwhile was left out of the reading.
     async fn read_beside(
         &self,
         hands: &mut FuturesUnordered<Hand<'_>>,
         problem: &mut Option<Problem>,
     ) -> Result<Left, Cause> {
-        let mut reading = pin!(self.read());
+        let (mut reading, mut has_ended) = (pin!(self.read()), false);
         loop {
             tokio::select! {
                 biased;
-                found = &mut reading => return found,
-                Some(ended) = hands.next() => *problem = problem.take().or(ended.err()),
+                found = &mut reading => return found.map(|left| if has_ended { Left::Unread } else { left }),
+                Some(ended) = hands.next() => {
+                    has_ended = true;
+                    *problem = problem.take().or(ended.err());
+                }
             }
         }
     }
@@ -131,10 +137,14 @@ impl Pusher<'_> {
         let jobs = self.jobs().await?;
         let now = self.context.clock.monotonic();
         let mut state = self.state();
-        state.later.retain(|_, at| *at > now);
-        let (due, waiting): (Vec<Job>, Vec<Job>) =
-            jobs.into_iter().partition(|job| !state.later.contains_key(job.key()));
-        let next = waiting.iter().filter_map(|job| state.later.get(job.key())).min().copied();
+        state.failures.remove(READING);
+        state.later.retain(|_, (_, at)| *at > now);
+        let pause = |job: &Job| {
+            let (asked, at) = state.later.get(job.key())?;
+            (*asked == job.asked).then_some(*at)
+        };
+        let (due, waiting): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| pause(job).is_none());
+        let next = waiting.iter().filter_map(pause).min();
         state.queue = due.into();
         let counts_for = (now.saturating_sub(began) * READING_COUNTS).min(READING_COUNTS_FOR);
         Ok(match state.queue.is_empty() {
@@ -152,7 +162,7 @@ impl Pusher<'_> {
 
     /// Does one job, unless the service ends.
     async fn run(&self, job: Job) -> Result<(), Problem> {
-        let Job { keys, work, .. } = job;
+        let Job { keys, asked, work, .. } = job;
         let key = keys.first().cloned().unwrap_or_default();
         let answered = match work {
             _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
@@ -168,15 +178,15 @@ impl Pusher<'_> {
             Ok(wait) => {
                 let mut state = self.state();
                 state.failures.remove(&key);
-                state.later.insert(key, now + wait);
+                state.later.insert(key, (asked, now + wait));
                 Ok(())
             }
-            Err(cause) => self.after(&cause, &key).map(drop),
+            Err(cause) => self.after(&cause, &key, asked).map(drop),
         }
     }
 
     /// What an error means: the end of the work on the store, or a pause.
-    fn after(&self, cause: &Cause, key: &str) -> Result<Duration, Problem> {
+    fn after(&self, cause: &Cause, key: &str, asked: String) -> Result<Duration, Problem> {
         let problem = match cause {
             Cause::Api(error) => Problem::from_api(error),
             Cause::Store(error) => Problem::from_store(error),
@@ -188,7 +198,7 @@ impl Pusher<'_> {
         let failures = state.failures.entry(key.to_owned()).or_default();
         *failures += 1;
         let pause = FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(LAST_PAUSE);
-        state.later.insert(key.to_owned(), self.context.clock.monotonic() + pause);
+        state.later.insert(key.to_owned(), (asked, self.context.clock.monotonic() + pause));
         let (error, seconds) = (&problem.error, pause.as_secs());
         tracing::warn!(store = %self.context.key, key, error, seconds, "what is wanted is looked at again later");
         Ok(pause)

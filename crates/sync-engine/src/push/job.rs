@@ -1,6 +1,6 @@
 //! What is to be done next, the most urgent first.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use espelho_model::{
     ProductId,
@@ -35,6 +35,8 @@ pub(crate) enum Rank {
 pub(crate) struct Job {
     /// What it is about; the first is its own.
     pub(crate) keys: Vec<String>,
+    /// What was asked for: a pause is for this, not for what is asked for next.
+    pub(crate) asked: String,
     pub(crate) rank: Rank,
     pub(crate) work: Work,
 }
@@ -86,19 +88,28 @@ impl Pusher<'_> {
             false => Vec::new(),
         };
         let mut jobs = Vec::new();
-        for effect in effects.into_iter().filter(|effect| !acting.contains(&effect.id)) {
+        // Of what is not settled yet of a command nobody else does anything to the same thing.
+        let mut reserved: HashMap<String, i64> = HashMap::new();
+        // Both then and now: it may have been planned in between.
+        let is_acting = |id: &i64| acting.contains(id) || self.state().acting.contains(id);
+        for effect in effects.into_iter().filter(|effect| !is_acting(&effect.id)) {
             // A command settles its own: what comes of it belongs into its row.
             let is_commands = effect.command_id.is_some_and(|id| {
                 let same = |c: &Command| c.id == id && effect.fingerprint == Some(c.fingerprint());
                 commands.iter().any(same)
             });
-            if !is_commands && distinct(&mut taken, &effect.key) {
-                let keys = vec![effect.key.clone()];
-                jobs.push(Job { keys, rank: Rank::Unsettled, work: Work::Settle(effect) });
+            if is_commands {
+                reserved.extend(effect.command_id.map(|id| (effect.key, id)));
+            } else if distinct(&mut taken, &effect.key) {
+                let (keys, asked) = (vec![effect.key.clone()], effect.id.to_string());
+                jobs.push(Job { keys, asked, rank: Rank::Unsettled, work: Work::Settle(effect) });
             }
         }
         for command in commands {
             let about = super::commands::key_of(&command);
+            if reserved.get(&about).is_some_and(|id| *id != command.id) {
+                continue;
+            }
             let waits = command.state == Some(PushState::Waiting);
             let is_status = command.kind == CommandKind::OrderStatus.as_str();
             // What waits is passed by what is about something else; the statuses of an order keep their order.
@@ -106,13 +117,15 @@ impl Pusher<'_> {
             let is_first = distinct(&mut taken, &own);
             let is_free = !is_status || waits || distinct(&mut taken, &about);
             if is_first && is_free {
-                jobs.push(Job { keys: vec![own, about], rank: Rank::Command, work: Work::Command(command) });
+                let (keys, asked) = (vec![own, about], command.fingerprint());
+                jobs.push(Job { keys, asked, rank: Rank::Command, work: Work::Command(command) });
             }
         }
         for wanted in prices {
             let key = format!("prices/{}", wanted.sku);
             if distinct(&mut taken, &key) {
-                jobs.push(Job { keys: vec![key], rank: Rank::Prices, work: Work::Prices(wanted) });
+                let asked = wanted.updated_at.map(|at| at.to_rfc3339()).unwrap_or_default();
+                jobs.push(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(wanted) });
             }
         }
         jobs.extend(level_jobs(levels, &mut taken));
@@ -134,14 +147,18 @@ fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job>
             (Some(product), Some(PushState::Sending)) => {
                 sent.entry(product.clone()).or_default().push(level);
             }
-            _ => jobs.push(Job { keys: vec![key], rank: rank(&level), work: Work::Stock(level) }),
+            _ => {
+                let (rank, asked) = (rank(&level), level.written.clone());
+                jobs.push(Job { keys: vec![key], asked, rank, work: Work::Stock(level) });
+            }
         }
     }
     for (product, levels) in sent {
         let own = format!("verify/{product}");
         if distinct(taken, &own) {
             let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
-            jobs.push(Job { keys, rank: Rank::Verify, work: Work::Verify(product, levels) });
+            let asked = levels.iter().map(|level| level.written.as_str()).collect::<Vec<_>>().join(" ");
+            jobs.push(Job { keys, asked, rank: Rank::Verify, work: Work::Verify(product, levels) });
         }
     }
     jobs

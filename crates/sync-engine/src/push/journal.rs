@@ -1,8 +1,10 @@
 //! The one way in which something is asked of the marketplace: written down, sent, settled.
 
+use std::time::Duration;
+
 use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::RawJson;
-use espelho_store::{Effect, EffectState, NewEffect, Settled};
+use espelho_store::{Effect, EffectState, NewEffect, Settled, WantedStock};
 
 use super::{
     Pusher,
@@ -12,6 +14,9 @@ use super::{
 /// The code of what was planned and not sent: it cost nothing, and is not counted as an attempt.
 const NEVER_LEFT: &str = "never_left";
 
+/// So long after an effect was noted as sent its request has left, or never will. The client gives an answer 30 s.
+const LEAVES_WITHIN: Duration = Duration::from_secs(35);
+
 /// What an effect came to at once.
 #[derive(Debug)]
 pub(crate) enum Acted {
@@ -19,7 +24,7 @@ pub(crate) enum Acted {
     Applied(RawJson),
     /// It did not happen.
     Refused(ApiError),
-    /// Nobody knows; the journal has it as sent.
+    /// Nobody knows, and the journal has it as sent; or nobody wants it any more. It is looked at again.
     Unknown,
 }
 
@@ -31,47 +36,74 @@ pub(crate) enum Evidence {
     /// It did not happen.
     DidNot { how: &'static str },
     /// Not to be seen yet: ask again after a while.
-    NotYet(std::time::Duration),
+    NotYet(Duration),
     /// Nothing can prove either.
     Unprovable(Said),
+}
+
+/// Who wants something that is about to be sent: looked at once more when there is a slot for it, which may take a minute.
+pub(crate) enum Wish<'w> {
+    /// A command, by number and fingerprint.
+    Command(i64, String),
+    /// A level of stock.
+    Level(&'w WantedStock),
+    /// What is planned from what is there now, step by step.
+    Plan,
 }
 
 impl Pusher<'_> {
     /// Does something once: planned on disk, sent on disk, then sent.
     pub(crate) async fn act(&self, effect: NewEffect, request: &ApiRequest) -> Result<Acted, Cause> {
-        self.act_by(&self.client, effect, request).await
-    }
-
-    /// The same in the lane of a client.
-    pub(crate) async fn act_by(
-        &self,
-        client: &Client,
-        effect: NewEffect,
-        request: &ApiRequest,
-    ) -> Result<Acted, Cause> {
+        let wish = match &effect.command {
+            Some((id, fingerprint)) => Wish::Command(*id, fingerprint.clone()),
+            None => Wish::Plan,
+        };
         let id = self.plan(effect).await?;
-        self.send(id, client, request).await
+        self.send(id, &wish, &self.client, request).await
     }
 
     /// Writes an effect down; its number. What it was planned from is looked at once more, and it is sent or called off.
     pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Cause> {
-        Ok(self.context.store.plan_effect(&self.context.lease, effect).await?)
+        let id = self.context.store.plan_effect(&self.context.lease, effect).await?;
+        self.state().acting.insert(id);
+        Ok(id)
     }
 
     /// What was planned is not sent: what it was planned from is not so any more.
     pub(crate) async fn call_off(&self, id: i64) -> Result<(), Cause> {
+        self.state().acting.remove(&id);
         self.settle(id, EffectState::Refuted, Some(NEVER_LEFT.to_owned()), "called off", None).await
     }
 
     /// Sends what was planned.
-    pub(crate) async fn send(&self, id: i64, client: &Client, request: &ApiRequest) -> Result<Acted, Cause> {
-        self.state().acting.insert(id);
-        let acted = self.send_and_note(id, client, request).await;
+    pub(crate) async fn send(
+        &self,
+        id: i64,
+        wish: &Wish<'_>,
+        client: &Client,
+        request: &ApiRequest,
+    ) -> Result<Acted, Cause> {
+        let acted = self.send_and_note(id, wish, client, request).await;
         self.state().acting.remove(&id);
         acted
     }
 
-    async fn send_and_note(&self, id: i64, client: &Client, request: &ApiRequest) -> Result<Acted, Cause> {
+    async fn is_still_wanted(&self, wish: &Wish<'_>) -> Result<bool, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        Ok(match wish {
+            Wish::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
+            Wish::Level(level) => store.is_still_wanted(key, level).await?,
+            Wish::Plan => true,
+        })
+    }
+
+    async fn send_and_note(
+        &self,
+        id: i64,
+        wish: &Wish<'_>,
+        client: &Client,
+        request: &ApiRequest,
+    ) -> Result<Acted, Cause> {
         let (store, lease) = (&self.context.store, &self.context.lease);
         let client = match client.with_slot().await {
             Ok(client) => client,
@@ -80,8 +112,17 @@ impl Pusher<'_> {
                 return Err(error.into());
             }
         };
+        if !self.is_still_wanted(wish).await? {
+            self.call_off(id).await?;
+            return Ok(Acted::Unknown);
+        }
         store.note_sent(lease, id).await?;
-        match client.perform(request).await {
+        let answered = tokio::select! {
+            answered = client.perform(request) => answered,
+            // So that nothing leaves, after a login or a wait of its route, when it counts as over.
+            () = self.context.clock.sleep(LEAVES_WITHIN) => return Ok(Acted::Unknown),
+        };
+        match answered {
             Ok(answer) => {
                 let text = Some(answer.as_str().to_owned());
                 self.settle(id, EffectState::Confirmed, None, "answered", text).await?;
@@ -104,6 +145,7 @@ impl Pusher<'_> {
             Evidence::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
             Evidence::DidNot { how } => (EffectState::Refuted, *how, None),
             Evidence::Unprovable(said) => {
+                self.state().looked.remove(&effect.id);
                 self.told.settled(&effect.kind, EffectState::Doubtful);
                 return self
                     .settle(effect.id, EffectState::Doubtful, Some(said.code.clone()), &said.error, None)

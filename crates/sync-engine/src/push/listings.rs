@@ -50,7 +50,11 @@ impl Pusher<'_> {
         let request = draft.create_request();
         let acted = self.act(ask.effect("listing.create", &request, &Value::Null), &request).await?;
         match acted {
-            Acted::Applied(_) => Ok(Verdict::Sent),
+            Acted::Applied(_) => {
+                let now = self.context.clock.monotonic();
+                self.state().listings.push_back(now);
+                Ok(Verdict::Sent)
+            }
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
         }
@@ -92,18 +96,14 @@ impl Pusher<'_> {
         Ok(tx.commit().await?)
     }
 
-    /// Whether one more is too many within the hour; else it is counted.
+    /// Whether one more is too many within the hour.
     fn makes_too_many_listings(&self) -> bool {
         let now = self.context.clock.monotonic();
         let mut state = self.state();
         while state.listings.front().is_some_and(|at| *at + AN_HOUR < now) {
             state.listings.pop_front();
         }
-        let is_over = state.listings.len() >= self.options.guards.listings_per_hour;
-        if !is_over {
-            state.listings.push_back(now);
-        }
-        is_over
+        state.listings.len() >= self.options.guards.listings_per_hour
     }
 }
 

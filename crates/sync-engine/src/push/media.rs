@@ -52,15 +52,17 @@ impl Pusher<'_> {
             Err(problem) => return failed(problem),
         };
         let fingerprint = format!("media/{:016x}-{}", ContentHash::of(&bytes).as_i64(), bytes.len());
-        if let Some(id) = self.uploaded_before(&fingerprint).await? {
-            return Ok(Uploaded::Is(id));
-        }
         let image = match ProductImage::new(bytes) {
             Ok(image) => image,
             Err(error) => return failed(error.to_string()),
         };
         // One at a time, and none while one is not settled: what is new since is then known to be that one.
-        let _uploading = self.uploading.lock().await;
+        let Ok(_uploading) = self.uploading.try_lock() else {
+            return Ok(Uploaded::Not(Verdict::Again(Duration::from_secs(1))));
+        };
+        if let Some(id) = self.uploaded_before(&fingerprint).await? {
+            return Ok(Uploaded::Is(id));
+        }
         let open = self.context.store.open_effects(&self.context.key).await?;
         if open.iter().any(|effect| effect.kind == "media.upload") {
             return Ok(Uploaded::Not(Verdict::Again(Duration::from_secs(1))));

@@ -152,8 +152,8 @@ struct State {
     busy: Vec<Vec<String>>,
     /// Effects whose answer is waited for.
     acting: HashSet<i64>,
-    /// Jobs that are not due: until when, by the monotonic clock.
-    later: HashMap<String, Duration>,
+    /// Jobs that are not due: what was asked for then, and until when, by the monotonic clock.
+    later: HashMap<String, (String, Duration)>,
     /// How often in a row a job came to nothing.
     failures: HashMap<String, u32>,
     /// When listings were created, for the guard.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::resources::products::stock::Movement;
-use espelho_model::{LocationId, ProductId, Sku};
+use espelho_model::{LocationId, ProductId, Sku, product::StockLevel};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use super::{
     Pusher,
     commands::Ask,
     evidence::LOOK_AGAIN,
-    journal::{Acted, Evidence},
+    journal::{Acted, Evidence, Wish},
     products::number,
     sales::Surroundings,
     stock::invalid,
@@ -25,9 +25,11 @@ use crate::plan::ledger::{Around, Moved, Sold, moved};
 /// How often a stock that changes while it is read is read again.
 const READINGS: usize = 5;
 /// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
-const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(20);
+const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
 /// When a movement is tried that waits for a dispatch of ours.
 const DISPATCHES: Duration = Duration::from_millis(100);
+/// The same where it was called off for one: it has cost a reading.
+const CALLED_OFF: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
     /// `stock.adjust`.
@@ -65,6 +67,7 @@ impl Pusher<'_> {
         // What leaves the shelf from here on counts: it may be before the reading, or after it.
         let from = self.context.clock.now();
         let detail = self.read_product(&product).await?;
+        let until = self.context.clock.now();
         if unit_has_no_half(detail.product.base_unit.as_deref(), delta) {
             return Ok(Verdict::Failed(invalid("there is no half of this unit")));
         }
@@ -79,15 +82,18 @@ impl Pusher<'_> {
         let evidence = json!({
             "product": product.as_str(), "sku": sku.as_str(), "location": location.as_str(),
             "delta": delta.to_string(), "before": before.to_string(), "mark": mark, "from": from.to_rfc3339(),
+            "until": until.to_rfc3339(), "total": total_of(&detail.product.stock).to_string(),
             "places": detail.product.stock.len(),
         });
         let id = self.plan(ask.effect("stock.adjust", &request, &evidence)).await?;
         // What was dispatched between the mark and this may be before the reading or after it.
-        if self.has_dispatched_since(&sku, mark).await? {
+        let dispatched = self.has_dispatched_since(&sku, mark).await;
+        if !matches!(dispatched, Ok(false)) {
             self.call_off(id).await?;
-            return Ok(Verdict::Again(DISPATCHES));
+            return dispatched.map(|_| Verdict::Again(CALLED_OFF));
         }
-        match self.send(id, &self.client, &request).await? {
+        let (number, fingerprint) = ask.identity();
+        match self.send(id, &Wish::Command(number, fingerprint), &self.client, &request).await? {
             Acted::Applied(_) => {
                 self.read_product(&product).await?;
                 Ok(Verdict::Done(None))
@@ -102,6 +108,7 @@ impl Pusher<'_> {
         let known: Value =
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let text = |name: &str| known[name].as_str().unwrap_or_default().to_owned();
+        let time = |name: &str| text(name).parse::<DateTime<Utc>>().unwrap_or(effect.planned_at);
         let decimal = |name: &str| text(name).parse::<Decimal>().ok();
         let (Some(delta), Some(before), Some(sent_at)) =
             (decimal("delta"), decimal("before"), effect.sent_at)
@@ -117,22 +124,29 @@ impl Pusher<'_> {
         let around = Surroundings {
             effect: effect.id,
             mark: known["mark"].as_i64().unwrap_or_default(),
-            from: text("from").parse::<DateTime<Utc>>().unwrap_or(effect.planned_at),
+            from: time("from"),
+            until: time("until"),
         };
         let age = self.context.clock.now() - sent_at;
-        let Some((after, sold)) = self.settled_reading(&product, &sku, &location, around).await? else {
+        let Some(([after, total], sold)) = self.settled_reading(&product, &sku, &location, around).await?
+        else {
             return Ok(match age < CLEARS_WITHIN {
                 true => Evidence::NotYet(LOOK_AGAIN),
                 false => Evidence::Unprovable(unprovable("too much was sold in between")),
             });
         };
-        let certain = sold.certain;
-        // Nobody tells from which place a sale was taken.
-        let sold = match known["places"].as_u64().is_none_or(|places| places <= 1) {
-            true => sold,
-            false => Sold { certain: Decimal::ZERO, perhaps: [&[certain], sold.perhaps.as_slice()].concat() },
+        let certain: Decimal = sold.certain.iter().sum();
+        // Nobody tells from which place a sale was taken: where there are several, they are taken together, unless something else of
+        // ours moved in another.
+        let around = match (known["places"].as_u64().is_none_or(|places| places <= 1), decimal("total")) {
+            (true, _) => Around { before, after, sold },
+            (false, Some(before)) if !self.has_moved_elsewhere(&sku, effect, around.mark).await? => {
+                Around { before, after: total, sold }
+            }
+            (false, _) => Around { before, after, sold: sold.all_perhaps() },
         };
-        Ok(match moved(delta, &Around { before, after, sold }) {
+        let Around { before, after, .. } = around;
+        Ok(match moved(delta, &around) {
             Moved::Yes => Evidence::Happened { answer: None, how: "the quantity has moved by it" },
             Moved::No => Evidence::DidNot { how: "the quantity has not moved" },
             Moved::Unclear if age < CLEARS_WITHIN => Evidence::NotYet(LOOK_AGAIN),
@@ -142,18 +156,25 @@ impl Pusher<'_> {
         })
     }
 
-    /// Reads the quantity and what was sold, the quantity being the same before and after: what is sold only lowers it.
+    /// Whether anything else of ours changed a SKU's stock since a movement of it was read for.
+    async fn has_moved_elsewhere(&self, sku: &Sku, movement: &Effect, mark: i64) -> Result<bool, Cause> {
+        let effects = self.context.store.effects_after(&self.context.key, mark).await?;
+        let of_sku = format!("stock/{sku}/");
+        Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
+    }
+
+    /// Reads the quantity there and in all places, and what was sold, the quantity being the same before and after: what is sold only lowers it.
     async fn settled_reading(
         &self,
         product: &ProductId,
         sku: &Sku,
         location: &LocationId,
         around: Surroundings,
-    ) -> Result<Option<(Decimal, Sold)>, Cause> {
-        let quantity = async || -> Result<Option<Decimal>, Cause> {
+    ) -> Result<Option<([Decimal; 2], Sold)>, Cause> {
+        let quantity = async || -> Result<Option<[Decimal; 2]>, Cause> {
             let stock = self.client.product_stock(product, sku).await?.value;
             let level = stock.levels.iter().find(|level| level.location_id == *location);
-            Ok(level.and_then(|level| level.quantity))
+            Ok(level.and_then(|level| level.quantity).map(|quantity| [quantity, total_of(&stock.levels)]))
         };
         let mut before = quantity().await?;
         for _ in 0..READINGS {
@@ -166,6 +187,11 @@ impl Pusher<'_> {
         }
         Ok(None)
     }
+}
+
+/// What lies in all places together.
+fn total_of(levels: &[StockLevel]) -> Decimal {
+    levels.iter().filter_map(|level| level.quantity).sum()
 }
 
 fn unit_has_no_half(unit: Option<&str>, delta: Decimal) -> bool {

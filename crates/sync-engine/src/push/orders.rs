@@ -40,6 +40,7 @@ impl Pusher<'_> {
         if self.waits_for_invoice(ask, &number).await? {
             return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_LOOK));
         }
+        let mark = self.context.store.last_effect(&self.context.key).await?;
         let possible = match self.client.possible_statuses(&number).await {
             Ok(possible) => possible,
             Err(error) => return super::refused(error),
@@ -61,7 +62,10 @@ impl Pusher<'_> {
             Err(error) => return Ok(Verdict::Failed(invalid_payload(&error))),
         };
         let request = transition.request(&number);
-        let evidence = json!({"order": number.as_str(), "target": target, "from": possible.current_status});
+        // What was planned by then was planned before the order went there.
+        let evidence = json!({
+            "order": number.as_str(), "target": target, "from": possible.current_status, "mark": mark,
+        });
         let effect = ask.effect("order.status", &request, &evidence);
         let acted = self.act(effect, &request).await?;
         self.told.order(&number);

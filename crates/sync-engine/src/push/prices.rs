@@ -48,7 +48,7 @@ impl Pusher<'_> {
             again = again.max(verdict.again().unwrap_or_default());
             let Some(outcome) = verdict.outcome() else { continue };
             tx.answer_price(&wanted.sku, row, &outcome).await?;
-            if outcome.state != PushState::Held {
+            if !matches!(outcome.state, PushState::Held | PushState::Waiting) {
                 tx.spend_release(Wanted::Price, &key_in_table(&wanted.sku, row)).await?;
             }
         }
@@ -120,9 +120,8 @@ impl Pusher<'_> {
             .filter(|effect| effect.state == EffectState::Confirmed && effect.planned_at >= since)
             .map(|effect| effect.request.as_str())
             .collect();
-        let often = |request: &str| lately.iter().filter(|own| **own == request).count() >= TAKEN_AT_MOST;
         let requests = steps.iter().filter_map(|step| request_of(*step, product, detail).ok());
-        Ok(requests.into_iter().any(|request| often(&request.in_full())))
+        Ok(requests.into_iter().any(|request| taken(&request.in_full(), &lately) >= TAKEN_AT_MOST))
     }
 
     /// Plans and does it; `None` tells what is left to do to a tier that somebody else asked for.
@@ -260,6 +259,13 @@ pub(super) fn is_wanted(row: &WantedTier) -> bool {
 /// Whether a row is answered: one that failed may have failed for another that was corrected.
 pub(super) fn is_asked(row: &WantedTier) -> bool {
     row.is_open() || row.state == Some(PushState::Failed)
+}
+
+/// How often in a row a step was the last thing that was done to its tier; `lately` is what was done, the newest first.
+fn taken(step: &str, lately: &[&str]) -> usize {
+    let tier = |request: &str| request.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let of_tier = lately.iter().filter(|own| tier(own) == tier(step));
+    of_tier.take_while(|own| **own == step).count()
 }
 
 /// What a step is about: of one product, one step after the other.
@@ -457,5 +463,19 @@ fn held_in_words(held: &PriceHeld, price: Decimal) -> Said {
             [&format!("o preço mudaria {per_cent} % de uma vez, para {price}"), release],
             [&format!("the price would change by {per_cent} % at once, to {price}"), english],
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::taken;
+
+    // withstands: F015
+    #[test]
+    fn a_step_is_counted_while_nothing_else_was_done_to_its_tier() {
+        let (a, b, other) = ("PUT /p/1 {\"price\":1}", "PUT /p/1 {\"price\":2}", "PUT /p/10 {\"price\":1}");
+        assert_eq!(taken(a, &[a, other, a, other, a]), 3);
+        assert_eq!(taken(a, &[a, b, a, b, a]), 1, "the ERP goes to and fro by itself");
+        assert_eq!((taken(a, &[b, a]), taken(a, &[])), (0, 0));
     }
 }

@@ -1,5 +1,7 @@
 //! What left a shelf at dispatch around an effect of ours: by the journal where we dispatched it, else by the order's timeline.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use espelho_api_client::resources::orders::OrderQuery;
 use espelho_model::{OrderNumber, Sku};
@@ -24,8 +26,10 @@ pub(super) struct Surroundings {
     pub(super) effect: i64,
     /// The last effect before that was read, none of those up to it being under way then; 0 where nobody looked.
     pub(super) mark: i64,
-    /// When it was written down.
+    /// When that reading began.
     pub(super) from: DateTime<Utc>,
+    /// When it was over.
+    pub(super) until: DateTime<Utc>,
 }
 
 /// Whether a dispatch lies between two readings.
@@ -69,9 +73,10 @@ impl Pusher<'_> {
     /// What of a SKU left the shelf since an effect was written down; `None` where too many orders may have to do with it.
     pub(super) async fn sold_since(&self, sku: &Sku, around: Surroundings) -> Result<Option<Sold>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let mut orders = store.orders_with_sku(key, sku, around.from - BLUR).await?;
+        // The listing first: what the mirror hears of meanwhile is then in one of the two at least.
         let Some(unknown) = self.unknown_orders(around.from).await? else { return Ok(None) };
-        orders.extend(unknown);
+        let known = store.orders_with_sku(key, sku, around.from - BLUR).await?;
+        let orders: BTreeSet<OrderNumber> = unknown.into_iter().chain(known).collect();
         if orders.len() > MOST_ORDERS {
             return Ok(None);
         }
@@ -80,7 +85,7 @@ impl Pusher<'_> {
             let Some((quantity, placed)) = self.dispatch_of(&number, sku, around).await? else { continue };
             match placed {
                 Placed::Before => (),
-                Placed::Between => sold.certain += quantity,
+                Placed::Between => sold.certain.push(quantity),
                 Placed::Perhaps => sold.perhaps.push(quantity),
             }
         }
@@ -107,7 +112,9 @@ impl Pusher<'_> {
                 unknown.push(OrderNumber::new(row.key.clone()));
             }
         }
-        let is_cut = unknown.len() == page.rows.len() && page.rows.len() >= PAGE as usize;
+        let last_is_unknown =
+            page.rows.last().is_some_and(|row| unknown.iter().any(|number| number.as_str() == row.key));
+        let is_cut = last_is_unknown && page.rows.len() >= PAGE as usize;
         Ok((!is_cut).then_some(unknown))
     }
 
@@ -130,17 +137,26 @@ impl Pusher<'_> {
         let first = effects.iter().rev().find(|effect| {
             dispatches(effect) && matches!(effect.state, EffectState::Confirmed | EffectState::Sent)
         });
-        if let Some(first) = first {
-            return Ok(Some((quantity, by_journal(first.id, around))));
-        }
-        let events = self.client.order_events(number).await?.value;
+        let events = match first {
+            Some(first) if first.answer.is_some() => {
+                return Ok(Some((quantity, by_journal(first.id, around))));
+            }
+            _ => self.client.order_events(number).await?.value,
+        };
         let leaves = |status: Option<&str>| matches!(status, Some("shipped" | "picked_up" | "delivered"));
         let at = events
             .iter()
             .filter(|event| leaves(event.new_status.as_deref()))
             .filter_map(|event| event.created_at)
             .min();
-        Ok(at.or(order.updated_at).map(|at| (quantity, by_clock(at, around.from))))
+        let by_clock = match (at, order.updated_at) {
+            (Some(at), _) => by_clock(at, around),
+            // Whatever happened to it happened before that.
+            (None, Some(at)) if by_clock(at, around) == Placed::Before => Placed::Before,
+            (None, _) => Placed::Perhaps,
+        };
+        // That it is dispatched proves that it was, not that we did it.
+        Ok(Some((quantity, first.and_then(|first| by_attempt(first, around)).unwrap_or(by_clock))))
     }
 }
 
@@ -162,25 +178,74 @@ fn by_journal(dispatch: i64, Surroundings { effect, mark, .. }: Surroundings) ->
     }
 }
 
-fn by_clock(at: DateTime<Utc>, from: DateTime<Utc>) -> Placed {
+/// Where a dispatch lies of which only an attempt of ours is known: it was not there when the attempt was planned, and it was there
+/// when it was settled.
+fn by_attempt(attempt: &Effect, Surroundings { effect, mark, .. }: Surroundings) -> Option<Placed> {
+    if attempt.id <= mark && attempt.state == EffectState::Confirmed {
+        return Some(Placed::Before);
+    }
+    let evidence: Value = serde_json::from_str(attempt.evidence.as_deref()?).ok()?;
+    (evidence["mark"].as_i64()? >= effect).then_some(Placed::Between)
+}
+
+fn by_clock(at: DateTime<Utc>, Surroundings { from, until, .. }: Surroundings) -> Placed {
     match at {
         before if before <= from - BLUR => Placed::Before,
-        after if after >= from + BLUR => Placed::Between,
+        after if after >= until + BLUR => Placed::Between,
         _ => Placed::Perhaps,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        Placed::{Before, Between, Perhaps},
+        *,
+    };
+
+    fn around() -> Surroundings {
+        let from = DateTime::<Utc>::UNIX_EPOCH;
+        Surroundings { effect: 10, mark: 7, from, until: from + TimeDelta::seconds(15) }
+    }
+
+    fn attempt(id: i64, state: EffectState, mark: i64) -> Effect {
+        Effect {
+            id,
+            key: "order/1".to_owned(),
+            kind: "order.status".to_owned(),
+            command_id: Some(1),
+            fingerprint: None,
+            request: String::new(),
+            evidence: Some(serde_json::json!({"target": "shipped", "mark": mark}).to_string()),
+            state,
+            planned_at: DateTime::UNIX_EPOCH,
+            sent_at: None,
+            code: None,
+            note: None,
+            answer: None,
+        }
+    }
 
     #[test]
-    fn a_dispatch_of_ours_is_placed_by_the_journal_and_another_by_the_clock() {
-        let from = DateTime::<Utc>::UNIX_EPOCH;
-        let around = Surroundings { effect: 10, mark: 7, from };
-        let placed = [7, 8, 11].map(|dispatch| by_journal(dispatch, around));
-        assert_eq!(placed, [Placed::Before, Placed::Perhaps, Placed::Between]);
-        let placed = [-2, -1, 1, 2].map(|seconds| by_clock(from + TimeDelta::seconds(seconds), from));
-        assert_eq!(placed, [Placed::Before, Placed::Perhaps, Placed::Perhaps, Placed::Between]);
+    fn a_dispatch_that_was_answered_is_placed_by_the_journal_and_another_by_the_clock() {
+        let placed = [7, 8, 11].map(|dispatch| by_journal(dispatch, around()));
+        assert_eq!(placed, [Before, Perhaps, Between]);
+        let placed = [-2, -1, 5, 16, 17]
+            .map(|seconds| by_clock(around().from + TimeDelta::seconds(seconds), around()));
+        assert_eq!(
+            placed,
+            [Before, Perhaps, Perhaps, Perhaps, Between],
+            "the reading lasted fifteen seconds"
+        );
+    }
+
+    // withstands: F001
+    #[test]
+    fn of_an_attempt_whose_answer_was_lost_only_what_was_seen_around_it_counts() {
+        let placed = |id, state, mark| by_attempt(&attempt(id, state, mark), around());
+        assert_eq!(placed(7, EffectState::Confirmed, 5), Some(Before), "settled before the reading");
+        assert_eq!(placed(11, EffectState::Confirmed, 10), Some(Between), "not there after the reading");
+        assert_eq!(placed(11, EffectState::Confirmed, 6), None, "somebody else may have been before us");
+        assert_eq!(placed(7, EffectState::Sent, 5), None);
     }
 }

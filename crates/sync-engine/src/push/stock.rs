@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::{
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
@@ -13,8 +14,9 @@ use serde_json::json;
 
 use super::{
     Basis, Pusher,
+    evidence::OVER_AFTER,
     job::key_of_level,
-    journal::Acted,
+    journal::{Acted, Wish},
     verdict::{Cause, Said, Verdict},
 };
 
@@ -26,6 +28,17 @@ const AN_HOUR: Duration = Duration::from_secs(3_600);
 const REOPEN: Duration = Duration::from_secs(60);
 /// How long a level that is not as it was set may still be explained by a sale that the mirror has not heard of.
 const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
+
+/// A level that we set.
+struct LevelSet {
+    effect: Effect,
+    /// What was set.
+    target: Decimal,
+    /// What movements of ours have added since.
+    moved: Decimal,
+    /// For so long something else that we set before it, and that did not show, may still land after it.
+    may_be_overruled_for: Option<Duration>,
+}
 
 impl Pusher<'_> {
     pub(super) async fn look_again_at_unknown_skus(&self) -> Result<(), Cause> {
@@ -128,6 +141,13 @@ impl Pusher<'_> {
         if let Some(verdict) = self.was_futile(&key_of_level(level), level.updated_at).await? {
             return Ok(verdict);
         }
+        // It was sent, and the row could not be answered: what was sold since must not be put on sale again.
+        let was_sent = |set: &LevelSet| {
+            set.target == target && level.updated_at.is_some_and(|at| set.effect.planned_at >= at)
+        };
+        if self.last_set(level).await?.as_ref().is_some_and(was_sent) {
+            return Ok(Verdict::Sent);
+        }
         let verdict = self.set_level(product, level, target).await?;
         if target.is_zero() && verdict == Verdict::Sent {
             let now = self.context.clock.monotonic();
@@ -147,7 +167,10 @@ impl Pusher<'_> {
         if level.mirrored != Some(wanted) {
             return Ok(level.mirrored);
         }
-        let Some(last) = self.last_set(level).await? else { return Ok(level.mirrored) };
+        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
+        let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else {
+            return Ok(level.mirrored);
+        };
         let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
         match read_at.is_some_and(|read_at| read_at > last.planned_at) {
             true => Ok(level.mirrored),
@@ -155,11 +178,10 @@ impl Pusher<'_> {
         }
     }
 
-    /// The last thing that we did to a level, if it may have happened.
-    async fn last_set(&self, level: &WantedStock) -> Result<Option<Effect>, Cause> {
+    /// The last level that we set, if it may be there.
+    async fn last_set(&self, level: &WantedStock) -> Result<Option<LevelSet>, Cause> {
         let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        let may_have = |effect: &Effect| !matches!(effect.state, EffectState::Refuted | EffectState::Planned);
-        Ok(effects.into_iter().find(may_have))
+        Ok(last_set_of(effects, self.context.clock.now()))
     }
 
     /// Reads a level; the verdict where the marketplace does not show the product.
@@ -203,7 +225,8 @@ impl Pusher<'_> {
         // Every second that it is not told somebody may buy what is not there: sweeps, which have a third of the minute beside other
         // pushes, have a sixth beside this.
         let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
-        match self.act_by(&self.client.in_lane(lane), effect, &request).await? {
+        let id = self.plan(effect).await?;
+        match self.send(id, &Wish::Level(level), &self.client.in_lane(lane), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             // Set twice is set once: the look at what it came to decides whether it is set again.
@@ -252,22 +275,21 @@ impl Pusher<'_> {
         quantity: Decimal,
         reserved: Decimal,
     ) -> Result<Verdict, Cause> {
-        let done = || match reserved > quantity {
-            true => Verdict::DoneBut(oversold(quantity, reserved)),
-            false => Verdict::Done(None),
-        };
         // What was set counts, not what it would be now: what is sold meanwhile must not be put on sale again.
-        let last = self.last_set(level).await?;
-        let known = last.as_ref().and_then(|effect| effect.evidence.as_deref());
-        let known: serde_json::Value =
-            known.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        let target = known["target"].as_str().and_then(|text| text.parse().ok()).unwrap_or(wanted);
-        if quantity == target {
-            return Ok(done());
-        }
-        let Some(set) = last else { return Ok(Verdict::Failed(conflict(target, quantity))) };
-        if self.sales_explain(&level.sku, &set, target - quantity).await? {
-            return Ok(done());
+        let Some(set) = self.last_set(level).await? else {
+            return Ok(match quantity == wanted {
+                true => Verdict::Done(None),
+                false => Verdict::Failed(conflict(wanted, quantity)),
+            });
+        };
+        let target = set.target + set.moved;
+        if quantity == target || self.sales_explain(&level.sku, &set.effect, target - quantity).await? {
+            self.state().doubted.remove(&key_of_level(level));
+            return Ok(match (set.may_be_overruled_for, reserved > quantity) {
+                (Some(wait), _) => Verdict::Again(wait),
+                (None, true) => Verdict::DoneBut(oversold(quantity, reserved)),
+                (None, false) => Verdict::Done(None),
+            });
         }
         let now = self.context.clock.monotonic();
         let first = *self.state().doubted.entry(key_of_level(level)).or_insert(now);
@@ -286,7 +308,7 @@ impl Pusher<'_> {
         }
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
-        if outcome.state != PushState::Held {
+        if !matches!(outcome.state, PushState::Held | PushState::Waiting) {
             tx.spend_release(Wanted::Stock, &key_in_table(level)).await?;
         }
         Ok(tx.commit().await?)
@@ -314,6 +336,37 @@ impl Pusher<'_> {
             false => Ok(Verdict::Waiting(said, Duration::from_secs(2))),
         }
     }
+}
+
+fn may_have_happened(effect: &Effect) -> bool {
+    !matches!(effect.state, EffectState::Refuted | EffectState::Planned)
+}
+
+fn number_in(effect: &Effect, name: &str) -> Option<Decimal> {
+    let known: serde_json::Value = serde_json::from_str(effect.evidence.as_deref()?).ok()?;
+    known[name].as_str()?.parse().ok()
+}
+
+/// The last level that was set by effects of its key, the newest first.
+fn last_set_of(effects: Vec<Effect>, now: DateTime<Utc>) -> Option<LevelSet> {
+    let at = effects.iter().position(|effect| effect.kind == "stock.set" && may_have_happened(effect))?;
+    let target = number_in(&effects[at], "target")?;
+    let later = effects[..at].iter().filter(|effect| effect.kind == "stock.adjust");
+    let moved = later
+        .filter(|effect| effect.state == EffectState::Confirmed)
+        .filter_map(|effect| number_in(effect, "delta"))
+        .sum();
+    // Proved not to be there when it was looked for: a marketplace that is late may still do it.
+    let left = |effect: &Effect| {
+        let is_other = effect.state == EffectState::Refuted
+            && effect.code.is_none()
+            && number_in(effect, "target").is_some_and(|other| other != target);
+        let over = effect.sent_at.filter(|_| is_other)? + OVER_AFTER;
+        (over - now).to_std().ok().filter(|left| !left.is_zero())
+    };
+    let may_be_overruled_for = effects[at + 1..].iter().filter_map(left).max();
+    let effect = effects.into_iter().nth(at)?;
+    Some(LevelSet { effect, target, moved, may_be_overruled_for })
 }
 
 /// The key of a level in `v_errors`, releases and on the command line.
@@ -382,4 +435,48 @@ fn conflict(wanted: Decimal, quantity: Decimal) -> Said {
             "check the stock and write the quantity again",
         ],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    fn effect(kind: &str, evidence: &serde_json::Value, state: EffectState) -> Effect {
+        Effect {
+            id: 1,
+            key: "stock/a/1".to_owned(),
+            kind: kind.to_owned(),
+            command_id: None,
+            fingerprint: None,
+            request: String::new(),
+            evidence: Some(evidence.to_string()),
+            state,
+            planned_at: DateTime::UNIX_EPOCH,
+            sent_at: Some(DateTime::UNIX_EPOCH),
+            code: None,
+            note: None,
+            answer: None,
+        }
+    }
+
+    #[test]
+    fn what_we_moved_after_a_level_was_set_is_no_conflict_and_what_may_land_late_is_waited_for() {
+        let set = |target: i64, state| effect("stock.set", &json!({"target": target.to_string()}), state);
+        let moved =
+            |delta: i64| effect("stock.adjust", &json!({"delta": delta.to_string()}), EffectState::Confirmed);
+        let now = DateTime::<Utc>::UNIX_EPOCH + TimeDelta::seconds(10);
+        let (confirmed, refuted) = (EffectState::Confirmed, EffectState::Refuted);
+        let last = last_set_of(vec![moved(-2), set(10, confirmed), moved(7)], now).unwrap();
+        assert_eq!((last.target + last.moved, last.may_be_overruled_for), (Decimal::from(8), None));
+        let last = last_set_of(vec![set(0, confirmed), set(5, refuted)], now).unwrap();
+        assert_eq!(last.may_be_overruled_for, Some(Duration::from_secs(30)));
+        let last = last_set_of(vec![set(5, confirmed), set(5, refuted)], now).unwrap();
+        assert_eq!(last.may_be_overruled_for, None, "it would be the same");
+        let later = now + TimeDelta::seconds(30);
+        let last = last_set_of(vec![set(0, confirmed), set(5, refuted)], later).unwrap();
+        assert_eq!(last.may_be_overruled_for, None);
+        assert!(last_set_of(vec![set(5, refuted)], now).is_none());
+    }
 }
