@@ -22,10 +22,9 @@ use super::{
 /// marketplace.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
 /// So long after it was sent nothing of it is under way any more: the client gives up after 30 seconds, and the marketplace is given
-/// ten more. What must not happen twice is not sent again before that.
+/// ten more. What must not happen twice is not sent again before that. By the clock on the wall: a service that is killed again and again
+/// would never have looked for long enough.
 pub(super) const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
-/// And so long after the first look, because the clock may have been set.
-const OVER_AFTER_LOOKING: Duration = Duration::from_secs(10);
 /// What is the same, asked for once or twice. A transition is too; but a dispatch moves stock, and must be known to be over.
 const REPEATABLE: [&str; 6] =
     ["stock.set", "price.step", "product.update", "order.notes", "campaign.opt_in", "store_page.update"];
@@ -86,12 +85,11 @@ impl Pusher<'_> {
     }
 
     fn may_be_under_way(&self, effect: &Effect) -> bool {
+        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER);
         let now = self.context.clock.monotonic();
         let first = *self.state().looked.entry(effect.id).or_insert(now);
-        let looked_for = now.saturating_sub(first);
-        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER)
-            && looked_for >= OVER_AFTER_LOOKING;
-        let settles = REPEATABLE.contains(&effect.kind.as_str()) && looked_for >= SETTLES_WITHIN;
+        let settles =
+            REPEATABLE.contains(&effect.kind.as_str()) && now.saturating_sub(first) >= SETTLES_WITHIN;
         !(is_over || settles)
     }
 
