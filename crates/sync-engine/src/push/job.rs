@@ -80,7 +80,7 @@ impl Pusher<'_> {
         };
         let effects = store.open_effects(key).await?;
         let levels = match self.options.stock {
-            true => self.guarded(store.open_stock(key).await?).await?,
+            true => self.guarded(store.open_stock(key).await?, &taken).await?,
             false => Vec::new(),
         };
         let prices = match self.options.prices {

@@ -1,6 +1,6 @@
 //! Levels of stock (`erp_stock`): absolute sets, which may be repeated, and a look at what they came to.
 
-use std::time::Duration;
+use std::{collections::HashSet, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
@@ -50,8 +50,13 @@ impl Pusher<'_> {
         Ok(self.context.store.reopen_unknown_skus(&self.context.key).await?)
     }
 
-    /// Answers levels that must not be sent without a person's word, and gives the others back.
-    pub(super) async fn guarded(&self, levels: Vec<WantedStock>) -> Result<Vec<WantedStock>, Cause> {
+    /// Answers levels that must not be sent without a person's word, and gives the others back. What is `taken` counts and is not
+    /// answered: it is under way, and by now its release may have been spent on that.
+    pub(super) async fn guarded(
+        &self,
+        levels: Vec<WantedStock>,
+        taken: &HashSet<String>,
+    ) -> Result<Vec<WantedStock>, Cause> {
         // Also those of which nobody knows yet what the marketplace has.
         let empties = |level: &WantedStock| {
             matches!(level.state, Some(PushState::New | PushState::Waiting))
@@ -82,7 +87,8 @@ impl Pusher<'_> {
         );
         let mut passed = Vec::new();
         for level in levels {
-            match empties(&level) && released.get(&key_in_table(&level)) != Some(&level.written) {
+            let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
+            match empties(&level) && !taken.contains(&key_of_level(&level)) && !is_released() {
                 true => self.answer_level(&level, &Verdict::Held(said.clone())).await?,
                 false => passed.push(level),
             }
