@@ -15,6 +15,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 
 use crate::{
+    ApiRequest,
     error::Error,
     http::Http,
     limit::{Gate, Lane, Ledger, Permit, Quota},
@@ -141,8 +142,9 @@ impl Client {
     ///
     /// # Errors
     /// When there is no token to be had, or the budget's ledger cannot be written.
-    pub async fn with_slot(&self) -> Result<Self, Error> {
+    pub async fn with_slot(&self, request: &ApiRequest) -> Result<Self, Error> {
         self.tokens.current().await?;
+        self.gate.keep_route_pace(request.route).await;
         let slot = self.gate.acquire(self.lane).await?;
         Ok(Self { slot: Some(Arc::new(Mutex::new(Some(slot)))), ..self.clone() })
     }

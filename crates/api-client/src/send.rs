@@ -332,7 +332,10 @@ impl Client {
                 false => None,
             };
             let begun = self.clock.monotonic();
-            self.gate.keep_route_pace(request.route).await;
+            // Whoever has a slot has kept the route's pace before it.
+            if !self.holds_slot() {
+                self.gate.keep_route_pace(request.route).await;
+            }
             let permit = match self.take_slot() {
                 Some(slot) => slot,
                 None => self.gate.acquire(self.lane).await?,

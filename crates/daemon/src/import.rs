@@ -158,8 +158,50 @@ fn prices(file: &[u8]) -> Result<Vec<PriceWish>, BadLines> {
         for (measure, name) in measures.iter_mut().zip(package) {
             *measure = line.number(name)?;
         }
+        check_price(min_quantity, price, discount_percent, measures)?;
         Ok(PriceWish { sku: line.text("sku")?, min_quantity, price, discount_percent, package: measures })
     })
+}
+
+/// What no product's price can be (API document, "Products, prices, stock": price rules 1, 4 and 6).
+fn check_price(
+    min_quantity: i64,
+    price: Option<Decimal>,
+    discount: Option<Decimal>,
+    measures: [Option<Decimal>; 4],
+) -> Result<(), Words> {
+    if min_quantity < 1 {
+        return Err(words(
+            format!("min_quantity é {min_quantity}; deve ser 1 ou mais"),
+            format!("min_quantity is {min_quantity}; it must be 1 or more"),
+        ));
+    }
+    if let Some(price) = price.filter(|price| *price < Decimal::ZERO) {
+        return Err(words(
+            format!("price é {price}; nunca é menor que 0"),
+            format!("price is {price}; it is never below 0"),
+        ));
+    }
+    let is_discount = |percent: &Decimal| (Decimal::ZERO..Decimal::ONE_HUNDRED).contains(percent);
+    if let Some(percent) = discount.filter(|percent| !is_discount(percent)) {
+        return Err(words(
+            format!("discount_percent é {percent}; deve ser de 0 até menos de 100"),
+            format!("discount_percent is {percent}; it must be 0 or more and below 100"),
+        ));
+    }
+    if measures.iter().any(Option::is_some) && !measures.iter().all(Option::is_some) {
+        return Err(words(
+            "informe as quatro medidas package_* ou nenhuma",
+            "all four of package_*, or none of them",
+        ));
+    }
+    if let Some(measure) = measures.into_iter().flatten().find(|measure| *measure <= Decimal::ZERO) {
+        return Err(words(
+            format!("uma medida package_* é {measure}; deve ser maior que 0"),
+            format!("a measure of package_* is {measure}; it must be above 0"),
+        ));
+    }
+    Ok(())
 }
 
 /// A line, by the names of its columns.

@@ -23,12 +23,15 @@ pub(crate) const OF_COMMAND: &str = "SELECT id, key, kind, command_id, fingerpri
 pub(crate) const OF_NUMBER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
     sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 ORDER BY id DESC LIMIT 20";
 pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
-    code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 20";
+    code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 200";
 pub(crate) const LAST: &str = "SELECT id FROM effects WHERE store = $1 ORDER BY id DESC LIMIT 1";
 pub(crate) const AFTER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
     code, note, answer FROM effects WHERE store = $1 AND id > $2 ORDER BY id";
 pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
-    AND id IN (SELECT id FROM effects WHERE settled_at < $1 ORDER BY id LIMIT 1000)";
+    AND id IN (SELECT id FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') ORDER BY id LIMIT 1000)";
+/// What was asked for since, whatever came of it, unless it is known not to have happened.
+pub(crate) const SINCE: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND kind = $2 AND planned_at >= $3 AND state NOT IN ('planned', 'refuted') ORDER BY id";
 
 /// Where an effect is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,6 +219,21 @@ impl Store {
     pub async fn effects_on(&self, store: &StoreKey, key: &str) -> Result<Vec<Effect>, Error> {
         let values = vec![store.as_str().into(), key.into()];
         let rows = self.inbox.fetch("read effects", OF_KEY, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// What of a kind was asked for since, and may have happened.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_since(
+        &self,
+        store: &StoreKey,
+        kind: &'static str,
+        since: DateTime<Utc>,
+    ) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), kind.into(), since.into()];
+        let rows = self.inbox.fetch("read what was asked for lately", SINCE, values).await?;
         rows.iter().map(effect).collect()
     }
 

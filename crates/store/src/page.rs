@@ -42,8 +42,9 @@ impl Store {
     }
 }
 
-/// How long an answer waits for a row that the ERP has locked: it is answered later, and meanwhile nothing else of the store waits.
-pub(crate) const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '2s'";
+/// How long an answer waits for a row that the ERP has locked: it is answered later, and meanwhile nothing else of the store
+/// waits. Less than a second, after which the server looks for deadlocks: it may end the ERP's transaction instead of ours.
+pub(crate) const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '300ms'";
 
 impl Store {
     /// Begins a write onto rows that the ERP writes too, and may hold for as long as it likes.

@@ -50,6 +50,11 @@ impl Report {
         let clean = self.lost.is_empty() && self.doubled.is_empty() && self.wrong.is_empty();
         clean && self.doubtful.len() as u64 * 1_000 <= doubtful_per_mille * self.commands
     }
+
+    /// Whether anything was asked for, done and left without its answer at all.
+    pub fn has_provoked(&self) -> bool {
+        self.kills > 0 && self.commands > 0 && self.requests.iter().all(|count| *count > 0)
+    }
 }
 
 impl fmt::Display for Report {

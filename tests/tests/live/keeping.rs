@@ -123,6 +123,11 @@ impl Keeping {
         truth::get(&format!("http://{health}/metrics")).await.1
     }
 
+    /// Waits until the metrics have a line: what is counted is counted after what it counts is in the mirror.
+    pub(crate) async fn counts(&self, line: &str) {
+        until("the metrics count it", async || self.metrics().await.contains(line)).await;
+    }
+
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.installation.dir().join("log")).unwrap_or_default()
     }

@@ -7,6 +7,7 @@ use espelho_tests::{
     Installation, Kind, Mirror, Running, installation::STORE, sandbox_of, truth::Reader, until,
 };
 use serde_json::Value;
+use sqlx::AssertSqlSafe;
 
 /// The ERP, and what it works with.
 pub(crate) struct Erp {
@@ -180,6 +181,16 @@ impl Erp {
             );
         }
         rows
+    }
+
+    /// Statements in one transaction, which ends as `end` says.
+    pub(crate) async fn transaction(&self, statements: &[String], end: &str) {
+        let sql = format!("BEGIN; {}; {end};", statements.join("; "));
+        let done = match &self.mirror {
+            Mirror::Sqlite(pool) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.map(drop),
+            Mirror::Postgres(pool) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.map(drop),
+        };
+        done.unwrap();
     }
 
     pub(crate) fn start(&mut self) {

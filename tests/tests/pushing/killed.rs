@@ -17,4 +17,5 @@ async fn whatever_is_killed_when_nothing_is_lost_and_nothing_done_twice(kind: Ki
     let report = run(plan).await;
     println!("{kind:?}\n{report}");
     assert!(report.is_clean(0), "{report}");
+    assert!(report.has_provoked(), "nothing was interrupted: {report}");
 }

@@ -19,16 +19,6 @@ on_both_databases![
 
 const STATES: &str = "SELECT state AS s FROM erp_stock ORDER BY sku";
 
-/// Statements in one transaction, which ends as `end` says.
-async fn transaction(mirror: &Mirror, statements: &[String], end: &str) {
-    let sql = format!("BEGIN; {}; {end};", statements.join("; "));
-    let done = match mirror {
-        Mirror::Sqlite(pool) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.map(drop),
-        Mirror::Postgres(pool) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(pool).await.map(drop),
-    };
-    done.unwrap();
-}
-
 // withstands: F029
 async fn what_is_rolled_back_is_not_wanted_and_what_is_committed_survives_a_kill(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
@@ -47,8 +37,8 @@ async fn what_is_rolled_back_is_not_wanted_and_what_is_committed_survives_a_kill
         )
     };
     // The ERP's change and what is wanted because of it are one transaction.
-    transaction(&erp.mirror, &[level(0, 3), command(1)], "ROLLBACK").await;
-    transaction(&erp.mirror, &[level(2, 3), command(3)], "COMMIT").await;
+    erp.transaction(&[level(0, 3), command(1)], "ROLLBACK").await;
+    erp.transaction(&[level(2, 3), command(3)], "COMMIT").await;
     erp.kill().await;
     erp.start();
     erp.until("SELECT state AS s FROM commands", |states| states == ["done"]).await;

@@ -1,10 +1,11 @@
 //! Price lists (API document, "Price lists"): named configuration records without prices. The routes that read or
 //! delete them are not documented.
 
+use chrono::{Offset as _, Utc};
 use espelho_model::{PriceListId, RawJson, price_list::PriceList};
 use serde::Serialize;
 
-use super::answer::{Written, unwrapped};
+use super::answer::{Written, read_written, unwrapped};
 use crate::{
     ApiRequest, Client, Error, Invalid, Text,
     wire::{
@@ -141,6 +142,11 @@ impl Client {
 
 shape! { PriceListWire { price_list, id, name, mode, position, is_active } }
 
+/// The price list that an answer to a write tells of, if it tells of one.
+pub fn price_list_in(answer: &str) -> Option<PriceList> {
+    read_written(answer, Utc.fix(), read_price_list).value
+}
+
 fn read_price_list(read: &mut FieldReader, payload: &str) -> Option<PriceList> {
     let outer: PriceListWire<'_> = object(payload).ok()?;
     let own = unwrapped(payload, outer.id, outer.price_list);
@@ -160,7 +166,7 @@ mod tests {
     use chrono::FixedOffset;
 
     use super::*;
-    use crate::{resources::answer::read_written, wire::outward::sent};
+    use crate::wire::outward::sent;
 
     // proves: PRL-001, PRL-002
     #[test]

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use espelho_model::push::PushState;
-use espelho_store::Wanted;
 use espelho_sync_engine::{
     Problem, Silent,
     push::{NobodyLooks, PlannedCall, Pusher, preview},
@@ -27,6 +26,9 @@ use crate::{
 /// What is not done after so long without anything else being done is left to the service.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// A store, and what would be sent for it.
+type Planned = (StoreConfig, Vec<PlannedCall>);
+
 pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
@@ -36,10 +38,14 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
         Ok(keys) => keys,
         Err(problem) => return say(&problem, cli.json),
     };
-    let mut shown = Vec::new();
+    let (mut shown, mut is_settled): (Vec<Planned>, Vec<bool>) = (Vec::new(), Vec::new());
     for config in reading.configuration.stores.iter().filter(|config| keys.contains(&config.key)) {
         match preview(&reading.store, &config.key, &config.push).await {
             Ok(calls) => shown.push((config.clone(), calls)),
+            Err(error) => return say(&Problem::from_store(&error), cli.json),
+        }
+        match reading.store.open_effects(&config.key).await {
+            Ok(effects) => is_settled.push(effects.is_empty()),
             Err(error) => return say(&Problem::from_store(&error), cli.json),
         }
     }
@@ -51,12 +57,14 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     if !cli.json {
         show(&shown, false);
     }
-    let stores: Vec<StoreConfig> =
-        shown.into_iter().filter(|(_, calls)| !calls.is_empty()).map(|(config, _)| config).collect();
-    apply_to(cli, &stores).await
+    // Also where nothing is asked for and the outcome of something is not known.
+    let has_work =
+        |(planned, is_settled): (Planned, bool)| (!planned.1.is_empty() || !is_settled).then_some(planned);
+    let shown: Vec<Planned> = shown.into_iter().zip(is_settled).filter_map(has_work).collect();
+    apply_to(cli, &shown).await
 }
 
-fn show(shown: &[(StoreConfig, Vec<PlannedCall>)], as_json: bool) {
+fn show(shown: &[Planned], as_json: bool) {
     if as_json {
         let stores: Vec<Value> = shown
             .iter()
@@ -94,7 +102,7 @@ fn as_value(call: &PlannedCall) -> Value {
     json!({ "entity": entity, "key": key, "diff": diff, "calls": calls, "requests": requests, "note": note })
 }
 
-async fn apply_to(cli: &Cli, stores: &[StoreConfig]) -> u8 {
+async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
@@ -108,13 +116,13 @@ async fn apply_to(cli: &Cli, stores: &[StoreConfig]) -> u8 {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli.json),
     };
-    for config in stores {
+    for (config, _) in planned {
         if let Err(problem) = push_one(&shared, config).await {
             shared.store.close().await;
             return say(&problem, cli.json);
         }
     }
-    let ended = say_how_it_went(&shared, stores, cli.json).await;
+    let ended = say_how_it_went(&shared, planned, cli.json).await;
     shared.store.close().await;
     match ended {
         Ok(code) => code,
@@ -122,23 +130,35 @@ async fn apply_to(cli: &Cli, stores: &[StoreConfig]) -> u8 {
     }
 }
 
-/// What is not done, row by row; gives the exit code.
+/// Whether a row is one that was to be done: prices are planned by SKU, and each tier is a row.
+fn is_of(call: &PlannedCall, entity: &str, key: &str) -> bool {
+    let is_same = match call.entity {
+        "price" => key.strip_prefix(&call.key).is_some_and(|rest| rest.starts_with('/')),
+        _ => call.key == key,
+    };
+    call.entity == entity && is_same
+}
+
+/// What of the plan is not done, row by row; gives the exit code.
 async fn say_how_it_went(
     shared: &Shared,
-    stores: &[StoreConfig],
+    planned: &[Planned],
     as_json: bool,
 ) -> Result<u8, espelho_store::Error> {
     let (mut open, mut held, mut failed) = (0, 0, 0);
-    for config in stores {
+    for (config, calls) in planned {
         open += preview(&shared.store, &config.key, &config.push).await?.len();
         for row in shared.store.errors(Some(&config.key), 10_000).await? {
-            if !as_json && Wanted::ALL.iter().any(|wanted| wanted.as_str() == row.entity) {
+            if !as_json && calls.iter().any(|call| is_of(call, &row.entity, &row.key)) {
                 print!("{}", super::errors::as_text(&row));
             }
         }
     }
     for row in shared.store.troubled_rows().await? {
-        let is_ours = stores.iter().any(|config| config.key.as_str() == row.store);
+        let is_ours = planned.iter().any(|(config, calls)| {
+            config.key.as_str() == row.store
+                && calls.iter().any(|call| is_of(call, row.wanted.as_str(), &row.key))
+        });
         match row.state {
             PushState::Held if is_ours => held += 1,
             _ if is_ours => failed += 1,

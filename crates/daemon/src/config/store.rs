@@ -148,9 +148,9 @@ impl Default for Guards {
             price_max_fall_percent: 80.0,
             price_max_rise_percent: 400.0,
             price_floor: 0.0,
-            zero_max_rows: 50,
-            zero_max_percent: 20.0,
-            listings_per_hour: 50,
+            zero_max_rows: 10,
+            zero_max_percent: 50.0,
+            listings_per_hour: 20,
         }
     }
 }

@@ -9,14 +9,17 @@ use crate::{
     driver::{Row, Value},
 };
 
-pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at FROM commands \
+pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
     WHERE store = $1 AND state IN ('new', 'waiting', 'sending') ORDER BY id";
-pub(crate) const STILL: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at FROM commands \
+pub(crate) const STILL: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
     WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
-    AND state IN ('new', 'waiting', 'sending')";
+    AND state = $13";
+/// Whether a kind of command about something is still to be done.
+pub(crate) const IS_COMING: &str = "SELECT 1 FROM commands WHERE store = $1 AND kind = $2 AND key = $3 \
+    AND state IN ('new', 'waiting', 'sending') LIMIT 1";
 
 /// A command that is not dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub struct Command {
     pub state: Option<PushState>,
     /// When it was given.
     pub created_at: Option<DateTime<Utc>>,
+    /// What its row says already.
+    pub code: Option<String>,
 }
 
 impl Command {
@@ -52,6 +57,20 @@ impl Store {
     pub async fn open_commands(&self, store: &StoreKey) -> Result<Vec<Command>, Error> {
         let rows = self.database.fetch("read commands", OPEN, vec![store.as_str().into()]).await?;
         rows.iter().map(command).collect()
+    }
+
+    /// Whether a command of a kind, about a thing, is not dealt with.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn is_commanded(
+        &self,
+        store: &StoreKey,
+        kind: &'static str,
+        about: &str,
+    ) -> Result<bool, Error> {
+        let values = vec![store.as_str().into(), kind.into(), about.into()];
+        Ok(!self.database.fetch("look for a command", IS_COMING, values).await?.is_empty())
     }
 
     /// Whether a command still asks for what it asked for when it was read, and nobody has decided against it.
@@ -87,12 +106,13 @@ impl PageTx<'_> {
             command.kind.as_str().into(),
             command.key.as_str().into(),
             command.data.as_str().into(),
+            command.state.map_or("", PushState::as_str).into(),
         ];
         Ok(self.tx.execute("answer a command", ANSWER, values).await? > 0)
     }
 }
 
-fn command(row: &Row) -> Result<Command, Error> {
+pub(super) fn command(row: &Row) -> Result<Command, Error> {
     Ok(Command {
         id: row.int(0)?,
         kind: row.text(1)?,
@@ -101,5 +121,6 @@ fn command(row: &Row) -> Result<Command, Error> {
         state: PushState::parse(&row.text(4)?),
         // An ERP may write a time of its own that nobody can read.
         created_at: row.optional_time(5).ok().flatten(),
+        code: row.optional_text(6)?,
     })
 }

@@ -19,6 +19,9 @@ pub(crate) const ASKED: &str = "SELECT key, COALESCE(CAST(data AS TEXT), '') FRO
     WHERE store = $1 AND kind = 'campaign.opt_in'";
 pub(crate) const BY_POLICY: &str = "INSERT INTO commands (store, kind, key, data, state, error_code, error, hint, updated_at) \
     VALUES ($1, 'campaign.opt_in', $2, $3, $4, $5, $6, $7, $8)";
+/// Its number is known only then.
+pub(crate) const NAME_ROW: &str = "UPDATE commands SET hint = replace(hint, '{id}', CAST(id AS TEXT)) \
+    WHERE store = $1 AND kind = 'campaign.opt_in' AND state = 'held' AND hint LIKE '%{id}%'";
 
 /// A listing that could join a campaign.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,7 +68,7 @@ impl Store {
         rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
     }
 
-    /// Gives a command to join a campaign; held with these words, where there are some.
+    /// Gives a command to join a campaign; held with these words, where there are some: `{id}` is its number in them.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
@@ -94,6 +97,7 @@ impl Store {
         let mut tx = self.database.begin().await?;
         lease.check(self, &mut tx).await?;
         tx.execute("give a command by policy", BY_POLICY, values).await?;
+        tx.execute("name the command", NAME_ROW, vec![lease.store().as_str().into()]).await?;
         tx.commit().await
     }
 }

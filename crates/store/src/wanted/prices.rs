@@ -18,13 +18,13 @@ pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.updated_at) FROM erp_pr
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
 pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
-    CAST(package_length AS TEXT), state, updated_at FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
+    CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, updated_at = $5, \
     pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
     AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
     AND COALESCE(CAST(package_weight AS TEXT), '') || '|' || COALESCE(CAST(package_height AS TEXT), '') || '|' || \
     COALESCE(CAST(package_width AS TEXT), '') || '|' || COALESCE(CAST(package_length AS TEXT), '') = $12 \
-    AND state IN ('new', 'waiting', 'sending', 'failed')";
+    AND state = $13";
 
 pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', error_code = NULL, error = NULL, hint = NULL, \
     updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
@@ -57,6 +57,8 @@ pub struct WantedTier {
     pub state: Option<PushState>,
     /// When it was written, or last answered.
     pub updated_at: Option<DateTime<Utc>>,
+    /// What its row says already.
+    pub code: Option<String>,
 }
 
 impl WantedTier {
@@ -154,6 +156,7 @@ impl PageTx<'_> {
             tier.price.clone().unwrap_or_default().into(),
             tier.discount_percent.clone().unwrap_or_default().into(),
             tier.package_written.as_str().into(),
+            tier.state.map_or("", PushState::as_str).into(),
         ];
         Ok(self.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
     }
@@ -171,5 +174,6 @@ fn tier(row: &Row) -> Result<WantedTier, Error> {
         state: PushState::parse(&row.text(7)?),
         // An ERP may write a time of its own that nobody can read.
         updated_at: row.optional_time(8).ok().flatten(),
+        code: row.optional_text(9)?,
     })
 }

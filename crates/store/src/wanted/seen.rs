@@ -7,12 +7,13 @@ use espelho_model::{OrderNumber, ProductId, RawJson, Sku, StoreKey, product::Pri
 
 use super::{release::Wanted, stock::exact};
 use crate::{
-    Error, Store,
+    Error, Lease, Store,
     driver::{Row, Value},
 };
 
 pub(crate) const UNKNOWN: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') \
     AND error_code = 'unknown_sku' UNION SELECT 1 FROM erp_prices WHERE store = $1 \
+    AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku' UNION SELECT 1 FROM commands WHERE store = $1 \
     AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku'";
 pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
     WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
@@ -20,9 +21,13 @@ pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error
 pub(crate) const REOPEN_PRICES: &str = "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
     WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
     WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL)";
+pub(crate) const REOPEN_COMMANDS: &str = "UPDATE commands SET state = 'new', error_code = NULL, error = NULL, hint = NULL, done_at = NULL \
+    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
+    WHERE p.store = commands.store AND p.sku = commands.key AND p.gone_at IS NULL)";
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
     AND quantity IS NOT NULL AND CAST(quantity AS NUMERIC) > 0";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
+pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 pub(crate) const PRODUCT: &str =
     "SELECT id FROM products WHERE store = $1 AND sku = $2 AND gone_at IS NULL ORDER BY id LIMIT 1";
 pub(crate) const PRICED: &str = "SELECT price_type, COALESCE(auto_wholesale_pricing, 1 = 0) FROM products \
@@ -59,15 +64,17 @@ impl Store {
     /// Lets rows be looked at again whose SKU nobody knew and is known now.
     ///
     /// # Errors
-    /// When the database does not answer.
-    pub async fn reopen_unknown_skus(&self, store: &StoreKey) -> Result<(), Error> {
-        let failed =
-            self.database.fetch("look for unknown SKUs", UNKNOWN, vec![store.as_str().into()]).await?;
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer, or the ERP holds one of them.
+    pub async fn reopen_unknown_skus(&self, lease: &Lease) -> Result<(), Error> {
+        let store = || vec![lease.store().as_str().into()];
+        let failed = self.database.fetch("look for unknown SKUs", UNKNOWN, store()).await?;
         if failed.is_empty() {
             return Ok(());
         }
-        for sql in [REOPEN_STOCK, REOPEN_PRICES] {
-            self.database.execute("look at unknown SKUs again", sql, vec![store.as_str().into()]).await?;
+        for sql in [REOPEN_STOCK, REOPEN_PRICES, REOPEN_COMMANDS] {
+            let mut page = self.begin_answer(lease).await?;
+            page.tx.execute("look at unknown SKUs again", sql, store()).await?;
+            page.commit().await?;
         }
         Ok(())
     }
@@ -90,6 +97,21 @@ impl Store {
         let values = vec![store.as_str().into(), wanted.as_str().into()];
         let rows = self.database.fetch("read releases", RELEASES, values).await?;
         rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+    }
+
+    /// What a row asked for when somebody let it past the guards, if somebody did.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn release_of(
+        &self,
+        store: &StoreKey,
+        wanted: Wanted,
+        row: &str,
+    ) -> Result<Option<String>, Error> {
+        let values = vec![store.as_str().into(), wanted.as_str().into(), row.into()];
+        let rows = self.database.fetch("read a release", RELEASED, values).await?;
+        rows.first().map(|row| row.text(0)).transpose()
     }
 
     /// The product with a SKU.

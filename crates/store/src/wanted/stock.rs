@@ -12,17 +12,16 @@ use crate::{
 
 pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
     p.base_unit, CAST(s.quantity AS TEXT), CAST(s.reserved_quantity AS TEXT), CAST(s.available_quantity AS TEXT), \
-    e.error_code \
+    e.error_code, e.revision \
     FROM erp_stock e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku, e.location_id";
 pub(crate) const STILL: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND sku = $2 AND location_id = $3 \
-    AND CAST(quantity AS TEXT) = $4 AND state IN ('new', 'waiting', 'sending')";
+    AND CAST(quantity AS TEXT) = $4 AND revision = $5 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, basis = $5, \
     updated_at = $6, pushed_at = COALESCE($7, pushed_at) \
-    WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 \
-    AND state IN ('new', 'waiting', 'sending')";
+    WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 AND revision = $12 AND state = $13";
 
 /// A level that is wanted, beside what the mirror has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +50,8 @@ pub struct WantedStock {
     pub available: Option<Decimal>,
     /// What its row says already.
     pub code: Option<String>,
+    /// Which wish it is: another number, another wish, also where it asks for the same.
+    pub revision: i64,
 }
 
 impl Store {
@@ -73,13 +74,15 @@ impl Store {
             wanted.sku.as_str().into(),
             wanted.location.as_str().into(),
             wanted.written.as_str().into(),
+            wanted.revision.into(),
         ];
         Ok(!self.database.fetch("look whether a level is wanted", STILL, values).await?.is_empty())
     }
 }
 
 impl PageTx<'_> {
-    /// Answers a level that is wanted, unless the ERP wants another by now; whether it was still the same.
+    /// Answers a level that is wanted, unless the ERP has written it anew or somebody has decided on it since it was read; whether
+    /// it was still the same.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -103,6 +106,8 @@ impl PageTx<'_> {
             wanted.sku.as_str().into(),
             wanted.location.as_str().into(),
             wanted.written.as_str().into(),
+            wanted.revision.into(),
+            wanted.state.map_or("", PushState::as_str).into(),
         ];
         Ok(self.tx.execute("answer wanted stock", ANSWER, values).await? > 0)
     }
@@ -123,6 +128,7 @@ fn wanted(row: &Row) -> Result<WantedStock, Error> {
         reserved: amount(row, 8)?,
         available: amount(row, 9)?,
         code: row.optional_text(10)?,
+        revision: row.int(11)?,
     })
 }
 

@@ -71,7 +71,7 @@ impl Pusher<'_> {
         let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
         let effect = ask.effect("campaign.opt_in", &request, &json!({"campaign": number, "listings": left}));
         self.context.store.note_campaign_prices(&self.context.key, &ask.command.key, &left).await?;
-        match self.act(effect, &request).await? {
+        match self.act(effect, &ask.wish(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),

@@ -10,7 +10,7 @@ use super::{
     Pusher,
     commands::Ask,
     journal::{Acted, Evidence},
-    media::Uploaded,
+    media::{Uploaded, no_path},
     verdict::{Cause, Verdict},
 };
 
@@ -20,15 +20,17 @@ impl Pusher<'_> {
             return self.unknown_sku(&ask.command.key).await;
         };
         if ask.confirmed("gallery.add").is_some() {
-            self.read_product(&product).await?;
+            self.look_after(&product).await?;
             return Ok(Verdict::Done(None));
         }
-        let image = match ask.data["image_id"].as_str() {
-            Some(id) => MediaId::new(id),
-            None => match self.upload(ask).await? {
-                Uploaded::Is(id) => id,
-                Uploaded::Not(verdict) => return Ok(verdict),
-            },
+        let uploaded = match (ask.data["image_id"].as_str(), ask.data["path"].as_str()) {
+            (Some(id), _) => self.lasting(ask, id).await?,
+            (None, Some(path)) => self.upload(ask, path).await?,
+            (None, None) => return Ok(Verdict::Failed(no_path())),
+        };
+        let image = match uploaded {
+            Uploaded::Is(id) => id,
+            Uploaded::Not(verdict) => return Ok(verdict),
         };
         let result = json!({"image_id": image.as_str()});
         if self.is_in_gallery(&image, product.as_str()).await? {
@@ -36,7 +38,7 @@ impl Pusher<'_> {
         }
         let request = add_request(&product, &image);
         let evidence = json!({"image": image.as_str(), "product": product.as_str()});
-        match self.act(ask.effect("gallery.add", &request, &evidence), &request).await? {
+        match self.act(ask.effect("gallery.add", &request, &evidence), &ask.wish(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Done(Some(result))),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
@@ -46,7 +48,9 @@ impl Pusher<'_> {
     async fn is_in_gallery(&self, image: &MediaId, product: &str) -> Result<bool, Cause> {
         match self.client.image(image).await {
             Ok(image) => {
-                Ok(image.value.in_use == Some(true) && image.value.reference_id.as_deref() == Some(product))
+                // What uses it is not always told.
+                let is_here = image.value.reference_id.as_deref().is_none_or(|own| own == product);
+                Ok(image.value.in_use == Some(true) && is_here)
             }
             Err(ApiError::Refused { status: 404, .. }) => Ok(false),
             Err(error) => Err(error.into()),

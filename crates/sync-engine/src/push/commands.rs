@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     Pusher,
-    journal::Evidence,
+    journal::{Evidence, Wish},
     stock::invalid,
     verdict::{Cause, Said, Verdict},
 };
@@ -39,6 +39,11 @@ impl Ask<'_> {
         (self.command.id, self.command.fingerprint())
     }
 
+    /// Who is asked once more before anything of it is sent.
+    pub(crate) fn wish(&self) -> Wish<'_> {
+        Wish::Command(self.command.id, self.command.fingerprint())
+    }
+
     /// The last effect of a kind that certainly happened.
     pub(crate) fn confirmed(&self, kind: &str) -> Option<&Effect> {
         self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
@@ -54,6 +59,12 @@ impl Ask<'_> {
             evidence: Some(evidence.to_string()),
         }
     }
+}
+
+/// What a command is about besides its own thing: how a product is priced decides what its price steps mean.
+pub(crate) fn touches(command: &Command) -> Option<String> {
+    let Command { kind, key, .. } = command;
+    (CommandKind::parse(kind) == Some(CommandKind::ProductUpdate)).then(|| format!("prices/{key}"))
 }
 
 /// What a command is about: of one thing, one command after the other.
@@ -107,9 +118,7 @@ impl Pusher<'_> {
             return Ok(Duration::ZERO);
         }
         let verdict = self.look_at(command).await?;
-        if self.is_news(command, &verdict) {
-            self.answer(command, &verdict).await?;
-        }
+        self.answer_unless_said(command, &verdict).await?;
         let is_over = verdict.again().is_none();
         if is_over {
             self.state().begun.remove(&command.id);
@@ -121,11 +130,21 @@ impl Pusher<'_> {
         Ok(verdict.again().unwrap_or_default())
     }
 
+    /// Says something on a command's row, unless it says so already.
+    pub(super) async fn answer_unless_said(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
+        match self.is_news(command, verdict) {
+            true => self.answer(command, verdict).await,
+            false => Ok(()),
+        }
+    }
+
     /// Whether the row does not say it already: what waits is looked at often, and says the same.
     fn is_news(&self, command: &Command, verdict: &Verdict) -> bool {
         match verdict {
-            Verdict::Waiting(..) => command.state != Some(PushState::Waiting),
-            Verdict::Sent => command.state != Some(PushState::Sending),
+            Verdict::Waiting(said, _) => {
+                command.state != Some(PushState::Waiting) || command.code.as_deref() != Some(&said.code)
+            }
+            Verdict::Sent | Verdict::Unsettled(_) => command.state != Some(PushState::Sending),
             _ => true,
         }
     }
@@ -143,7 +162,8 @@ impl Pusher<'_> {
         };
         let (store, key) = (&self.context.store, &self.context.key);
         let effects = store.effects_of_command(key, command.id, &command.fingerprint()).await?;
-        let is_released = store.releases(key, Wanted::Command).await?.contains_key(&command.id.to_string());
+        let released = store.release_of(key, Wanted::Command, &command.id.to_string()).await?;
+        let is_released = released.is_some_and(|value| value == command.fingerprint());
         let mut ask = Ask { command, kind, data, effects, is_released };
         if let Some(verdict) = self.settle_all(&mut ask).await? {
             return Ok(verdict);
@@ -162,11 +182,10 @@ impl Pusher<'_> {
     pub(super) async fn was_futile(
         &self,
         key: &str,
-        since: Option<DateTime<Utc>>,
+        is_for: impl Fn(&Effect) -> bool,
     ) -> Result<Option<Verdict>, Cause> {
         let effects = self.context.store.effects_on(&self.context.key, key).await?;
-        let lately = effects.iter().filter(|effect| since.is_none_or(|since| effect.planned_at >= since));
-        Ok(after_futile(lately, self.context.clock.now()))
+        Ok(after_futile(effects.iter().filter(|effect| is_for(effect)), self.context.clock.now()))
     }
 
     async fn dispatch(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
@@ -201,7 +220,7 @@ impl Pusher<'_> {
             };
             self.note_evidence(open, &evidence).await?;
             match evidence {
-                Evidence::NotYet(wait) => return Ok(Some(Verdict::Again(wait))),
+                Evidence::NotYet(wait) => return Ok(Some(Verdict::Unsettled(wait))),
                 Evidence::Unprovable(said) => return Ok(Some(Verdict::Doubtful(said))),
                 Evidence::Happened { .. } | Evidence::DidNot { .. } => (),
             }
@@ -246,11 +265,11 @@ fn gave_up(attempts: usize) -> Said {
         "gave_up",
         [
             &format!("{attempts} tentativas sem efeito comprovado"),
-            "veja a situação do marketplace e use espelho retry",
+            "veja a situação do marketplace; depois espelho retry {row}",
         ],
         [
             &format!("{attempts} attempts, and none of them had its effect"),
-            "see how the marketplace is, and use espelho retry",
+            "see how the marketplace is; then espelho retry {row}",
         ],
     )
 }
@@ -260,11 +279,11 @@ pub(super) fn doubtful(code: &str) -> Said {
         code,
         [
             "foi enviado e nada prova se teve efeito",
-            "confira no portal: se não houve efeito, espelho retry command ID; se houve, espelho ignore command ID",
+            "confira no portal: se não houve efeito, espelho retry {row}; se houve, espelho ignore {row}",
         ],
         [
             "it was sent, and nothing proves whether it had its effect",
-            "look in the portal: where it had none, espelho retry command ID; where it had, espelho ignore command ID",
+            "look in the portal: where it had none, espelho retry {row}; where it had, espelho ignore {row}",
         ],
     )
 }

@@ -2,6 +2,7 @@
 
 use std::{pin::pin, time::Duration};
 
+use espelho_api_client::{Documented, Error as ApiError};
 use espelho_model::watch;
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
@@ -9,7 +10,7 @@ use tokio::sync::Notify;
 use super::{
     Pusher,
     job::{Job, Work},
-    verdict::Cause,
+    verdict::{Cause, Said, Verdict},
 };
 use crate::{Problem, Trouble};
 
@@ -20,6 +21,10 @@ const HANDS: usize = 8;
 const READING_COUNTS: u32 = 8;
 /// But for no longer than this: what is urgent and new is not known before the next one.
 const READING_COUNTS_FOR: Duration = Duration::from_secs(2);
+/// After so many errors in a row, half a minute, the row says what is in the way.
+const SAID_AFTER: u32 = 4;
+/// After so many it fails: that is a day.
+const FAILED_AFTER: u32 = 290;
 /// Between two attempts after an error that passes, doubled each time up to the last.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(300);
@@ -107,7 +112,11 @@ impl Pusher<'_> {
         if self.context.clock.monotonic() >= state.read_again {
             return None;
         }
-        let job = state.queue.pop_front()?;
+        let is_free =
+            |job: &Job| !job.keys.iter().any(|key| state.busy.iter().flatten().any(|busy| busy == key));
+        // Of what has a key in common the first goes ahead; the other is left for the next reading.
+        let at = state.queue.iter().position(is_free)?;
+        let job = state.queue.remove(at)?;
         state.busy.push(job.keys.clone());
         Some(job)
     }
@@ -164,14 +173,17 @@ impl Pusher<'_> {
     async fn run(&self, job: Job) -> Result<(), Problem> {
         let Job { keys, asked, work, .. } = job;
         let key = keys.first().cloned().unwrap_or_default();
-        let answered = match work {
+        let answered = match &work {
             _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
-            Work::Settle(effect) => self.settle_orphan(&effect).await.map(Option::unwrap_or_default),
-            Work::Stock(row) => self.push_level(&row).await,
-            Work::Verify(product, rows) => self.verify_levels(&product, &rows).await,
-            Work::Prices(wanted) => self.push_prices(&wanted).await,
-            Work::Command(command) => self.carry_out(&command).await,
+            Work::Settle(effect) => self.settle_orphan(effect).await.map(Option::unwrap_or_default),
+            Work::Stock(row) => self.push_level(row).await,
+            Work::Verify(product, rows) => self.verify_levels(product, rows).await,
+            Work::Prices(wanted) => self.push_prices(wanted).await,
+            Work::Command(command) => self.carry_out(command).await,
         };
+        if let Err(Cause::Api(error)) = &answered {
+            self.say_what_is_in_the_way(&key, &work, error).await;
+        }
         let now = self.context.clock.monotonic();
         self.state().free(&keys);
         match answered {
@@ -185,6 +197,37 @@ impl Pusher<'_> {
         }
     }
 
+    /// Says in the rows what keeps them waiting, when that is so for long: errors that pass do not end them, and must not hide.
+    async fn say_what_is_in_the_way(&self, key: &str, work: &Work, error: &ApiError) {
+        let failures = self.state().failures.get(key).copied().unwrap_or_default();
+        if failures < SAID_AFTER || error.is_authentication() || error.is_not_ours() {
+            return;
+        }
+        let said = Said::of(error);
+        let said = match failures >= FAILED_AFTER {
+            true => Verdict::Failed(said),
+            false => Verdict::Waiting(said, LAST_PAUSE),
+        };
+        let told = match work {
+            Work::Settle(_) => Ok(()),
+            Work::Stock(row) => self.answer_level(row, &said).await,
+            // What was sent stays what is looked at, until nobody looks any more.
+            Work::Verify(_, rows) if failures >= FAILED_AFTER => {
+                let mut told = Ok(());
+                for row in rows {
+                    told = told.and(self.answer_level(row, &said).await);
+                }
+                told
+            }
+            Work::Verify(..) => Ok(()),
+            Work::Prices(wanted) => self.answer_prices(wanted, &said).await,
+            Work::Command(command) => self.answer_unless_said(command, &said).await,
+        };
+        if let Err(Cause::Store(error)) = told {
+            tracing::info!(store = %self.context.key, key, %error, "a row is answered later");
+        }
+    }
+
     /// What an error means: the end of the work on the store, or a pause.
     fn after(&self, cause: &Cause, key: &str, asked: String) -> Result<Duration, Problem> {
         let problem = match cause {
@@ -195,6 +238,10 @@ impl Pusher<'_> {
             return Err(problem);
         }
         let mut state = self.state();
+        // Who is asked to wait waits at the gate, for as long as was said.
+        if matches!(cause, Cause::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
+            return Ok(Duration::ZERO);
+        }
         let failures = state.failures.entry(key.to_owned()).or_default();
         *failures += 1;
         let pause = FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(LAST_PAUSE);

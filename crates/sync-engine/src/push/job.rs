@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use chrono::TimeDelta;
 use espelho_model::{
     ProductId,
     push::{CommandKind, PushState},
@@ -10,6 +11,9 @@ use espelho_store::{Command, Effect, WantedPrices, WantedStock};
 use rust_decimal::Decimal;
 
 use super::{Pusher, distinct, verdict::Cause};
+
+/// For so long a level waits for a command that sends some of it off.
+const GOES_WITHIN: TimeDelta = TimeDelta::minutes(2);
 
 /// How urgent something is; less is sooner. What lowers availability goes ahead of what raises it, because what is sold
 /// and not there cannot be taken back; evidence of what is already sent goes last, and before it everything that is new.
@@ -66,6 +70,7 @@ impl Pusher<'_> {
     /// Everything that is wanted and not under way, the most urgent first.
     pub(super) async fn jobs(&self) -> Result<Vec<Job>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
+        self.remember().await?;
         self.look_again_at_unknown_skus().await?;
         self.follow_policy().await?;
         // What is under way now may be over by the time it is read, and is not what it says then.
@@ -87,6 +92,7 @@ impl Pusher<'_> {
             true => store.open_prices(key).await?,
             false => Vec::new(),
         };
+        let leaving = self.leaving(&commands).await?;
         let mut jobs = Vec::new();
         // Of what is not settled yet of a command nobody else does anything to the same thing.
         let mut reserved: HashMap<String, i64> = HashMap::new();
@@ -116,8 +122,11 @@ impl Pusher<'_> {
             let own = if is_status { format!("{about}/status") } else { about.clone() };
             let is_first = distinct(&mut taken, &own);
             let is_free = !is_status || waits || distinct(&mut taken, &about);
-            if is_first && is_free {
-                let (keys, asked) = (vec![own, about], command.fingerprint());
+            let touched = super::commands::touches(&command);
+            let is_untouched = touched.as_ref().is_none_or(|key| distinct(&mut taken, key));
+            if is_first && is_free && is_untouched {
+                let keys = [own, about].into_iter().chain(touched).collect();
+                let asked = command.fingerprint();
                 jobs.push(Job { keys, asked, rank: Rank::Command, work: Work::Command(command) });
             }
         }
@@ -128,11 +137,40 @@ impl Pusher<'_> {
                 jobs.push(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(wanted) });
             }
         }
-        jobs.extend(level_jobs(levels, &mut taken));
+        // An ERP that sends goods off writes what is left and says `shipped`: told first, the level would lose them twice.
+        let stays = |level: &WantedStock| {
+            level.quantity == Some(Decimal::ZERO)
+                || level.state == Some(PushState::Sending)
+                || !leaving.contains(level.sku.as_str())
+        };
+        jobs.extend(level_jobs(levels.into_iter().filter(stays).collect(), &mut taken));
         // Stable: commands stay in the order in which they were given.
         jobs.sort_by_key(|job| job.rank);
         Ok(jobs)
     }
+}
+
+impl Pusher<'_> {
+    /// The SKUs of orders that commands given a moment ago send off. What waits for an invoice may wait for long, and so may what
+    /// is refused.
+    async fn leaving(&self, commands: &[Command]) -> Result<HashSet<String>, Cause> {
+        let (store, key, now) = (&self.context.store, &self.context.key, self.context.clock.now());
+        let is_young = |command: &&Command| {
+            command.state != Some(PushState::Waiting)
+                && command.created_at.is_some_and(|at| (now - at).abs() < GOES_WITHIN)
+        };
+        let mut skus = HashSet::new();
+        for command in commands.iter().filter(|command| sends_off(command)).filter(is_young) {
+            skus.extend(store.skus_of_order(key, &command.key).await?);
+        }
+        Ok(skus)
+    }
+}
+
+fn sends_off(command: &Command) -> bool {
+    let data: Option<serde_json::Value> = serde_json::from_str(&command.data).ok();
+    command.kind == CommandKind::OrderStatus.as_str()
+        && data.is_some_and(|data| matches!(data["status"].as_str(), Some("shipped" | "picked_up")))
 }
 
 fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job> {
@@ -148,7 +186,7 @@ fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job>
                 sent.entry(product.clone()).or_default().push(level);
             }
             _ => {
-                let (rank, asked) = (rank(&level), level.written.clone());
+                let (rank, asked) = (rank(&level), level.revision.to_string());
                 jobs.push(Job { keys: vec![key], asked, rank, work: Work::Stock(level) });
             }
         }
@@ -157,7 +195,7 @@ fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job>
         let own = format!("verify/{product}");
         if distinct(taken, &own) {
             let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
-            let asked = levels.iter().map(|level| level.written.as_str()).collect::<Vec<_>>().join(" ");
+            let asked = levels.iter().map(|level| level.revision.to_string()).collect::<Vec<_>>().join(" ");
             jobs.push(Job { keys, asked, rank: Rank::Verify, work: Work::Verify(product, levels) });
         }
     }
@@ -198,6 +236,7 @@ mod tests {
             reserved: None,
             available: None,
             code: None,
+            revision: 1,
         }
     }
 

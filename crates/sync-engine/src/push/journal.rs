@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
-use espelho_model::RawJson;
-use espelho_store::{Effect, EffectState, NewEffect, Settled, WantedStock};
+use espelho_model::{RawJson, Sku};
+use espelho_store::{Effect, EffectState, NewEffect, Settled, WantedStock, WantedTier};
 
 use super::{
     Pusher,
+    prices::is_wanted,
     verdict::{Cause, Said},
 };
 
@@ -47,19 +48,32 @@ pub(crate) enum Wish<'w> {
     Command(i64, String),
     /// A level of stock.
     Level(&'w WantedStock),
-    /// What is planned from what is there now, step by step.
-    Plan,
+    /// A step towards the prices that stand in these rows of a SKU.
+    Prices(&'w Sku, &'w [WantedTier]),
+}
+
+/// An effect that is acted on until this is dropped: nobody else looks for what became of it meanwhile.
+struct Acting<'p, 'c> {
+    pusher: &'p Pusher<'c>,
+    id: i64,
+}
+
+impl Drop for Acting<'_, '_> {
+    fn drop(&mut self) {
+        self.pusher.state().acting.remove(&self.id);
+    }
 }
 
 impl Pusher<'_> {
     /// Does something once: planned on disk, sent on disk, then sent.
-    pub(crate) async fn act(&self, effect: NewEffect, request: &ApiRequest) -> Result<Acted, Cause> {
-        let wish = match &effect.command {
-            Some((id, fingerprint)) => Wish::Command(*id, fingerprint.clone()),
-            None => Wish::Plan,
-        };
+    pub(crate) async fn act(
+        &self,
+        effect: NewEffect,
+        wish: &Wish<'_>,
+        request: &ApiRequest,
+    ) -> Result<Acted, Cause> {
         let id = self.plan(effect).await?;
-        self.send(id, &wish, &self.client, request).await
+        self.send(id, wish, &self.client, request).await
     }
 
     /// Writes an effect down; its number. What it was planned from is looked at once more, and it is sent or called off.
@@ -83,36 +97,16 @@ impl Pusher<'_> {
         client: &Client,
         request: &ApiRequest,
     ) -> Result<Acted, Cause> {
-        let acted = self.send_and_note(id, wish, client, request).await;
-        self.state().acting.remove(&id);
-        acted
-    }
-
-    async fn is_still_wanted(&self, wish: &Wish<'_>) -> Result<bool, Cause> {
-        let (store, key) = (&self.context.store, &self.context.key);
-        Ok(match wish {
-            Wish::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
-            Wish::Level(level) => store.is_still_wanted(key, level).await?,
-            Wish::Plan => true,
-        })
-    }
-
-    async fn send_and_note(
-        &self,
-        id: i64,
-        wish: &Wish<'_>,
-        client: &Client,
-        request: &ApiRequest,
-    ) -> Result<Acted, Cause> {
+        let _acting = Acting { pusher: self, id };
         let (store, lease) = (&self.context.store, &self.context.lease);
-        let client = match client.with_slot().await {
+        let client = match client.with_slot(request).await {
             Ok(client) => client,
             Err(error) => {
                 self.settle(id, EffectState::Refuted, Some(error.code()), "it never left", None).await?;
                 return Err(error.into());
             }
         };
-        if !self.is_still_wanted(wish).await? {
+        if self.context.stop.is_cancelled() || !self.is_still_wanted(wish).await? {
             self.call_off(id).await?;
             return Ok(Acted::Unknown);
         }
@@ -137,6 +131,15 @@ impl Pusher<'_> {
                 Ok(Acted::Refused(error))
             }
         }
+    }
+
+    async fn is_still_wanted(&self, wish: &Wish<'_>) -> Result<bool, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        Ok(match wish {
+            Wish::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
+            Wish::Level(level) => store.is_still_wanted(key, level).await?,
+            Wish::Prices(sku, rows) => are_the_same(&store.wanted_tiers(key, sku).await?, rows),
+        })
     }
 
     /// Writes down what evidence says of an effect; gives it back.
@@ -172,4 +175,11 @@ impl Pusher<'_> {
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.settle_effect(&self.context.lease, id, settled).await?)
     }
+}
+
+/// Whether rows ask for what they asked for when they were read.
+fn are_the_same(now: &[WantedTier], then: &[WantedTier]) -> bool {
+    let asks =
+        |row: &WantedTier| (row.min_quantity, row.value(), row.package_written.clone(), is_wanted(row));
+    now.iter().map(asks).eq(then.iter().map(asks))
 }

@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use espelho_api_client::{
     Error as ApiError,
     resources::shipments::{LabelPolling, labels::generate_request},
 };
 use espelho_model::{
     OrderNumber,
-    shipment::{LabelFormat, Shipment},
+    shipment::{LabelFormat, Shipment, ShipmentLabel},
 };
 use espelho_store::Effect;
 use serde_json::{Value, json};
@@ -24,6 +25,8 @@ use super::{
 
 /// A generation that does not show by then cannot be told from one that never began.
 const SHOWS_WITHIN: i64 = 120;
+/// Times of the marketplace have whole seconds, and its clock and ours differ.
+const BLUR: TimeDelta = TimeDelta::seconds(5);
 /// Labels that are not ready by then have failed, as far as anybody can tell.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120);
 
@@ -67,8 +70,22 @@ impl Pusher<'_> {
             .flat_map(|s| &s.labels)
             .any(|label| matches!(label.status.as_deref(), Some("pending" | "processing")));
         let regenerate = ask.data["regenerate"] == Value::Bool(true);
-        if ask.confirmed("labels.generate").is_some() || (in_the_making && !regenerate) {
-            return self.poll(ask, &number, &open, all_ready && !in_the_making).await;
+        if let Some(made) = ask.confirmed("labels.generate") {
+            // What was there before may still be listed for a moment.
+            let is_new = |shipment: &&&Shipment| {
+                shipment.labels.iter().any(|label| {
+                    let is_wanted =
+                        wanted.as_ref().is_none_or(|format| label.format.as_ref() == Some(format));
+                    label.is_ready == Some(true) && is_wanted && was_made_by(label, made)
+                })
+            };
+            let all_new = open.iter().filter(is_new).count() == open.len();
+            // One format that is wanted is enough; else all that are being made.
+            let is_over = wanted.is_some() || !in_the_making;
+            return self.poll(ask, &number, &open, all_new && is_over).await;
+        }
+        if in_the_making && !regenerate {
+            return self.poll(ask, &number, &open, all_ready && wanted.is_some()).await;
         }
         if all_ready && !regenerate {
             self.told.order(&number);
@@ -84,7 +101,7 @@ impl Pusher<'_> {
         let before: Vec<&str> = ids(&all);
         let effect =
             ask.effect("labels.generate", &request, &json!({"order": number.as_str(), "labels": before}));
-        match self.act(effect, &request).await? {
+        match self.act(effect, &ask.wish(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::from_secs(2))),
@@ -149,6 +166,15 @@ impl Pusher<'_> {
     }
 }
 
+/// Whether a label is of a generation: it was not there before, or was completed since.
+fn was_made_by(label: &ShipmentLabel, generation: &Effect) -> bool {
+    let known: Value =
+        generation.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let mut before = known["labels"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let since = generation.sent_at.unwrap_or(generation.planned_at) - BLUR;
+    !before.any(|id| id == label.id.as_str()) || label.completed_at.is_some_and(|at| at >= since)
+}
+
 fn ids<'s>(shipments: &[&'s Shipment]) -> Vec<&'s str> {
     let mut ids: Vec<&str> =
         shipments.iter().flat_map(|s| &s.labels).map(|label| label.id.as_str()).collect();
@@ -167,8 +193,8 @@ fn result_of(shipments: &[&Shipment]) -> Value {
 fn none_yet() -> Said {
     Said::new(
         "no_shipment",
-        ["o pedido ainda não tem remessa", "avance o pedido primeiro; depois espelho retry"],
-        ["the order has no shipment yet", "move the order on first; then espelho retry"],
+        ["o pedido ainda não tem remessa", "avance o pedido primeiro; depois espelho retry {row}"],
+        ["the order has no shipment yet", "move the order on first; then espelho retry {row}"],
     )
 }
 
@@ -185,11 +211,11 @@ fn would_be_discarded() -> Said {
         "labels_would_be_discarded",
         [
             "há etiquetas prontas em outro formato, e gerar de novo as descarta",
-            "se for isso mesmo: espelho release command ID, ou data {\"regenerate\": true}",
+            "se for isso mesmo: espelho release {row}, ou data {\"regenerate\": true}",
         ],
         [
             "there are labels ready in another format, and making them anew discards them",
-            "if that is meant: espelho release command ID, or data {\"regenerate\": true}",
+            "if that is meant: espelho release {row}, or data {\"regenerate\": true}",
         ],
     )
 }
@@ -215,11 +241,11 @@ fn not_made(failed: bool) -> Said {
         "labels_not_ready",
         [
             portuguese,
-            "espelho retry olha de novo sem gerar outra vez; data {\"regenerate\": true} gera de novo",
+            "espelho retry {row} olha de novo sem gerar outra vez; data {\"regenerate\": true} gera de novo",
         ],
         [
             english,
-            "espelho retry looks again without making them anew; data {\"regenerate\": true} makes them anew",
+            "espelho retry {row} looks again without making them anew; data {\"regenerate\": true} makes them anew",
         ],
     )
 }

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::{Ask, id_in},
+    commands::Ask,
     journal::Acted,
+    media::Uploaded,
     stock::invalid,
     verdict::{Cause, Said, Verdict},
 };
@@ -22,7 +23,7 @@ const AN_HOUR: Duration = Duration::from_secs(3_600);
 impl Pusher<'_> {
     pub(super) async fn create_listing(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         if let Some(effect) = ask.confirmed("listing.create") {
-            let id = effect.answer.as_deref().and_then(id_in);
+            let id = effect.answer.as_deref().and_then(id_of_listing);
             if let Some(id) = &id {
                 self.mirror_listing(effect, id, "draft").await?;
             }
@@ -37,27 +38,61 @@ impl Pusher<'_> {
         if let Some(fields) = body.as_object_mut() {
             fields.remove("publish");
         }
+        if let Some(verdict) = self.with_pictures(ask, &mut body).await? {
+            return Ok(verdict);
+        }
         let draft: ListingDraft = match serde_json::from_value(body) {
             Ok(draft) => draft,
             Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
         };
-        if !ask.is_released && self.makes_too_many_listings() {
+        if self.makes_too_many_listings() && !ask.is_released {
             return Ok(Verdict::Held(too_many(self.options.guards.listings_per_hour)));
         }
         if let Err(error) = self.client.simulate_listing(&draft).await {
             return super::refused(error);
         }
+        // Before it is sent: seven others may be on their way.
+        let now = self.context.clock.monotonic();
+        self.state().listings.push_back(now);
         let request = draft.create_request();
-        let acted = self.act(ask.effect("listing.create", &request, &Value::Null), &request).await?;
+        let acted =
+            self.act(ask.effect("listing.create", &request, &Value::Null), &ask.wish(), &request).await?;
         match acted {
-            Acted::Applied(_) => {
-                let now = self.context.clock.monotonic();
-                self.state().listings.push_back(now);
-                Ok(Verdict::Sent)
-            }
+            Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
         }
+    }
+
+    /// Has the pictures of a listing on the marketplace: those that are named by a file (`{"path": …}`) are uploaded, and those of ours
+    /// that would soon be removed are uploaded again. What is to be said where one is not there.
+    async fn with_pictures(&self, ask: &Ask<'_>, body: &mut Value) -> Result<Option<Verdict>, Cause> {
+        let mut pictures = Vec::new();
+        let Some(fields) = body.as_object_mut() else { return Ok(None) };
+        for (name, value) in fields {
+            match name.as_str() {
+                "images" => pictures.extend(value.as_array_mut().into_iter().flatten()),
+                "variations" => {
+                    for variation in value.as_array_mut().into_iter().flatten() {
+                        let images = variation.get_mut("images").and_then(Value::as_array_mut);
+                        pictures.extend(images.into_iter().flatten());
+                    }
+                }
+                _ => (),
+            }
+        }
+        for picture in pictures {
+            let uploaded = match (picture["path"].as_str(), picture["id"].as_str()) {
+                (Some(path), _) => self.upload(ask, path).await?,
+                (None, Some(id)) => self.lasting(ask, id).await?,
+                (None, None) => continue,
+            };
+            match uploaded {
+                Uploaded::Is(id) => *picture = json!({"id": id.as_str()}),
+                Uploaded::Not(verdict) => return Ok(Some(verdict)),
+            }
+        }
+        Ok(None)
     }
 
     pub(super) async fn publish_listing(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
@@ -78,7 +113,7 @@ impl Pusher<'_> {
             return done();
         }
         let request = publish_request(listing);
-        match self.act(ask.effect("listing.publish", &request, &Value::Null), &request).await? {
+        match self.act(ask.effect("listing.publish", &request, &Value::Null), &ask.wish(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
@@ -107,6 +142,11 @@ impl Pusher<'_> {
     }
 }
 
+/// The `item_id` in an answer; other ids may stand beside it.
+fn id_of_listing(answer: &str) -> Option<String> {
+    listing_in(answer).map(|listing| listing.item_id.into_string())
+}
+
 fn not_named() -> Said {
     Said::new(
         "no_id",
@@ -118,13 +158,7 @@ fn not_named() -> Said {
 fn too_many(most: usize) -> Said {
     Said::new(
         "many_listings",
-        [
-            &format!("mais de {most} anúncios criados em uma hora"),
-            "se for isso mesmo: espelho release command ID",
-        ],
-        [
-            &format!("more than {most} listings within an hour"),
-            "if that is meant: espelho release command ID",
-        ],
+        [&format!("mais de {most} anúncios criados em uma hora"), "se for isso mesmo: espelho release {row}"],
+        [&format!("more than {most} listings within an hour"), "if that is meant: espelho release {row}"],
     )
 }

@@ -7,12 +7,14 @@ use espelho_api_client::{
     ApiRequest, Invalid, Text,
     resources::{
         price_lists::{
-            NewPriceList, PriceListChanges, PriceListMode, PriceListName, PriceListUpdate, settings_request,
+            NewPriceList, PriceListChanges, PriceListMode, PriceListName, PriceListUpdate, price_list_in,
+            settings_request,
         },
         store_page::{Change, StorePageChanges, StorePageUpdate},
         webhook::test_request,
     },
 };
+use espelho_model::{price_list::PriceList, push::CommandKind};
 use serde_json::{Value, json};
 
 use super::{
@@ -26,6 +28,9 @@ use super::{
 
 impl Pusher<'_> {
     pub(super) async fn create_price_list(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+        if let Err(problem) = check_fields(&ask.data, &["name", "mode"]) {
+            return Ok(Verdict::Failed(invalid(&problem)));
+        }
         let text = |name: &'static str| ask.data[name].as_str().unwrap_or_default().to_owned();
         let build = || -> Result<ApiRequest, Invalid> {
             let name = PriceListName::new("name", text("name"))?;
@@ -38,10 +43,13 @@ impl Pusher<'_> {
         let Some(list) = list_id(&ask.command.key) else {
             return Ok(Verdict::Failed(invalid("key is the price list's id")));
         };
+        if let Err(problem) = check_fields(&ask.data, &["name", "mode", "position", "is_active"]) {
+            return Ok(Verdict::Failed(invalid(&problem)));
+        }
         let build = || -> Result<ApiRequest, Invalid> {
             let name = ask.data["name"].as_str().map(|name| PriceListName::new("name", name)).transpose()?;
             let mode = ask.data["mode"].as_str().map(PriceListMode::parse).transpose()?;
-            let position = ask.data["position"].as_u64().and_then(|position| u32::try_from(position).ok());
+            let position = whole(&ask.data["position"]);
             let changes =
                 PriceListChanges { name, mode, position, is_active: ask.data["is_active"].as_bool() };
             Ok(PriceListUpdate::new(changes)?.request(&list))
@@ -72,18 +80,41 @@ impl Pusher<'_> {
         request: Result<ApiRequest, Invalid>,
     ) -> Result<Verdict, Cause> {
         if let Some(effect) = ask.confirmed(kind) {
-            let id = effect.answer.as_deref().and_then(id_in);
-            return Ok(Verdict::Done(id.map(|id| json!({"id": id}))));
+            return self.taken(ask, effect.answer.as_deref().unwrap_or_default()).await;
         }
         let request = match request {
             Ok(request) => request,
             Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
         };
-        match self.act(ask.effect(kind, &request, &ask.data), &request).await? {
-            Acted::Applied(answer) => Ok(Verdict::Done(id_in(answer.as_str()).map(|id| json!({"id": id})))),
+        match self.act(ask.effect(kind, &request, &ask.data), &ask.wish(), &request).await? {
+            Acted::Applied(answer) => self.taken(ask, answer.as_str()).await,
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
         }
+    }
+
+    /// What an answer makes of a command. Of price lists nothing else tells, so they are mirrored from it.
+    async fn taken(&self, ask: &Ask<'_>, answer: &str) -> Result<Verdict, Cause> {
+        let is_new = ask.kind == CommandKind::PriceListCreate;
+        if let Some(list) =
+            price_list_in(answer).filter(|_| is_new || ask.kind == CommandKind::PriceListUpdate)
+        {
+            let asked = |name: &str| ask.data[name].as_str().map(str::to_owned);
+            let list = PriceList {
+                name: list.name.or_else(|| asked("name")),
+                mode: list.mode.or_else(|| asked("mode")),
+                // API document, "Price list": it starts `true`.
+                is_active: list.is_active.or_else(|| is_new.then_some(true)),
+                ..list
+            };
+            // An answer with the id alone would empty the row of a list that is there.
+            if is_new || list.name.is_some() && list.mode.is_some() {
+                let mut tx = self.context.store.begin(&self.context.lease).await?;
+                tx.write_price_lists(vec![list]).await?;
+                tx.commit().await?;
+            }
+        }
+        Ok(Verdict::Done(id_in(answer).map(|id| json!({"id": id}))))
     }
 
     pub(super) async fn evidence_of_page(&self, known: &Value) -> Result<Evidence, Cause> {
@@ -102,6 +133,31 @@ impl Pusher<'_> {
             false => Evidence::DidNot { how: "the page does not show it" },
         })
     }
+}
+
+/// Whether every field is one that the document has, and of its type: what is not understood must not be dropped.
+fn check_fields(data: &Value, known: &[&str]) -> Result<(), String> {
+    let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
+    for (name, value) in fields {
+        let is_fit = match name.as_str() {
+            _ if !known.contains(&name.as_str()) => {
+                return Err(format!("{name:?} is no field of a price list: {}", known.join(", ")));
+            }
+            "position" => whole(value).is_some(),
+            "is_active" => value.is_boolean(),
+            _ => value.is_string(),
+        };
+        if !is_fit {
+            return Err(format!("{name} is {value}, which it cannot be"));
+        }
+    }
+    Ok(())
+}
+
+/// A whole number of 0 or more, as a number or as text.
+fn whole(value: &Value) -> Option<u32> {
+    let text = value.as_str().and_then(|text| text.trim().parse().ok());
+    text.or_else(|| value.as_u64().and_then(|number| u32::try_from(number).ok()))
 }
 
 fn page_request(data: &Value) -> Result<ApiRequest, Invalid> {

@@ -17,7 +17,7 @@ use super::{
     commands::{Ask, doubtful, id_in},
     journal::{Acted, Evidence},
     stock::invalid,
-    verdict::{Cause, Verdict},
+    verdict::{Cause, Said, Verdict},
 };
 
 /// The largest file that is read at all; the marketplace takes 2 MB.
@@ -25,6 +25,9 @@ const LARGEST: u64 = 16 << 20;
 
 /// A picture that nothing uses is not relied on any more at this age: it may be gone before it is used.
 const LOOSE_FOR: TimeDelta = TimeDelta::hours(48);
+
+/// For so long a picture of ours is known by where its file was.
+const KNOWN_FOR: TimeDelta = TimeDelta::days(30);
 
 /// A picture that is on the marketplace, or why it is not.
 pub(super) enum Uploaded {
@@ -34,20 +37,19 @@ pub(super) enum Uploaded {
 
 impl Pusher<'_> {
     pub(super) async fn upload_media(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        Ok(match self.upload(ask).await? {
+        let Some(path) = ask.data["path"].as_str() else {
+            return Ok(Verdict::Failed(no_path()));
+        };
+        Ok(match self.upload(ask, path).await? {
             Uploaded::Is(id) => Verdict::Done(Some(json!({"image_id": id.as_str()}))),
             Uploaded::Not(verdict) => verdict,
         })
     }
 
-    /// Uploads the file that a command names, unless it is there.
-    pub(super) async fn upload(&self, ask: &Ask<'_>) -> Result<Uploaded, Cause> {
+    /// Uploads a file for a command, unless it is there.
+    pub(super) async fn upload(&self, ask: &Ask<'_>, path: &str) -> Result<Uploaded, Cause> {
         let failed = |problem: String| Ok(Uploaded::Not(Verdict::Failed(invalid(&problem))));
-        let Some(path) = ask.data["path"].as_str() else {
-            return failed("data.path is missing: {\"path\": \"foto.jpg\"}".to_owned());
-        };
-        let path = self.options.files.join(PathBuf::from(path));
-        let bytes = match read(&path).await {
+        let bytes = match read(&self.options.files.join(PathBuf::from(path))).await {
             Ok(bytes) => bytes,
             Err(problem) => return failed(problem),
         };
@@ -69,15 +71,31 @@ impl Pusher<'_> {
         }
         let before: Vec<String> = self.newest_images().await?;
         let request = upload_request(&image);
-        let mut effect = ask.effect("media.upload", &request, &json!({"before": before}));
+        let mut effect = ask.effect("media.upload", &request, &json!({"before": before, "path": path}));
         effect.key = fingerprint;
-        match self.act(effect, &request).await? {
+        match self.act(effect, &ask.wish(), &request).await? {
             Acted::Applied(answer) => match id_in(answer.as_str()) {
                 Some(id) => Ok(Uploaded::Is(MediaId::new(id))),
                 None => Ok(Uploaded::Not(Verdict::Doubtful(doubtful("no_id")))),
             },
             Acted::Refused(error) => super::refused(error).map(Uploaded::Not),
             Acted::Unknown => Ok(Uploaded::Not(Verdict::Again(Duration::ZERO))),
+        }
+    }
+
+    /// The picture to use in the place of one that is named by its id: the same, unless it is one of ours that nothing uses yet and
+    /// that the marketplace may soon remove.
+    pub(super) async fn lasting(&self, ask: &Ask<'_>, id: &str) -> Result<Uploaded, Cause> {
+        let (store, now) = (&self.context.store, self.context.clock.now());
+        let uploads = store.effects_since(&self.context.key, "media.upload", now - KNOWN_FOR).await?;
+        let is_it = |effect: &&Effect| {
+            effect.answer.as_deref().and_then(id_in).as_deref() == Some(id)
+                && is_going(None, effect.planned_at, now)
+        };
+        let path = uploads.iter().find(is_it).and_then(|upload| upload.evidence.as_deref()).and_then(path_in);
+        match path {
+            Some(path) => self.upload(ask, &path).await,
+            None => Ok(Uploaded::Is(MediaId::new(id))),
         }
     }
 
@@ -118,6 +136,15 @@ impl Pusher<'_> {
             _ => Evidence::Unprovable(doubtful("unprovable")),
         })
     }
+}
+
+fn path_in(evidence: &str) -> Option<String> {
+    let known: Value = serde_json::from_str(evidence).ok()?;
+    known["path"].as_str().map(str::to_owned)
+}
+
+pub(super) fn no_path() -> Said {
+    invalid("data.path is missing: {\"path\": \"foto.jpg\"}")
 }
 
 /// Whether a picture that was uploaded then may soon be removed. By our own clock, which was there both times.

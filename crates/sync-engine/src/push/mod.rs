@@ -33,7 +33,7 @@ use std::{
 };
 
 use espelho_api_client::{Client, limit::Lane};
-use espelho_model::OrderNumber;
+use espelho_model::{OrderNumber, push::PushState};
 use espelho_store::{Command, EffectState, Outcome, Wanted};
 use rust_decimal::Decimal;
 
@@ -141,7 +141,7 @@ pub struct Pusher<'c> {
 /// The fiscal documents that the mirror had then, and until when to wait for others.
 type Documents = (Option<Vec<String>>, Duration);
 
-/// What is remembered from round to round; nothing of it is needed after a restart.
+/// What is remembered from round to round; what of it is needed after a restart stands in the journal too.
 #[derive(Default)]
 struct State {
     /// What is left of the last reading, the most urgent first.
@@ -160,6 +160,8 @@ struct State {
     listings: VecDeque<Duration>,
     /// When levels were set to zero, for the guard.
     emptied: VecDeque<Duration>,
+    /// Whether both were taken over from the journal.
+    remembers: bool,
     /// When effects whose answer was lost were first looked for.
     looked: HashMap<i64, Duration>,
     /// Levels that are not as they were set, and since when that is seen.
@@ -201,20 +203,31 @@ impl<'c> Pusher<'c> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes the answer to a command.
-    async fn answer(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
-        if let Some(outcome) = verdict.outcome() {
-            self.write_answer(command, &outcome).await?;
-        }
-        Ok(())
+    /// A row as the command line takes it: `stock A/1 --store loja`.
+    fn row(&self, wanted: Wanted, key: &str) -> String {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/-_.:{}".contains(letter);
+        let key = match key.chars().all(is_plain) {
+            true => key.to_owned(),
+            false => format!("'{}'", key.replace('\'', "'\\''")),
+        };
+        format!("{} {key} --store {}", wanted.as_str(), self.context.key)
     }
 
-    async fn write_answer(&self, command: &Command, outcome: &Outcome) -> Result<(), Cause> {
+    /// Writes the answer to a command.
+    async fn answer(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
+        let id = command.id.to_string();
+        let Some(outcome) = verdict.outcome(&self.row(Wanted::Command, &id)) else { return Ok(()) };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        tx.answer_command(command, outcome).await?;
-        tx.spend_release(Wanted::Command, &command.id.to_string()).await?;
+        if tx.answer_command(command, &outcome).await? && is_decided(&outcome) {
+            tx.spend_release(Wanted::Command, &id).await?;
+        }
         Ok(tx.commit().await?)
     }
+}
+
+/// Whether a row has passed the guards: what waits, or is held again, has its release still before it.
+fn is_decided(outcome: &Outcome) -> bool {
+    !matches!(outcome.state, PushState::Held | PushState::Waiting | PushState::New)
 }
 
 /// What a refusal makes of a command: it fails, unless the error passes.

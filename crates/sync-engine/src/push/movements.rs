@@ -6,18 +6,18 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::resources::products::stock::Movement;
 use espelho_model::{LocationId, ProductId, Sku, product::StockLevel};
-use espelho_store::Effect;
+use espelho_store::{Effect, EffectState};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::{
     Pusher,
     commands::Ask,
-    evidence::LOOK_AGAIN,
-    journal::{Acted, Evidence, Wish},
+    evidence::{LOOK_AGAIN, OVER_AFTER},
+    journal::{Acted, Evidence},
     products::number,
     sales::Surroundings,
-    stock::invalid,
+    stock::{DISPATCHES, invalid},
     verdict::{Cause, Said, Verdict},
 };
 use crate::plan::ledger::{Around, Moved, Sold, moved};
@@ -26,8 +26,6 @@ use crate::plan::ledger::{Around, Moved, Sold, moved};
 const READINGS: usize = 5;
 /// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
-/// When a movement is tried that waits for a dispatch of ours.
-const DISPATCHES: Duration = Duration::from_millis(100);
 /// The same where it was called off for one: it has cost a reading.
 const CALLED_OFF: Duration = Duration::from_secs(1);
 
@@ -61,7 +59,7 @@ impl Pusher<'_> {
         };
         // What we dispatch ourselves is placed by the journal, before this reading or after it: it must not be under way meanwhile.
         let mark = self.context.store.last_effect(&self.context.key).await?;
-        if self.is_dispatching(&sku).await? {
+        if self.is_dispatching(&sku).await? || self.is_moving(&sku, &location).await? {
             return Ok(Verdict::Again(DISPATCHES));
         }
         // What leaves the shelf from here on counts: it may be before the reading, or after it.
@@ -92,15 +90,30 @@ impl Pusher<'_> {
             self.call_off(id).await?;
             return dispatched.map(|_| Verdict::Again(CALLED_OFF));
         }
-        let (number, fingerprint) = ask.identity();
-        match self.send(id, &Wish::Command(number, fingerprint), &self.client, &request).await? {
+        match self.send(id, &ask.wish(), &self.client, &request).await? {
             Acted::Applied(_) => {
-                self.read_product(&product).await?;
+                self.look_after(&product).await?;
                 Ok(Verdict::Done(None))
             }
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
         }
+    }
+
+    /// Whether anything else of ours is under way that changes a SKU's stock, wherever, or may still land where it is moved: nobody
+    /// could tell it from the movement.
+    async fn is_moving(&self, sku: &Sku, location: &LocationId) -> Result<bool, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let of_sku = format!("stock/{sku}/");
+        if store.open_effects(key).await?.iter().any(|effect| effect.key.starts_with(&of_sku)) {
+            return Ok(true);
+        }
+        let now = self.context.clock.now();
+        let may_land = |effect: &Effect| {
+            let was_lost = effect.state == EffectState::Refuted && effect.code.is_none();
+            was_lost && effect.sent_at.is_some_and(|at| now - at < OVER_AFTER)
+        };
+        Ok(store.effects_on(key, &format!("{of_sku}{location}")).await?.iter().any(may_land))
     }
 
     /// Whether a movement happened whose answer was lost.
@@ -217,11 +230,11 @@ fn unprovable(why: &str) -> Said {
         "unprovable",
         [
             "o ajuste foi enviado e nada prova se entrou",
-            "conte o estoque: se faltar, espelho retry command ID; se já entrou, espelho ignore command ID",
+            "conte o estoque: se faltar, espelho retry {row}; se já entrou, espelho ignore {row}",
         ],
         [
             &format!("it was sent, and nothing proves whether it happened: {why}"),
-            "count the stock: where it is missing, espelho retry command ID; where it is in, espelho ignore command ID",
+            "count the stock: where it is missing, espelho retry {row}; where it is in, espelho ignore {row}",
         ],
     )
 }

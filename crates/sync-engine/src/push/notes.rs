@@ -29,7 +29,7 @@ impl Pusher<'_> {
             self.told.order(&number);
             return Ok(Verdict::Done(None));
         }
-        // What the ERP has seen: what it says itself, else what the mirror has. Before the order is read.
+        // Before the order is read.
         let mirrored = self.context.store.order_notes(&self.context.key, &number).await?;
         let order = match self.client.order(&number).await {
             Ok(order) => order.value,
@@ -39,24 +39,22 @@ impl Pusher<'_> {
         if same(now, wanted) {
             return Ok(Verdict::Done(None));
         }
-        let base = match ask.data.get("base") {
-            Some(base) => base.as_str().map(str::to_owned),
-            None => match mirrored {
-                Some(mirrored) => mirrored,
-                // Nobody has seen anything: there is nothing to be in conflict with.
-                None => order.notes.clone(),
-            },
+        // What both sides last agreed on: what the command says itself, what we last wrote, or else what the mirror has.
+        let base = match (ask.data.get("base"), self.last_notes(ask).await?, mirrored) {
+            (Some(base), _, _) => base.as_str().map(str::to_owned),
+            (None, Some(ours), _) => ours,
+            (None, None, Some(mirrored)) => mirrored,
+            // Nobody has seen anything: there is nothing to be in conflict with.
+            (None, None, None) => order.notes.clone(),
         };
         let is_released = ask.is_released || ask.data["force"] == Value::Bool(true);
-        let ours = self.last_notes(ask).await?;
-        let is_ours = ours.is_some_and(|ours| same(now, ours.as_deref()));
-        if !same(now, base.as_deref()) && !is_ours && !is_released {
+        if !same(now, base.as_deref()) && !is_released {
             self.told.order(&number);
             return Ok(Verdict::Failed(conflict()));
         }
         let request = notes::request(&number, wanted);
         let effect = ask.effect("order.notes", &request, &json!({"order": number.as_str(), "notes": wanted}));
-        let acted = self.act(effect, &request).await?;
+        let acted = self.act(effect, &ask.wish(), &request).await?;
         self.told.order(&number);
         match acted {
             Acted::Applied(_) => Ok(Verdict::Done(None)),
@@ -95,11 +93,11 @@ fn conflict() -> Said {
         "notes_conflict",
         [
             "alguém mudou as observações no marketplace; o texto de lá foi mantido",
-            "leia orders.notes, junte os textos e envie um novo comando",
+            "leia orders.notes, junte os textos e envie um novo comando com data.base igual ao texto de lá",
         ],
         [
             "somebody has changed the notes on the marketplace; theirs are kept",
-            "read orders.notes, join the texts and send another command",
+            "read orders.notes, join the texts and send another command with data.base as theirs",
         ],
     )
 }

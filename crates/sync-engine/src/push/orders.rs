@@ -22,8 +22,11 @@ use super::{
 
 /// How often the mirror is looked at for an invoice.
 const INVOICE_LOOK: Duration = Duration::from_secs(2);
-/// When it is tried again without one that the mirror knows of: webhooks may be lost.
-const WITHOUT_NEWS: Duration = Duration::from_secs(300);
+/// When it is tried again without one that the mirror knows of: webhooks may be lost. A tenth of the time that it has waited, within
+/// these: most invoices come soon, and a look costs two requests.
+const WITHOUT_NEWS: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(300)];
+/// The code of a command that waits for an invoice.
+const WAITING_INVOICE: &str = "waiting_invoice";
 /// Times of the marketplace have whole seconds, and its clock and ours differ.
 const BLUR: TimeDelta = TimeDelta::seconds(5);
 
@@ -46,7 +49,7 @@ impl Pusher<'_> {
             Err(error) => return super::refused(error),
         };
         if possible.current_status == reached(target) && reached(target) == target
-            || self.has_been(&number, target, &possible).await?
+            || self.has_been(ask, &number, &possible).await?
         {
             self.told.order(&number);
             return Ok(Verdict::Done(None));
@@ -67,14 +70,14 @@ impl Pusher<'_> {
             "order": number.as_str(), "target": target, "from": possible.current_status, "mark": mark,
         });
         let effect = ask.effect("order.status", &request, &evidence);
-        let acted = self.act(effect, &request).await?;
+        // What the mirror hears from here on is news.
+        let documents = self.context.store.current_invoices(&self.context.key, &number).await?;
+        let acted = self.act(effect, &ask.wish(), &request).await?;
         self.told.order(&number);
         match acted {
             Acted::Applied(_) => Ok(Verdict::Done(None)),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
-            Acted::Refused(error) => {
-                self.refused_transition(ask, &number, target, &possible.current_status, error).await
-            }
+            Acted::Refused(error) => self.refused_transition(ask, &number, documents, error).await,
         }
     }
 
@@ -82,23 +85,23 @@ impl Pusher<'_> {
         &self,
         ask: &Ask<'_>,
         number: &OrderNumber,
-        target: &str,
-        before: &str,
+        documents: Vec<String>,
         error: ApiError,
     ) -> Result<Verdict, Cause> {
         match error.kind() {
             Some(Documented::FiscalGate(words)) => {
-                let documents = self.context.store.current_invoices(&self.context.key, number).await?;
-                let until = self.context.clock.monotonic() + WITHOUT_NEWS;
+                let until = self.context.clock.monotonic() + self.without_news(ask);
                 self.state().documents.insert(ask.command.id, (Some(documents), until));
                 Ok(Verdict::Waiting(waits_for_invoice(&words), INVOICE_LOOK))
             }
             // Between the look and the call the order has moved: perhaps to where it was to go.
             Some(Documented::ImpossibleTransition) => {
-                let order = self.client.order(number).await?.value;
-                match order.status.as_deref() == Some(target) {
+                let target = ask.data["status"].as_str().unwrap_or_default();
+                let now = self.client.possible_statuses(number).await?;
+                let is_there = now.current_status == reached(target) && reached(target) == target;
+                match is_there || self.has_been(ask, number, &now).await? {
                     true => Ok(Verdict::Done(None)),
-                    false if target == "cancelled" && before == "paid" => Ok(Verdict::Failed(too_late())),
+                    false if target == "cancelled" => Ok(Verdict::Failed(too_late())),
                     false => super::refused(error),
                 }
             }
@@ -115,9 +118,14 @@ impl Pusher<'_> {
         let (then, until) = match noted {
             Some(noted) => noted,
             // After a restart the row says it.
-            None if ask.command.state == Some(PushState::Waiting) && !ask.effects.is_empty() => (None, now),
+            None if ask.command.code.as_deref() == Some(WAITING_INVOICE) => (None, now),
             None => return Ok(false),
         };
+        // Somebody wants it to be asked for now (`espelho retry`).
+        if ask.command.state == Some(PushState::New) {
+            self.state().documents.remove(&id);
+            return Ok(false);
+        }
         let documents = self.context.store.current_invoices(&self.context.key, number).await?;
         let is_news = then.as_ref().is_some_and(|then| *then != documents);
         if !is_news && now < until {
@@ -129,7 +137,8 @@ impl Pusher<'_> {
             let waits = order.status.as_deref() == Some("preparing");
             let fiscal = self.client.order_fiscal(number).await?.value;
             if waits && !fiscal.iter().any(|document| document.is_current) {
-                self.state().documents.insert(id, (Some(documents), now + WITHOUT_NEWS));
+                let until = now + self.without_news(ask);
+                self.state().documents.insert(id, (Some(documents), until));
                 return Ok(true);
             }
         }
@@ -137,18 +146,34 @@ impl Pusher<'_> {
         Ok(false)
     }
 
-    /// Whether an order has been where it is to go and gone on from there. Only what cannot be reached any more is looked up.
+    /// How long a command waits for an invoice until the documents are read.
+    fn without_news(&self, ask: &Ask<'_>) -> Duration {
+        let [least, most] = WITHOUT_NEWS;
+        let age = ask.command.created_at.and_then(|at| (self.context.clock.now() - at).to_std().ok());
+        (age.unwrap_or_default() / 10).clamp(least, most)
+    }
+
+    /// Whether an order has been where it is to go since the command was given, and has gone on from there. What lies before it
+    /// was not what it asks for: an order that was prepared last week and is cancelled by now is not to be called prepared.
     async fn has_been(
         &self,
+        ask: &Ask<'_>,
         number: &OrderNumber,
-        target: &str,
         possible: &PossibleStatuses,
     ) -> Result<bool, Cause> {
-        if possible.action_to(target).is_some() {
+        let target = ask.data["status"].as_str().unwrap_or_default();
+        // Nobody moves an order to `paid`: it gets there by itself, and where that is offered it is noise.
+        if target == "paid" || possible.action_to(target).is_some() {
             return Ok(false);
         }
+        let was_tried = ask.effects.iter().any(|effect| effect.sent_at.is_some());
+        let since = ask.command.created_at.map(|at| at - BLUR);
+        let counts = |event: &OrderEvent| {
+            is_move_to(event, target)
+                && (was_tried || since.is_some_and(|since| event.created_at.is_some_and(|at| at >= since)))
+        };
         let events = self.client.order_events(number).await?.value;
-        Ok(events.iter().any(|event| is_move_to(event, target)))
+        Ok(events.iter().any(counts))
     }
 
     pub(super) async fn evidence_of_transition(
@@ -196,15 +221,24 @@ fn is_move_to(event: &OrderEvent, target: &str) -> bool {
     event.new_status.as_deref() == Some(reached(target)) && comes_from
 }
 
-/// The payload of a transition: `data.data`, or whatever stands beside `status`.
-fn payload(data: &Value) -> Value {
-    match data.get("data") {
+/// The payload of a transition: `data.data`, or whatever stands beside `status`. A field without a value is none, and no fields are no
+/// payload.
+pub(super) fn payload(data: &Value) -> Value {
+    let payload = match data.get("data") {
         Some(payload) => payload.clone(),
         None => {
             let mut rest = data.as_object().cloned().unwrap_or_default();
             rest.remove("status");
-            if rest.is_empty() { Value::Null } else { Value::Object(rest) }
+            Value::Object(rest)
         }
+    };
+    match payload {
+        Value::Object(mut fields) => {
+            fields.retain(|_, value| !(value.is_null() || value.as_str() == Some("")));
+            if fields.is_empty() { Value::Null } else { Value::Object(fields) }
+        }
+        Value::Array(list) if list.is_empty() => Value::Null,
+        other => other,
     }
 }
 
@@ -246,7 +280,7 @@ fn too_late() -> Said {
 fn waits_for_invoice(words: &[String]) -> Said {
     let words = if words.is_empty() { String::new() } else { format!(": {}", words.join("; ")) };
     Said::new(
-        "waiting_invoice",
+        WAITING_INVOICE,
         [
             &format!("aguardando a NF-e ou a declaração de conteúdo{words}"),
             "emita a nota: o comando continua sozinho quando ela aparecer",

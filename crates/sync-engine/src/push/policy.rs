@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use espelho_store::Wanted;
 use serde_json::{Value, json};
 
 use super::{
@@ -38,7 +39,8 @@ impl Pusher<'_> {
             })
             .collect();
         for (campaign, items) in policy.choose(&candidates) {
-            let said = (policy.joining == Joining::Held).then(|| would_join(items.len(), &campaign));
+            let said = (policy.joining == Joining::Held)
+                .then(|| would_join(items.len(), &campaign).about(&self.row(Wanted::Command, "{id}")));
             let words =
                 said.as_ref().map(|said| [said.code.as_str(), said.error.as_str(), said.hint.as_str()]);
             let data = json!({"publication_ids": items}).to_string();
@@ -61,11 +63,11 @@ fn would_join(listings: usize, campaign: &str) -> Said {
         "policy_dry",
         [
             &format!("pela política da loja, {listings} anúncio(s) entrariam na campanha {campaign}"),
-            "confira em campaign_listings; para aderir: espelho release command ID; ou join = \"yes\" em [campaigns]",
+            "confira em campaign_listings; para aderir: espelho release {row}; ou join = \"yes\" em [campaigns]",
         ],
         [
             &format!("by the store's policy {listings} listing(s) would join campaign {campaign}"),
-            "look at campaign_listings; to join: espelho release command ID; or join = \"yes\" in [campaigns]",
+            "look at campaign_listings; to join: espelho release {row}; or join = \"yes\" in [campaigns]",
         ],
     )
 }

@@ -1,16 +1,41 @@
 //! What would be sent now, from what the mirror knows: for people who want to see it before it happens. Nothing is asked of the
 //! marketplace for it.
 
-use espelho_api_client::resources::products::stock::{Movement, Quantity};
-use espelho_model::{StoreKey, product::PriceTier};
+use espelho_api_client::{
+    ApiRequest,
+    resources::{
+        campaigns::OptIn,
+        listings::publish_request,
+        orders::{NextAction, Transition, notes},
+        price_lists::settings_request,
+        products::{
+            ProductDetail, ProductExtras,
+            stock::{Movement, Quantity},
+        },
+        shipments::labels::generate_request,
+        webhook::test_request,
+    },
+};
+use espelho_model::{
+    CampaignId, ItemId, LocationId, OrderNumber, ProductId, RawJson, StoreKey,
+    product::{PriceTier, Product},
+    push::CommandKind,
+};
 use espelho_store::{Command, Error as StoreError, Store, WantedPrices, WantedStock};
 use rust_decimal::Decimal;
+use serde_json::Value;
 
 use super::{
     Basis, PushOptions,
-    prices::{current_tier, is_asked, is_wanted, overlaid, step_in_words, tier_of},
+    orders::payload,
+    prices::{
+        current_tiers, held_in_words, is_asked, is_wanted, looks_like_a_slip, mode_of, overlaid, request_of,
+        tier_of,
+    },
+    products::number,
+    stock::{check, empties, many_to_zero},
 };
-use crate::plan::tiers::{Mode, plan};
+use crate::plan::tiers::plan;
 
 /// Something that would be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,13 +63,34 @@ pub async fn preview(
     key: &StoreKey,
     options: &PushOptions,
 ) -> Result<Vec<PlannedCall>, StoreError> {
-    let mut calls: Vec<PlannedCall> =
-        store.open_stock(key).await?.iter().map(|row| level(row, options)).collect();
+    let levels = store.open_stock(key).await?;
+    let zeroes = levels.iter().filter(|level| empties(level)).count();
+    let above = store.stocked_levels(key).await?;
+    let is_held = options.guards.holds_zeroes(zeroes, above);
+    let mut calls = Vec::new();
+    for row in &levels {
+        let mut planned = level(row, options);
+        if is_held && empties(row) {
+            planned.hold(&many_to_zero(zeroes, above).error);
+        }
+        calls.push(planned);
+    }
     for wanted in store.open_prices(key).await? {
         calls.push(prices(store, key, &wanted, options).await?);
     }
-    calls.extend(store.open_commands(key).await?.iter().map(command));
+    for one in store.open_commands(key).await? {
+        calls.push(command(store, key, &one).await?);
+    }
     Ok(calls)
+}
+
+impl PlannedCall {
+    /// A guard will hold it: nothing is sent.
+    fn hold(&mut self, why: &str) {
+        self.calls.clear();
+        self.requests = 0;
+        self.note = Some(format!("held: {why}"));
+    }
 }
 
 fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
@@ -64,17 +110,24 @@ fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
         Basis::Physical => Decimal::ZERO,
         Basis::Available => row.reserved.unwrap_or_default(),
     };
-    let target = row.quantity.map(|wanted| wanted + reserved);
-    if target.is_some() && target == row.mirrored {
+    let target = match check(row) {
+        Ok(wanted) => wanted + reserved,
+        Err(said) => {
+            planned.note = Some(said.error);
+            return planned;
+        }
+    };
+    if Some(target) == row.mirrored {
         planned.note = Some("nothing to send".to_owned());
         return planned;
     }
-    match target.map(Quantity::new) {
-        Some(Ok(quantity)) => {
+    match Quantity::new(target) {
+        Ok(quantity) => {
             planned.calls.push(Movement::Set(quantity).request(product, &row.location).in_full());
-            planned.requests = if options.basis == Basis::Available { 3 } else { 2 };
+            // Read, set, read; what goes to zero is not read first.
+            planned.requests = if options.basis == Basis::Physical && target.is_zero() { 2 } else { 3 };
         }
-        _ => planned.note = Some("invalid_data".to_owned()),
+        Err(error) => planned.note = Some(error.to_string()),
     }
     planned
 }
@@ -99,19 +152,26 @@ async fn prices(
     };
     let rows = store.wanted_tiers(key, &wanted.sku).await?;
     let (price_type, automatic, tiers) = store.mirrored_prices(key, product).await?;
-    let mode = match (price_type.as_deref(), automatic) {
-        (Some("wholesale"), true) => Mode::Auto,
-        (Some("wholesale"), false) => Mode::Manual,
-        _ => Mode::Default,
-    };
-    let current: Vec<_> = tiers.iter().filter_map(current_tier).collect();
+    let detail = as_mirrored(product, price_type, automatic, tiers);
+    let current = current_tiers(&detail);
     let asked: Vec<_> =
         rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
-    planned.diff = diff(&tiers, &rows);
+    planned.diff = diff(&detail.product.prices, &rows);
+    for row in rows.iter().filter(|row| is_asked(row)) {
+        if let Some((held, price)) = looks_like_a_slip(options, &wanted.sku, row, &current) {
+            planned.hold(&held_in_words(&held, price).error);
+            return Ok(planned);
+        }
+    }
     let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
-    match plan(mode, &current, &overlaid(&asked, &current, &named, options.remove_missing_tiers)) {
+    match plan(mode_of(&detail), &current, &overlaid(&asked, &current, &named, options.remove_missing_tiers))
+    {
         Ok(steps) => {
-            planned.calls = steps.iter().map(|step| step_in_words(*step, product)).collect();
+            let request = |step| match request_of(step, product, &detail) {
+                Ok(request) => request.in_full(),
+                Err(error) => error.to_string(),
+            };
+            planned.calls = steps.iter().copied().map(request).collect();
             planned.requests = u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_add(2);
         }
         Err(forbidden) => planned.note = Some(forbidden.to_string()),
@@ -129,13 +189,121 @@ fn diff(tiers: &[PriceTier], rows: &[espelho_store::WantedTier]) -> String {
     lines.collect::<Vec<_>>().join(", ")
 }
 
-fn command(command: &Command) -> PlannedCall {
-    PlannedCall {
+/// A product as the mirror knows its prices: enough to say what would be sent, and not to send it.
+fn as_mirrored(
+    product: &ProductId,
+    price_type: Option<String>,
+    is_automatic: bool,
+    tiers: Vec<PriceTier>,
+) -> ProductDetail {
+    let product = Product {
+        id: product.clone(),
+        sku: None,
+        name: None,
+        base_unit: None,
+        price_type,
+        is_available_for_sale: None,
+        auto_wholesale_pricing: Some(is_automatic),
+        height: None,
+        width: None,
+        length: None,
+        weight: None,
+        price: None,
+        quantity: None,
+        reserved_quantity: None,
+        available_quantity: None,
+        prices: tiers,
+        stock: Vec::new(),
+        raw: RawJson::new("{}"),
+    };
+    let extras = ProductExtras::default();
+    ProductDetail { product, locations: Vec::new(), has_prices: true, has_stock: false, extras }
+}
+
+async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<PlannedCall, StoreError> {
+    let product = store.product_by_sku(key, &command.key).await?;
+    let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
+    let call = call_of(command, &data, product.as_ref()).map(|request| request.in_full());
+    let note = match &call {
+        Some(_) => "unless it is there already, or the marketplace does not offer it then",
+        None => "what is sent depends on what is read then",
+    };
+    Ok(PlannedCall {
         entity: "command",
         key: command.id.to_string(),
         diff: format!("{} {} {}", command.kind, command.key, command.data),
-        calls: Vec::new(),
-        requests: 2,
-        note: Some("what is sent depends on what the marketplace offers then".to_owned()),
+        calls: call.into_iter().collect(),
+        requests: cost_of(&command.kind),
+        note: Some(note.to_owned()),
+    })
+}
+
+/// The request of a command that can be told beforehand.
+fn call_of(command: &Command, data: &Value, product: Option<&ProductId>) -> Option<ApiRequest> {
+    let order = OrderNumber::new(command.key.clone());
+    Some(match CommandKind::parse(&command.kind)? {
+        CommandKind::OrderStatus => {
+            let target_status = data["status"].as_str()?.to_owned();
+            let action =
+                NextAction { action: String::new(), target_status, label: None, payload_schema: None };
+            Transition::offered(&action, payload(data)).ok()?.request(&order)
+        }
+        CommandKind::OrderNotes => notes::request(&order, data["notes"].as_str()),
+        CommandKind::LabelsGenerate => generate_request(&order),
+        CommandKind::CampaignOptIn => {
+            let ids = data["publication_ids"].as_array()?.iter().filter_map(Value::as_str).map(ItemId::new);
+            OptIn::new(ids.collect::<Vec<_>>())
+                .ok()?
+                .request(CampaignId::new(command.key.trim().parse().ok()?))
+        }
+        CommandKind::PriceListsSettings => settings_request(data["price_lists_enabled"].as_bool()?),
+        CommandKind::StockAdjust => {
+            let location = match &data["location_id"] {
+                Value::Number(number) => number.to_string(),
+                other => other.as_str()?.to_owned(),
+            };
+            Movement::by(number(&data["delta"])?).ok()?.request(product?, &LocationId::new(location))
+        }
+        CommandKind::ListingPublish => publish_request(&ItemId::new(command.key.trim())),
+        CommandKind::WebhookTest => test_request(),
+        CommandKind::PriceListCreate
+        | CommandKind::PriceListUpdate
+        | CommandKind::ProductCreate
+        | CommandKind::ProductUpdate
+        | CommandKind::PriceDeleteTier
+        | CommandKind::MediaUpload
+        | CommandKind::GalleryAdd
+        | CommandKind::ListingCreate
+        | CommandKind::StorePageUpdate => return None,
+    })
+}
+
+/// What a command costs with its reads before and after, when nothing goes wrong.
+fn cost_of(kind: &str) -> u32 {
+    match CommandKind::parse(kind) {
+        None => 0,
+        Some(
+            CommandKind::PriceListCreate
+            | CommandKind::PriceListUpdate
+            | CommandKind::PriceListsSettings
+            | CommandKind::ListingPublish
+            | CommandKind::StorePageUpdate
+            | CommandKind::WebhookTest,
+        ) => 1,
+        Some(
+            CommandKind::OrderStatus
+            | CommandKind::OrderNotes
+            | CommandKind::ProductCreate
+            | CommandKind::MediaUpload
+            | CommandKind::ListingCreate,
+        ) => 2,
+        Some(
+            CommandKind::StockAdjust
+            | CommandKind::ProductUpdate
+            | CommandKind::PriceDeleteTier
+            | CommandKind::CampaignOptIn,
+        ) => 3,
+        // A picture is looked at, uploaded and added; labels are looked at until they are made.
+        Some(CommandKind::GalleryAdd | CommandKind::LabelsGenerate) => 4,
     }
 }

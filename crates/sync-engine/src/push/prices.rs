@@ -16,14 +16,15 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{ProductId, Sku, product::PriceTier, push::PushState};
-use espelho_store::{EffectState, NewEffect, Wanted, WantedPrices, WantedTier};
+use espelho_store::{Effect, EffectState, NewEffect, Wanted, WantedPrices, WantedTier};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::{
-    Pusher,
+    PushOptions, Pusher,
     commands::Ask,
-    journal::Acted,
+    is_decided,
+    journal::{Acted, Wish},
     stock::invalid,
     verdict::{Cause, Said, Verdict},
 };
@@ -42,14 +43,36 @@ impl Pusher<'_> {
         let rows = self.context.store.wanted_tiers(&self.context.key, &wanted.sku).await?;
         let open: Vec<WantedTier> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
         let verdicts = self.prices(wanted, &rows, &open).await?;
+        self.answer_tiers(&wanted.sku, &open, verdicts).await
+    }
+
+    /// Says the same on each open row of a product.
+    pub(super) async fn answer_prices(&self, wanted: &WantedPrices, verdict: &Verdict) -> Result<(), Cause> {
+        let rows = self.context.store.wanted_tiers(&self.context.key, &wanted.sku).await?;
+        let open: Vec<WantedTier> = rows.into_iter().filter(WantedTier::is_open).collect();
+        let verdicts = vec![verdict.clone(); open.len()];
+        self.answer_tiers(&wanted.sku, &open, verdicts).await.map(drop)
+    }
+
+    /// Answers rows; gives when they are to be looked at again.
+    async fn answer_tiers(
+        &self,
+        sku: &Sku,
+        rows: &[WantedTier],
+        verdicts: Vec<Verdict>,
+    ) -> Result<Duration, Cause> {
         let mut again = Duration::ZERO;
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        for (row, verdict) in open.iter().zip(verdicts) {
+        for (row, verdict) in rows.iter().zip(verdicts) {
             again = again.max(verdict.again().unwrap_or_default());
-            let Some(outcome) = verdict.outcome() else { continue };
-            tx.answer_price(&wanted.sku, row, &outcome).await?;
-            if !matches!(outcome.state, PushState::Held | PushState::Waiting) {
-                tx.spend_release(Wanted::Price, &key_in_table(&wanted.sku, row)).await?;
+            let key = key_in_table(sku, row);
+            let Some(outcome) = verdict.outcome(&self.row(Wanted::Price, &key)) else { continue };
+            // What it says already is not said again: it would look as if something had been asked for anew.
+            if row.state == Some(outcome.state) && row.code == outcome.code {
+                continue;
+            }
+            if tx.answer_price(sku, row, &outcome).await? && is_decided(&outcome) {
+                tx.spend_release(Wanted::Price, &key).await?;
             }
         }
         tx.commit().await?;
@@ -90,7 +113,8 @@ impl Pusher<'_> {
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
         let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
         let since = open.iter().filter_map(|row| row.updated_at).max();
-        if let Some(verdict) = self.was_futile(&key_of(product, &detail), since).await? {
+        let is_for = |effect: &Effect| since.is_none_or(|since| effect.planned_at >= since);
+        if let Some(verdict) = self.was_futile(&key_of(product, &detail), is_for).await? {
             return all(verdict);
         }
         if !open.iter().any(|row| is_released(&wanted.sku, row, &released)) {
@@ -99,7 +123,8 @@ impl Pusher<'_> {
                 return all(Verdict::Held(written_back()));
             }
         }
-        all(self.bring_about(product, mode, &current, &tiers, detail, None).await?)
+        let wish = Wish::Prices(&wanted.sku, rows);
+        all(self.bring_about(product, &detail, &tiers, None, &wish).await?)
     }
 
     /// Whether a step was taken so often within the hour that somebody seems to take it back each time: two systems that
@@ -128,13 +153,12 @@ impl Pusher<'_> {
     async fn bring_about(
         &self,
         product: &ProductId,
-        mode: Mode,
-        current: &[Tier],
+        detail: &ProductDetail,
         wanted: &[Tier],
-        detail: ProductDetail,
         command: Option<(i64, String)>,
+        wish: &Wish<'_>,
     ) -> Result<Verdict, Cause> {
-        let steps = match plan(mode, current, wanted) {
+        let steps = match plan(mode_of(detail), &current_tiers(detail), wanted) {
             Ok(steps) => steps,
             Err(forbidden) => {
                 return Ok(Verdict::Failed(against_rules(forbidden.rule(), &forbidden.to_string())));
@@ -144,25 +168,36 @@ impl Pusher<'_> {
             return Ok(Verdict::Done(None));
         }
         for step in steps {
-            let request = match request_of(step, product, &detail) {
+            let request = match request_of(step, product, detail) {
                 Ok(request) => request,
                 Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
             };
             let effect = NewEffect {
-                key: key_of(product, &detail),
+                key: key_of(product, detail),
                 kind: "price.step",
                 command: command.clone(),
                 request: request.in_full(),
                 evidence: Some(evidence_of(step, product).to_string()),
             };
-            match self.act(effect, &request).await? {
+            match self.act(effect, wish, &request).await? {
                 Acted::Applied(_) => (),
-                Acted::Refused(error) => return super::refused(error),
+                Acted::Refused(error) => {
+                    // One that was lost, and taken for not having happened, may have been done since.
+                    let now = self.read_product(product).await?;
+                    return match holds(mode_of(&now), &current_tiers(&now), wanted) {
+                        true => Ok(Verdict::Done(None)),
+                        false => super::refused(error),
+                    };
+                }
                 Acted::Unknown => return Ok(Verdict::Again(Duration::ZERO)),
             }
         }
         let after = self.read_product(product).await?;
-        Ok(match holds(mode, &current_tiers(&after), wanted) {
+        let tiers = current_tiers(&after);
+        if tiers.iter().any(|tier| tier.price.is_some_and(|price| price.is_zero())) {
+            return Ok(Verdict::Failed(is_zero()));
+        }
+        Ok(match holds(mode_of(&after), &tiers, wanted) {
             true => Verdict::Done(None),
             // Every step was taken; sent again, it would be taken again.
             false => Verdict::DoneBut(not_as_sent()),
@@ -176,19 +211,7 @@ impl Pusher<'_> {
         current: &[Tier],
         released: &HashMap<String, String>,
     ) -> Option<Said> {
-        let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
-        let cut = |percent: Decimal| {
-            base.map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED)
-        };
-        let price = row.price().or_else(|| row.discount().and_then(cut))?;
-        // What so many cost now, by whichever tier applies to them.
-        let applies = |tier: &&Tier| i64::from(tier.min_quantity) <= row.min_quantity;
-        let before = current.iter().filter(applies).max_by_key(|tier| tier.min_quantity);
-        let mut guards = self.options.guards.clone();
-        if let Some(floor) = self.options.floors.get(sku.as_str()) {
-            guards.price_floor = *floor;
-        }
-        let held = guards.holds_price(before.and_then(|tier| tier.price), price)?;
+        let (held, price) = looks_like_a_slip(self.options, sku, row, current)?;
         let may_pass = held != PriceHeld::Zero && is_released(sku, row, released);
         (!may_pass).then(|| held_in_words(&held, price))
     }
@@ -204,11 +227,9 @@ impl Pusher<'_> {
             return self.unknown_sku(&ask.command.key).await;
         };
         let detail = self.read_product(&product).await?;
-        let (mode, current) = (mode_of(&detail), current_tiers(&detail));
         let wanted: Vec<Tier> =
-            current.iter().filter(|tier| tier.min_quantity != quantity).copied().collect();
-        let verdict =
-            self.bring_about(&product, mode, &current, &wanted, detail, Some(ask.identity())).await?;
+            current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
+        let verdict = self.bring_about(&product, &detail, &wanted, Some(ask.identity()), &ask.wish()).await?;
         if verdict == Verdict::Done(None) {
             self.context
                 .store
@@ -217,6 +238,27 @@ impl Pusher<'_> {
         }
         Ok(verdict)
     }
+}
+
+/// What the guards have against a row, and the price that it comes to.
+pub(super) fn looks_like_a_slip(
+    options: &PushOptions,
+    sku: &Sku,
+    row: &WantedTier,
+    current: &[Tier],
+) -> Option<(PriceHeld, Decimal)> {
+    let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
+    let cut =
+        |percent: Decimal| base.map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED);
+    let price = row.price().or_else(|| row.discount().and_then(cut))?;
+    // What so many cost now, by whichever tier applies to them.
+    let applies = |tier: &&Tier| i64::from(tier.min_quantity) <= row.min_quantity;
+    let before = current.iter().filter(applies).max_by_key(|tier| tier.min_quantity);
+    let mut guards = options.guards.clone();
+    if let Some(floor) = options.floors.get(sku.as_str()) {
+        guards.price_floor = *floor;
+    }
+    Some((guards.holds_price(before.and_then(|tier| tier.price), price)?, price))
 }
 
 /// All tiers that are wanted: those that the ERP has written, and those that it says nothing of. What it has `named` and is not
@@ -232,23 +274,6 @@ pub(super) fn overlaid(asked: &[Tier], current: &[Tier], named: &[i64], removes_
     tiers.extend(current.iter().filter(stays).copied());
     tiers.sort_by_key(|tier| tier.min_quantity);
     tiers
-}
-
-/// A step for people.
-pub(super) fn step_in_words(step: Step, product: &ProductId) -> String {
-    let terms = |tier: Tier| match (tier.price, tier.discount_percent) {
-        (Some(price), _) => format!("price {price}"),
-        (None, percent) => format!("discount_percent {}", percent.unwrap_or_default()),
-    };
-    match step {
-        Step::Post(tier) => {
-            format!("POST /api/products/{product}/prices min_quantity {} {}", tier.min_quantity, terms(tier))
-        }
-        Step::Put(tier) => {
-            format!("PUT /api/products/{product}/prices/{} {}", tier.min_quantity, terms(tier))
-        }
-        Step::Delete(quantity) => format!("DELETE /api/products/{product}/prices/{quantity}"),
-    }
 }
 
 /// A row that somebody has decided against is not wanted.
@@ -408,6 +433,20 @@ fn against_rules(rule: u8, problem: &str) -> Said {
     )
 }
 
+fn is_zero() -> Said {
+    Said::new(
+        "price_zero",
+        [
+            "o marketplace mostra preço zero depois do envio",
+            "grave o preço de novo agora, ou corrija no portal",
+        ],
+        [
+            "the marketplace shows a price of zero after it was sent",
+            "write the price again now, or correct it in the portal",
+        ],
+    )
+}
+
 fn not_as_sent() -> Said {
     Said::new(
         "not_as_sent",
@@ -427,11 +466,11 @@ fn written_back() -> Said {
         "written_back",
         [
             "este preço já foi enviado 3 vezes em uma hora, e alguém sempre o muda de volta",
-            "veja quem mais altera preços (portal, outro sistema); se for isso mesmo: espelho release price SKU/QTD",
+            "veja quem mais altera preços (portal, outro sistema); se for isso mesmo: espelho release {row}",
         ],
         [
             "this price was sent 3 times within an hour, and somebody changes it back each time",
-            "see who else changes prices (portal, another system); if it is meant: espelho release price SKU/QTY",
+            "see who else changes prices (portal, another system); if it is meant: espelho release {row}",
         ],
     )
 }
@@ -444,9 +483,9 @@ fn waits_for_held() -> Said {
     )
 }
 
-fn held_in_words(held: &PriceHeld, price: Decimal) -> Said {
-    let release = "se for isso mesmo: espelho release price SKU/QTD; senão corrija erp_prices";
-    let english = "if that is meant: espelho release price SKU/QTY; else correct erp_prices";
+pub(super) fn held_in_words(held: &PriceHeld, price: Decimal) -> Said {
+    let release = "se for isso mesmo: espelho release {row}; senão corrija erp_prices";
+    let english = "if that is meant: espelho release {row}; else correct erp_prices";
     match held {
         PriceHeld::Zero => Said::new(
             "price_zero",

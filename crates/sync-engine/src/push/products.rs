@@ -55,9 +55,20 @@ impl Pusher<'_> {
         Ok(detail)
     }
 
+    /// Mirrors a product after something of ours was done to it. That is done, whatever comes of the reading.
+    pub(super) async fn look_after(&self, id: &ProductId) -> Result<(), Cause> {
+        match self.read_product(id).await {
+            Err(Cause::Api(error)) if !(error.is_authentication() || error.is_not_ours()) => {
+                tracing::info!(store = %self.context.key, product = %id, %error, "read later: what was done to it is done");
+                Ok(())
+            }
+            read => read.map(drop),
+        }
+    }
+
     /// The product with a SKU, as far as the mirror knows.
     pub(super) async fn product_of(&self, sku: &str) -> Result<Option<ProductId>, Cause> {
-        Ok(self.context.store.product_by_sku(&self.context.key, sku).await?)
+        Ok(self.context.store.product_by_sku(&self.context.key, sku.trim()).await?)
     }
 
     /// `product.create`.
@@ -65,20 +76,22 @@ impl Pusher<'_> {
         if let Some(created) = ask.confirmed("product.create") {
             let id = created.answer.as_deref().and_then(id_in);
             if let Some(id) = &id {
-                self.read_product(&ProductId::new(id.clone())).await?;
+                self.look_after(&ProductId::new(id.clone())).await?;
             }
             return Ok(Verdict::Done(id.map(|id| json!({"id": id}))));
         }
-        if self.product_of(&ask.command.key).await?.is_some() {
-            return Ok(Verdict::Failed(exists(&ask.command.key)));
-        }
-        let new = match new_product(&ask.command.key, &ask.data) {
-            Ok(new) => new,
+        let named =
+            sku_of(&ask.command.key, &ask.data).and_then(|sku| Ok((new_product(sku, &ask.data)?, sku)));
+        let (new, sku) = match named {
+            Ok(named) => named,
             Err(problem) => return Ok(Verdict::Failed(invalid(&problem))),
         };
+        if self.product_of(sku).await?.is_some() {
+            return Ok(Verdict::Failed(exists(sku)));
+        }
         let request = new.request();
-        let effect = ask.effect("product.create", &request, &json!({"sku": ask.command.key}));
-        match self.act(effect, &request).await? {
+        let effect = ask.effect("product.create", &request, &json!({"sku": sku}));
+        match self.act(effect, &ask.wish(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
@@ -135,7 +148,7 @@ impl Pusher<'_> {
         };
         let evidence = json!({"product": product.as_str(), "data": ask.data});
         let effect: NewEffect = ask.effect("product.update", &request, &evidence);
-        match self.act(effect, &request).await? {
+        match self.act(effect, &ask.wish(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
@@ -151,9 +164,19 @@ fn exists(sku: &str) -> Said {
     )
 }
 
+/// The SKU of a product that is to be created: the command's key, or where that is empty the one in its data.
+fn sku_of<'a>(key: &'a str, data: &'a Value) -> Result<&'a str, String> {
+    match (key.trim(), data["sku"].as_str().map(str::trim)) {
+        ("", sku) => Ok(sku.unwrap_or_default()),
+        (key, Some(sku)) if key != sku => {
+            Err(format!("key is {key:?} and data.sku is {sku:?}: which of them?"))
+        }
+        (key, _) => Ok(key),
+    }
+}
+
 fn new_product(sku: &str, data: &Value) -> Result<NewProduct, String> {
     let said = |error: Invalid| error.to_string();
-    let sku = if sku.is_empty() { data["sku"].as_str().unwrap_or_default() } else { sku };
     let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
     check_names(fields, &["sku"])?;
     let changes = changes(data)?;
@@ -202,6 +225,14 @@ fn changes(data: &Value) -> Result<ProductChanges, String> {
     })
 }
 
+/// Fields of a product that others tell.
+const ELSEWHERE: [(&str, &str); 4] = [
+    ("price", "erp_prices"),
+    ("quantity", "erp_stock"),
+    ("reserved_quantity", "nobody: the marketplace reserves"),
+    ("available_quantity", "nobody: it is what is there less what is reserved"),
+];
+
 fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), String> {
     let known = ["name", "base_unit", "price_type", "dimensions", "height", "width", "length", "weight"];
     let is_known = |name: &&String| {
@@ -209,7 +240,10 @@ fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), String>
         known.contains(&name) || SWITCHES.contains(&name) || more.contains(&name)
     };
     match fields.keys().find(|name| !is_known(name)) {
-        Some(name) => Err(format!("{name:?} is no field of a product that can be written")),
+        Some(name) => Err(match ELSEWHERE.iter().find(|(own, _)| own == name) {
+            Some((_, whose)) => format!("{name} is told by {whose}"),
+            None => format!("{name:?} is no field of a product that can be written"),
+        }),
         None => Ok(()),
     }
 }

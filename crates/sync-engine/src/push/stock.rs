@@ -2,19 +2,24 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
 };
-use espelho_model::{ProductId, product::StockLevel, push::PushState};
-use espelho_store::{Effect, EffectState, NewEffect, Wanted, WantedStock};
+use espelho_model::{
+    ProductId,
+    product::StockLevel,
+    push::{CommandKind, PushState},
+};
+use espelho_store::{Effect, EffectState, Error as StoreError, NewEffect, Wanted, WantedStock};
 use rust_decimal::Decimal;
 use serde_json::json;
 
 use super::{
     Basis, Pusher,
     evidence::OVER_AFTER,
+    is_decided,
     job::key_of_level,
     journal::{Acted, Wish},
     verdict::{Cause, Said, Verdict},
@@ -24,8 +29,14 @@ use super::{
 const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
 /// The window in which levels that go to zero are counted together.
 const AN_HOUR: Duration = Duration::from_secs(3_600);
-/// How often rows whose SKU nobody knew are looked at again.
-const REOPEN: Duration = Duration::from_secs(60);
+/// How often rows are looked at again that failed because nobody knew their SKU.
+const REOPEN: Duration = Duration::from_secs(15);
+/// How often rows whose SKU may still come.
+const UNKNOWN_LOOK: Duration = Duration::from_secs(5);
+/// What was read so long after something was planned was read after it happened: a slot, an answer and a reading take less.
+const SHOWS_FOR_CERTAIN: TimeDelta = TimeDelta::minutes(5);
+/// When a level is looked at again that waits for a dispatch of ours.
+pub(super) const DISPATCHES: Duration = Duration::from_millis(100);
 /// How long a level that is not as it was set may still be explained by a sale that the mirror has not heard of.
 const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 
@@ -47,7 +58,15 @@ impl Pusher<'_> {
             return Ok(());
         }
         self.state().reopened = Some(now);
-        Ok(self.context.store.reopen_unknown_skus(&self.context.key).await?)
+        match self.context.store.reopen_unknown_skus(&self.context.lease).await {
+            Err(error @ StoreError::LeaseLost { .. }) => Err(error.into()),
+            // The ERP holds one of them, and others must not wait for that.
+            Err(error) => {
+                tracing::info!(store = %self.context.key, %error, "rows with SKUs that were unknown are looked at later");
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Answers levels that must not be sent without a person's word, and gives the others back. What is `taken` counts and is not
@@ -57,12 +76,6 @@ impl Pusher<'_> {
         levels: Vec<WantedStock>,
         taken: &HashSet<String>,
     ) -> Result<Vec<WantedStock>, Cause> {
-        // Also those of which nobody knows yet what the marketplace has.
-        let empties = |level: &WantedStock| {
-            matches!(level.state, Some(PushState::New | PushState::Waiting))
-                && level.quantity == Some(Decimal::ZERO)
-                && level.mirrored != Some(Decimal::ZERO)
-        };
         // What went to zero a moment ago counts too: an ERP may write row by row.
         let lately = self.emptied_lately();
         let zeroes = levels.iter().filter(|level| empties(level)).count() + lately;
@@ -74,26 +87,47 @@ impl Pusher<'_> {
             return Ok(levels);
         }
         let released = self.context.store.releases(&self.context.key, Wanted::Stock).await?;
-        let said = Said::new(
-            "many_to_zero",
-            [
-                &format!("{zeroes} de {above} saldos iriam a zero de uma vez"),
-                "se for isso mesmo: espelho release stock SKU/LOCAL (ou --all); senão corrija erp_stock",
-            ],
-            [
-                &format!("{zeroes} of {above} levels would go to zero at once"),
-                "if that is meant: espelho release stock SKU/LOCATION (or --all); else correct erp_stock",
-            ],
-        );
         let mut passed = Vec::new();
         for level in levels {
             let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
             match empties(&level) && !taken.contains(&key_of_level(&level)) && !is_released() {
-                true => self.answer_level(&level, &Verdict::Held(said.clone())).await?,
+                true => self.hold_level(&level, many_to_zero(zeroes, above)).await?,
                 false => passed.push(level),
             }
         }
         Ok(passed)
+    }
+
+    /// Holds a level. One whose row the ERP has locked is held later, and not sent before.
+    async fn hold_level(&self, level: &WantedStock, said: Said) -> Result<(), Cause> {
+        match self.answer_level(level, &Verdict::Held(said)).await {
+            Err(Cause::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
+                tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "a level is held later");
+                Ok(())
+            }
+            held => held,
+        }
+    }
+
+    /// Takes over from the journal what the guards have to know of the hour before this service began.
+    pub(super) async fn remember(&self) -> Result<(), Cause> {
+        if self.state().remembers {
+            return Ok(());
+        }
+        let (store, key, clock) = (&self.context.store, &self.context.key, &self.context.clock);
+        let (now, monotonic) = (clock.now(), clock.monotonic());
+        let since = now - TimeDelta::hours(1);
+        let at = |effect: &Effect| {
+            monotonic.saturating_sub((now - effect.planned_at).to_std().unwrap_or_default())
+        };
+        let sets = store.effects_since(key, "stock.set", since).await?;
+        let listings = store.effects_since(key, "listing.create", since).await?;
+        let mut state = self.state();
+        let is_zero = |effect: &&Effect| number_in(effect, "target").is_some_and(|target| target.is_zero());
+        state.emptied = sets.iter().filter(is_zero).map(at).collect();
+        state.listings = listings.iter().map(at).collect();
+        state.remembers = true;
+        Ok(())
     }
 
     /// How many levels went to zero within the hour.
@@ -129,59 +163,64 @@ impl Pusher<'_> {
                 return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
             }
         }
-        let (mirrored, target) = match self.options.basis {
-            Basis::Physical => (self.mirrored_since_our_own(product, level, wanted).await?, wanted),
-            Basis::Available => {
-                // What is reserved is the platform's, and changes with every sale: what counts is what it is now.
-                let now = match self.read_level(product, level).await? {
-                    Ok(now) => now,
-                    Err(verdict) => return Ok(verdict),
-                };
-                let reserved = now.as_ref().and_then(|now| now.reserved_quantity).unwrap_or_default();
-                (now.and_then(|now| now.quantity), wanted + reserved)
+        // A level that goes to zero sells nothing that is not there, whatever was sold meanwhile: it is not read first.
+        let is_urgent = self.options.basis == Basis::Physical && wanted.is_zero();
+        let (there, target) = if is_urgent || self.mirror_has_it(product, level, wanted).await? {
+            (level.mirrored, wanted)
+        } else {
+            if self.is_dispatching(&level.sku).await? {
+                return Ok(Verdict::Again(DISPATCHES));
             }
+            let now = match self.read_level(product, level).await? {
+                Ok(now) => now,
+                Err(verdict) => return Ok(verdict),
+            };
+            // What is reserved is the platform's, and changes with every sale: what counts is what it is now.
+            let reserved = match self.options.basis {
+                Basis::Physical => Decimal::ZERO,
+                Basis::Available => now.as_ref().and_then(|now| now.reserved_quantity).unwrap_or_default(),
+            };
+            (now.and_then(|now| now.quantity), wanted + reserved)
         };
-        if mirrored == Some(target) {
+        if there == Some(target) {
             return Ok(Verdict::Done(None));
         }
-        if let Some(verdict) = self.was_futile(&key_of_level(level), level.updated_at).await? {
+        if let Some(verdict) = self.was_futile(&key_of_level(level), |effect| is_for(effect, level)).await? {
             return Ok(verdict);
         }
         // It was sent, and the row could not be answered: what was sold since must not be put on sale again.
-        let was_sent = |set: &LevelSet| {
-            set.target == target && level.updated_at.is_some_and(|at| set.effect.planned_at >= at)
-        };
+        let was_sent = |set: &LevelSet| set.target == target && is_for(&set.effect, level);
         if self.last_set(level).await?.as_ref().is_some_and(was_sent) {
             return Ok(Verdict::Sent);
         }
         let verdict = self.set_level(product, level, target).await?;
-        if target.is_zero() && verdict == Verdict::Sent {
+        if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::Again(_)) {
             let now = self.context.clock.monotonic();
             self.state().emptied.push_back(now);
         }
         Ok(verdict)
     }
 
-    /// What the marketplace has, as far as the mirror knows. Where the mirror says that nothing is to be done, it must have read
-    /// the product after the last thing that we did to the level: else it does not know of our own doing.
-    async fn mirrored_since_our_own(
+    /// Whether the mirror shows a level as it is wanted, and is to be believed: it must have been read well after the last thing that
+    /// we did to the level, unless that was to set it so. A reading may have begun long before it was written down.
+    async fn mirror_has_it(
         &self,
         product: &ProductId,
         level: &WantedStock,
         wanted: Decimal,
-    ) -> Result<Option<Decimal>, Cause> {
-        if level.mirrored != Some(wanted) {
-            return Ok(level.mirrored);
+    ) -> Result<bool, Cause> {
+        if self.options.basis == Basis::Available || level.mirrored != Some(wanted) {
+            return Ok(false);
         }
         let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else {
-            return Ok(level.mirrored);
-        };
-        let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
-        match read_at.is_some_and(|read_at| read_at > last.planned_at) {
-            true => Ok(level.mirrored),
-            false => Ok(self.read_level(product, level).await?.ok().flatten().and_then(|now| now.quantity)),
+        let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else { return Ok(true) };
+        let planned_at = last.planned_at;
+        let set = last_set_of(effects, self.context.clock.now());
+        if set.is_some_and(|set| set.target + set.moved == wanted) {
+            return Ok(true);
         }
+        let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
+        Ok(read_at.is_some_and(|read_at| read_at - planned_at > SHOWS_FOR_CERTAIN))
     }
 
     /// The last level that we set, if it may be there.
@@ -224,12 +263,13 @@ impl Pusher<'_> {
             request: request.in_full(),
             evidence: Some(
                 json!({"product": product.as_str(), "location": level.location.as_str(),
-                "sku": level.sku.as_str(), "target": target.to_string()})
+                "sku": level.sku.as_str(), "target": target.to_string(), "wish": level.revision})
                 .to_string(),
             ),
         };
         // Every second that it is not told somebody may buy what is not there: sweeps, which have a third of the minute beside other
         // pushes, have a sixth beside this.
+        self.state().doubted.remove(&key_of_level(level));
         let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
         let id = self.plan(effect).await?;
         match self.send(id, &Wish::Level(level), &self.client.in_lane(lane), &request).await? {
@@ -289,6 +329,10 @@ impl Pusher<'_> {
             });
         };
         let target = set.target + set.moved;
+        // Goods that were reserved when it was set have left since: what was to cover them would be sold once more.
+        if self.options.basis == Basis::Available && quantity - reserved > wanted {
+            return Ok(Verdict::Anew);
+        }
         if quantity == target || self.sales_explain(&level.sku, &set.effect, target - quantity).await? {
             self.state().doubted.remove(&key_of_level(level));
             return Ok(match (set.may_be_overruled_for, reserved > quantity) {
@@ -307,15 +351,16 @@ impl Pusher<'_> {
     }
 
     pub(super) async fn answer_level(&self, level: &WantedStock, verdict: &Verdict) -> Result<(), Cause> {
-        let Some(outcome) = verdict.outcome() else { return Ok(()) };
+        let key = key_in_table(level);
+        let Some(outcome) = verdict.outcome(&self.row(Wanted::Stock, &key)) else { return Ok(()) };
         let is_same = level.state == Some(outcome.state) && level.code == outcome.code;
         if is_same {
             return Ok(());
         }
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
-        if !matches!(outcome.state, PushState::Held | PushState::Waiting) {
-            tx.spend_release(Wanted::Stock, &key_in_table(level)).await?;
+        let is_answered = tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
+        if is_answered && is_decided(&outcome) {
+            tx.spend_release(Wanted::Stock, &key).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -335,13 +380,19 @@ impl Pusher<'_> {
         );
         let (store, key) = (&self.context.store, &self.context.key);
         let is_mirrored = store.has_complete_run(key).await?;
-        let is_coming =
-            store.open_commands(key).await?.iter().any(|c| c.kind == "product.create" && c.key == sku);
+        let is_coming = store.is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
         match is_mirrored && !is_coming {
             true => Ok(Verdict::Failed(said)),
-            false => Ok(Verdict::Waiting(said, Duration::from_secs(2))),
+            false => Ok(Verdict::Waiting(said, UNKNOWN_LOOK)),
         }
     }
+}
+
+/// Whether a level would go to zero; also one of which nobody knows yet what the marketplace has.
+pub(super) fn empties(level: &WantedStock) -> bool {
+    matches!(level.state, Some(PushState::New | PushState::Waiting))
+        && level.quantity == Some(Decimal::ZERO)
+        && level.mirrored != Some(Decimal::ZERO)
 }
 
 fn may_have_happened(effect: &Effect) -> bool {
@@ -351,6 +402,13 @@ fn may_have_happened(effect: &Effect) -> bool {
 fn number_in(effect: &Effect, name: &str) -> Option<Decimal> {
     let known: serde_json::Value = serde_json::from_str(effect.evidence.as_deref()?).ok()?;
     known[name].as_str()?.parse().ok()
+}
+
+/// Whether an effect was asked for by the very wish that stands in the row.
+fn is_for(effect: &Effect, level: &WantedStock) -> bool {
+    let known: Option<serde_json::Value> =
+        effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    known.is_some_and(|known| known["wish"].as_i64() == Some(level.revision))
 }
 
 /// The last level that was set by effects of its key, the newest first.
@@ -380,7 +438,7 @@ pub(super) fn key_in_table(level: &WantedStock) -> String {
     format!("{}/{}", level.sku, level.location)
 }
 
-fn check(level: &WantedStock) -> Result<Decimal, Said> {
+pub(super) fn check(level: &WantedStock) -> Result<Decimal, Said> {
     let quantity = level.quantity.ok_or_else(|| invalid(&format!("{:?} is not a number", level.written)))?;
     if quantity < Decimal::ZERO {
         return Err(invalid(&format!("quantity is {quantity}; it must be 0 or more")));
@@ -398,6 +456,20 @@ pub(super) fn invalid(problem: &str) -> Said {
         "invalid_data",
         [&format!("valor inválido: {problem}"), "corrija o valor; o registro é enviado sozinho"],
         [problem, "correct the value; the row is sent by itself"],
+    )
+}
+
+pub(super) fn many_to_zero(zeroes: usize, above: usize) -> Said {
+    Said::new(
+        "many_to_zero",
+        [
+            &format!("{zeroes} de {above} saldos iriam a zero de uma vez"),
+            "se for isso mesmo: espelho release {row} (ou --all); senão corrija erp_stock",
+        ],
+        [
+            &format!("{zeroes} of {above} levels would go to zero at once"),
+            "if that is meant: espelho release {row} (or --all); else correct erp_stock",
+        ],
     )
 }
 
@@ -445,8 +517,6 @@ fn conflict(wanted: Decimal, quantity: Decimal) -> Said {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-
     use super::*;
 
     fn effect(kind: &str, evidence: &serde_json::Value, state: EffectState) -> Effect {

@@ -37,6 +37,10 @@ pub enum Verdict {
     Held(Said),
     /// It was sent, and nothing proves what came of it.
     Doubtful(Said),
+    /// It was sent, and what came of it is not known yet; it is looked at again after a while.
+    Unsettled(Duration),
+    /// It is not as it was wanted after all, and is brought about once more.
+    Anew,
     /// Nothing is known yet; it is looked at again after a while.
     Again(Duration),
 }
@@ -67,6 +71,13 @@ impl Said {
         Self { code: code.to_owned(), error: both(0), hint: both(1) }
     }
 
+    /// With the row in the commands that it names: `{row}` stands for it.
+    #[must_use]
+    pub(crate) fn about(self, row: &str) -> Self {
+        let fill = |text: String| text.replace("{row}", row);
+        Self { code: self.code, error: fill(self.error), hint: fill(self.hint) }
+    }
+
     /// What the marketplace or the way to it said.
     pub fn of(error: &ApiError) -> Self {
         let text = with_causes(error);
@@ -89,7 +100,7 @@ fn portuguese_step(error: &ApiError) -> &'static str {
     match error.kind() {
         Some(Documented::NotFound) => "confira o código: o marketplace não conhece este registro nesta loja",
         Some(Documented::MissingAbilities(_)) => {
-            "peça ao portal uma credencial com esta permissão e use espelho retry"
+            "peça ao portal uma credencial com esta permissão; depois espelho retry {row}"
         }
         Some(Documented::StorePageClosed) => {
             "altere a página da loja no portal: a API ainda não aceita integrações"
@@ -104,19 +115,16 @@ fn portuguese_step(error: &ApiError) -> &'static str {
         Some(Documented::ListingNotReady { .. }) => "corrija o anúncio como indicado e envie um novo comando",
         Some(Documented::TooManyRequests) => "espere: o limite de chamadas será liberado",
         _ if error.is_authentication() => "confira a credencial da loja com espelho doctor",
-        _ => "leia a mensagem, corrija e use espelho retry",
+        _ => "leia a mensagem, corrija; depois espelho retry {row}",
     }
 }
 
 impl Verdict {
-    /// The words for the row; `None` where it stays as it is.
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
-        let said = |state, said: &Said| Outcome {
-            state,
-            code: Some(said.code.clone()),
-            error: Some(said.error.clone()),
-            hint: Some(said.hint.clone()),
-            result: None,
+    /// The words for a row, which is named as the command line takes it; `None` where it stays as it is.
+    pub(crate) fn outcome(&self, row: &str) -> Option<Outcome> {
+        let said = |state, said: &Said| {
+            let Said { code, error, hint } = said.clone().about(row);
+            Outcome { state, code: Some(code), error: Some(error), hint: Some(hint), result: None }
         };
         match self {
             Self::Done(result) => Some(Outcome {
@@ -124,7 +132,8 @@ impl Verdict {
                 ..Outcome::plain(PushState::Done)
             }),
             Self::DoneBut(words) => Some(said(PushState::Done, words)),
-            Self::Sent => Some(Outcome::plain(PushState::Sending)),
+            Self::Sent | Self::Unsettled(_) => Some(Outcome::plain(PushState::Sending)),
+            Self::Anew => Some(Outcome::plain(PushState::New)),
             Self::Waiting(words, _) => Some(said(PushState::Waiting, words)),
             Self::Failed(words) => Some(said(PushState::Failed, words)),
             Self::Held(words) => Some(said(PushState::Held, words)),
@@ -136,8 +145,8 @@ impl Verdict {
     /// When it is to be looked at again, if it is.
     pub(crate) fn again(&self) -> Option<Duration> {
         match self {
-            Self::Sent => Some(Duration::ZERO),
-            Self::Waiting(_, wait) | Self::Again(wait) => Some(*wait),
+            Self::Sent | Self::Anew => Some(Duration::ZERO),
+            Self::Waiting(_, wait) | Self::Unsettled(wait) | Self::Again(wait) => Some(*wait),
             _ => None,
         }
     }
@@ -156,8 +165,10 @@ mod tests {
 
     #[test]
     fn what_is_over_is_not_looked_at_again_and_what_is_said_reaches_the_row() {
-        let said = Said::new("x", ["causa", "passo"], ["cause", "step"]);
-        assert_eq!((said.error.as_str(), said.hint.as_str()), ("causa / cause", "passo / step"));
+        let said = Said::new("x", ["causa", "passo {row}"], ["cause", "step"]);
+        assert_eq!((said.error.as_str(), said.hint.as_str()), ("causa / cause", "passo {row} / step"));
+        let held = Verdict::Held(said.clone()).outcome("stock A/1 --store loja");
+        assert_eq!(held.and_then(|held| held.hint).as_deref(), Some("passo stock A/1 --store loja / step"));
         let rows = [
             (Verdict::Done(None), Some(PushState::Done), None),
             (Verdict::DoneBut(said.clone()), Some(PushState::Done), None),
@@ -166,10 +177,12 @@ mod tests {
             (Verdict::Failed(said.clone()), Some(PushState::Failed), None),
             (Verdict::Held(said.clone()), Some(PushState::Held), None),
             (Verdict::Doubtful(said), Some(PushState::Doubtful), None),
+            (Verdict::Unsettled(Duration::from_secs(2)), Some(PushState::Sending), Some(2)),
+            (Verdict::Anew, Some(PushState::New), Some(0)),
             (Verdict::Again(Duration::from_secs(3)), None, Some(3)),
         ];
         for (verdict, state, again) in rows {
-            assert_eq!(verdict.outcome().map(|outcome| outcome.state), state, "{verdict:?}");
+            assert_eq!(verdict.outcome("x").map(|outcome| outcome.state), state, "{verdict:?}");
             assert_eq!(verdict.again().map(|wait| wait.as_secs()), again, "{verdict:?}");
         }
     }

@@ -72,6 +72,20 @@ struct EventWire<'a> {
     occurred_at: Field<'a>,
 }
 
+/// What an event's metadata may tell of a change of status.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct MetadataWire<'a> {
+    #[serde(borrow)]
+    old_status: Field<'a>,
+    #[serde(borrow)]
+    from: Field<'a>,
+    #[serde(borrow)]
+    new_status: Field<'a>,
+    #[serde(borrow)]
+    to: Field<'a>,
+}
+
 fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<OrderEvent>>, BodyError> {
     let (mut read, mut keys) = (FieldReader::new(naive), Keys::default());
     let rows = rows(payload, &["events", "timeline"])?;
@@ -81,6 +95,9 @@ fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<OrderEvent>>, Bod
 
 fn read_event(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option<OrderEvent> {
     let wire: EventWire<'_> = read.nested("events[]", Some(row))?;
+    // The document names the metadata of an event and no statuses: they may stand there.
+    let told: MetadataWire<'_> =
+        wire.metadata.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default();
     let own = read.id("events[].id", wire.id.or(wire.uid));
     // Its place would change with each event that arrives before it; its text does not.
     let own = own.unwrap_or_else(|| format!("{:016x}", ContentHash::of(row.get().as_bytes()).as_i64()));
@@ -88,8 +105,14 @@ fn read_event(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option
         id: keys.give(Some(own)),
         event_type: read.text("events[].type", wire.kind.or(wire.event_type).or(wire.event)),
         description: read.text("events[].description", wire.description.or(wire.message).or(wire.title)),
-        old_status: read.text("events[].old_status", wire.old_status.or(wire.from_status)),
-        new_status: read.text("events[].new_status", wire.new_status.or(wire.to_status).or(wire.status)),
+        old_status: read.text(
+            "events[].old_status",
+            wire.old_status.or(wire.from_status).or(told.old_status).or(told.from),
+        ),
+        new_status: read.text(
+            "events[].new_status",
+            wire.new_status.or(wire.to_status).or(wire.status).or(told.new_status).or(told.to),
+        ),
         author_type: read.text("events[].author_type", wire.author_type),
         author_name: read.text("events[].author_name", wire.author_name),
         metadata: wire.metadata.map(|metadata| RawJson::new(metadata.get())),

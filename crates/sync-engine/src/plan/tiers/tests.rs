@@ -1,6 +1,6 @@
 //! The planner against a model of the rules that shares nothing with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use proptest::prelude::*;
 

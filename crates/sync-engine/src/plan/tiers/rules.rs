@@ -1,0 +1,251 @@
+//! What the rules forbid of wanted tiers (API document, "Products, prices, stock": price rules 1 to 6), in words.
+
+use std::{error, fmt};
+
+use rust_decimal::Decimal;
+
+use super::{BASE, MOST_TIERS, Mode, Tier, at, is_permitted, there};
+
+/// Why the wanted tiers cannot be had. The text names the tier and the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forbidden {
+    /// No tier is wanted at all.
+    Nothing,
+    /// The base tier is not among those wanted.
+    NoBase,
+    /// A tier is to begin at quantity zero.
+    QuantityZero,
+    /// Two wanted tiers begin at the same quantity.
+    Repeated {
+        /// That quantity.
+        min_quantity: u32,
+    },
+    /// A product with a single price is to have a second tier.
+    NotWholesale {
+        /// The second tier.
+        min_quantity: u32,
+    },
+    /// More than five tiers are wanted.
+    TooMany {
+        /// The sixth tier.
+        min_quantity: u32,
+    },
+    /// The first wholesale tier would have no measures.
+    NotMeasured {
+        /// The first wholesale tier.
+        min_quantity: u32,
+    },
+    /// A measure is not above zero.
+    BadMeasure {
+        /// The tier that has it.
+        min_quantity: u32,
+    },
+    /// A tier has no price and no discount, where it must have a price.
+    NoPrice {
+        /// That tier.
+        min_quantity: u32,
+    },
+    /// A price is not above zero.
+    BadPrice {
+        /// The tier that has it.
+        min_quantity: u32,
+    },
+    /// A tier has a discount in place of its price, which does not count there.
+    DiscountForPrice {
+        /// That tier.
+        min_quantity: u32,
+    },
+    /// Automatic wholesale has no base price to derive the others from.
+    NoBasePrice,
+    /// A tier has no discount though automatic wholesale derives its price.
+    NoDiscount {
+        /// That tier.
+        min_quantity: u32,
+    },
+    /// A discount is below 0, or 100 or more.
+    BadDiscount {
+        /// The tier that has it.
+        min_quantity: u32,
+    },
+    /// A discount is not larger than that of the tier before.
+    NotIncreasing {
+        /// The tier that has it.
+        min_quantity: u32,
+        /// The tier before.
+        before: u32,
+    },
+    /// What is there now breaks a rule, and no step that the rules allow leads out of it.
+    Current {
+        /// The rule that it breaks.
+        rule: u8,
+        /// A tier that breaks it.
+        min_quantity: u32,
+    },
+}
+
+impl Forbidden {
+    /// The number of the price rule that forbids it.
+    #[must_use]
+    pub fn rule(&self) -> u8 {
+        match self {
+            Self::Nothing
+            | Self::NoBase
+            | Self::QuantityZero
+            | Self::Repeated { .. }
+            | Self::NotWholesale { .. }
+            | Self::TooMany { .. } => 1,
+            Self::NotMeasured { .. } | Self::BadMeasure { .. } => 4,
+            Self::NoPrice { .. } | Self::BadPrice { .. } => 5,
+            Self::DiscountForPrice { .. }
+            | Self::NoBasePrice
+            | Self::NoDiscount { .. }
+            | Self::BadDiscount { .. }
+            | Self::NotIncreasing { .. } => 6,
+            Self::Current { rule, .. } => *rule,
+        }
+    }
+}
+
+impl fmt::Display for Forbidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => {
+                write!(f, "no tier is wanted, and tier 1 cannot be deleted: give at least tier 1")
+            }
+            Self::NoBase => write!(f, "tier 1 is missing, on which the others rest: add it with its price"),
+            Self::QuantityZero => write!(f, "a tier begins at quantity 0: let it begin at 1 or more"),
+            Self::Repeated { min_quantity } => {
+                write!(f, "tier {min_quantity} is given twice: keep one of them")
+            }
+            Self::NotWholesale { min_quantity } => write!(
+                f,
+                "tier {min_quantity} needs a product with price_type wholesale: change it with product.update first"
+            ),
+            Self::TooMany { min_quantity } => {
+                write!(
+                    f,
+                    "tier {min_quantity} is one too many: leave at most {MOST_TIERS}, tier 1 among them"
+                )
+            }
+            Self::NotMeasured { min_quantity } => write!(
+                f,
+                "tier {min_quantity} is the first wholesale tier and has no package measures: give all four"
+            ),
+            Self::BadMeasure { min_quantity } => {
+                write!(f, "tier {min_quantity} has a package measure that is not above 0: correct it")
+            }
+            Self::NoPrice { min_quantity } => write!(f, "tier {min_quantity} has no price: give one above 0"),
+            Self::BadPrice { min_quantity } => {
+                write!(f, "tier {min_quantity} has a price that is not above 0: correct it")
+            }
+            Self::DiscountForPrice { min_quantity } => write!(
+                f,
+                "tier {min_quantity} has a discount in place of its price, which counts with automatic wholesale above \
+                 tier 1 only: give its price"
+            ),
+            Self::NoBasePrice => {
+                write!(f, "tier 1 has no price to derive the others from: give one above 0")
+            }
+            Self::NoDiscount { min_quantity } => write!(
+                f,
+                "tier {min_quantity} has no discount, and automatic wholesale derives its price: give discount_percent"
+            ),
+            Self::BadDiscount { min_quantity } => {
+                write!(f, "tier {min_quantity} has a discount that is not from 0 to below 100: correct it")
+            }
+            Self::NotIncreasing { min_quantity, before } => write!(
+                f,
+                "tier {min_quantity} has a discount that is not larger than that of tier {before}: raise it, or lower \
+                 that of tier {before}"
+            ),
+            Self::Current { rule, min_quantity } => write!(
+                f,
+                "the product's own tiers break rule {rule} at tier {min_quantity}, and no permitted request mends it: \
+                 correct them in the portal first"
+            ),
+        }
+    }
+}
+
+impl error::Error for Forbidden {}
+
+/// What the tiers are to be in the end, by quantity, if the rules permit it.
+pub(super) fn target(mode: Mode, current: &[Tier], wanted: &[Tier]) -> Result<Vec<Tier>, Forbidden> {
+    let current = there(mode, current);
+    let mut wanted = wanted.to_vec();
+    wanted.sort_by_key(|tier| tier.min_quantity);
+    check_quantities(mode, &wanted)?;
+    wanted.iter().try_for_each(|tier| check_pricing(mode, tier))?;
+    let effective = |tier: &Tier| {
+        let tier = tier.relevant(mode);
+        at(&current, tier.min_quantity).map_or(tier, |there| tier.or_package(there))
+    };
+    let target: Vec<_> = wanted.iter().map(effective).collect();
+    check_packages(&target)?;
+    check_increase(&target)?;
+    Ok(target)
+}
+
+/// Rule 1.
+fn check_quantities(mode: Mode, wanted: &[Tier]) -> Result<(), Forbidden> {
+    let first = wanted.first().ok_or(Forbidden::Nothing)?;
+    if first.min_quantity == 0 {
+        return Err(Forbidden::QuantityZero);
+    }
+    if let Some(pair) = wanted.windows(2).find(|pair| pair[0].min_quantity == pair[1].min_quantity) {
+        return Err(Forbidden::Repeated { min_quantity: pair[0].min_quantity });
+    }
+    if first.min_quantity != BASE {
+        return Err(Forbidden::NoBase);
+    }
+    match (mode, wanted.get(1), wanted.get(MOST_TIERS)) {
+        (Mode::Default, Some(second), _) => {
+            Err(Forbidden::NotWholesale { min_quantity: second.min_quantity })
+        }
+        (_, _, Some(sixth)) => Err(Forbidden::TooMany { min_quantity: sixth.min_quantity }),
+        _ => Ok(()),
+    }
+}
+
+/// Rules 5 and 6, on one tier.
+fn check_pricing(mode: Mode, tier: &Tier) -> Result<(), Forbidden> {
+    let min_quantity = tier.min_quantity;
+    if tier.is_discount(mode) {
+        return match tier.discount_percent {
+            None => Err(Forbidden::NoDiscount { min_quantity }),
+            Some(percent) if !is_permitted(percent) => Err(Forbidden::BadDiscount { min_quantity }),
+            Some(_) => Ok(()),
+        };
+    }
+    match (tier.price, tier.discount_percent) {
+        (Some(price), _) if price <= Decimal::ZERO => Err(Forbidden::BadPrice { min_quantity }),
+        (Some(_), _) => Ok(()),
+        (None, _) if mode == Mode::Auto => Err(Forbidden::NoBasePrice),
+        (None, Some(_)) => Err(Forbidden::DiscountForPrice { min_quantity }),
+        (None, None) => Err(Forbidden::NoPrice { min_quantity }),
+    }
+}
+
+/// Rule 4.
+fn check_packages(target: &[Tier]) -> Result<(), Forbidden> {
+    let is_bad = |tier: &&Tier| tier.package.is_some_and(|package| !package.is_whole());
+    if let Some(Tier { min_quantity, .. }) = target.iter().find(is_bad) {
+        return Err(Forbidden::BadMeasure { min_quantity: *min_quantity });
+    }
+    match target.get(1) {
+        Some(Tier { min_quantity, package: None, .. }) => {
+            Err(Forbidden::NotMeasured { min_quantity: *min_quantity })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Rule 6, on all tiers together. Only discounts that count are there.
+fn check_increase(target: &[Tier]) -> Result<(), Forbidden> {
+    let is_flat = |pair: &&[Tier]| {
+        pair[0].discount_percent.is_some() && pair[1].discount_percent <= pair[0].discount_percent
+    };
+    target.windows(2).find(is_flat).map_or(Ok(()), |pair| {
+        Err(Forbidden::NotIncreasing { min_quantity: pair[1].min_quantity, before: pair[0].min_quantity })
+    })
+}

@@ -1,0 +1,277 @@
+//! What the ERP writes anew: corrected, or the same again; and what is in the way for long, or was forgotten at a restart.
+
+use std::time::Duration;
+
+use espelho_sandbox::{Fault, FaultRule, JournalQuery};
+use espelho_tests::{Kind, installation::STORE, on_both_databases, until};
+use serde_json::json;
+
+use crate::erp::Erp;
+
+on_both_databases![
+    a_command_that_is_corrected_goes_by_itself,
+    numbers_that_the_erp_gives_itself_are_not_given_again,
+    the_same_level_written_again_while_it_is_looked_at_is_sent_again,
+    a_level_and_the_dispatch_that_it_counts_are_told_in_their_order,
+    what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row,
+    a_tier_that_is_held_costs_nothing_while_it_is,
+    a_price_of_zero_is_an_error_whoever_made_it,
+    what_was_emptied_before_a_restart_counts_after_it,
+    a_price_list_is_mirrored_from_its_answer,
+    who_is_told_to_wait_waits_so_long_and_no_longer,
+    what_is_in_the_way_for_long_is_said_on_the_row,
+];
+
+async fn a_command_that_is_corrected_goes_by_itself(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    let id = erp.give("stock.adjust", &goods[0].sku, &json!({"location_id": goods[0].location})).await;
+    let [state, code, _, hint] = erp.outcome(id, |state| state == "failed").await;
+    assert_eq!((state.as_str(), code.as_str()), ("failed", "invalid_data"));
+    assert!(hint.contains("enviado sozinho"), "{hint}");
+    let data = json!({"location_id": goods[0].location, "delta": 2});
+    erp.mirror.execute(&format!("UPDATE commands SET data = '{data}' WHERE id = {id}")).await;
+    assert_eq!(erp.outcome(id, |state| state == "done").await, ["done", "", "", ""]);
+    assert_eq!(erp.stock_of(&goods[0]).await, goods[0].quantity + 2);
+    // What is done is not done again by writing its data.
+    erp.mirror.execute(&format!("UPDATE commands SET data = data WHERE id = {id}")).await;
+    assert_eq!(erp.command("stock.adjust", &goods[1].sku, &data_of(&goods[1].location, 1)).await[0], "done");
+    assert_eq!(erp.stock_of(&goods[0]).await, goods[0].quantity + 2);
+    erp.stop().await;
+}
+
+fn data_of(location: &str, delta: i64) -> serde_json::Value {
+    json!({"location_id": location, "delta": delta})
+}
+
+async fn numbers_that_the_erp_gives_itself_are_not_given_again(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    let insert = |columns: &str, values: &str| {
+        let data = data_of(&goods[0].location, 1);
+        format!(
+            "INSERT INTO commands ({columns}store, kind, key, data) VALUES \
+             ({values}'{STORE}', 'stock.adjust', '{}', '{data}')",
+            goods[0].sku
+        )
+    };
+    for sql in [insert("id, ", "1, "), insert("id, ", "7, "), insert("", ""), insert("", "")] {
+        erp.mirror.execute(&sql).await;
+    }
+    erp.until("SELECT state AS s FROM commands", |states| states == ["done"; 4]).await;
+    assert_eq!(erp.stock_of(&goods[0]).await, goods[0].quantity + 4);
+    let given = erp.installation.run(&["orders", "notes", "MP-0", "x"]).await;
+    assert_eq!(given.code, 0, "{}", given.stderr);
+    erp.stop().await;
+}
+
+// withstands: F010
+async fn the_same_level_written_again_while_it_is_looked_at_is_sent_again(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    // The level is set, and while it is looked at somebody else changes it; the ERP has counted again, and writes what it wrote.
+    let route = "GET /api/products/{id}".to_owned();
+    erp.set_stock(&goods[0], "3").await;
+    until("it is set", async || erp.writes("/stock").len() == 1).await;
+    erp.control().fault(FaultRule { route, times: Some(2), kind: Fault::Stall(Duration::from_millis(700)) });
+    erp.until("SELECT state AS s FROM erp_stock", |states| states == ["sending"] || states == ["done"]).await;
+    assert!(erp.control().set_stock(&erp.key(), &goods[0].id, 1));
+    erp.set_stock(&goods[0], "3").await;
+    until("it is set again", async || erp.stock_of(&goods[0]).await == 3).await;
+    erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+    assert_eq!(erp.stock_of(&goods[0]).await, 3);
+    erp.stop().await;
+}
+
+// withstands: F010
+async fn a_level_and_the_dispatch_that_it_counts_are_told_in_their_order(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    let number = erp.sell("standard", &goods[0].sku);
+    erp.until(&format!("SELECT status AS s FROM orders WHERE order_number = '{number}'"), |s| s == ["paid"])
+        .await;
+    let prepared = erp.command("order.status", &number, &json!({"status": "preparing"})).await;
+    assert_eq!(prepared[0], "done", "{prepared:?}");
+    erp.control().issue_invoice(&erp.key(), &number, "nfe").unwrap();
+    let left = goods[0].quantity - 1;
+    // One transaction of the ERP: the level first, which falls and would go ahead of every command.
+    let sql = format!(
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{STORE}', '{}', '{}', {left})",
+        goods[0].sku, goods[0].location
+    );
+    let shipped = format!(
+        "INSERT INTO commands (store, kind, key, data) VALUES ('{STORE}', 'order.status', '{number}', '{{\"status\": \"shipped\"}}')"
+    );
+    erp.transaction(&[sql, shipped], "COMMIT").await;
+    erp.until("SELECT state AS s FROM commands", |states| states == ["done", "done"]).await;
+    erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+    assert_eq!((erp.stock_of(&goods[0]).await, erp.writes("/stock").len()), (left, 0));
+    erp.stop().await;
+}
+
+// withstands: F010
+async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    let route = "GET /api/products/{id}".to_owned();
+    let wanted = goods[0].quantity + 9;
+    // What is there is read, then the level is set; the look at it comes late, and somebody was at it before.
+    erp.set_stock(&goods[0], &wanted.to_string()).await;
+    until("it is set", async || erp.writes("/stock").len() == 1).await;
+    erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::Html(502) });
+    assert!(erp.control().set_stock(&erp.key(), &goods[0].id, 1));
+    let states = erp
+        .until("SELECT state || ' ' || COALESCE(error_code, '') AS s FROM erp_stock", |states| {
+            states[0].starts_with("failed") || states[0].starts_with("done")
+        })
+        .await;
+    // Whoever looked before the other came has nothing to say.
+    if states == ["failed stock_conflict"] {
+        assert_eq!(
+            (erp.stock_of(&goods[0]).await, erp.writes("/stock").len()),
+            (1, 1),
+            "not set again by itself"
+        );
+        let errors = erp.installation.run(&["errors"]).await;
+        assert!(errors.stdout.contains("alguém mudou o saldo"), "{}", errors.stdout);
+        // The same again is the ERP's word.
+        erp.set_stock(&goods[0], &wanted.to_string()).await;
+        erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+        assert_eq!(erp.stock_of(&goods[0]).await, wanted);
+    }
+    // More are promised to buyers than are there.
+    let other = &goods[1];
+    let reserved = other.quantity - 1;
+    assert!(erp.control().reserve_stock(&erp.key(), &other.id, reserved));
+    erp.set_stock(other, "1").await;
+    let sql = format!(
+        "SELECT state || ' ' || COALESCE(error_code, '') AS s FROM erp_stock WHERE sku = '{}'",
+        other.sku
+    );
+    erp.until(&sql, |states| states == ["done oversold"]).await;
+    erp.stop().await;
+}
+
+/// A product with prices of its own: id, SKU, its highest tier and what that costs.
+async fn priced(erp: &Erp) -> [String; 4] {
+    let sql = "SELECT p.id || '|' || p.sku || '|' || CAST(t.min_quantity AS TEXT) || '|' || CAST(t.value AS TEXT) AS p \
+        FROM products p JOIN product_prices t ON t.product_id = p.id WHERE p.gone_at IS NULL AND t.value IS NOT NULL \
+        AND p.price_type = 'wholesale' AND NOT p.auto_wholesale_pricing ORDER BY t.min_quantity DESC, p.id LIMIT 1";
+    let row = erp.ask(sql).await.remove(0);
+    let mut parts = row.split('|').map(str::to_owned);
+    std::array::from_fn(|_| parts.next().unwrap())
+}
+
+async fn a_tier_that_is_held_costs_nothing_while_it_is(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let [id, sku, quantity, value] = priced(&erp).await;
+    erp.stop().await;
+    erp.set_price(&sku, 1, "0.01").await;
+    erp.set_price(&sku, quantity.parse().unwrap(), &value).await;
+    erp.start();
+    let states = "SELECT state AS s FROM erp_prices ORDER BY min_quantity";
+    erp.until(states, |states| states == ["held", "waiting"]).await;
+    let query = || JournalQuery { path: Some(format!("/api/products/{id}")), ..JournalQuery::default() };
+    let before = erp.control().journal(&query()).len();
+    // While others are at work.
+    let goods = erp.goods().await.into_iter().find(|goods| goods.id != id).unwrap();
+    for quantity in 10..16 {
+        erp.set_stock(&goods, &quantity.to_string()).await;
+        erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+    }
+    let after = erp.control().journal(&query()).len();
+    assert!(after - before <= 2, "{} requests for what is held", after - before);
+    erp.stop().await;
+}
+
+// withstands: F013
+async fn a_price_of_zero_is_an_error_whoever_made_it(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let [id, sku, quantity, value] = priced(&erp).await;
+    erp.set_price(&sku, quantity.parse().unwrap(), &value).await;
+    erp.until("SELECT state AS s FROM erp_prices", |states| states == ["done"]).await;
+    // Whoever made it so: where the mirror shows it, so do the errors.
+    erp.mirror
+        .execute(&format!(
+            "UPDATE product_prices SET value = 0 WHERE product_id = '{id}' AND min_quantity = {quantity}"
+        ))
+        .await;
+    erp.until("SELECT code AS c FROM v_errors WHERE entity = 'price'", |codes| codes == ["price_zero"]).await;
+    erp.stop().await;
+}
+
+async fn what_was_emptied_before_a_restart_counts_after_it(kind: Kind) {
+    let more = "[guards]\nzero_max_rows = 2\nzero_max_percent = 10.0\n";
+    let mut erp = Erp::with(kind, more).await;
+    let goods = erp.goods().await;
+    for one in &goods[..2] {
+        erp.set_stock(one, "0").await;
+    }
+    erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done", "done"]).await;
+    erp.kill().await;
+    erp.start();
+    erp.set_stock(&goods[2], "0").await;
+    let sql = format!(
+        "SELECT state || ' ' || COALESCE(hint, '') AS s FROM erp_stock WHERE sku = '{}'",
+        goods[2].sku
+    );
+    let held = erp.until(&sql, |states| states[0].starts_with("held") || states[0].starts_with("done")).await;
+    let command = format!("espelho release stock {}/{} --store {STORE}", goods[2].sku, goods[2].location);
+    assert!(held[0].starts_with("held") && held[0].contains(&command), "{held:?}");
+    assert_eq!(erp.writes("/stock").len(), 2);
+    erp.stop().await;
+}
+
+async fn a_price_list_is_mirrored_from_its_answer(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    erp.control().set_feature(&erp.key(), "sales_force", true);
+    let odd = erp
+        .command("price_list.create", "x", &json!({"name": "Revenda", "mode": "manual", "position": "1"}))
+        .await;
+    assert_eq!(odd[1], "invalid_data", "{odd:?}");
+    let made = erp.command("price_list.create", "x", &json!({"name": "Revenda", "mode": "manual"})).await;
+    assert_eq!(made[0], "done", "{made:?}");
+    let lists = "SELECT name || ' ' || mode AS l FROM price_lists";
+    assert_eq!(erp.ask(lists).await, ["Revenda manual"]);
+    let id = erp.ask("SELECT id FROM price_lists").await.remove(0);
+    let odd = erp.command("price_list.update", &id, &json!({"name": "Atacado", "is_active": "false"})).await;
+    assert_eq!(odd[1], "invalid_data", "{odd:?}");
+    let changed = erp.command("price_list.update", &id, &json!({"name": "Atacado", "position": "2"})).await;
+    assert_eq!(changed[0], "done", "{changed:?}");
+    assert_eq!(erp.ask(lists).await, ["Atacado manual"]);
+    erp.stop().await;
+}
+
+// withstands: F006
+async fn who_is_told_to_wait_waits_so_long_and_no_longer(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    let route = "POST /api/products/{id}/stock".to_owned();
+    erp.control().fault(FaultRule { route, times: Some(4), kind: Fault::TooMany(1) });
+    erp.set_stock(&goods[0], "3").await;
+    erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+    let sent = erp.writes("/stock");
+    assert_eq!((sent.len(), erp.stock_of(&goods[0]).await), (5, 3));
+    let refused = "SELECT CAST(count(*) AS TEXT) AS n FROM effects WHERE state = 'refuted'";
+    assert_eq!(erp.installation.journal().await.ask(refused).await[0]["n"], "4");
+    assert!(!erp.installation.run(&["errors"]).await.stdout.contains("stock"), "waiting is no error");
+    erp.stop().await;
+}
+
+// withstands: F030
+async fn what_is_in_the_way_for_long_is_said_on_the_row(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await;
+    let route = "GET /api/products/{id}".to_owned();
+    erp.control().fault(FaultRule { route, times: None, kind: Fault::Html(503) });
+    erp.set_stock(&goods[0], "3").await;
+    let said = "SELECT state || ' ' || COALESCE(error, '') AS s FROM erp_stock";
+    let rows = erp.until(said, |rows| rows[0].starts_with("waiting")).await;
+    assert!(rows[0].contains("sem resposta utilizável") && rows[0].contains("/api/products/"), "{rows:?}");
+    assert_eq!(erp.writes("/stock").len(), 0);
+    erp.control().clear_faults();
+    erp.set_stock(&goods[0], "2").await;
+    erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
+    assert_eq!(erp.stock_of(&goods[0]).await, 2);
+    erp.stop().await;
+}
