@@ -1,5 +1,6 @@
--- Which wish a level is: when the ERP wrote it, in milliseconds, and more with each time. The same number again is the same wish.
+-- Which wish a row is: when the ERP wrote it, in milliseconds, and more with each time. The same number again is the same wish.
 ALTER TABLE erp_stock ADD COLUMN revision BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE erp_prices ADD COLUMN revision BIGINT NOT NULL DEFAULT 0;
 
 -- What is written anew is looked at anew, also where it is the same: what failed may go by now, and what is being sent may have been
 -- counted anew since.
@@ -13,11 +14,9 @@ BEGIN
         NEW.error := NULL;
         NEW.hint := NULL;
         NEW.updated_at := clock_timestamp();
-        IF TG_TABLE_NAME = 'erp_stock' THEN
-            NEW.revision := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
-            IF TG_OP = 'UPDATE' THEN
-                NEW.revision := greatest(NEW.revision, OLD.revision + 1);
-            END IF;
+        NEW.revision := floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+        IF TG_OP = 'UPDATE' THEN
+            NEW.revision := greatest(NEW.revision, OLD.revision + 1);
         END IF;
         PERFORM pg_notify('espelho_outbox', NEW.store);
     END IF;
@@ -40,11 +39,22 @@ BEGIN
 END $$;
 CREATE TRIGGER commands_corrected BEFORE UPDATE OF kind, key, data ON commands FOR EACH ROW EXECUTE FUNCTION espelho_corrected();
 
--- Numbers that the ERP gives itself are not given again: else its next command without a number, or one of ours, would meet them.
-CREATE FUNCTION espelho_numbered() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+-- Numbers that the ERP gives itself are not given again: else its next command without a number, or one of ours, would meet them. The
+-- sequence is named with its schema: what runs with the owner's rights looks for nothing in a caller's path.
+CREATE FUNCTION espelho_numbered() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    numbers text := format('%I.commands_id_seq', TG_TABLE_SCHEMA);
+    look text := 'SELECT $1 > last_value OR $1 = last_value AND NOT is_called FROM ' || numbers;
+    is_ahead boolean;
 BEGIN
-    IF NEW.id >= (SELECT last_value FROM commands_id_seq) THEN
-        PERFORM setval('commands_id_seq', NEW.id);
+    EXECUTE look INTO is_ahead USING NEW.id;
+    IF is_ahead THEN
+        -- One at a time, and looked at once more: never back.
+        PERFORM pg_advisory_xact_lock(hashtextextended(numbers, 0));
+        EXECUTE look INTO is_ahead USING NEW.id;
+        IF is_ahead THEN
+            PERFORM setval(numbers::regclass, NEW.id);
+        END IF;
     END IF;
     RETURN NULL;
 END $$;
@@ -52,10 +62,9 @@ CREATE TRIGGER commands_numbered AFTER INSERT ON commands FOR EACH ROW EXECUTE F
 
 CREATE INDEX product_prices_of_zero ON product_prices (store, product_id) WHERE value = 0;
 
-DROP VIEW v_errors;
 -- Everything that failed and is not mended, or that somebody should look at: what could not be mirrored under the names of the change feed, what the ERP wanted under
 -- stock, price and command.
-CREATE VIEW v_errors AS
+CREATE OR REPLACE VIEW v_errors AS
 SELECT store,
        CASE resource WHEN 'orders' THEN 'order' WHEN 'products' THEN 'product' ELSE resource END AS entity,
        key, code, error, hint, at

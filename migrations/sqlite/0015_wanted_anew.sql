@@ -1,9 +1,15 @@
--- Which wish a level is: when the ERP wrote it, in milliseconds, and more with each time. The same number again is the same wish.
+-- Which wish a row is: when the ERP wrote it, in milliseconds, and more with each time. The same number again is the same wish.
 ALTER TABLE erp_stock ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE erp_prices ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 CREATE TRIGGER erp_stock_inserted AFTER INSERT ON erp_stock
 BEGIN
     UPDATE erp_stock SET revision = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
     WHERE store = NEW.store AND sku = NEW.sku AND location_id = NEW.location_id;
+END;
+CREATE TRIGGER erp_prices_inserted AFTER INSERT ON erp_prices
+BEGIN
+    UPDATE erp_prices SET revision = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+    WHERE store = NEW.store AND sku = NEW.sku AND min_quantity = NEW.min_quantity;
 END;
 
 -- What is written anew is looked at anew, also where it is the same: what failed may go by now, and what is being sent may have been
@@ -27,6 +33,7 @@ WHEN OLD.state IN ('done', 'superseded', 'sending', 'failed') OR NEW.price IS NO
     OR NEW.package_length IS NOT OLD.package_length
 BEGIN
     UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL,
+        revision = max(OLD.revision + 1, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)),
         updated_at = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'
     WHERE store = NEW.store AND sku = NEW.sku AND min_quantity = NEW.min_quantity;
 END;

@@ -123,7 +123,6 @@ const PLAIN: &[&str] = &[
     wanted::seen::READ_AT,
     wanted::seen::RELEASED,
     wanted::seen::RELEASES,
-    wanted::seen::REOPEN_COMMANDS,
     wanted::seen::REOPEN_PRICES,
     wanted::seen::REOPEN_STOCK,
     wanted::seen::SKUS_OF_ORDER,

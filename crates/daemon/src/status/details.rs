@@ -44,7 +44,8 @@ fn write_resources(body: &mut String, picture: &Picture, store: &StorePicture) {
     for row in &store.resources {
         let (pt, en) = resources::name(&row.resource);
         let remote = row.remote.map_or_else(|| "-".to_owned(), |remote| remote.to_string());
-        let differs = row.remote != row.local_then;
+        // Neither then nor now: who was counted while the mirror was read for the first time has caught up since.
+        let differs = row.remote != row.local_then && row.remote.is_some_and(|remote| remote != row.local);
         let drifts = row.drift.as_ref().is_some_and(|drift| drift.differing > 0);
         let class = |bad: bool| if bad { "n failing" } else { "n" };
         let _ = write!(

@@ -72,7 +72,8 @@ const EFFECTS: &str = "INSERT INTO effects (store, key, kind, command_id, finger
 /// Where nobody knows what was done since, nobody knows whether what is open here was.
 const DOUBT_COMMANDS: &str = "UPDATE commands SET state = 'doubtful', error_code = 'restored', \
     error = 'um backup foi restaurado e nada prova se este comando já foi executado / a backup was put back, and nothing proves whether this was done since', \
-    hint = 'confira no portal: espelho retry command ID se não foi, espelho ignore command ID se foi / look in the portal', \
+    hint = 'confira no portal: espelho retry command ' || id || ' --store ' || store || ' se não foi, espelho ignore command ' || id || ' --store ' \
+    || store || ' se foi / look in the portal', \
     updated_at = $1 WHERE state IN ('new', 'waiting', 'sending')";
 /// An inbox of an earlier version has no such table.
 const ADDRESSES: &str = "INSERT OR REPLACE INTO webhook_addresses (store, username, base_url, url, registered_at) \

@@ -13,7 +13,7 @@ use crate::{
     driver::{Row, Value},
 };
 
-pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.updated_at) FROM erp_prices e \
+pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
 pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
@@ -36,8 +36,8 @@ pub struct WantedPrices {
     pub sku: Sku,
     /// The product, where the mirror has one with this SKU.
     pub product: Option<ProductId>,
-    /// When one of its open rows was written, or last answered.
-    pub updated_at: Option<DateTime<Utc>>,
+    /// Which wish it is: another number where one of its open rows was written anew.
+    pub revision: i64,
 }
 
 /// A tier that is wanted.
@@ -101,7 +101,7 @@ impl Store {
             Ok(WantedPrices {
                 sku: Sku::new(row.text(0)?),
                 product: row.optional_text(1)?.map(ProductId::new),
-                updated_at: row.optional_time(2).ok().flatten(),
+                revision: row.int(2)?,
             })
         };
         rows.iter().map(wanted).collect()

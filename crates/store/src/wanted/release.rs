@@ -19,7 +19,7 @@ pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what =
 /// It is wanted anew: what was sent before is not what is asked for now.
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, revision = revision + 1 \
     WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting')";
-pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2 \
+pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, revision = revision + 1 \
     WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting')";
 pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
     WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting')";

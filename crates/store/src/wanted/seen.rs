@@ -13,7 +13,6 @@ use crate::{
 
 pub(crate) const UNKNOWN: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') \
     AND error_code = 'unknown_sku' UNION SELECT 1 FROM erp_prices WHERE store = $1 \
-    AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku' UNION SELECT 1 FROM commands WHERE store = $1 \
     AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku'";
 pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
     WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
@@ -21,9 +20,6 @@ pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error
 pub(crate) const REOPEN_PRICES: &str = "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
     WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
     WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL)";
-pub(crate) const REOPEN_COMMANDS: &str = "UPDATE commands SET state = 'new', error_code = NULL, error = NULL, hint = NULL, done_at = NULL \
-    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
-    WHERE p.store = commands.store AND p.sku = commands.key AND p.gone_at IS NULL)";
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
     AND quantity IS NOT NULL AND CAST(quantity AS NUMERIC) > 0";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
@@ -71,7 +67,7 @@ impl Store {
         if failed.is_empty() {
             return Ok(());
         }
-        for sql in [REOPEN_STOCK, REOPEN_PRICES, REOPEN_COMMANDS] {
+        for sql in [REOPEN_STOCK, REOPEN_PRICES] {
             let mut page = self.begin_answer(lease).await?;
             page.tx.execute("look at unknown SKUs again", sql, store()).await?;
             page.commit().await?;

@@ -189,6 +189,10 @@ conformance! {
         every_deadline_is_a_row_until_it_no_longer_matters,
         the_invoice_that_counts_is_neither_replaced_nor_gone,
         an_error_is_shown_with_its_row_and_its_next_step;
+    wanted:
+        an_answer_is_for_the_wish_that_was_read,
+        a_release_is_for_the_command_that_was_seen,
+        a_command_that_is_corrected_is_new_and_one_that_is_done_is_not;
     seeing:
         a_database_of_this_version_is_opened_as_it_is,
         a_database_of_another_version_is_not_opened_by_who_only_looks,

@@ -247,7 +247,10 @@ fn unknown_kind(kind: &str) -> Said {
 
 /// Whether the last attempts, the newest first, came to nothing so often that it waits or fails. What was refused has said why, and
 /// what never left cost nothing: neither counts.
-fn after_futile<'e>(effects: impl Iterator<Item = &'e Effect>, now: DateTime<Utc>) -> Option<Verdict> {
+pub(super) fn after_futile<'e>(
+    effects: impl Iterator<Item = &'e Effect>,
+    now: DateTime<Utc>,
+) -> Option<Verdict> {
     let counts = |effect: &&Effect| effect.state != EffectState::Refuted || effect.code.is_none();
     let futile: Vec<&Effect> =
         effects.filter(counts).take_while(|effect| effect.state == EffectState::Refuted).collect();

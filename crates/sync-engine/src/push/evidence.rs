@@ -22,8 +22,8 @@ use super::{
 /// marketplace.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
 /// So long after it was sent nothing of it is under way any more: the client gives up after 30 seconds, and the marketplace is given
-/// ten more. What must not happen twice is not sent again before that. By the clock on the wall: a service that is killed again and again
-/// would never have looked for long enough.
+/// ten more. What must not happen twice is not sent again before that. By the monotonic clock where this process has sent it; else by the
+/// clock on the wall: a service that is killed again and again would never have looked for long enough.
 pub(super) const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
 /// What is the same, asked for once or twice. A transition is too; but a dispatch moves stock, and must be known to be over.
 const REPEATABLE: [&str; 6] =
@@ -85,8 +85,12 @@ impl Pusher<'_> {
     }
 
     fn may_be_under_way(&self, effect: &Effect) -> bool {
-        let is_over = effect.sent_at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER);
         let now = self.context.clock.monotonic();
+        let own = self.state().sent.get(&effect.id).copied();
+        let is_over = match (own, effect.sent_at) {
+            (Some(at), _) => TimeDelta::from_std(now.saturating_sub(at)).is_ok_and(|age| age >= OVER_AFTER),
+            (None, at) => at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER),
+        };
         let first = *self.state().looked.entry(effect.id).or_insert(now);
         let settles =
             REPEATABLE.contains(&effect.kind.as_str()) && now.saturating_sub(first) >= SETTLES_WITHIN;

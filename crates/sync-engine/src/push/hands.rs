@@ -4,11 +4,13 @@ use std::{pin::pin, time::Duration};
 
 use espelho_api_client::{Documented, Error as ApiError};
 use espelho_model::watch;
+use espelho_store::Command;
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
 use super::{
     Pusher,
+    commands::doubtful,
     job::{Job, Work},
     verdict::{Cause, Said, Verdict},
 };
@@ -182,7 +184,7 @@ impl Pusher<'_> {
             Work::Command(command) => self.carry_out(command).await,
         };
         if let Err(Cause::Api(error)) = &answered {
-            self.say_what_is_in_the_way(&key, &work, error).await;
+            self.say_what_is_in_the_way(&key, &asked, &work, error).await;
         }
         let now = self.context.clock.monotonic();
         self.state().free(&keys);
@@ -198,8 +200,9 @@ impl Pusher<'_> {
     }
 
     /// Says in the rows what keeps them waiting, when that is so for long: errors that pass do not end them, and must not hide.
-    async fn say_what_is_in_the_way(&self, key: &str, work: &Work, error: &ApiError) {
-        let failures = self.state().failures.get(key).copied().unwrap_or_default();
+    async fn say_what_is_in_the_way(&self, key: &str, asked: &str, work: &Work, error: &ApiError) {
+        let failures =
+            self.state().failures.get(key).filter(|(then, _)| then == asked).map_or(0, |(_, n)| *n);
         if failures < SAID_AFTER || error.is_authentication() || error.is_not_ours() {
             return;
         }
@@ -221,11 +224,22 @@ impl Pusher<'_> {
             }
             Work::Verify(..) => Ok(()),
             Work::Prices(wanted) => self.answer_prices(wanted, &said).await,
-            Work::Command(command) => self.answer_unless_said(command, &said).await,
+            Work::Command(command) => match (failures >= FAILED_AFTER, self.is_unsettled(command).await) {
+                (true, true) => {
+                    self.answer_unless_said(command, &Verdict::Doubtful(doubtful(&error.code()))).await
+                }
+                _ => self.answer_unless_said(command, &said).await,
+            },
         };
         if let Err(Cause::Store(error)) = told {
             tracing::info!(store = %self.context.key, key, %error, "a row is answered later");
         }
+    }
+
+    /// Whether something of a command may have happened, and nobody knows.
+    async fn is_unsettled(&self, command: &Command) -> bool {
+        let open = self.context.store.open_effects(&self.context.key).await.unwrap_or_default();
+        open.iter().any(|effect| effect.command_id == Some(command.id) && effect.sent_at.is_some())
     }
 
     /// What an error means: the end of the work on the store, or a pause.
@@ -242,7 +256,11 @@ impl Pusher<'_> {
         if matches!(cause, Cause::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
             return Ok(Duration::ZERO);
         }
-        let failures = state.failures.entry(key.to_owned()).or_default();
+        let (then, failures) = state.failures.entry(key.to_owned()).or_default();
+        // What is asked for next has met no error yet.
+        if *then != asked {
+            (*then, *failures) = (asked.clone(), 0);
+        }
         *failures += 1;
         let pause = FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(LAST_PAUSE);
         state.later.insert(key.to_owned(), (asked, self.context.clock.monotonic() + pause));

@@ -123,17 +123,22 @@ impl Pusher<'_> {
             let is_first = distinct(&mut taken, &own);
             let is_free = !is_status || waits || distinct(&mut taken, &about);
             let touched = super::commands::touches(&command);
-            let is_untouched = touched.as_ref().is_none_or(|key| distinct(&mut taken, key));
-            if is_first && is_free && is_untouched {
+            let is_reserved = |key: &String| reserved.get(key).is_some_and(|id| *id != command.id);
+            let is_ready = is_first
+                && is_free
+                && touched.as_ref().is_none_or(|key| !is_reserved(key) && distinct(&mut taken, key));
+            if is_ready {
                 let keys = [own, about].into_iter().chain(touched).collect();
-                let asked = command.fingerprint();
+                // What a person wants to be looked at again is not what was put off.
+                let anew = if command.state == Some(PushState::New) { " new" } else { "" };
+                let asked = format!("{}{anew}", command.fingerprint());
                 jobs.push(Job { keys, asked, rank: Rank::Command, work: Work::Command(command) });
             }
         }
         for wanted in prices {
             let key = format!("prices/{}", wanted.sku);
             if distinct(&mut taken, &key) {
-                let asked = wanted.updated_at.map(|at| at.to_rfc3339()).unwrap_or_default();
+                let asked = wanted.revision.to_string();
                 jobs.push(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(wanted) });
             }
         }

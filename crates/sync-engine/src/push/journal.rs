@@ -48,8 +48,8 @@ pub(crate) enum Wish<'w> {
     Command(i64, String),
     /// A level of stock.
     Level(&'w WantedStock),
-    /// A step towards the prices that stand in these rows of a SKU.
-    Prices(&'w Sku, &'w [WantedTier]),
+    /// A step towards the prices that stand in these rows of a SKU, and which wish they are.
+    Prices(&'w Sku, &'w [WantedTier], i64),
 }
 
 /// An effect that is acted on until this is dropped: nobody else looks for what became of it meanwhile.
@@ -111,6 +111,8 @@ impl Pusher<'_> {
             return Ok(Acted::Unknown);
         }
         store.note_sent(lease, id).await?;
+        let now = self.context.clock.monotonic();
+        self.state().sent.insert(id, now);
         let answered = tokio::select! {
             answered = client.perform(request) => answered,
             // So that nothing leaves, after a login or a wait of its route, when it counts as over.
@@ -138,7 +140,7 @@ impl Pusher<'_> {
         Ok(match wish {
             Wish::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
             Wish::Level(level) => store.is_still_wanted(key, level).await?,
-            Wish::Prices(sku, rows) => are_the_same(&store.wanted_tiers(key, sku).await?, rows),
+            Wish::Prices(sku, rows, _) => are_the_same(&store.wanted_tiers(key, sku).await?, rows),
         })
     }
 
@@ -172,6 +174,7 @@ impl Pusher<'_> {
         note: &str,
         answer: Option<String>,
     ) -> Result<(), Cause> {
+        self.state().sent.remove(&id);
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.settle_effect(&self.context.lease, id, settled).await?)
     }

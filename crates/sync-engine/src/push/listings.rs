@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use espelho_api_client::resources::listings::{ListingDraft, listing_in, publish_request};
 use espelho_model::ItemId;
 use espelho_store::Effect;
@@ -18,7 +19,7 @@ use super::{
 };
 
 /// The window of the guard.
-const AN_HOUR: Duration = Duration::from_secs(3_600);
+const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 
 impl Pusher<'_> {
     pub(super) async fn create_listing(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
@@ -52,12 +53,15 @@ impl Pusher<'_> {
             return super::refused(error);
         }
         // Before it is sent: seven others may be on their way.
-        let now = self.context.clock.monotonic();
+        let now = self.context.clock.now();
         self.state().listings.push_back(now);
         let request = draft.create_request();
         let acted =
-            self.act(ask.effect("listing.create", &request, &Value::Null), &ask.wish(), &request).await?;
-        match acted {
+            self.act(ask.effect("listing.create", &request, &Value::Null), &ask.wish(), &request).await;
+        if !matches!(acted, Ok(Acted::Applied(_) | Acted::Unknown)) {
+            self.state().listings.pop_back();
+        }
+        match acted? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
@@ -133,11 +137,9 @@ impl Pusher<'_> {
 
     /// Whether one more is too many within the hour.
     fn makes_too_many_listings(&self) -> bool {
-        let now = self.context.clock.monotonic();
+        let since = self.context.clock.now() - AN_HOUR;
         let mut state = self.state();
-        while state.listings.front().is_some_and(|at| *at + AN_HOUR < now) {
-            state.listings.pop_front();
-        }
+        state.listings.retain(|at| *at > since);
         state.listings.len() >= self.options.guards.listings_per_hour
     }
 }

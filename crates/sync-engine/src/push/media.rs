@@ -53,7 +53,7 @@ impl Pusher<'_> {
             Ok(bytes) => bytes,
             Err(problem) => return failed(problem),
         };
-        let fingerprint = format!("media/{:016x}-{}", ContentHash::of(&bytes).as_i64(), bytes.len());
+        let fingerprint = fingerprint(&bytes);
         let image = match ProductImage::new(bytes) {
             Ok(image) => image,
             Err(error) => return failed(error.to_string()),
@@ -92,10 +92,18 @@ impl Pusher<'_> {
             effect.answer.as_deref().and_then(id_in).as_deref() == Some(id)
                 && is_going(None, effect.planned_at, now)
         };
-        let path = uploads.iter().find(is_it).and_then(|upload| upload.evidence.as_deref()).and_then(path_in);
-        match path {
-            Some(path) => self.upload(ask, &path).await,
-            None => Ok(Uploaded::Is(MediaId::new(id))),
+        let is = Ok(Uploaded::Is(MediaId::new(id)));
+        let Some(upload) = uploads.iter().find(is_it) else { return is };
+        let Some(path) = upload.evidence.as_deref().and_then(path_in) else { return is };
+        match self.client.image(&MediaId::new(id)).await {
+            Ok(image) if image.value.in_use == Some(true) => return is,
+            Ok(_) | Err(ApiError::Refused { status: 404, .. }) => (),
+            Err(error) => return Err(error.into()),
+        }
+        // Only the very same picture takes its place.
+        match read(&self.options.files.join(PathBuf::from(&path))).await {
+            Ok(bytes) if fingerprint(&bytes) == upload.key => self.upload(ask, &path).await,
+            _ => is,
         }
     }
 
@@ -136,6 +144,11 @@ impl Pusher<'_> {
             _ => Evidence::Unprovable(doubtful("unprovable")),
         })
     }
+}
+
+/// The key of a file's upload: the same bytes are the same picture.
+fn fingerprint(bytes: &[u8]) -> String {
+    format!("media/{:016x}-{}", ContentHash::of(bytes).as_i64(), bytes.len())
 }
 
 fn path_in(evidence: &str) -> Option<String> {

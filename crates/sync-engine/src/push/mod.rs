@@ -32,6 +32,7 @@ use std::{
     time::Duration,
 };
 
+use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{OrderNumber, push::PushState};
 use espelho_store::{Command, EffectState, Outcome, Wanted};
@@ -152,14 +153,16 @@ struct State {
     busy: Vec<Vec<String>>,
     /// Effects whose answer is waited for.
     acting: HashSet<i64>,
+    /// When effects of this process left that are not settled.
+    sent: HashMap<i64, Duration>,
     /// Jobs that are not due: what was asked for then, and until when, by the monotonic clock.
     later: HashMap<String, (String, Duration)>,
-    /// How often in a row a job came to nothing.
-    failures: HashMap<String, u32>,
+    /// How often in a row a job came to nothing, and what was asked for then.
+    failures: HashMap<String, (String, u32)>,
     /// When listings were created, for the guard.
-    listings: VecDeque<Duration>,
-    /// When levels were set to zero, for the guard.
-    emptied: VecDeque<Duration>,
+    listings: VecDeque<DateTime<Utc>>,
+    /// When levels were last set to zero, by key, for the guard.
+    emptied: HashMap<String, DateTime<Utc>>,
     /// Whether both were taken over from the journal.
     remembers: bool,
     /// When effects whose answer was lost were first looked for.
@@ -225,9 +228,10 @@ impl<'c> Pusher<'c> {
     }
 }
 
-/// Whether a row has passed the guards: what waits, or is held again, has its release still before it.
+/// Whether a row is over, and its release spent: what waits, is held again, or is sent and may be sent once more, has it still before it.
 fn is_decided(outcome: &Outcome) -> bool {
-    !matches!(outcome.state, PushState::Held | PushState::Waiting | PushState::New)
+    let again = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
+    !again.contains(&outcome.state)
 }
 
 /// What a refusal makes of a command: it fails, unless the error passes.

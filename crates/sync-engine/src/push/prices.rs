@@ -112,8 +112,7 @@ impl Pusher<'_> {
             rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
         let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
-        let since = open.iter().filter_map(|row| row.updated_at).max();
-        let is_for = |effect: &Effect| since.is_none_or(|since| effect.planned_at >= since);
+        let is_for = |effect: &Effect| wish_of(effect) == Some(wanted.revision);
         if let Some(verdict) = self.was_futile(&key_of(product, &detail), is_for).await? {
             return all(verdict);
         }
@@ -123,7 +122,7 @@ impl Pusher<'_> {
                 return all(Verdict::Held(written_back()));
             }
         }
-        let wish = Wish::Prices(&wanted.sku, rows);
+        let wish = Wish::Prices(&wanted.sku, rows, wanted.revision);
         all(self.bring_about(product, &detail, &tiers, None, &wish).await?)
     }
 
@@ -177,7 +176,7 @@ impl Pusher<'_> {
                 kind: "price.step",
                 command: command.clone(),
                 request: request.in_full(),
-                evidence: Some(evidence_of(step, product).to_string()),
+                evidence: Some(evidence_of(step, product, wish).to_string()),
             };
             match self.act(effect, wish, &request).await? {
                 Acted::Applied(_) => (),
@@ -395,13 +394,21 @@ fn api_package(Package { weight, height, width, length }: Package) -> Result<Api
 }
 
 /// What tells later whether a step happened.
-fn evidence_of(step: Step, product: &ProductId) -> Value {
+fn evidence_of(step: Step, product: &ProductId, wish: &Wish<'_>) -> Value {
+    let wish = if let Wish::Prices(.., revision) = wish { Some(*revision) } else { None };
     let (word, quantity, price, discount) = match step {
         Step::Post(tier) | Step::Put(tier) => ("put", tier.min_quantity, tier.price, tier.discount_percent),
         Step::Delete(quantity) => ("delete", quantity, None, None),
     };
     let text = |number: Option<Decimal>| number.map(|number| number.to_string());
-    json!({"product": product.as_str(), "step": word, "min_quantity": quantity, "price": text(price), "discount": text(discount)})
+    json!({"product": product.as_str(), "step": word, "min_quantity": quantity, "price": text(price), "discount": text(discount),
+        "wish": wish})
+}
+
+/// Which wish of the ERP a step was taken for.
+fn wish_of(effect: &Effect) -> Option<i64> {
+    let known: Value = serde_json::from_str(effect.evidence.as_deref()?).ok()?;
+    known["wish"].as_i64()
 }
 
 /// Whether a step that was asked for shows in what is there now.

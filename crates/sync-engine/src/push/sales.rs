@@ -52,6 +52,18 @@ impl Pusher<'_> {
         Ok(false)
     }
 
+    /// The same, of orders that are known to have the SKU.
+    pub(super) async fn is_sending_off(&self, sku: &Sku) -> Result<bool, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        for effect in store.open_effects(key).await?.iter().filter(|effect| dispatches(effect)) {
+            let number = effect.key.strip_prefix("order/").unwrap_or_default();
+            if store.skus_of_order(key, number).await?.iter().any(|own| own == sku.as_str()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Whether a transition of ours that takes some of a SKU off the shelf was begun after another effect.
     pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);

@@ -18,6 +18,7 @@ use serde_json::json;
 
 use super::{
     Basis, Pusher,
+    commands::after_futile,
     evidence::OVER_AFTER,
     is_decided,
     job::key_of_level,
@@ -28,7 +29,7 @@ use super::{
 /// Units of which there is no half (API document, "Product": `base_unit`).
 const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
 /// The window in which levels that go to zero are counted together.
-const AN_HOUR: Duration = Duration::from_secs(3_600);
+const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 /// How often rows are looked at again that failed because nobody knew their SKU.
 const REOPEN: Duration = Duration::from_secs(15);
 /// How often rows whose SKU may still come.
@@ -36,7 +37,7 @@ const UNKNOWN_LOOK: Duration = Duration::from_secs(5);
 /// What was read so long after something was planned was read after it happened: a slot, an answer and a reading take less.
 const SHOWS_FOR_CERTAIN: TimeDelta = TimeDelta::minutes(5);
 /// When a level is looked at again that waits for a dispatch of ours.
-pub(super) const DISPATCHES: Duration = Duration::from_millis(100);
+pub(super) const DISPATCHES: Duration = Duration::from_millis(250);
 /// How long a level that is not as it was set may still be explained by a sale that the mirror has not heard of.
 const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
 
@@ -87,25 +88,27 @@ impl Pusher<'_> {
             return Ok(levels);
         }
         let released = self.context.store.releases(&self.context.key, Wanted::Stock).await?;
-        let mut passed = Vec::new();
+        let (mut passed, mut is_locked) = (Vec::new(), false);
         for level in levels {
             let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
             match empties(&level) && !taken.contains(&key_of_level(&level)) && !is_released() {
-                true => self.hold_level(&level, many_to_zero(zeroes, above)).await?,
+                // One row that the ERP has locked is waited for, and no more of them: the others are held by the next reading.
+                true if is_locked => (),
+                true => is_locked = !self.hold_level(&level, many_to_zero(zeroes, above)).await?,
                 false => passed.push(level),
             }
         }
         Ok(passed)
     }
 
-    /// Holds a level. One whose row the ERP has locked is held later, and not sent before.
-    async fn hold_level(&self, level: &WantedStock, said: Said) -> Result<(), Cause> {
+    /// Holds a level; whether its row could be answered. Where the ERP has it locked it is held later, and not sent before.
+    async fn hold_level(&self, level: &WantedStock, said: Said) -> Result<bool, Cause> {
         match self.answer_level(level, &Verdict::Held(said)).await {
             Err(Cause::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
                 tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "a level is held later");
-                Ok(())
+                Ok(false)
             }
-            held => held,
+            held => held.map(|()| true),
         }
     }
 
@@ -114,29 +117,23 @@ impl Pusher<'_> {
         if self.state().remembers {
             return Ok(());
         }
-        let (store, key, clock) = (&self.context.store, &self.context.key, &self.context.clock);
-        let (now, monotonic) = (clock.now(), clock.monotonic());
-        let since = now - TimeDelta::hours(1);
-        let at = |effect: &Effect| {
-            monotonic.saturating_sub((now - effect.planned_at).to_std().unwrap_or_default())
-        };
+        let (store, key) = (&self.context.store, &self.context.key);
+        let since = self.context.clock.now() - AN_HOUR;
         let sets = store.effects_since(key, "stock.set", since).await?;
         let listings = store.effects_since(key, "listing.create", since).await?;
         let mut state = self.state();
         let is_zero = |effect: &&Effect| number_in(effect, "target").is_some_and(|target| target.is_zero());
-        state.emptied = sets.iter().filter(is_zero).map(at).collect();
-        state.listings = listings.iter().map(at).collect();
+        state.emptied = sets.iter().filter(is_zero).map(|set| (set.key.clone(), set.planned_at)).collect();
+        state.listings = listings.iter().map(|listing| listing.planned_at).collect();
         state.remembers = true;
         Ok(())
     }
 
     /// How many levels went to zero within the hour.
     fn emptied_lately(&self) -> usize {
-        let now = self.context.clock.monotonic();
+        let since = self.context.clock.now() - AN_HOUR;
         let mut state = self.state();
-        while state.emptied.front().is_some_and(|at| *at + AN_HOUR < now) {
-            state.emptied.pop_front();
-        }
+        state.emptied.retain(|_, at| *at > since);
         state.emptied.len()
     }
 
@@ -165,10 +162,12 @@ impl Pusher<'_> {
         }
         // A level that goes to zero sells nothing that is not there, whatever was sold meanwhile: it is not read first.
         let is_urgent = self.options.basis == Basis::Physical && wanted.is_zero();
-        let (there, target) = if is_urgent || self.mirror_has_it(product, level, wanted).await? {
+        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
+        let is_believed = self.mirror_has_it(product, level, wanted, &effects).await?;
+        let (there, target) = if is_urgent || is_believed {
             (level.mirrored, wanted)
         } else {
-            if self.is_dispatching(&level.sku).await? {
+            if self.is_sending_off(&level.sku).await? {
                 return Ok(Verdict::Again(DISPATCHES));
             }
             let now = match self.read_level(product, level).await? {
@@ -182,21 +181,24 @@ impl Pusher<'_> {
             };
             (now.and_then(|now| now.quantity), wanted + reserved)
         };
+        let now = self.context.clock.now();
         if there == Some(target) {
-            return Ok(Verdict::Done(None));
+            // Something else that did not show may still land.
+            let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
+            return Ok(late.map_or(Verdict::Done(None), Verdict::Again));
         }
-        if let Some(verdict) = self.was_futile(&key_of_level(level), |effect| is_for(effect, level)).await? {
+        if let Some(verdict) = after_futile(effects.iter().filter(|effect| is_for(effect, level)), now) {
             return Ok(verdict);
         }
         // It was sent, and the row could not be answered: what was sold since must not be put on sale again.
         let was_sent = |set: &LevelSet| set.target == target && is_for(&set.effect, level);
-        if self.last_set(level).await?.as_ref().is_some_and(was_sent) {
+        if last_set_of(effects, now).as_ref().is_some_and(was_sent) {
             return Ok(Verdict::Sent);
         }
         let verdict = self.set_level(product, level, target).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::Again(_)) {
-            let now = self.context.clock.monotonic();
-            self.state().emptied.push_back(now);
+            let now = self.context.clock.now();
+            self.state().emptied.insert(key_of_level(level), now);
         }
         Ok(verdict)
     }
@@ -208,14 +210,14 @@ impl Pusher<'_> {
         product: &ProductId,
         level: &WantedStock,
         wanted: Decimal,
+        effects: &[Effect],
     ) -> Result<bool, Cause> {
         if self.options.basis == Basis::Available || level.mirrored != Some(wanted) {
             return Ok(false);
         }
-        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
         let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else { return Ok(true) };
         let planned_at = last.planned_at;
-        let set = last_set_of(effects, self.context.clock.now());
+        let set = last_set_of(effects.to_vec(), self.context.clock.now());
         if set.is_some_and(|set| set.target + set.moved == wanted) {
             return Ok(true);
         }
@@ -330,7 +332,8 @@ impl Pusher<'_> {
         };
         let target = set.target + set.moved;
         // Goods that were reserved when it was set have left since: what was to cover them would be sold once more.
-        if self.options.basis == Basis::Available && quantity - reserved > wanted {
+        let is_covered = set.moved.is_zero() && wanted + reserved != set.target;
+        if self.options.basis == Basis::Available && is_covered && quantity - reserved > wanted {
             return Ok(Verdict::Anew);
         }
         if quantity == target || self.sales_explain(&level.sku, &set.effect, target - quantity).await? {
@@ -371,11 +374,11 @@ impl Pusher<'_> {
             "unknown_sku",
             [
                 &format!("nenhum produto desta loja tem o SKU {sku}"),
-                "confira o SKU; se o produto for criado, este registro é enviado sozinho",
+                "confira o SKU; quando o produto existir: espelho retry {row} (estoque e preço vão sozinhos)",
             ],
             [
                 &format!("no product of this store has the SKU {sku}"),
-                "check the SKU; once there is such a product, this row is sent by itself",
+                "check the SKU; once there is the product: espelho retry {row} (stock and prices go by themselves)",
             ],
         );
         let (store, key) = (&self.context.store, &self.context.key);
@@ -420,17 +423,20 @@ fn last_set_of(effects: Vec<Effect>, now: DateTime<Utc>) -> Option<LevelSet> {
         .filter(|effect| effect.state == EffectState::Confirmed)
         .filter_map(|effect| number_in(effect, "delta"))
         .sum();
-    // Proved not to be there when it was looked for: a marketplace that is late may still do it.
-    let left = |effect: &Effect| {
-        let is_other = effect.state == EffectState::Refuted
-            && effect.code.is_none()
-            && number_in(effect, "target").is_some_and(|other| other != target);
-        let over = effect.sent_at.filter(|_| is_other)? + OVER_AFTER;
-        (over - now).to_std().ok().filter(|left| !left.is_zero())
-    };
+    let left = |effect: &Effect| may_land_for(effect, target, now);
     let may_be_overruled_for = effects[at + 1..].iter().filter_map(left).max();
     let effect = effects.into_iter().nth(at)?;
     Some(LevelSet { effect, target, moved, may_be_overruled_for })
+}
+
+/// For how long a set of something else, that did not show when it was looked for, may still land: a marketplace may be late.
+fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<Duration> {
+    let is_other = effect.kind == "stock.set"
+        && effect.state == EffectState::Refuted
+        && effect.code.is_none()
+        && number_in(effect, "target").is_some_and(|other| other != target);
+    let over = effect.sent_at.filter(|_| is_other)? + OVER_AFTER;
+    (over - now).to_std().ok().filter(|left| !left.is_zero())
 }
 
 /// The key of a level in `v_errors`, releases and on the command line.

@@ -25,6 +25,7 @@ pub(crate) mod told;
 pub(crate) mod tracking;
 pub(crate) mod values;
 pub(crate) mod views;
+pub(crate) mod wanted;
 pub(crate) mod webhook_secrets;
 pub(crate) mod whole;
 pub(crate) mod whole_values;

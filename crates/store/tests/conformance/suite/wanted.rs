@@ -1,0 +1,100 @@
+//! What the ERP writes and what is answered to it: an answer is for the wish that was read, and a decision for what a person has seen.
+
+use espelho_model::push::PushState;
+use espelho_store::{Lease, Outcome, Wanted, WantedStock};
+
+use crate::world::{World, minha_loja};
+
+const STATE: &str = "SELECT state FROM erp_stock";
+
+async fn writes(world: &World, quantity: i64) {
+    let sql = format!(
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '1', {quantity}) \
+         ON CONFLICT (store, sku, location_id) DO UPDATE SET quantity = excluded.quantity"
+    );
+    assert_eq!(world.tables.execute(&sql).await, 1);
+}
+
+async fn wish(world: &World) -> WantedStock {
+    world.store.open_stock(&minha_loja()).await.unwrap().remove(0)
+}
+
+async fn answers(world: &World, lease: &Lease, wish: &WantedStock, state: PushState) -> bool {
+    let mut tx = world.store.begin_answer(lease).await.unwrap();
+    let is_answered = tx.answer_stock(wish, &Outcome::plain(state), "physical").await.unwrap();
+    tx.commit().await.unwrap();
+    is_answered
+}
+
+// withstands: F010
+pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
+    let lease = world.lease().await;
+    writes(world, 5).await;
+    let first = wish(world).await;
+    // There and back again: it reads the same, and is another wish.
+    writes(world, 7).await;
+    writes(world, 5).await;
+    let second = wish(world).await;
+    assert!(second.revision > first.revision, "{} and {}", first.revision, second.revision);
+    assert!(!world.store.is_still_wanted(&minha_loja(), &first).await.unwrap());
+    assert!(!answers(world, &lease, &first, PushState::Done).await);
+    assert_eq!(world.tables.list(STATE).await, ["new"]);
+    assert!(answers(world, &lease, &second, PushState::Sending).await);
+    // Who read it before it was sent says nothing any more.
+    assert!(!answers(world, &lease, &second, PushState::Held).await);
+    assert_eq!(world.tables.list(STATE).await, ["sending"]);
+    // The same written again while it is looked at is looked at anew.
+    let sent = wish(world).await;
+    writes(world, 5).await;
+    assert_eq!(world.tables.list(STATE).await, ["new"]);
+    assert!(!answers(world, &lease, &sent, PushState::Done).await);
+    let third = wish(world).await;
+    assert!(answers(world, &lease, &third, PushState::Failed).await);
+    // What failed goes by itself when it is written again, and by a person's word.
+    writes(world, 5).await;
+    assert_eq!(world.tables.list(STATE).await, ["new"]);
+    let fourth = wish(world).await;
+    assert!(answers(world, &lease, &fourth, PushState::Failed).await);
+    assert!(world.store.decide(&minha_loja(), Wanted::Stock, "A/1", PushState::New, false).await.unwrap());
+    assert!(
+        wish(world).await.revision > fourth.revision,
+        "what was sent before is not what is asked for now"
+    );
+    lease.release().await.unwrap();
+}
+
+async fn gives(world: &World, id: i64, data: &str) {
+    let sql = format!(
+        "INSERT INTO commands (id, store, kind, key, data) VALUES ({id}, 'minha-loja', 'stock.adjust', 'A', '{data}')"
+    );
+    assert_eq!(world.tables.execute(&sql).await, 1);
+}
+
+pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
+    let key = minha_loja();
+    gives(world, 1, r#"{"delta": 1}"#).await;
+    world.tables.execute("UPDATE commands SET state = 'held', error_code = 'x'").await;
+    assert!(world.store.decide(&key, Wanted::Command, "1", PushState::New, true).await.unwrap());
+    let released = world.store.release_of(&key, Wanted::Command, "1").await.unwrap();
+    let command = world.store.open_commands(&key).await.unwrap().remove(0);
+    assert_eq!(released, Some(command.fingerprint()));
+    world.tables.execute(r#"UPDATE commands SET data = '{"delta": 1000}'"#).await;
+    let command = world.store.open_commands(&key).await.unwrap().remove(0);
+    assert_ne!(released, Some(command.fingerprint()), "it asks for something else now");
+}
+
+pub(crate) async fn a_command_that_is_corrected_is_new_and_one_that_is_done_is_not(world: &World) {
+    for (id, state) in [(1, "failed"), (2, "held"), (3, "done"), (4, "doubtful"), (5, "sending")] {
+        gives(world, id, r#"{"delta": 1}"#).await;
+        world.tables.execute(&format!("UPDATE commands SET state = '{state}' WHERE id = {id}")).await;
+    }
+    let states = "SELECT state FROM commands ORDER BY id";
+    world.tables.execute("UPDATE commands SET data = data, key = key").await;
+    assert_eq!(world.tables.list(states).await, ["failed", "held", "done", "doubtful", "sending"]);
+    world.tables.execute(r#"UPDATE commands SET data = '{"delta": 2}'"#).await;
+    assert_eq!(world.tables.list(states).await, ["new", "new", "done", "doubtful", "sending"]);
+    // Whoever numbers its own leaves the other numbers free.
+    let given = "INSERT INTO commands (store, kind, key) VALUES ('minha-loja', 'webhook.test', '')";
+    assert_eq!(world.tables.execute(given).await, 1);
+    assert_eq!(world.tables.list("SELECT CAST(max(id) AS TEXT) FROM commands").await, ["6"]);
+}
