@@ -3,12 +3,12 @@ ALTER TABLE erp_stock ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE erp_prices ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 CREATE TRIGGER erp_stock_inserted AFTER INSERT ON erp_stock
 BEGIN
-    UPDATE erp_stock SET revision = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+    UPDATE erp_stock SET state = 'new', revision = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
     WHERE store = NEW.store AND sku = NEW.sku AND location_id = NEW.location_id;
 END;
 CREATE TRIGGER erp_prices_inserted AFTER INSERT ON erp_prices
 BEGIN
-    UPDATE erp_prices SET revision = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+    UPDATE erp_prices SET state = 'new', revision = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
     WHERE store = NEW.store AND sku = NEW.sku AND min_quantity = NEW.min_quantity;
 END;
 

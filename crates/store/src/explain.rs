@@ -193,7 +193,7 @@ impl Store {
         let values = vec![store.map_or("", StoreKey::as_str).into(), i64::from(limit).into()];
         let rows = self.database.fetch("read the errors", ERRORS, values).await?;
         let read = |row: &crate::driver::Row| {
-            let [store, entity, key] = [row.text(0)?, row.text(1)?, row.text(2)?];
+            let [store, entity, key] = [row.text(0)?, row.text(1)?, row.foreign_text(2)?];
             let [code, error, hint] = [row.text(3)?, row.text(4)?, row.text(5)?];
             Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(6)? })
         };

@@ -15,6 +15,7 @@ on_both_databases![
     a_level_and_the_dispatch_that_it_counts_are_told_in_their_order,
     what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row,
     a_tier_that_is_held_costs_nothing_while_it_is,
+    a_price_that_is_withdrawn_on_the_way_is_not_sent,
     a_price_of_zero_is_an_error_whoever_made_it,
     what_was_emptied_before_a_restart_counts_after_it,
     a_price_list_is_mirrored_from_its_answer,
@@ -181,6 +182,78 @@ async fn a_tier_that_is_held_costs_nothing_while_it_is(kind: Kind) {
     }
     let after = erp.control().journal(&query()).len();
     assert!(after - before <= 2, "{} requests for what is held", after - before);
+    erp.stop().await;
+}
+
+async fn a_price_that_is_withdrawn_on_the_way_is_not_sent(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let [id, sku, quantity, value] = priced(&erp).await;
+    let base = format!(
+        "SELECT CAST(value AS TEXT) AS v FROM product_prices WHERE product_id = '{id}' AND min_quantity = 1"
+    );
+    let base: f64 = erp.ask(&base).await[0].parse().unwrap();
+    let (more, value): (u32, f64) = (quantity.parse().unwrap(), value.parse().unwrap());
+    let times = |price: f64, factor: f64| format!("{:.2}", price * factor);
+    // Two steps; while the first is under way, what the second is to say is withdrawn.
+    let stall = Fault::Stall(Duration::from_millis(1_500));
+    let route = "PUT /api/products/{id}/prices/{min_quantity}".to_owned();
+    erp.control().fault(FaultRule { route, times: Some(1), kind: stall });
+    erp.stop().await;
+    erp.set_price(&sku, 1, &times(base, 1.1)).await;
+    erp.set_price(&sku, more, &times(value, 1.1)).await;
+    erp.start();
+    let journal = erp.installation.journal().await;
+    let sent = "SELECT key FROM effects WHERE kind = 'price.step' AND state = 'sent'";
+    until("the first step is under way", async || !journal.try_ask(sent).await.is_empty()).await;
+    erp.set_price(&sku, 1, &times(base, 1.2)).await;
+    erp.set_price(&sku, more, &times(value, 1.2)).await;
+    erp.until("SELECT state AS s FROM erp_prices", |states| states == ["done", "done"]).await;
+    let price = |entry: espelho_sandbox::JournalEntry| {
+        let body: serde_json::Value = serde_json::from_str(entry.body.as_deref().unwrap()).unwrap();
+        body["price"].as_f64().unwrap()
+    };
+    let said: Vec<f64> = erp.writes("/prices").into_iter().map(price).collect();
+    let old: Vec<f64> = [base, value].map(|price| times(price, 1.1).parse().unwrap()).to_vec();
+    assert_eq!((said.iter().filter(|price| old.contains(price)).count(), said.len()), (1, 3), "{said:?}");
+    erp.stop().await;
+}
+
+/// A program that writes Latin-1, bytes, or half a number is told so on its row, and nobody else waits for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_that_cannot_be_read_stops_no_other() {
+    let mut erp = Erp::with(Kind::Sqlite, "").await;
+    let goods = erp.goods().await;
+    let [_, sku, ..] = priced(&erp).await;
+    erp.stop().await;
+    for sql in [
+        format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{STORE}', CAST(x'434146C9' AS TEXT), '1', '5')"
+        ),
+        format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{STORE}', 'A', '1', x'35')"
+        ),
+        format!(
+            "INSERT INTO erp_prices (store, sku, min_quantity, price) VALUES ('{STORE}', '{sku}', 2.5, '10')"
+        ),
+        format!(
+            "INSERT INTO commands (store, kind, key, data) VALUES ('{STORE}', 'order.notes', CAST(x'C9' AS TEXT), '{{}}')"
+        ),
+    ] {
+        erp.mirror.execute(&sql).await;
+    }
+    erp.set_stock(&goods[0], "3").await;
+    erp.start();
+    let own = format!("SELECT state AS s FROM erp_stock WHERE sku = '{}'", goods[0].sku);
+    erp.until(&own, |states| states == ["done"]).await;
+    for table in ["erp_prices", "commands"] {
+        let sql = format!("SELECT state || ' ' || error_code AS s FROM {table}");
+        erp.until(&sql, |rows| rows == ["failed unreadable"]).await;
+    }
+    let sql =
+        "SELECT count(*) || '' AS n FROM erp_stock WHERE error_code = 'unreadable' AND hint LIKE '%UTF-8%'";
+    erp.until(sql, |rows| rows == ["2"]).await;
+    let errors = erp.installation.run(&["errors"]).await.expect(0);
+    assert_eq!(errors.stdout.matches("[unreadable]").count(), 4, "{}", errors.stdout);
     erp.stop().await;
 }
 

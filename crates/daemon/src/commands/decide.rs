@@ -6,6 +6,7 @@ use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::{
+    errors::shown,
     reading::{Reading, named},
     say,
 };
@@ -44,8 +45,9 @@ pub(super) async fn held(cli: &Cli) -> u8 {
         }
         Ok(rows) if rows.is_empty() => println!("nada retido / nothing is held"),
         Ok(rows) => rows.iter().for_each(|row| {
-            println!("{} {} {}", row.store, row.entity, row.key);
-            println!("  causa / cause: {}\n  próximo passo / next step: {}", row.error, row.hint);
+            let [key, error, hint] = [&row.key, &row.error, &row.hint].map(|text| shown(text));
+            println!("{} {} {key}", row.store, row.entity);
+            println!("  causa / cause: {error}\n  próximo passo / next step: {hint}");
         }),
         Err(error) => return say(&Problem::from_store(&error), cli.json),
     }

@@ -54,7 +54,24 @@ fn show(errors: &[ErrorRow]) {
 pub(super) fn as_text(row: &ErrorRow) -> String {
     let ErrorRow { store, entity, key, code, error, hint, at } = row;
     let at = at.format("%d/%m/%Y %H:%M UTC");
+    let [key, error, hint] = [key, error, hint].map(|text| shown(text));
     format!(
         "{store} {entity} {key} [{code}] {at}\n  causa / cause: {error}\n  próximo passo / next step: {hint}\n"
     )
+}
+
+/// A text of a row as a terminal may be given it: what would move the cursor, or turn the line around, is escaped.
+pub(super) fn shown(text: &str) -> String {
+    let is_harmful = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut shown = String::new();
+    for letter in text.chars() {
+        match is_harmful(letter) {
+            true => shown.extend(letter.escape_default()),
+            false => shown.push(letter),
+        }
+    }
+    shown
 }

@@ -31,6 +31,22 @@ impl Row {
         column!(self, at, Option<String>)
     }
 
+    /// Text that somebody else has written: on SQLite it may be no UTF-8, or bytes, which both show as U+FFFD.
+    pub(crate) fn foreign_text(&self, at: usize) -> Result<String, Error> {
+        Ok(self.optional_foreign_text(at)?.unwrap_or_default())
+    }
+
+    /// The same, which may be NULL.
+    pub(crate) fn optional_foreign_text(&self, at: usize) -> Result<Option<String>, Error> {
+        match (self.optional_text(at), self) {
+            (Err(error), Self::Sqlite(row)) => match row.try_get::<Option<Vec<u8>>, _>(at) {
+                Ok(bytes) => Ok(bytes.map(|bytes| format!("\u{fffd}{}", String::from_utf8_lossy(&bytes)))),
+                Err(_) => Err(error),
+            },
+            (text, _) => text,
+        }
+    }
+
     pub(crate) fn int(&self, at: usize) -> Result<i64, Error> {
         column!(self, at, i64)
     }

@@ -115,9 +115,9 @@ impl PageTx<'_> {
 pub(super) fn command(row: &Row) -> Result<Command, Error> {
     Ok(Command {
         id: row.int(0)?,
-        kind: row.text(1)?,
-        key: row.text(2)?,
-        data: row.optional_text(3)?.unwrap_or_default(),
+        kind: row.foreign_text(1)?,
+        key: row.foreign_text(2)?,
+        data: row.foreign_text(3)?,
         state: PushState::parse(&row.text(4)?),
         // An ERP may write a time of its own that nobody can read.
         created_at: row.optional_time(5).ok().flatten(),

@@ -16,7 +16,7 @@ use crate::{
 pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
-pub(crate) const OF_SKU: &str = "SELECT min_quantity, CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
+pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
     CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, updated_at = $5, \
@@ -99,7 +99,7 @@ impl Store {
         let rows = self.database.fetch("read wanted prices", OPEN, vec![store.as_str().into()]).await?;
         let wanted = |row: &Row| {
             Ok(WantedPrices {
-                sku: Sku::new(row.text(0)?),
+                sku: Sku::new(row.foreign_text(0)?),
                 product: row.optional_text(1)?.map(ProductId::new),
                 revision: row.int(2)?,
             })
@@ -126,7 +126,9 @@ impl Store {
     pub async fn wanted_tiers(&self, store: &StoreKey, sku: &Sku) -> Result<Vec<WantedTier>, Error> {
         let values = vec![store.as_str().into(), sku.as_str().into()];
         let rows = self.database.fetch("read wanted tiers", OF_SKU, values).await?;
-        rows.iter().map(tier).collect()
+        // SQLite keeps what it is given: what is no whole number is no tier (`fail_unreadable` says so on its row).
+        let is_tier = |row: &&Row| row.text(0).is_ok_and(|text| text.parse::<i64>().is_ok());
+        rows.iter().filter(is_tier).map(tier).collect()
     }
 }
 
@@ -164,9 +166,9 @@ impl PageTx<'_> {
 
 fn tier(row: &Row) -> Result<WantedTier, Error> {
     Ok(WantedTier {
-        min_quantity: row.int(0)?,
-        price: row.optional_text(1)?,
-        discount_percent: row.optional_text(2)?,
+        min_quantity: row.text(0)?.parse().unwrap_or_default(),
+        price: row.optional_foreign_text(1)?,
+        discount_percent: row.optional_foreign_text(2)?,
         package: [amount(row, 3)?, amount(row, 4)?, amount(row, 5)?, amount(row, 6)?],
         package_written: [3, 4, 5, 6]
             .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())

@@ -154,7 +154,7 @@ impl Store {
         let read = |row: &crate::driver::Row| {
             Ok(WantedRow {
                 state: row.text(0)?,
-                wanted: row.optional_text(1)?,
+                wanted: row.optional_foreign_text(1)?,
                 error: row.optional_text(2)?,
                 hint: row.optional_text(3)?,
                 updated_at: row.optional_time(4).ok().flatten(),
@@ -174,7 +174,7 @@ impl Store {
             let word = row.text(1)?;
             let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == word);
             if let (Some(wanted), Some(state)) = (wanted, PushState::parse(&row.text(3)?)) {
-                troubled.push(TroubledRow { store: row.text(0)?, wanted, key: row.text(2)?, state });
+                troubled.push(TroubledRow { store: row.text(0)?, wanted, key: row.foreign_text(2)?, state });
             }
         }
         Ok(troubled)
@@ -190,7 +190,7 @@ impl Store {
             Ok(HeldRow {
                 store: row.text(0)?,
                 entity: row.text(1)?,
-                key: row.text(2)?,
+                key: row.foreign_text(2)?,
                 error: row.text(3)?,
                 hint: row.text(4)?,
             })

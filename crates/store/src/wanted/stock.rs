@@ -114,10 +114,10 @@ impl PageTx<'_> {
 }
 
 fn wanted(row: &Row) -> Result<WantedStock, Error> {
-    let written = row.text(2)?;
+    let written = row.foreign_text(2)?;
     Ok(WantedStock {
-        sku: Sku::new(row.text(0)?),
-        location: LocationId::new(row.text(1)?),
+        sku: Sku::new(row.foreign_text(0)?),
+        location: LocationId::new(row.foreign_text(1)?),
         quantity: exact(&written),
         written,
         state: PushState::parse(&row.text(3)?),

@@ -33,6 +33,8 @@ pub(crate) enum Rank {
     Raises,
     /// What was sent and is looked at.
     Verify,
+    /// Levels of SKUs that nobody knows: a whole catalogue of them asks for nothing.
+    Unknown,
 }
 
 /// Something to do. No two with a key in common are under way at once.
@@ -213,6 +215,9 @@ pub(crate) fn key_of_level(level: &WantedStock) -> String {
 }
 
 fn rank(level: &WantedStock) -> Rank {
+    if level.product.is_none() {
+        return Rank::Unknown;
+    }
     let (Some(wanted), Some(mirrored)) = (level.quantity, level.mirrored) else { return Rank::Raises };
     match wanted < mirrored {
         true if wanted <= Decimal::ZERO => Rank::Empties,

@@ -88,8 +88,12 @@ impl Pusher<'_> {
     ) -> Result<Vec<Verdict>, Cause> {
         let all = |verdict: Verdict| Ok(vec![verdict; open.len()]);
         let Some(product) = &wanted.product else { return all(self.unknown_sku(wanted.sku.as_str()).await?) };
-        if let Some(problem) = rows.iter().find_map(|row| tier_of(row).err()) {
-            return all(Verdict::Failed(invalid(&problem)));
+        if rows.iter().any(|row| tier_of(row).is_err()) {
+            let own = |row: &WantedTier| match tier_of(row) {
+                Err(problem) => Verdict::Failed(invalid(&problem)),
+                Ok(_) => Verdict::Waiting(waits_for_other(), Duration::from_secs(60)),
+            };
+            return Ok(open.iter().map(own).collect());
         }
         let detail = match self.read_product(product).await {
             Ok(detail) => detail,
@@ -247,8 +251,11 @@ pub(super) fn looks_like_a_slip(
     current: &[Tier],
 ) -> Option<(PriceHeld, Decimal)> {
     let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
-    let cut =
-        |percent: Decimal| base.map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED);
+    // One that is no discount is refused by its rule, and not offered for release.
+    let cut = |percent: Decimal| {
+        let is_one = percent >= Decimal::ZERO && percent < Decimal::ONE_HUNDRED;
+        base.filter(|_| is_one).map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED)
+    };
     let price = row.price().or_else(|| row.discount().and_then(cut))?;
     // What so many cost now, by whichever tier applies to them.
     let applies = |tier: &&Tier| i64::from(tier.min_quantity) <= row.min_quantity;
@@ -479,6 +486,14 @@ fn written_back() -> Said {
             "this price was sent 3 times within an hour, and somebody changes it back each time",
             "see who else changes prices (portal, another system); if it is meant: espelho release {row}",
         ],
+    )
+}
+
+fn waits_for_other() -> Said {
+    Said::new(
+        "tier_invalid",
+        ["outra faixa deste produto tem um valor inválido", "corrija a outra faixa; esta vai em seguida"],
+        ["another tier of this product has an invalid value", "correct the other tier; this one follows"],
     )
 }
 

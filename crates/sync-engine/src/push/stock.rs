@@ -28,6 +28,8 @@ use super::{
 
 /// Units of which there is no half (API document, "Product": `base_unit`).
 const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
+/// Decimals of a quantity, at most: a gram of a tonne.
+const MOST_DECIMALS: u32 = 6;
 /// The window in which levels that go to zero are counted together.
 const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 /// How often rows are looked at again that failed because nobody knew their SKU.
@@ -59,6 +61,10 @@ impl Pusher<'_> {
             return Ok(());
         }
         self.state().reopened = Some(now);
+        let unreadable = self.context.store.fail_unreadable(&self.context.lease).await?;
+        if unreadable > 0 {
+            tracing::warn!(store = %self.context.key, rows = unreadable, "rows of the ERP cannot be read");
+        }
         match self.context.store.reopen_unknown_skus(&self.context.lease).await {
             Err(error @ StoreError::LeaseLost { .. }) => Err(error.into()),
             // The ERP holds one of them, and others must not wait for that.
@@ -391,9 +397,10 @@ impl Pusher<'_> {
     }
 }
 
-/// Whether a level would go to zero; also one of which nobody knows yet what the marketplace has.
+/// Whether a level would go to zero; also one of which nobody knows yet what the marketplace has. What is not sold there empties nothing.
 pub(super) fn empties(level: &WantedStock) -> bool {
-    matches!(level.state, Some(PushState::New | PushState::Waiting))
+    level.product.is_some()
+        && matches!(level.state, Some(PushState::New | PushState::Waiting))
         && level.quantity == Some(Decimal::ZERO)
         && level.mirrored != Some(Decimal::ZERO)
 }
@@ -448,6 +455,9 @@ pub(super) fn check(level: &WantedStock) -> Result<Decimal, Said> {
     let quantity = level.quantity.ok_or_else(|| invalid(&format!("{:?} is not a number", level.written)))?;
     if quantity < Decimal::ZERO {
         return Err(invalid(&format!("quantity is {quantity}; it must be 0 or more")));
+    }
+    if quantity.normalize().scale() > MOST_DECIMALS {
+        return Err(invalid(&format!("quantity is {quantity}, with more than {MOST_DECIMALS} decimals")));
     }
     let whole = level.base_unit.as_deref().is_some_and(|unit| WHOLE_UNITS.contains(&unit));
     if whole && !quantity.fract().is_zero() {
