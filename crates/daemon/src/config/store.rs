@@ -149,7 +149,7 @@ impl Default for Guards {
             price_max_rise_percent: 400.0,
             price_floor: 0.0,
             zero_max_rows: 10,
-            zero_max_percent: 50.0,
+            zero_max_percent: 20.0,
             listings_per_hour: 20,
         }
     }

@@ -27,7 +27,7 @@ impl Default for Guards {
             price_max_rise_percent: Decimal::from(400),
             price_floor: Decimal::ZERO,
             zero_max_rows: 10,
-            zero_max_percent: Decimal::from(50),
+            zero_max_percent: Decimal::from(20),
             listings_per_hour: 20,
         }
     }
@@ -100,8 +100,8 @@ mod tests {
     fn a_shop_is_not_emptied_at_once_and_a_few_levels_may_go() {
         let guards = Guards::default();
         assert!(!guards.holds_zeroes(10, 10), "few, whatever their share");
-        assert!(!guards.holds_zeroes(2_500, 5_000), "many, and half of all");
-        assert!(guards.holds_zeroes(2_501, 5_000));
+        assert!(!guards.holds_zeroes(1_000, 5_000), "many, and a fifth of all");
+        assert!(guards.holds_zeroes(1_001, 5_000));
         assert!(guards.holds_zeroes(11, 0) && guards.holds_zeroes(30, 30), "a small shop too");
     }
 }
