@@ -4,7 +4,8 @@
 //! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when ([`watch`] who has stopped),
 //! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
 //! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
-//! [`occurrence`] and [`conversation`] are the mirrored aggregates, [`sync`] is how a run speaks about itself.
+//! [`occurrence`] and [`conversation`] are the mirrored aggregates, [`sync`] is how a run speaks about itself,
+//! [`text`] are the words for people.
 #![deny(missing_docs)]
 
 pub mod campaign;
@@ -27,6 +28,7 @@ pub mod shipment;
 pub mod store_key;
 pub mod store_profile;
 pub mod sync;
+pub mod text;
 pub mod time;
 pub mod timeline;
 pub mod tracking;

@@ -1,0 +1,92 @@
+//! The messages of both languages, parsed once.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
+
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
+
+use super::{Arg, Language, Locale, format};
+
+type Bundle = FluentBundle<FluentResource>;
+
+/// Declares the files of the catalogue, once for both languages.
+macro_rules! files {
+    ($($area:literal),+ $(,)?) => {
+        /// Area, Portuguese, English.
+        pub(super) const FILES: &[(&str, &str, &str)] = &[$((
+            $area,
+            include_str!(concat!("../../texts/pt-BR/", $area, ".ftl")),
+            include_str!(concat!("../../texts/en/", $area, ".ftl")),
+        )),+];
+    };
+}
+
+files!["alarms"];
+
+static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
+static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English));
+
+pub(super) fn source(
+    language: Language,
+    (_, portuguese, english): &(&str, &'static str, &'static str),
+) -> &'static str {
+    match language {
+        Language::Portuguese => portuguese,
+        Language::English => english,
+    }
+}
+
+fn bundle(language: Language) -> Bundle {
+    // Both tags are well-formed.
+    let mut bundle = Bundle::new_concurrent(language.tag().parse().into_iter().collect());
+    // The marks around arguments are for texts that mix directions; in a terminal they are rubbish.
+    bundle.set_use_isolating(false);
+    for file in FILES {
+        // A test holds that every file parses and that no identifier stands twice.
+        let resource =
+            FluentResource::try_new(source(language, file).to_owned()).unwrap_or_else(|(parsed, _)| parsed);
+        bundle.add_resource_overriding(resource);
+    }
+    bundle
+}
+
+fn of(language: Language) -> &'static Bundle {
+    match language {
+        Language::Portuguese => &PORTUGUESE,
+        Language::English => &ENGLISH,
+    }
+}
+
+pub(super) fn has(id: &str) -> bool {
+    of(Language::Portuguese).has_message(id)
+}
+
+/// A message, or one of its attributes; `None` where there is none.
+pub(super) fn render(
+    id: &str,
+    attribute: Option<&str>,
+    args: &BTreeMap<Cow<'static, str>, Arg>,
+    locale: Locale,
+) -> Option<String> {
+    let bundle = of(locale.language);
+    let message = bundle.get_message(id)?;
+    let pattern = match attribute {
+        None => message.value()?,
+        Some(attribute) => message.get_attribute(attribute)?.value(),
+    };
+    let values: FluentArgs<'_> = args.iter().map(|(name, arg)| (name.as_ref(), value(arg, locale))).collect();
+    // What is missing is shown by its name: a text with a hole is better than none.
+    let mut errors = Vec::new();
+    Some(bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned())
+}
+
+fn value(arg: &Arg, locale: Locale) -> FluentValue<'_> {
+    match arg {
+        Arg::Number(number) => FluentValue::from(*number),
+        Arg::Word(word) => FluentValue::from(word.as_str()),
+        Arg::Money(amount) => FluentValue::from(format::money(*amount, locale.language)),
+        Arg::Quantity(quantity) => FluentValue::from(format::quantity(*quantity, locale.language)),
+        Arg::Time(time) => FluentValue::from(format::local(*time, locale)),
+        Arg::Seconds(seconds) => FluentValue::from(format::span(*seconds)),
+        Arg::Text(text) => FluentValue::from(text.message(locale)),
+    }
+}

@@ -1,0 +1,124 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use fluent_syntax::ast::{self, Entry, Expression, InlineExpression, Pattern, PatternElement};
+
+use super::*;
+
+const BOTH: [Locale; 2] = [
+    Locale { language: Language::Portuguese, timezone: Tz::America__Sao_Paulo },
+    Locale { language: Language::English, timezone: Tz::America__Sao_Paulo },
+];
+
+/// Every message and attribute of a language, with the arguments that it names.
+fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
+    let mut all = BTreeMap::new();
+    for file in catalogue::FILES {
+        let parsed = fluent_syntax::parser::parse(catalogue::source(language, file));
+        let resource = parsed.unwrap_or_else(|(_, errors)| panic!("{} in {language}: {errors:?}", file.0));
+        for entry in resource.body {
+            let Entry::Message(message) = entry else { continue };
+            let value = message.value.iter().map(|value| (message.id.name.to_owned(), value));
+            let attributes = message
+                .attributes
+                .iter()
+                .map(|attribute| (format!("{}.{}", message.id.name, attribute.id.name), &attribute.value));
+            for (id, pattern) in value.chain(attributes) {
+                let mut names = BTreeSet::new();
+                of_pattern(pattern, &mut names);
+                assert!(all.insert(id.clone(), names).is_none(), "{id} stands twice in {language}");
+            }
+        }
+    }
+    all
+}
+
+fn of_pattern(pattern: &Pattern<&str>, names: &mut BTreeSet<String>) {
+    for element in &pattern.elements {
+        let PatternElement::Placeable { expression } = element else { continue };
+        match expression {
+            Expression::Inline(inline) => of_inline(inline, names),
+            Expression::Select { selector, variants } => {
+                of_inline(selector, names);
+                variants.iter().for_each(|ast::Variant { value, .. }| of_pattern(value, names));
+            }
+        }
+    }
+}
+
+fn of_inline(inline: &InlineExpression<&str>, names: &mut BTreeSet<String>) {
+    if let InlineExpression::VariableReference { id } = inline {
+        names.insert(id.name.to_owned());
+    }
+}
+
+#[test]
+fn every_message_is_there_in_both_languages_with_the_same_arguments() {
+    let [portuguese, english] = Language::ALL.map(messages);
+    let ids = |of: &BTreeMap<String, _>| of.keys().cloned().collect::<BTreeSet<_>>();
+    assert_eq!(ids(&portuguese), ids(&english));
+    for (id, names) in &portuguese {
+        assert_eq!(names, &english[id], "the arguments of {id}");
+    }
+}
+
+#[test]
+fn a_text_is_rendered_in_one_language_and_names_its_next_step() {
+    let text = Text::new("alarm-service-stopped").with("seconds", Arg::Seconds(90));
+    let [portuguese, english] = BOTH.map(|locale| (text.message(locale), text.next(locale).unwrap()));
+    assert_ne!(portuguese, english);
+    assert!(
+        portuguese.1.contains("systemctl start espelho") && english.1.contains("systemctl start espelho")
+    );
+}
+
+#[test]
+fn an_unknown_message_is_shown_by_its_identifier() {
+    let text = Text::new("there-is-none");
+    assert_eq!(
+        (text.message(BOTH[0]), text.next(BOTH[0]), text.is_known()),
+        ("there-is-none".into(), None, false)
+    );
+}
+
+#[test]
+fn a_text_survives_the_database() {
+    let text = Text::new("x").with("n", 3_u64).with("sku", "CAN-01").with("why", Text::new("y"));
+    let kept = serde_json::to_string(&text).unwrap();
+    assert_eq!(serde_json::from_str::<Text>(&kept).unwrap(), text);
+}
+
+#[test]
+fn numbers_and_times_are_written_as_people_write_them() {
+    let [pt, en] = BOTH;
+    let amount = |text: &str| text.parse::<Decimal>().unwrap();
+    for (exact, portuguese, english) in [
+        ("1234.56", "R$ 1.234,56", "R$ 1,234.56"),
+        ("0.5", "R$ 0,50", "R$ 0.50"),
+        ("1234567", "R$ 1.234.567,00", "R$ 1,234,567.00"),
+        ("-999", "R$ -999,00", "R$ -999.00"),
+        ("12.345", "R$ 12,345", "R$ 12.345"),
+    ] {
+        assert_eq!((pt.money(amount(exact)), en.money(amount(exact))), (portuguese.into(), english.into()));
+    }
+    assert_eq!((pt.quantity(amount("47.000")), en.number(99_441)), ("47".into(), "99,441".into()));
+    let at = DateTime::parse_from_rfc3339("2026-01-31T02:05:00Z").unwrap().to_utc();
+    assert_eq!((pt.time(at), en.time(at)), ("30/01/2026 23:05".into(), "2026-01-30 23:05".into()));
+    for (seconds, words) in [(-5, "0 s"), (119, "119 s"), (120, "2 min"), (7_200, "2 h"), (172_800, "2 d")] {
+        assert_eq!(pt.span(seconds), words);
+    }
+}
+
+#[test]
+fn tags_and_posix_locales_name_a_language() {
+    for (tag, language) in [
+        ("pt-BR", Some(Language::Portuguese)),
+        ("pt_BR.UTF-8", Some(Language::Portuguese)),
+        ("en_US.UTF-8", Some(Language::English)),
+        ("EN", Some(Language::English)),
+        ("C", None),
+        ("de_DE", None),
+        ("", None),
+    ] {
+        assert_eq!(Language::parse(tag), language, "{tag}");
+    }
+}
