@@ -21,7 +21,6 @@ impl Tallies {
         }
     }
 
-    /// What one store has counted.
     /// What every store has counted.
     pub(crate) fn all(&self) -> Vec<(StoreKey, Counted)> {
         self.tallies().iter().map(|(store, tally)| (store.clone(), tally.counted())).collect()
