@@ -146,7 +146,8 @@ impl Contact {
     pub fn scope(&self) -> Option<Trouble> {
         let latest = self.scopes.values().max_by_key(|trouble| trouble.last)?;
         let since = self.scopes.values().map(|trouble| trouble.since).min().unwrap_or(latest.since);
-        let mut abilities: Vec<_> = self.scopes.values().flat_map(|trouble| trouble.abilities.clone()).collect();
+        let mut abilities: Vec<_> =
+            self.scopes.values().flat_map(|trouble| trouble.abilities.clone()).collect();
         abilities.sort_unstable();
         abilities.dedup();
         let times = self.scopes.values().map(|trouble| trouble.times).sum();
@@ -269,7 +270,8 @@ mod tests {
             contact.note(outcome, at(second));
         }
         let troubles: Vec<_> = contact.troubles().iter().map(|t| (t.kind, t.since, t.times)).collect();
-        let expected: Vec<_> = expected.iter().map(|(kind, since, times)| (*kind, at(*since), *times)).collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(kind, since, times)| (*kind, at(*since), *times)).collect();
         assert_eq!((troubles, contact.answered_at), (expected, answered.map(at)), "{text}");
     }
 
@@ -317,7 +319,8 @@ mod tests {
         let request = ApiRequest::get("/orders", &[]);
         let outcome = |status: u16, body: &str| {
             let refusal = Box::new(crate::error::Refusal::parse(body.as_bytes()));
-            let error = Error::Refused { request: request.describe(), read: true, status, refusal, after: None };
+            let error =
+                Error::Refused { request: request.describe(), read: true, status, refusal, after: None };
             Outcome::of(&request, &Err::<(), _>(error))
         };
         let said = r#"{"success":false,"message_code":"X","description":"palavras"}"#;
@@ -343,7 +346,8 @@ mod tests {
         ] {
             assert_eq!(kind(outcome(status, body)), expected, "{status} {body}");
         }
-        let missing = r#"{"message_code":"FORBIDDEN","description":"Sem permissão","errors":["store_products_read"]}"#;
+        let missing =
+            r#"{"message_code":"FORBIDDEN","description":"Sem permissão","errors":["store_products_read"]}"#;
         assert_eq!(kind(outcome(403, missing)), "scope");
         assert_eq!(Outcome::of(&request, &Err::<(), _>(Error::Setup(String::new()))), None);
     }

@@ -321,7 +321,8 @@ mod tests {
             tally.value("f", Some("x"), &[]);
             tally.drift("/r", vec!["new".into()], &["old"]);
         }
-        let (at, failed) = (DateTime::UNIX_EPOCH, contact::Outcome::Failed(TroubleKind::Errors, String::new()));
+        let (at, failed) =
+            (DateTime::UNIX_EPOCH, contact::Outcome::Failed(TroubleKind::Errors, String::new()));
         first.contact(Some(failed), at);
         second.go_on_from(&first.counted());
         let counted = second.counted();

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use espelho_api_client::tally::{Counted, Tally};
+use espelho_api_client::{
+    contact::Contact,
+    tally::{Counted, Tally},
+};
 use espelho_model::StoreKey;
 
 /// The counts of the stores that this process has worked on.
@@ -19,6 +22,11 @@ impl Tallies {
         if let Some(earlier) = tallies.insert(store.clone(), Arc::clone(tally)) {
             tally.go_on_from(&earlier.counted());
         }
+    }
+
+    /// What a store's client has seen of the marketplace.
+    pub(crate) fn contact(&self, store: &StoreKey) -> Option<Contact> {
+        self.tallies().get(store).map(|tally| tally.counted().contact)
     }
 
     /// What every store has counted.

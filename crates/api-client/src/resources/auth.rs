@@ -66,7 +66,8 @@ impl Credential {
         let request = login_request(&self.username, &self.password, self.webhook.as_ref());
         self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
         let answer = self.exchange.once(&request, None, None).await;
-        let issued = answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
+        let issued =
+            answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
         let issued = issued.map_err(|error| self.named(error));
         self.exchange.tally.contact(contact::Outcome::of_login(&request, &issued), self.clock.now());
         issued

@@ -106,4 +106,8 @@ unproved-owner = Nobody works on store { $store } yet.
 
 # Deadlines, as in v_deadlines.kind.
 word-deadline-ship-by = dispatch
-word-deadline-fiscal = invoice
+word-deadline-invoice-by = invoice
+
+# Words of a row that was written before words had codes, or that the marketplace said.
+raw = { $error }
+    .next = { $hint }

@@ -106,4 +106,8 @@ unproved-owner = Ainda ninguém cuida da loja { $store }.
 
 # Prazos, como em v_deadlines.kind.
 word-deadline-ship-by = despacho
-word-deadline-fiscal = nota fiscal
+word-deadline-invoice-by = nota fiscal
+
+# Palavras de uma linha escrita antes que as palavras tivessem códigos, ou que o marketplace disse.
+raw = { $error }
+    .next = { $hint }
