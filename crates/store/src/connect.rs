@@ -203,7 +203,8 @@ async fn open_postgres(url: &str, clock: &Arc<dyn Clock>) -> Result<(Database, D
         .application_name("espelho")
         // A plan that was made while a table was empty reads it from end to end for ever after, until the
         // server's own analysis comes by: a first run took five times as long. Every statement here goes by key.
-        .options([("enable_seqscan", "off")]);
+        // An ERP that empties and reloads a table keeps it locked: whoever waits for it must go on with the rest.
+        .options([("enable_seqscan", "off"), ("lock_timeout", "10s")]);
     let failed = |source| Error::Connect { url: shown(url), source };
     // The pool would try again until its time-out and then say only that it timed out.
     let once = options.connect().await.map_err(failed)?;

@@ -15,8 +15,8 @@ use espelho_store::{AlarmRow, ServiceInstance, Store};
 use espelho_sync_engine::plan::alarms::{Observations, Verdict, decide};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use observe::offline;
 use observe::Facts;
+pub(crate) use observe::offline;
 pub(crate) use shown::{ShownAlarm, ShownVerdict};
 
 use self::database::Prober;

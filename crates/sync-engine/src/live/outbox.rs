@@ -1,6 +1,6 @@
 //! What the ERP wants, while the service runs: carried out as soon as it is written.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use espelho_model::{OrderNumber, watch};
 use espelho_store::{EffectState, Part};
@@ -15,6 +15,11 @@ use crate::{
     Problem,
     push::{Pusher, Told},
 };
+
+/// The code of a problem with the database.
+const DATABASE: &str = "database";
+/// Until the outbox is read again after the database refused.
+const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
 impl Told for Live<'_> {
     fn order(&self, number: &OrderNumber) {
@@ -35,10 +40,19 @@ impl Told for Live<'_> {
 impl Live<'_> {
     /// Carries out what is wanted, now and whenever something is.
     pub(super) async fn push_out(&self, outbox: &Notify) -> Result<(), Problem> {
-        let pusher = Pusher::new(self.context, &self.options.push, self);
+        let mut pusher = Pusher::new(self.context, &self.options.push, self);
         while !self.is_stopping() {
             // In a box: thousands of stores have nothing to do.
-            Box::pin(self.rounds(&pusher, outbox)).await?;
+            match Box::pin(self.rounds(&pusher, outbox)).await {
+                // An ERP keeps its own tables locked: what is read down goes on, and the outbox is read again later.
+                Err(problem) if problem.code == DATABASE => {
+                    tracing::warn!(store = %self.context.key, error = problem.error, "the outbox cannot be read; will retry");
+                    pusher = Pusher::new(self.context, &self.options.push, self);
+                    self.pause(AFTER_REFUSAL).await;
+                    continue;
+                }
+                ended => ended?,
+            }
             let _waiting = watch::idle();
             tokio::select! {
                 () = outbox.notified() => (),
@@ -47,6 +61,14 @@ impl Live<'_> {
             }
         }
         Ok(())
+    }
+
+    async fn pause(&self, duration: Duration) {
+        let _waiting = watch::idle();
+        tokio::select! {
+            () = self.context.clock.sleep(duration) => (),
+            () = self.context.stop.cancelled() => (),
+        }
     }
 
     async fn rounds(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
