@@ -108,6 +108,8 @@ pub struct WebhookWatch {
     pub problem: Option<String>,
     /// When a login of ours was last made because another program's had ended our token; only read.
     pub other_login_at: Option<DateTime<Utc>>,
+    /// Whether it is proved that deliveries do not come; not kept over a restart.
+    pub silent: bool,
 }
 
 /// A word of the marketplace's.
@@ -225,6 +227,7 @@ fn watch(row: &Row) -> Result<WebhookWatch, Error> {
         test_heard_at: row.optional_time(5)?,
         problem: row.optional_text(6)?,
         other_login_at: row.optional_time(7)?,
+        silent: false,
     })
 }
 

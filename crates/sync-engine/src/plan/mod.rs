@@ -10,5 +10,6 @@ pub mod missing;
 pub mod page;
 pub mod paging;
 pub mod policy;
+pub mod silence;
 pub mod tiers;
 pub mod window;

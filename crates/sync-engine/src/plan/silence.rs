@@ -1,0 +1,110 @@
+//! Whether webhooks arrive: from what sweeps found and no delivery told to a proof that none comes.
+//!
+//! One lost delivery proves nothing. A change that no delivery told only raises a suspicion, and a test delivery that is asked for
+//! then settles it: it arrives, or it does not.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_store::WebhookWatch;
+
+/// A delivery may still be under way.
+const GRACE: TimeDelta = TimeDelta::seconds(5);
+/// A test delivery arrives within this time.
+const ARRIVES: TimeDelta = TimeDelta::seconds(15);
+/// Until the marketplace is asked again.
+const AGAIN: TimeDelta = TimeDelta::seconds(30);
+/// Where no test can be asked for, so many changes prove it.
+const MANY: u64 = 3;
+/// They prove it after the marketplace's first repeated attempt (API document, "Delivery").
+const RETRIED: TimeDelta = TimeDelta::seconds(75);
+
+/// What is known, and what to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// Since when it is proved that none comes; `None` where it is not.
+    pub proved_since: Option<DateTime<Utc>>,
+    /// Whether the marketplace is to be asked for a test delivery now.
+    pub asks: bool,
+    /// Whether there is anything to wait for.
+    pub is_suspected: bool,
+}
+
+const NONE: Silence = Silence { proved_since: None, asks: false, is_suspected: false };
+
+/// Decides what a watch means at this moment.
+pub fn silence(watch: &WebhookWatch, now: DateTime<Utc>) -> Silence {
+    let unheard = |since: &DateTime<Utc>| watch.heard_at.is_none_or(|heard| heard < *since);
+    let missed = watch.missed_since.filter(|since| watch.missed > 0 && unheard(since));
+    let tested = watch.tested_at.filter(unheard);
+    let Some(since) = missed.into_iter().chain(tested).min() else { return NONE };
+    let last_asked = watch.tested_at.filter(|tested| *tested >= since);
+    let proved = match (last_asked, &watch.problem) {
+        (Some(asked), None) => unheard(&asked) && now - asked >= ARRIVES,
+        (Some(_), Some(_)) => watch.missed >= MANY && now - since >= RETRIED,
+        (None, _) => false,
+    };
+    // Between two questions the proof stands: a test that was just asked for again has not arrived either.
+    let stands = watch.silent && unheard(&since);
+    let asks = last_asked.map_or(now - since >= GRACE, |asked| now - asked >= AGAIN);
+    Silence { proved_since: (proved || stands).then_some(since), asks, is_suspected: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_000 + seconds, 0).unwrap()
+    }
+
+    fn watch(missed: u64, since: i64, heard: Option<i64>, tested: Option<i64>) -> WebhookWatch {
+        WebhookWatch {
+            missed,
+            missed_since: (missed > 0).then(|| at(since)),
+            heard_at: heard.map(at),
+            tested_at: tested.map(at),
+            ..WebhookWatch::default()
+        }
+    }
+
+    /// Whether it is proved, and whether a test is asked for, at second 100.
+    fn check(watch: &WebhookWatch) -> (bool, bool) {
+        let silence = silence(watch, at(100));
+        (silence.proved_since.is_some(), silence.asks)
+    }
+
+    // withstands: F050
+    #[test]
+    fn a_change_that_nobody_told_is_a_suspicion_and_a_test_that_does_not_come_is_the_proof() {
+        for (missed, since, heard, tested, proved, asks, why) in [
+            (0, 0, None, None, false, false, "nothing was missed"),
+            (1, 96, None, None, false, false, "a delivery may be under way"),
+            (1, 95, None, None, false, true, "a test tells"),
+            (1, 60, Some(70), None, false, false, "one has come since"),
+            (1, 60, Some(50), Some(40), false, true, "that test was before"),
+            (1, 60, Some(50), Some(86), false, false, "the test may be under way"),
+            (1, 60, Some(50), Some(85), true, false, "it did not come"),
+            (1, 60, Some(50), Some(70), true, true, "ask again, so that its end is noticed"),
+            (1, 60, Some(80), Some(70), false, false, "it came"),
+            (0, 0, Some(50), Some(70), true, true, "the daily test did not come"),
+            (0, 0, Some(80), Some(70), false, false, "the daily test came"),
+        ] {
+            assert_eq!(check(&watch(missed, since, heard, tested)), (proved, asks), "{why}");
+        }
+    }
+
+    #[test]
+    fn where_the_test_is_refused_many_changes_prove_it() {
+        let refused = |missed, since| {
+            let problem = Some("404".to_owned());
+            check(&WebhookWatch { problem, ..watch(missed, since, None, Some(90)) }).0
+        };
+        assert!(refused(3, 25) && !refused(2, 25) && !refused(3, 26));
+    }
+
+    #[test]
+    fn a_proof_stands_until_a_delivery_comes() {
+        let asked_again = WebhookWatch { silent: true, ..watch(1, 10, None, Some(95)) };
+        assert!(check(&asked_again).0, "the test that was just asked for has not come yet");
+        assert!(!check(&WebhookWatch { heard_at: Some(at(96)), ..asked_again }).0);
+    }
+}
