@@ -5,6 +5,7 @@
 //! and `connect` know which database is there.
 #![deny(missing_docs)]
 
+mod alarms;
 mod ask;
 mod attach;
 mod audits;
@@ -49,6 +50,7 @@ mod wanted;
 mod webhook_addresses;
 mod webhook_secrets;
 
+pub use alarms::{AlarmRow, RecordedAlarm, ServiceInstance};
 pub use ask::Table;
 pub use audits::AuditRecord;
 pub use before::ProductLevels;
@@ -93,6 +95,7 @@ pub use wanted::{
     prices::{WantedPrices, WantedTier},
     release::{HeldRow, TroubledRow, Wanted, WantedRow},
     stock::WantedStock,
+    unknown_stores::RowWords,
     write::{PriceWish, StockWish},
 };
 pub use webhook_addresses::WebhookOwner;

@@ -1,7 +1,7 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, attach, audits, before, changes, consumers, copies, counts,
+    Error, Store, alarms, ask, attach, audits, before, changes, consumers, copies, counts,
     driver::{Insert, Places},
     effects, explain, failures, holders, identity, inbox, lease,
     mirrored::{self, campaigns, label_files, listed, tracking},
@@ -14,6 +14,14 @@ use crate::{
 
 /// Statements that run as they are.
 const PLAIN: &[&str] = &[
+    alarms::BEAT,
+    alarms::CLEAR,
+    alarms::CLEAR_SILENT,
+    alarms::END,
+    alarms::END_SILENT,
+    alarms::LAST_BEAT,
+    alarms::RECORDED,
+    alarms::WORDS,
     ask::PROBE,
     attach::VERSION,
     before::PRODUCT,
@@ -123,6 +131,7 @@ const PLAIN: &[&str] = &[
     wanted::seen::READ_AT,
     wanted::seen::RELEASED,
     wanted::seen::RELEASES,
+    wanted::seen::REOPEN_COMMANDS,
     wanted::seen::REOPEN_PRICES,
     wanted::seen::REOPEN_STOCK,
     wanted::seen::SKUS_OF_ORDER,
@@ -134,6 +143,10 @@ const PLAIN: &[&str] = &[
     wanted::stock::ANSWER,
     wanted::stock::OPEN,
     wanted::stock::STILL,
+    wanted::unknown_stores::FAIL[0],
+    wanted::unknown_stores::FAIL[1],
+    wanted::unknown_stores::FAIL[2],
+    wanted::unknown_stores::LEASED_LATELY,
     wanted::write::COMMAND,
 ];
 
@@ -198,6 +211,7 @@ const WITH_KEYS: &[&str] = &[
 
 /// Statements that insert many rows.
 const INSERTS: &[&Insert] = &[
+    &alarms::RAISE,
     &audits::NOTE,
     &changes::APPEND,
     &failures::KEEP,
