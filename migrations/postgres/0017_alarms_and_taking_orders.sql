@@ -7,7 +7,7 @@ CREATE TABLE services (
     version    TEXT NOT NULL,
     started_at TIMESTAMPTZ NOT NULL,
     beat_at    TIMESTAMPTZ NOT NULL DEFAULT now(),
-    -- ok, warning, failing or unknown
+    -- ok, warning, failing or unknown; stopped after a stop that was asked for
     state      TEXT NOT NULL
 );
 
@@ -28,6 +28,12 @@ CREATE TABLE alarms (
     PRIMARY KEY (instance, store, code, cause)
 );
 
+-- The same with how long each has been silent, by the database's clock.
+CREATE VIEW v_services AS
+SELECT instance, process, version, started_at, beat_at, state,
+       CAST(floor(extract(epoch FROM now())) - floor(extract(epoch FROM beat_at)) AS BIGINT) AS silent_seconds
+FROM services;
+
 -- Sentences that views say where no service can, in the installation's language: the service writes them at its start.
 CREATE TABLE service_words (
     code TEXT NOT NULL PRIMARY KEY,
@@ -42,15 +48,15 @@ FROM (SELECT NULLIF(a.store, '') AS store, a.code, a.severity, max(a.count) OVER
              min(a.since) OVER same AS since, a.text, a.next,
              row_number() OVER (PARTITION BY a.store, a.code, a.cause ORDER BY a.severity, a.since, a.instance) AS nth
       FROM alarms a
-      JOIN services s ON s.instance = a.instance
-      WHERE s.beat_at BETWEEN now() - interval '60 seconds' AND now() + interval '60 seconds'
+      JOIN v_services s ON s.instance = a.instance
+      WHERE s.state <> 'stopped' AND s.silent_seconds BETWEEN -60 AND 60
       WINDOW same AS (PARTITION BY a.store, a.code, a.cause)) AS told
 WHERE nth = 1
 UNION ALL
 SELECT NULL, 'service_stopped', 'failing', 1, (SELECT max(s.beat_at) FROM services s),
        COALESCE((SELECT w.text FROM service_words w WHERE w.code = 'service_stopped'), 'service_stopped'),
        COALESCE((SELECT w.next FROM service_words w WHERE w.code = 'service_stopped'), '')
-WHERE NOT EXISTS (SELECT 1 FROM services s WHERE s.beat_at BETWEEN now() - interval '60 seconds' AND now() + interval '60 seconds');
+WHERE NOT EXISTS (SELECT 1 FROM v_services s WHERE s.state <> 'stopped' AND s.silent_seconds BETWEEN -60 AND 60);
 
 -- The orders that the ERP has taken: it writes a row for each.
 CREATE TABLE erp_orders (

@@ -195,8 +195,8 @@ WHERE s.sku IS NULL
    OR e.quantity <> CASE e.basis WHEN 'available' THEN s.available_quantity ELSE s.quantity END
    OR (CASE e.basis WHEN 'available' THEN s.available_quantity ELSE s.quantity END) IS NULL
 UNION ALL
-SELECT e.store, 'price', e.sku || '/' || e.min_quantity, COALESCE(CAST(e.price AS TEXT), e.discount_percent || ' %'),
-       CASE WHEN e.price IS NULL THEN t.discount_percent || ' %' ELSE CAST(t.value AS TEXT) END, e.state, e.updated_at
+SELECT e.store, 'price', e.sku || '/' || e.min_quantity, CAST(COALESCE(e.price, e.discount_percent || ' %') AS TEXT),
+       CAST(CASE WHEN e.price IS NULL THEN t.discount_percent || ' %' ELSE t.value END AS TEXT), e.state, e.updated_at
 FROM erp_prices e
 LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL
 LEFT JOIN product_prices t ON t.store = e.store AND t.product_id = p.id AND t.min_quantity = e.min_quantity AND t.gone_at IS NULL

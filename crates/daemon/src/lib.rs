@@ -30,6 +30,7 @@ mod status;
 mod store_task;
 mod stores;
 mod telemetry;
+mod unknown_stores;
 mod usage;
 mod vacancy;
 mod watchdog;

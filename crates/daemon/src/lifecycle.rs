@@ -26,7 +26,7 @@ use crate::{
     reload::{self, Reloads},
     status::Live,
     stores::{Changes, Stores},
-    telemetry, vacancy, watchdog,
+    telemetry, unknown_stores, vacancy, watchdog,
 };
 
 /// How often what metrics have gathered is summed up.
@@ -109,6 +109,18 @@ impl Service {
             self.shared.store.clone(),
             Arc::clone(&self.shared.clock),
             Arc::clone(&self.stores.signals),
+            self.shared.stop.clone(),
+        ));
+        // The installation's language and time zone.
+        let locale = Locale::default();
+        if let Err(error) = self.shared.store.keep_service_words(locale).await {
+            tracing::warn!(%error, "the sentences of views are not kept");
+        }
+        tokio::spawn(unknown_stores::answer(
+            self.shared.store.clone(),
+            Arc::clone(&self.shared.clock),
+            Arc::clone(&self.stores.signals),
+            locale,
             self.shared.stop.clone(),
         ));
         let watch = &self.shared.watch;

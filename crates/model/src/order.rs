@@ -78,6 +78,15 @@ pub struct Order {
     pub notes: Option<String>,
     pub created_at: Option<DateTime<Utc>>,
     pub updated_at: Option<DateTime<Utc>>,
+    pub status_label: Option<String>,
+    pub customer_city: Option<String>,
+    pub customer_state: Option<String>,
+    /// Until when the goods are to be handed over.
+    pub ship_by: Option<DateTime<Utc>>,
+    /// Until when a fiscal document is to be issued.
+    pub invoice_by: Option<DateTime<Utc>>,
+    /// Until when everything is to be ready.
+    pub pick_by: Option<DateTime<Utc>>,
     pub items: Vec<OrderItem>,
     /// The order as received.
     pub raw: RawJson,
@@ -97,6 +106,7 @@ pub struct OrderItem {
     pub price_scale: Option<i64>,
     pub stock_status: Option<String>,
     pub is_blocking_stock: Option<bool>,
+    pub name: Option<String>,
     /// The line as received.
     pub raw: RawJson,
 }

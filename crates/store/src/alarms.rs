@@ -1,7 +1,7 @@
 //! Signs of life and alarms: each process of the service says here that it runs and what it finds wrong, and every surface
 //! reads it here (`v_alarms`). The age of a sign of life is taken by the database's clock.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
     text::{Locale, Text},
@@ -23,17 +23,18 @@ pub(crate) const RAISE: Insert = Insert {
     columns: 9,
     tail: "",
 };
-pub(crate) const END: &str = "DELETE FROM services WHERE instance = $1";
-pub(crate) const CLEAR_SILENT: &str = "DELETE FROM alarms WHERE instance IN (SELECT instance FROM services WHERE beat_at < $1 AND instance <> $2)";
-pub(crate) const END_SILENT: &str = "DELETE FROM services WHERE beat_at < $1 AND instance <> $2";
+/// The sign of life stays, so that it is known since when nobody runs the service.
+pub(crate) const END: &str = "UPDATE services SET state = 'stopped' WHERE instance = $1";
+/// A process that was silent for a day is forgotten.
+pub(crate) const CLEAR_SILENT: &str =
+    "DELETE FROM alarms WHERE instance IN (SELECT instance FROM v_services WHERE silent_seconds > 86400)";
+pub(crate) const END_SILENT: &str =
+    "DELETE FROM services WHERE instance IN (SELECT instance FROM v_services WHERE silent_seconds > 86400)";
 pub(crate) const RECORDED: &str = "SELECT store, code, severity, count, since, text, next FROM v_alarms \
     ORDER BY severity, code, COALESCE(store, '')";
 pub(crate) const LAST_BEAT: &str = "SELECT max(beat_at) FROM services";
 pub(crate) const WORDS: &str = "INSERT INTO service_words (code, text, next) VALUES ($1, $2, $3) \
     ON CONFLICT (code) DO UPDATE SET text = excluded.text, next = excluded.next";
-
-/// A process that was silent for so long is forgotten.
-const FORGOTTEN_AFTER: TimeDelta = TimeDelta::days(1);
 
 /// A process that runs the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +98,6 @@ impl Store {
     /// When the database does not answer; then neither is recorded.
     pub async fn beat(&self, service: &ServiceInstance, alarms: &[AlarmRow]) -> Result<(), Error> {
         let instance = service.instance.as_str();
-        let silent = || vec![(self.clock.now() - FORGOTTEN_AFTER).into(), instance.into()];
         let key = |alarm: &AlarmRow| (alarm.store.clone(), alarm.code.clone(), alarm.cause.clone());
         let alarms = last_of_each(alarms.to_vec(), key);
         let mut tx = self.database.begin().await?;
@@ -105,8 +105,8 @@ impl Store {
         tx.execute("clear alarms", CLEAR, vec![instance.into()]).await?;
         tx.insert(&RAISE, alarms.into_iter().flat_map(|alarm| alarm_values(instance, alarm)).collect())
             .await?;
-        tx.execute("clear the alarms of silent processes", CLEAR_SILENT, silent()).await?;
-        tx.execute("forget silent processes", END_SILENT, silent()).await?;
+        tx.execute("clear the alarms of silent processes", CLEAR_SILENT, Vec::new()).await?;
+        tx.execute("forget silent processes", END_SILENT, Vec::new()).await?;
         tx.commit().await
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use espelho_model::{OrderNumber, ProductId, StoreKey};
 use rust_decimal::Decimal;
 
-use crate::{Error, Store, driver::Row};
+use crate::{Error, Store};
 
 pub(crate) const STATUS: &str = "SELECT status FROM orders WHERE store = $1 AND order_number = $2";
 pub(crate) const PRODUCT: &str =
@@ -33,8 +33,7 @@ impl Store {
     pub async fn product_levels(&self, store: &StoreKey, id: &ProductId) -> Result<ProductLevels, Error> {
         let values = vec![store.as_str().into(), id.as_str().into()];
         let rows = self.database.fetch("read a product's stock and price", PRODUCT, values).await?;
-        let decimal = |row: &Row, at| Ok(row.optional_text(at)?.and_then(|text| text.parse().ok()));
-        rows.first().map_or(Ok((None, None)), |row| Ok((decimal(row, 0)?, decimal(row, 1)?)))
+        rows.first().map_or(Ok((None, None)), |row| Ok((row.optional_decimal(0)?, row.optional_decimal(1)?)))
     }
 
     /// Orders as they were received, by number; those that are gone or not mirrored are absent.

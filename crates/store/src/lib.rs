@@ -101,6 +101,7 @@ pub use wanted::{
     prices::{WantedPrices, WantedTier},
     release::{HeldRow, TroubledRow, Wanted, WantedRow},
     stock::WantedStock,
+    unknown_stores::RowWords,
     write::{PriceWish, StockWish},
 };
 pub use webhook_addresses::WebhookOwner;

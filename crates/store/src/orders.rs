@@ -27,8 +27,9 @@ pub(crate) const UPSERT: Insert = Insert {
     head: "INSERT INTO orders (store, order_number, listing_hash, content_hash, mirrored_at, status, workflow_type, type, \
            channel, delivery_method, checkout_group_id, customer_id, customer_name, total_products, total_shipping, \
            total_discounts, total_order, items_count, lines_count, payment_method, payment_status, payment_expires_at, \
-           is_collective, is_awaiting_campaign, release_at, picked_up_at, notes, created_at, updated_at, raw)",
-    columns: 30,
+           is_collective, is_awaiting_campaign, release_at, picked_up_at, notes, created_at, updated_at, raw, status_label, \
+           customer_city, customer_state, ship_by, invoice_by, pick_by)",
+    columns: 36,
     tail: "ON CONFLICT (store, order_number) DO UPDATE SET listing_hash = excluded.listing_hash, \
            content_hash = excluded.content_hash, gone_at = NULL, mirrored_at = excluded.mirrored_at, \
            status = excluded.status, workflow_type = excluded.workflow_type, type = excluded.type, \
@@ -41,19 +42,22 @@ pub(crate) const UPSERT: Insert = Insert {
            payment_expires_at = excluded.payment_expires_at, is_collective = excluded.is_collective, \
            is_awaiting_campaign = excluded.is_awaiting_campaign, release_at = excluded.release_at, \
            picked_up_at = excluded.picked_up_at, notes = excluded.notes, created_at = excluded.created_at, \
-           updated_at = excluded.updated_at, raw = excluded.raw \
+           updated_at = excluded.updated_at, raw = excluded.raw, status_label = excluded.status_label, \
+           customer_city = excluded.customer_city, customer_state = excluded.customer_state, \
+           ship_by = excluded.ship_by, invoice_by = excluded.invoice_by, pick_by = excluded.pick_by \
            WHERE orders.content_hash <> excluded.content_hash OR orders.gone_at IS NOT NULL",
 };
 
 pub(crate) const UPSERT_ITEMS: Insert = Insert {
     operation: "mirror order lines",
     head: "INSERT INTO order_items (store, order_number, id, mirrored_at, product_id, sku, quantity, unit_price, net_value, \
-           price_scale, stock_status, is_blocking_stock, raw)",
-    columns: 13,
+           price_scale, stock_status, is_blocking_stock, raw, name)",
+    columns: 14,
     tail: "ON CONFLICT (store, order_number, id) DO UPDATE SET gone_at = NULL, mirrored_at = excluded.mirrored_at, \
            product_id = excluded.product_id, sku = excluded.sku, quantity = excluded.quantity, \
            unit_price = excluded.unit_price, net_value = excluded.net_value, price_scale = excluded.price_scale, \
-           stock_status = excluded.stock_status, is_blocking_stock = excluded.is_blocking_stock, raw = excluded.raw",
+           stock_status = excluded.stock_status, is_blocking_stock = excluded.is_blocking_stock, raw = excluded.raw, \
+           name = excluded.name",
 };
 
 pub(crate) const ITEMS_GONE: &str =
@@ -99,7 +103,7 @@ impl PageTx<'_> {
     }
 }
 
-fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order) -> [Value; 30] {
+fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order) -> [Value; 36] {
     [
         store.into(),
         order.number.into_string().into(),
@@ -131,10 +135,16 @@ fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order)
         order.created_at.into(),
         order.updated_at.into(),
         order.raw.into(),
+        order.status_label.into(),
+        order.customer_city.into(),
+        order.customer_state.into(),
+        order.ship_by.into(),
+        order.invoice_by.into(),
+        order.pick_by.into(),
     ]
 }
 
-fn item_values(store: &str, order_number: &str, at: Value, item: OrderItem) -> [Value; 13] {
+fn item_values(store: &str, order_number: &str, at: Value, item: OrderItem) -> [Value; 14] {
     [
         store.into(),
         order_number.into(),
@@ -149,5 +159,6 @@ fn item_values(store: &str, order_number: &str, at: Value, item: OrderItem) -> [
         item.stock_status.into(),
         item.is_blocking_stock.into(),
         item.raw.into(),
+        item.name.into(),
     ]
 }

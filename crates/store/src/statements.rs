@@ -133,6 +133,7 @@ const PLAIN: &[&str] = &[
     wanted::seen::READ_AT,
     wanted::seen::RELEASED,
     wanted::seen::RELEASES,
+    wanted::seen::REOPEN_COMMANDS,
     wanted::seen::REOPEN_PRICES,
     wanted::seen::REOPEN_STOCK,
     wanted::seen::SKUS_OF_ORDER,
@@ -144,6 +145,10 @@ const PLAIN: &[&str] = &[
     wanted::stock::ANSWER,
     wanted::stock::OPEN,
     wanted::stock::STILL,
+    wanted::unknown_stores::FAIL[0],
+    wanted::unknown_stores::FAIL[1],
+    wanted::unknown_stores::FAIL[2],
+    wanted::unknown_stores::LEASED_LATELY,
     wanted::write::COMMAND,
 ];
 
@@ -208,6 +213,7 @@ const WITH_KEYS: &[&str] = &[
 
 /// Statements that insert many rows.
 const INSERTS: &[&Insert] = &[
+    &alarms::RAISE,
     &audits::NOTE,
     &changes::APPEND,
     &failures::KEEP,

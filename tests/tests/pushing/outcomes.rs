@@ -15,6 +15,7 @@ on_both_databases![
     what_comes_to_nothing_each_time_is_given_up_and_seen,
     plan_apply_says_by_its_exit_code_what_is_left,
     a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_shown,
+    a_row_of_a_store_that_nobody_has_is_answered_and_returns_when_it_is_corrected,
 ];
 
 const STATES: &str = "SELECT state AS s FROM erp_stock ORDER BY sku";
@@ -254,5 +255,23 @@ async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_sho
     let shown =
         erp.ask("SELECT key || ': ' || error || hint AS e FROM v_errors WHERE code = 'campaign_price'").await;
     assert!(shown[0].starts_with(&format!("{joined}/{item}: o preço congelado")), "{shown:?}");
+    erp.stop().await;
+}
+
+async fn a_row_of_a_store_that_nobody_has_is_answered_and_returns_when_it_is_corrected(kind: Kind) {
+    let mut erp = Erp::with(kind, "").await;
+    let goods = erp.goods().await.remove(0);
+    let wrong = STORE.to_uppercase();
+    let level = format!(
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{wrong}', '{}', '{}', '7.0')",
+        goods.sku, goods.location
+    );
+    erp.mirror.execute(&level).await;
+    let answered = "SELECT state || ' ' || error_code || ': ' || error || ' ' || hint AS s FROM erp_stock";
+    let words = erp.until(answered, |rows| rows.len() == 1).await.remove(0);
+    assert!(words.starts_with(&format!("failed unknown_store: Não existe a loja “{wrong}”")), "{words}");
+    assert!(words.contains(&format!("Troque store para {STORE},")), "{words}");
+    erp.mirror.execute(&format!("UPDATE erp_stock SET store = '{STORE}'")).await;
+    erp.until(STATES, |states| states == ["done"]).await;
     erp.stop().await;
 }

@@ -54,6 +54,10 @@ pub(crate) async fn compare_orders(mirror: &Mirror, truth: &Truth) {
         }
         same(&row, "customer_id", text(&order["customer"]["id"]).as_deref());
         same(&row, "customer_name", text(&order["customer"]["name"]).as_deref());
+        same(&row, "customer_city", text(&order["customer"]["city"]).as_deref());
+        same(&row, "customer_state", text(&order["customer"]["state"]).as_deref());
+        same(&row, "status_label", text(&order["status_label"]).as_deref());
+        same(&row, "ship_by", truth::time(&order["shipping"]["deadline"]).as_deref());
         for total in ["products", "shipping", "discounts", "order"] {
             same_number(&row, &format!("total_{total}"), &order["totals"][total]);
         }
@@ -75,7 +79,7 @@ fn compare_lines(order: &Value, mut lines: BTreeMap<String, Row>) {
     for item in order["items"].as_array().unwrap() {
         let row = lines.remove(&truth::text(&item["id"])).unwrap_or_else(|| panic!("{item} is not mirrored"));
         assert_eq!(raw(&row), *item);
-        for column in ["product_id", "sku", "stock_status"] {
+        for column in ["product_id", "sku", "name", "stock_status"] {
             same(&row, column, text(&item[column]).as_deref());
         }
         for column in ["quantity", "unit_price", "net_value", "price_scale"] {

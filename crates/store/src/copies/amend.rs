@@ -28,6 +28,8 @@ const AMENDMENTS: &[(&str, &str)] = &[
     ("forget the passes", "DELETE FROM sync_passes"),
     ("forget the sweeps", "DELETE FROM sweeps"),
     ("forget what was denied", "DELETE FROM missing"),
+    ("forget the signs of life", "DELETE FROM services"),
+    ("forget the alarms", "DELETE FROM alarms"),
 ];
 /// What the mirror that is replaced knows better.
 const TAKEN_OVER: &[(&str, &str)] = &[

@@ -20,7 +20,7 @@ use self::{
 use crate::Error;
 
 pub(crate) use self::{
-    row::Row,
+    row::{Row, exact},
     statement::{Insert, Places, placeholders},
     tx::Tx,
     value::Value,

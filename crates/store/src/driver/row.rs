@@ -1,6 +1,7 @@
 //! A row on its way out of either database.
 
 use chrono::{DateTime, Utc};
+use rust_decimal::Decimal;
 use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
 
 use crate::Error;
@@ -47,6 +48,12 @@ impl Row {
         }
     }
 
+    /// An amount or quantity that the statement casts to text, as it was written up to 15 significant digits; what is no number
+    /// is none.
+    pub(crate) fn optional_decimal(&self, at: usize) -> Result<Option<Decimal>, Error> {
+        Ok(self.optional_text(at)?.as_deref().and_then(exact))
+    }
+
     pub(crate) fn int(&self, at: usize) -> Result<i64, Error> {
         column!(self, at, i64)
     }
@@ -80,5 +87,40 @@ impl Row {
     /// Whether the column is neither NULL nor zero; comparisons are integers on SQLite.
     pub(crate) fn truth(&self, at: usize) -> Result<bool, Error> {
         column!(self, at, bool)
+    }
+}
+
+/// A number as the ERP may have written it, or SQLite has kept it (`12.5`, `1.0e+15`); `NaN` and the like are none.
+pub(crate) fn exact(text: &str) -> Option<Decimal> {
+    let text = text.trim();
+    let number =
+        Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(&text.replace(".0e", "e")));
+    number.ok().map(|number| number.normalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exact;
+
+    #[test]
+    fn a_number_is_read_in_every_form_that_a_database_gives_it() {
+        for (text, expected) in [
+            ("0.1", Some("0.1")),
+            ("1234.56", Some("1234.56")),
+            ("1.000", Some("1")),
+            (" 19.90 ", Some("19.9")),
+            ("-0.0", Some("0")),
+            ("99999999999999.9", Some("99999999999999.9")),
+            ("1.0e+15", Some("1000000000000000")),
+            ("1.5e-07", Some("0.00000015")),
+            ("1.0e-28", Some("0.0000000000000000000000000001")),
+            ("abc", None),
+            ("19,90", None),
+            ("Inf", None),
+            ("NaN", None),
+            ("", None),
+        ] {
+            assert_eq!(exact(text).map(|number| number.to_string()).as_deref(), expected, "{text:?}");
+        }
     }
 }

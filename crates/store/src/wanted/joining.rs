@@ -3,7 +3,6 @@
 use espelho_model::StoreKey;
 use rust_decimal::Decimal;
 
-use super::stock::exact;
 use crate::{
     Error, Lease, Store,
     driver::{Row, Value},
@@ -47,12 +46,11 @@ impl Store {
         let values: Vec<Value> = vec![store.as_str().into(), self.clock.now().into()];
         let rows = self.database.fetch("read joinable listings", JOINABLE, values).await?;
         let joinable = |row: &Row| {
-            let amount = |at| Ok::<_, Error>(row.optional_text(at)?.as_deref().and_then(exact));
             Ok(Joinable {
                 campaign: row.text(0)?,
                 item: row.text(1)?,
-                price: amount(2)?,
-                preview: amount(3)?,
+                price: row.optional_decimal(2)?,
+                preview: row.optional_decimal(3)?,
                 category: row.optional_text(4)?,
             })
         };

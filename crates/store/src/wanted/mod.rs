@@ -9,6 +9,7 @@ pub(crate) mod prices;
 pub(crate) mod release;
 pub(crate) mod seen;
 pub(crate) mod stock;
+pub(crate) mod unknown_stores;
 pub(crate) mod unreadable;
 pub(crate) mod write;
 

@@ -4,13 +4,10 @@ use chrono::{DateTime, Utc};
 use espelho_model::{ProductId, Sku, StoreKey, push::PushState};
 use rust_decimal::Decimal;
 
-use super::{
-    Outcome,
-    stock::{amount, exact},
-};
+use super::Outcome;
 use crate::{
     Error, Lease, PageTx, Store,
-    driver::{Row, Value},
+    driver::{Row, Value, exact},
 };
 
 pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
@@ -27,7 +24,7 @@ pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = 
     AND state = $13";
 
 pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', error_code = NULL, error = NULL, hint = NULL, \
-    updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
+    said = NULL, updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
 
 /// A product whose prices are wanted otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,7 +166,12 @@ fn tier(row: &Row) -> Result<WantedTier, Error> {
         min_quantity: row.text(0)?.parse().unwrap_or_default(),
         price: row.optional_foreign_text(1)?,
         discount_percent: row.optional_foreign_text(2)?,
-        package: [amount(row, 3)?, amount(row, 4)?, amount(row, 5)?, amount(row, 6)?],
+        package: [
+            row.optional_decimal(3)?,
+            row.optional_decimal(4)?,
+            row.optional_decimal(5)?,
+            row.optional_decimal(6)?,
+        ],
         package_written: [3, 4, 5, 6]
             .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
             .join("|"),

@@ -5,23 +5,26 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use espelho_model::{OrderNumber, ProductId, RawJson, Sku, StoreKey, product::PriceTier};
 
-use super::{release::Wanted, stock::exact};
+use super::release::Wanted;
 use crate::{
     Error, Lease, Store,
     driver::{Row, Value},
 };
 
 pub(crate) const UNKNOWN: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') \
-    AND error_code = 'unknown_sku' UNION SELECT 1 FROM erp_prices WHERE store = $1 \
-    AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku'";
-pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
-    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
-    WHERE p.store = erp_stock.store AND p.sku = erp_stock.sku AND p.gone_at IS NULL)";
-pub(crate) const REOPEN_PRICES: &str = "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL \
-    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS (SELECT 1 FROM products p \
-    WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL)";
+    AND error_code IN ('unknown_sku', 'unknown_store') UNION SELECT 1 FROM erp_prices WHERE store = $1 \
+    AND state IN ('failed', 'held', 'doubtful') AND error_code IN ('unknown_sku', 'unknown_store') \
+    UNION SELECT 1 FROM commands WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_store'";
+pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
+    WHERE store = $1 AND state = 'failed' AND (error_code = 'unknown_store' OR error_code = 'unknown_sku' AND EXISTS \
+    (SELECT 1 FROM products p WHERE p.store = erp_stock.store AND p.sku = erp_stock.sku AND p.gone_at IS NULL))";
+pub(crate) const REOPEN_PRICES: &str = "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
+    WHERE store = $1 AND state = 'failed' AND (error_code = 'unknown_store' OR error_code = 'unknown_sku' AND EXISTS \
+    (SELECT 1 FROM products p WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL))";
+pub(crate) const REOPEN_COMMANDS: &str = "UPDATE commands SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL, \
+    done_at = NULL WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_store'";
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
-    AND quantity IS NOT NULL AND CAST(quantity AS NUMERIC) > 0";
+    AND quantity > 0";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 pub(crate) const PRODUCT: &str =
@@ -57,7 +60,8 @@ pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id
     joined_at = excluded.joined_at";
 
 impl Store {
-    /// Lets rows be looked at again whose SKU nobody knew and is known now.
+    /// Lets rows be looked at again whose SKU nobody knew and is known now, and those that were answered before the store was
+    /// configured.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer, or the ERP holds one of them.
@@ -67,7 +71,7 @@ impl Store {
         if failed.is_empty() {
             return Ok(());
         }
-        for sql in [REOPEN_STOCK, REOPEN_PRICES] {
+        for sql in [REOPEN_STOCK, REOPEN_PRICES, REOPEN_COMMANDS] {
             let mut page = self.begin_answer(lease).await?;
             page.tx.execute("look at unknown SKUs again", sql, store()).await?;
             page.commit().await?;
@@ -137,15 +141,14 @@ impl Store {
         };
         let rows = self.database.fetch("read tiers", TIERS, values()).await?;
         let tier = |row: &Row| {
-            let amount = |at| Ok::<_, Error>(row.optional_text(at)?.as_deref().and_then(exact));
             Ok(PriceTier {
                 min_quantity: row.int(0)?,
-                value: amount(1)?,
-                discount_percent: amount(2)?,
-                package_weight: amount(3)?,
-                package_height: amount(4)?,
-                package_width: amount(5)?,
-                package_length: amount(6)?,
+                value: row.optional_decimal(1)?,
+                discount_percent: row.optional_decimal(2)?,
+                package_weight: row.optional_decimal(3)?,
+                package_height: row.optional_decimal(4)?,
+                package_width: row.optional_decimal(5)?,
+                package_length: row.optional_decimal(6)?,
                 raw: RawJson::new("{}"),
             })
         };

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use super::Outcome;
 use crate::{
     Error, PageTx, Store,
-    driver::{Row, Value},
+    driver::{Row, Value, exact},
 };
 
 pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
@@ -124,21 +124,10 @@ fn wanted(row: &Row) -> Result<WantedStock, Error> {
         updated_at: row.optional_time(4).ok().flatten(),
         product: row.optional_text(5)?.map(ProductId::new),
         base_unit: row.optional_text(6)?,
-        mirrored: amount(row, 7)?,
-        reserved: amount(row, 8)?,
-        available: amount(row, 9)?,
+        mirrored: row.optional_decimal(7)?,
+        reserved: row.optional_decimal(8)?,
+        available: row.optional_decimal(9)?,
         code: row.optional_text(10)?,
         revision: row.int(11)?,
     })
-}
-
-/// A number as the ERP may write it; `NaN` and the like are none.
-pub(super) fn exact(text: &str) -> Option<Decimal> {
-    let text = text.trim();
-    let number = Decimal::from_str_exact(text).or_else(|_| Decimal::from_scientific(text));
-    number.ok().map(|number| number.normalize())
-}
-
-pub(super) fn amount(row: &Row, at: usize) -> Result<Option<Decimal>, Error> {
-    Ok(row.optional_text(at)?.as_deref().and_then(exact))
 }

@@ -54,6 +54,12 @@ pub(crate) fn bare_order(number: &str) -> Order {
         notes: None,
         created_at: None,
         updated_at: None,
+        status_label: None,
+        customer_city: None,
+        customer_state: None,
+        ship_by: None,
+        invoice_by: None,
+        pick_by: None,
         items: Vec::new(),
         raw: RawJson::new(&json!({"order_number": number}).to_string()),
     }
@@ -87,6 +93,12 @@ pub(crate) fn order(number: &str, status: &str) -> Order {
         notes: text("portão azul"),
         created_at: Some(time("2026-11-27T06:00:00Z")),
         updated_at: Some(time("2026-11-27T06:00:01Z")),
+        status_label: text("Pago"),
+        customer_city: text("Ji-Paraná"),
+        customer_state: text("RO"),
+        ship_by: Some(time("2026-11-28T21:00:00Z")),
+        invoice_by: Some(time("2026-11-28T02:59:59Z")),
+        pick_by: Some(time("2026-11-28T18:00:00Z")),
         items: Vec::new(),
         raw: RawJson::new(&json!({"order_number": number, "status": status}).to_string()),
     }
@@ -111,6 +123,7 @@ pub(crate) fn line(id: &str) -> OrderItem {
         price_scale: Some(3),
         stock_status: text("reserved"),
         is_blocking_stock: Some(true),
+        name: text("Camisa de algodão"),
         raw: RawJson::new(&json!({"id": id}).to_string()),
     }
 }

@@ -116,7 +116,8 @@ fn text() -> impl Strategy<Value = Option<String>> {
 }
 
 fn decimal() -> impl Strategy<Value = Option<Decimal>> {
-    const LARGEST: i128 = (1 << 96) - 1;
+    // 15 digits: as many as SQLite keeps exactly.
+    const LARGEST: i128 = 999_999_999_999_999;
     let money = (-9_999_999i128..9_999_999, 0u32..=4);
     let digits = (-LARGEST..=LARGEST, 0u32..=28);
     let zeros = (Just(0i128), 0u32..=4);
@@ -148,18 +149,29 @@ fn orders() -> impl Strategy<Value = Vec<Order>> {
 }
 
 fn order() -> impl Strategy<Value = Order> {
-    let texts = [(); 12].map(|()| text());
+    let texts = [(); 15].map(|()| text());
     let amounts = [(); 4].map(|()| decimal());
-    let times = [(); 5].map(|()| time());
+    let times = [(); 8].map(|()| time());
     let counts = (option::of(0i64..100_000), any::<Option<i64>>());
     let truths = any::<[Option<bool>; 2]>();
     let parts = (texts, amounts, times, counts, truths, vec(line(), 0..12), raw());
     parts.prop_map(|(texts, amounts, times, (items_count, lines_count), truths, items, raw)| {
         let [status, workflow_type, order_type, channel, delivery_method, checkout_group_id, ..] =
             texts.clone();
-        let [.., customer_id, customer_name, payment_method, payment_status, notes, _] = texts;
+        let [.., status_label, customer_city, customer_state, _, customer_id, customer_name, payment_method] =
+            texts.clone();
+        let [.., payment_status, notes, _, _, _, _, _, _, _] = texts;
         let [total_products, total_shipping, total_discounts, total_order] = amounts;
-        let [payment_expires_at, release_at, picked_up_at, created_at, updated_at] = times;
+        let [
+            payment_expires_at,
+            release_at,
+            picked_up_at,
+            created_at,
+            updated_at,
+            ship_by,
+            invoice_by,
+            pick_by,
+        ] = times;
         let [is_collective, is_awaiting_campaign] = truths;
         Order {
             number: OrderNumber::new(""),
@@ -187,6 +199,12 @@ fn order() -> impl Strategy<Value = Order> {
             notes,
             created_at,
             updated_at,
+            status_label,
+            customer_city,
+            customer_state,
+            ship_by,
+            invoice_by,
+            pick_by,
             items,
             raw,
         }
@@ -196,14 +214,14 @@ fn order() -> impl Strategy<Value = Order> {
 fn line() -> impl Strategy<Value = OrderItem> {
     let parts = (
         key(LINES),
-        [(); 3].map(|()| text()),
+        [(); 4].map(|()| text()),
         [(); 3].map(|()| decimal()),
         any::<Option<i64>>(),
         any::<Option<bool>>(),
         raw(),
     );
     parts.prop_map(|(id, texts, amounts, price_scale, is_blocking_stock, raw)| {
-        let [product_id, sku, stock_status] = texts;
+        let [product_id, sku, stock_status, name] = texts;
         let [quantity, unit_price, net_value] = amounts;
         let id = LineId::new(id);
         OrderItem {
@@ -216,6 +234,7 @@ fn line() -> impl Strategy<Value = OrderItem> {
             price_scale,
             stock_status,
             is_blocking_stock,
+            name,
             raw,
         }
     })

@@ -9,6 +9,7 @@ mod examples;
 mod generated;
 mod hand_clock;
 mod kinds;
+mod migration;
 mod parity;
 mod postgres_server;
 mod specimens;
@@ -86,7 +87,10 @@ conformance! {
         locations_are_mirrored_and_listed,
         of_locations_with_one_id_the_last_is_kept;
     values:
-        decimals_are_exact,
+        decimals_of_fifteen_digits_are_exact,
+        longer_decimals_keep_at_least_their_first_fifteen_digits,
+        amounts_compare_sort_and_add_up_as_numbers,
+        drift_is_a_difference_of_numbers_and_not_of_digits,
         zero_is_zero_however_it_was_written,
         the_sum_of_a_tenth_and_two_tenths_is_three_tenths,
         a_count_of_items_is_a_number,
@@ -188,7 +192,19 @@ conformance! {
         the_next_deadline_of_an_order_is_the_nearest,
         every_deadline_is_a_row_until_it_no_longer_matters,
         the_invoice_that_counts_is_neither_replaced_nor_gone,
-        an_error_is_shown_with_its_row_and_its_next_step;
+        an_error_is_shown_with_its_row_and_its_next_step,
+        a_deadline_of_the_marketplace_is_shown_until_it_is_met,
+        an_order_is_new_until_the_erp_has_taken_it,
+        what_waits_is_shown_with_what_it_waits_for;
+    alarms:
+        alarms_of_a_process_that_lives_are_told_once_for_each_cause,
+        where_no_process_lives_the_service_is_stopped,
+        a_new_sign_of_life_replaces_the_alarms_of_the_process,
+        a_process_that_stops_takes_its_alarms_along;
+    unknown_stores:
+        a_row_of_a_store_that_nobody_has_is_answered,
+        a_store_that_another_works_on_is_not_unknown,
+        a_row_returns_when_its_store_is_configured;
     wanted:
         an_answer_is_for_the_wish_that_was_read,
         a_release_is_for_the_command_that_was_seen,

@@ -22,8 +22,9 @@ async fn both() -> [World; 2] {
 /// Whether a column that SQLite declares so may be declared so on PostgreSQL.
 fn correspond(sqlite: &str, postgres: &str) -> bool {
     match sqlite {
-        "TEXT" => ["text", "numeric", "timestamp with time zone", "jsonb"].contains(&postgres),
-        "INTEGER" => ["bigint", "integer", "boolean", "numeric"].contains(&postgres),
+        "TEXT" => ["text", "timestamp with time zone", "jsonb"].contains(&postgres),
+        "NUMERIC" => postgres == "numeric",
+        "INTEGER" => ["bigint", "integer", "boolean"].contains(&postgres),
         "BLOB" => postgres == "bytea",
         _ => false,
     }

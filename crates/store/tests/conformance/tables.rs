@@ -116,10 +116,23 @@ impl Tables {
         }
     }
 
+    /// The first text of each row, which is a number, as the shortest text of the same number.
+    pub(crate) async fn numbers(&self, sql: &str) -> Vec<String> {
+        self.list(sql).await.iter().map(|text| plain(text)).collect()
+    }
+
     /// The first text of each row.
     pub(crate) async fn list(&self, sql: &str) -> Vec<String> {
         let rows = self.texts(sql).await;
         rows.into_iter().map(|row| row.into_iter().next().flatten().unwrap_or_default()).collect()
+    }
+
+    /// How SQLite would answer a question, step by step.
+    pub(crate) async fn plan(&self, sql: &str) -> Vec<String> {
+        let Self::Sqlite(pool) = self else { panic!("only SQLite tells so") };
+        let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+        let rows = sqlx::query(explain).fetch_all(pool).await.unwrap();
+        rows.iter().map(|row| row.get("detail")).collect()
     }
 
     /// How many rows a table has.
@@ -141,10 +154,15 @@ impl Tables {
         let columns = self.columns(table).await;
         let selected: Vec<String> = columns.iter().map(|column| self.as_text(column)).collect();
         let rows = self.texts(&format!("SELECT {} FROM {table} {condition}", selected.join(", "))).await;
+        let amounts = columns.iter().filter(|column| column.declared.eq_ignore_ascii_case("numeric"));
+        let amounts: Vec<&str> = amounts.map(|column| column.name.as_str()).collect();
         let named = |row: Vec<Option<String>>| {
             let mut line = Line(columns.iter().map(|column| column.name.clone()).zip(row).collect());
             for column in JSON {
                 line.rewrite(column, canonical);
+            }
+            for column in &amounts {
+                line.rewrite(column, plain);
             }
             line
         };
@@ -239,4 +257,11 @@ impl Tables {
 /// `jsonb` reorders and respaces, so both sides are parsed and written anew.
 fn canonical(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json).unwrap().to_string()
+}
+
+/// PostgreSQL keeps the zeros behind a number, and SQLite does not.
+pub(crate) fn plain(number: &str) -> String {
+    let exact =
+        Decimal::from_str_exact(number).or_else(|_| Decimal::from_scientific(&number.replace(".0e", "e")));
+    exact.map_or_else(|_| number.to_owned(), |exact| exact.normalize().to_string())
 }

@@ -8,10 +8,21 @@ use std::{
 
 use espelho_model::{ContentHash, StoreKey, order::Order, product::Product};
 use espelho_store::{Error, Lease, Op, OrderWrite, PageTx, ProductWrite, Store};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, postgres::PgConnectOptions};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, migrate::Migrator, postgres::PgConnectOptions,
+    sqlite::SqliteConnectOptions,
+};
 use tempfile::TempDir;
 
 use crate::{hand_clock::HandClock, tables::Tables};
+
+static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
+static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+
+/// The migrations of an earlier espelho.
+fn up_to(version: i64, all: &Migrator) -> Migrator {
+    Migrator::with_migrations(all.iter().filter(|migration| migration.version <= version).cloned().collect())
+}
 
 /// A fresh database with a store on it.
 pub(crate) struct World {
@@ -39,6 +50,32 @@ impl World {
     /// In a database of its own on the server of `tests/run`.
     pub(crate) async fn on_postgres() -> Self {
         let database = FreshDatabase::create().await;
+        Self::begin(database.url(), Home::Database { _held: Box::new(database) }).await
+    }
+
+    /// On a file that an earlier espelho has migrated to `version`, with `rows` in it.
+    pub(crate) async fn on_older_sqlite(version: i64, rows: &[String]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
+        let options = SqliteConnectOptions::from_str(&url).unwrap().create_if_missing(true);
+        let mut connection = options.connect().await.unwrap();
+        up_to(version, &SQLITE).run(&mut connection).await.unwrap();
+        for row in rows {
+            sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
+        }
+        connection.close().await.unwrap();
+        Self::begin(url, Home::Directory { _held: directory }).await
+    }
+
+    /// The same on PostgreSQL.
+    pub(crate) async fn on_older_postgres(version: i64, rows: &[String]) -> Self {
+        let database = FreshDatabase::create().await;
+        let mut connection = PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
+        up_to(version, &POSTGRES).run(&mut connection).await.unwrap();
+        for row in rows {
+            sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
+        }
+        connection.close().await.unwrap();
         Self::begin(database.url(), Home::Database { _held: Box::new(database) }).await
     }
 

@@ -166,6 +166,12 @@ mod tests {
             notes: None,
             created_at: None,
             updated_at: at(updated),
+            status_label: None,
+            customer_city: None,
+            customer_state: None,
+            ship_by: None,
+            invoice_by: None,
+            pick_by: None,
             items: Vec::new(),
             raw: RawJson::new(&payload),
         }

@@ -12,6 +12,7 @@ pub mod financial;
 pub mod fiscal;
 pub mod next_action;
 pub mod notes;
+mod open_fields;
 pub mod overview;
 pub mod query;
 pub mod read;

@@ -9,6 +9,7 @@ use espelho_model::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::open_fields::OpenFields;
 use crate::{
     ApiRequest, Client, Error,
     resources::Read,
@@ -59,6 +60,8 @@ struct OrderWire<'a> {
     order_number: Field<'a>,
     #[serde(borrow)]
     status: Field<'a>,
+    #[serde(borrow)]
+    status_label: Field<'a>,
     #[serde(borrow)]
     workflow_type: Field<'a>,
     #[serde(borrow, rename = "type")]
@@ -142,6 +145,12 @@ struct ItemWire<'a> {
     #[serde(borrow)]
     seller_sku: Field<'a>,
     #[serde(borrow)]
+    name: Field<'a>,
+    #[serde(borrow)]
+    product_name: Field<'a>,
+    #[serde(borrow)]
+    title: Field<'a>,
+    #[serde(borrow)]
     product: Field<'a>,
     #[serde(borrow)]
     quantity: Field<'a>,
@@ -166,6 +175,8 @@ struct ProductOfItem<'a> {
     id: Field<'a>,
     #[serde(borrow)]
     sku: Field<'a>,
+    #[serde(borrow)]
+    name: Field<'a>,
 }
 
 /// Reads one order; `asked` is the number it was asked for by, which it must bear.
@@ -186,6 +197,7 @@ pub(crate) fn parse_order(
         return Err(BodyError::shape(format!("asked for order {asked}, was given {number}")));
     }
     let items = read_items(&mut read, wire.items);
+    let open = OpenFields::of(payload, naive);
     let customer: IdName<'_> = read.nested("customer", wire.customer).unwrap_or_default();
     let totals: TotalsWire<'_> = read.nested("totals", wire.totals).unwrap_or_default();
     let mut money = |name, field| read.decimal(name, field).map(with_cents);
@@ -215,6 +227,12 @@ pub(crate) fn parse_order(
         notes: read.text("notes", wire.notes),
         created_at: read.time("created_at", wire.created_at),
         updated_at: read.time("updated_at", wire.updated_at),
+        status_label: read.text("status_label", wire.status_label),
+        customer_city: open.city(),
+        customer_state: open.state(),
+        ship_by: open.ship_by(),
+        invoice_by: open.invoice_by(),
+        pick_by: open.pick_by(),
         items,
         raw: RawJson::new(payload),
     };
@@ -232,6 +250,7 @@ fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderI
     // A line without an id is named by its place, which is all that tells it from its neighbours.
     let id = read.id("items[].id", wire.id).unwrap_or_else(|| format!("#{}", at + 1));
     let sku = wire.sku.or(wire.product_sku).or(wire.seller_sku).or(product.sku);
+    let name = wire.name.or(wire.product_name).or(wire.title).or(product.name);
     Some(OrderItem {
         id: LineId::new(id),
         product_id: read.text("items[].product_id", wire.product_id.or(product.id)),
@@ -242,6 +261,7 @@ fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderI
         price_scale: read.integer("items[].price_scale", wire.price_scale),
         stock_status: read.text("items[].stock_status", wire.stock_status),
         is_blocking_stock: read.boolean("items[].is_blocking_stock", wire.is_blocking_stock),
+        name: read.text("items[].name", name),
         raw: RawJson::new(row.get()),
     })
 }

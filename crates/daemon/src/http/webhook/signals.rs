@@ -1,7 +1,7 @@
 //! Whom the receiver wakes.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -28,6 +28,11 @@ impl Signals {
     pub(crate) fn put(&self, store: &StoreKey, bells: &Bells) {
         let mut signals = self.0.write().unwrap_or_else(PoisonError::into_inner);
         signals.insert(store.clone(), bells.clone());
+    }
+
+    /// The stores that are configured.
+    pub(crate) fn stores(&self) -> BTreeSet<StoreKey> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
     /// Forgets a store.

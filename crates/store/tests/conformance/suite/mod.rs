@@ -1,5 +1,6 @@
 //! What every database must do; one file per aggregate, run by the list in `main`.
 
+pub(crate) mod alarms;
 pub(crate) mod campaigns;
 pub(crate) mod concurrency;
 pub(crate) mod failures;
@@ -23,6 +24,7 @@ pub(crate) mod sweeps;
 pub(crate) mod tokens;
 pub(crate) mod told;
 pub(crate) mod tracking;
+pub(crate) mod unknown_stores;
 pub(crate) mod values;
 pub(crate) mod views;
 pub(crate) mod wanted;

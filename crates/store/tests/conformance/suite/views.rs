@@ -2,6 +2,7 @@
 
 use espelho_model::{
     fiscal::FiscalDocument,
+    media::MediaImage,
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
@@ -9,7 +10,7 @@ use espelho_store::{Failure, Listed, Op};
 
 use crate::{
     examples::{bare_order, order, time},
-    specimens::{campaign, invoice, order_number, text},
+    specimens::{campaign, image, invoice, order_number, text},
     world::World,
 };
 
@@ -51,7 +52,14 @@ pub(crate) async fn an_open_order_says_how_old_it_is(world: &World) {
 }
 
 fn due(number: &str, status: &str, payment: Option<&str>, release: Option<&str>) -> Order {
-    Order { payment_expires_at: payment.map(time), release_at: release.map(time), ..order(number, status) }
+    Order {
+        payment_expires_at: payment.map(time),
+        release_at: release.map(time),
+        ship_by: None,
+        invoice_by: None,
+        pick_by: None,
+        ..order(number, status)
+    }
 }
 
 const EARLY: Option<&str> = Some("2026-11-27T09:00:00Z");
@@ -156,4 +164,129 @@ pub(crate) async fn an_error_is_shown_with_its_row_and_its_next_step(world: &Wor
     tx.clear_failures(Resource::Orders, vec!["N-1".to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(world.tables.list("SELECT entity FROM v_errors").await, ["product"]);
+}
+
+async fn deadlines(world: &World) -> Vec<String> {
+    let mut shown: Vec<String> = world
+        .tables
+        .all("v_deadlines")
+        .await
+        .iter()
+        .map(|row| ["key", "kind", "at"].map(|column| row.get(column).unwrap()).join(" "))
+        .collect();
+    shown.sort();
+    shown
+}
+
+pub(crate) async fn a_deadline_of_the_marketplace_is_shown_until_it_is_met(world: &World) {
+    let lease = world.lease().await;
+    let with = |number: &str, status: &str| Order {
+        payment_expires_at: None,
+        release_at: None,
+        ..order(number, status)
+    };
+    let orders = vec![
+        with("N-1", "preparing"),
+        with("N-2", "waiting_payment"),
+        with("N-3", "ready_to_ship"),
+        with("N-4", "shipped"),
+        with("N-5", "cancelled"),
+        with("N-6", "a_status_of_tomorrow"),
+    ];
+    world.write_orders(&lease, Op::Insert, orders).await;
+    let [ship, invoice, pick] = [
+        "ship_by 2026-11-28T21:00:00.000000Z",
+        "invoice_by 2026-11-28T02:59:59.000000Z",
+        "pick_by 2026-11-28T18:00:00.000000Z",
+    ];
+    let expected = |number: &str, kinds: &[&str]| -> Vec<String> {
+        kinds.iter().map(|kind| format!("{number} {kind}")).collect()
+    };
+    let all = [
+        expected("N-1", &[invoice, pick, ship]),
+        expected("N-3", &[invoice, ship]),
+        expected("N-6", &[invoice, pick, ship]),
+    ];
+    assert_eq!(deadlines(world).await, all.concat());
+    let next = "SELECT order_number FROM v_orders_open WHERE next_deadline = ship_by ORDER BY order_number";
+    assert_eq!(world.tables.list(next).await, ["N-1", "N-3", "N-6"]);
+    let mut tx = world.store.begin(&lease).await.unwrap();
+    tx.write_invoices(&order_number(), vec![invoice_of("1")]).await.unwrap();
+    tx.write_media_images(vec![loose_image("7")]).await.unwrap();
+    tx.commit().await.unwrap();
+    let all = [
+        expected("7", &["cleanup_at 2026-11-30T06:00:00.250000Z"]),
+        expected("N-1", &[pick, ship]),
+        expected("N-3", &[invoice, ship]),
+        expected("N-6", &[invoice, pick, ship]),
+    ];
+    assert_eq!(deadlines(world).await, all.concat(), "the invoice is there");
+}
+
+fn invoice_of(id: &str) -> FiscalDocument {
+    FiscalDocument { is_current: true, ..invoice(id, "issued") }
+}
+
+fn loose_image(id: &str) -> MediaImage {
+    MediaImage { in_use: Some(false), created_at: Some(time("2026-11-27T06:00:00.25Z")), ..image(id, "a") }
+}
+
+async fn new_orders(world: &World) -> Vec<String> {
+    world.tables.list("SELECT order_number FROM v_orders_new ORDER BY order_number").await
+}
+
+pub(crate) async fn an_order_is_new_until_the_erp_has_taken_it(world: &World) {
+    let lease = world.lease().await;
+    let mut orders: Vec<Order> = STATUSES.iter().map(|status| order(status, status)).collect();
+    orders.push(bare_order("without"));
+    world.write_orders(&lease, Op::Insert, orders).await;
+    gone(world, &lease, "paid").await;
+    const NOT_TAKEN: [&str; 6] = [
+        "waiting_payment",
+        "awaiting_campaign_conclusion",
+        "cancelled",
+        "payment_expired",
+        "pickup_expired",
+        // Gone.
+        "paid",
+    ];
+    let mut expected: Vec<&str> = STATUSES.into_iter().filter(|status| !NOT_TAKEN.contains(status)).collect();
+    expected.sort_unstable();
+    assert_eq!(new_orders(world).await, expected);
+    let taken = "INSERT INTO erp_orders (store, order_number, erp_id) SELECT store, order_number, 'PED-1' FROM v_orders_new \
+        WHERE order_number <> 'preparing'";
+    world.tables.execute(taken).await;
+    assert_eq!(new_orders(world).await, ["preparing"]);
+    let columns = "SELECT status_label || ' ' || customer_city || ' ' || customer_state FROM v_orders_new \
+        WHERE ship_by IS NOT NULL AND total_order > 100";
+    assert_eq!(world.tables.list(columns).await, ["Pago Ji-Paraná RO"]);
+    // Another store has an order of the same number.
+    world.tables.execute("UPDATE erp_orders SET store = 'outra' WHERE order_number = 'shipped'").await;
+    assert_eq!(new_orders(world).await, ["preparing", "shipped"]);
+}
+
+pub(crate) async fn what_waits_is_shown_with_what_it_waits_for(world: &World) {
+    let given = "INSERT INTO commands (id, store, kind, key) VALUES (8, 'minha-loja', 'order.status', 'N-1'), \
+        (9, 'minha-loja', 'order.status', 'N-2')";
+    world.tables.execute(given).await;
+    world
+        .tables
+        .execute(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '1', 1)",
+        )
+        .await;
+    let waits = |table: &str| {
+        format!(
+            "UPDATE {table} SET state = 'waiting', error_code = 'invoice', error = 'sem NF-e', hint = 'emita'"
+        )
+    };
+    world.tables.execute(&format!("{} WHERE id = 8", waits("commands"))).await;
+    world.tables.execute(&waits("erp_stock")).await;
+    let waiting = "SELECT entity || ' ' || key || ' ' || code || ' ' || error || ' ' || hint FROM v_waiting \
+        WHERE store = 'minha-loja' AND since IS NOT NULL ORDER BY 1";
+    assert_eq!(
+        world.tables.list(waiting).await,
+        ["command 8 invoice sem NF-e emita", "stock A/1 invoice sem NF-e emita"]
+    );
+    assert_eq!(world.tables.count("v_errors").await, 0, "what waits is no error");
 }

@@ -1,0 +1,72 @@
+//! Rows whose store no configuration has.
+
+use std::collections::BTreeSet;
+
+use espelho_model::StoreKey;
+use espelho_store::RowWords;
+
+use crate::world::{World, minha_loja, store_key};
+
+const ROWS: &str = "SELECT store || ' ' || state || ' ' || COALESCE(error_code, '-') || ' ' || COALESCE(error, '-') FROM (\
+    SELECT store, state, error_code, error FROM erp_stock UNION ALL SELECT store, state, error_code, error FROM erp_prices \
+    UNION ALL SELECT store, state, error_code, error FROM commands) AS rows_of_all ORDER BY 1";
+
+async fn wants(world: &World, store: &str) {
+    for sql in [
+        format!("INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{store}', 'A', '1', 1)"),
+        format!("INSERT INTO erp_prices (store, sku, price) VALUES ('{store}', 'A', 1)"),
+        format!("INSERT INTO commands (store, kind, key) VALUES ('{store}', 'order.notes', 'N-1')"),
+    ] {
+        assert_eq!(world.tables.execute(&sql).await, 1);
+    }
+}
+
+async fn answers(world: &World, known: &[StoreKey]) -> Vec<String> {
+    let known: BTreeSet<StoreKey> = known.iter().cloned().collect();
+    let say = |name: &str| RowWords {
+        error: format!("sem {name}"),
+        hint: "troque".into(),
+        said: r#"{"id":"store-unknown-store"}"#.into(),
+    };
+    world.store.answer_unknown_stores(&known, &say).await.unwrap()
+}
+
+pub(crate) async fn a_row_of_a_store_that_nobody_has_is_answered(world: &World) {
+    wants(world, "MINHA LOJA").await;
+    wants(world, "minha-loja").await;
+    assert_eq!(answers(world, &[minha_loja()]).await, ["MINHA LOJA"]);
+    let mut expected = vec!["MINHA LOJA failed unknown_store sem MINHA LOJA"; 3];
+    expected.extend(["minha-loja new - -"; 3]);
+    let mut rows = world.tables.list(ROWS).await;
+    rows.sort();
+    assert_eq!(rows, expected);
+    let said = "SELECT said FROM erp_stock WHERE hint = 'troque' UNION ALL SELECT said FROM commands WHERE done_at IS NOT NULL";
+    assert_eq!(world.tables.list(said).await.len(), 2);
+    assert_eq!(world.tables.count("v_errors").await, 3);
+    assert_eq!(answers(world, &[minha_loja()]).await, Vec::<String>::new(), "they are answered once");
+    // What is written again is answered again.
+    world.tables.execute("UPDATE erp_stock SET quantity = 2 WHERE store = 'MINHA LOJA'").await;
+    assert_eq!(
+        world.tables.list("SELECT state FROM erp_stock WHERE said IS NULL AND quantity = 2").await,
+        ["new"]
+    );
+    assert_eq!(answers(world, &[minha_loja()]).await, ["MINHA LOJA"]);
+}
+
+pub(crate) async fn a_store_that_another_works_on_is_not_unknown(world: &World) {
+    wants(world, "outra").await;
+    let theirs = world.lease_of(&store_key("outra")).await;
+    assert_eq!(answers(world, &[minha_loja()]).await, Vec::<String>::new());
+    theirs.release().await.unwrap();
+    // A machine that is restarted keeps its store; on SQLite there is no other machine.
+    let unknown = answers(world, &[minha_loja()]).await;
+    assert_eq!(unknown, world.tables.either(vec!["outra"], vec![]));
+}
+
+pub(crate) async fn a_row_returns_when_its_store_is_configured(world: &World) {
+    wants(world, "nova").await;
+    assert_eq!(answers(world, &[minha_loja()]).await, ["nova"]);
+    let lease = world.lease_of(&store_key("nova")).await;
+    world.store.reopen_unknown_skus(&lease).await.unwrap();
+    assert_eq!(world.tables.list(ROWS).await, ["nova new - -"; 3]);
+}
