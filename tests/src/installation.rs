@@ -149,7 +149,7 @@ impl Installation {
         self.database.open().await
     }
 
-    /// The journal of effects, as nobody but espelho should see it.
+    /// The journal of effects, as nobody but espelho should see it; tokens and secrets are beside it.
     pub async fn journal(&self) -> Mirror {
         self.database.open_journal().await
     }
@@ -163,7 +163,7 @@ impl Installation {
             }
         }
         command.arg("--config").arg(self.dir.path()).args(arguments).current_dir(self.dir.path());
-        command.env("TMPDIR", self.dir.path());
+        command.env("TMPDIR", self.dir.path()).env("STATE_DIRECTORY", self.dir.path());
         command
     }
 

@@ -85,7 +85,11 @@ pub enum Command {
     #[command(subcommand)]
     Webhook(WebhookCommand),
     /// Creates or migrates the database, and ends.
-    Migrate,
+    Migrate {
+        /// Creates a new one also where another place has one already: the working directory, or /var/lib/espelho.
+        #[arg(long)]
+        new: bool,
+    },
     /// Copies the database while the service runs, into a new folder (SQLite).
     Backup {
         /// The folder, which must not exist [default: backups/espelho-TIME beside the database].

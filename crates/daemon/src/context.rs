@@ -1,6 +1,6 @@
 //! Opening what work on a store needs.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
@@ -17,6 +17,7 @@ use crate::{
     counted::Tallies,
     handover::Desk,
     health::Elsewhere,
+    place::{self, Place},
     status::Gates,
     vacancy::Vacancies,
 };
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     /// The name of this process among those that share the database.
     pub owner: String,
     labels: LabelsSection,
+    /// Where relative paths begin.
+    pub state: PathBuf,
 }
 
 impl Shared {
@@ -74,8 +77,8 @@ impl Shared {
     ) -> Result<Self, Problem> {
         let watch = Watch::over(clock);
         let clock: Arc<dyn Clock> = Arc::<Watch>::clone(&watch);
-        let url = database_url(&configuration.installation.database.url);
-        let store = Store::open(&url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
+        let place = Place::to_open(configuration, false)?;
+        let store = Store::open(&place.url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
         let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(|e| Problem::from_api(&e));
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
         let desk = Arc::new(Desk::new(progress));
@@ -98,6 +101,7 @@ impl Shared {
             sandbox: http(true)?,
             owner,
             labels: configuration.installation.labels.clone(),
+            state: place::state_directory().path,
         })
     }
 
@@ -159,8 +163,7 @@ impl Shared {
     /// Which files of labels are fetched, and where to.
     fn labels(&self, config: &StoreConfig) -> Option<Labels> {
         let labels = config.labels.clone()?;
-        let state = std::env::var_os("STATE_DIRECTORY").unwrap_or_default();
-        let folder = LabelFolder::new(Path::new(&state), &self.labels.directory);
+        let folder = LabelFolder::new(&self.state, &self.labels.directory);
         let keep_days = self.labels.keep_days;
         Some(Labels { folder, formats: labels.formats, hosts: labels.hosts, days: labels.days, keep_days })
     }
@@ -267,15 +270,6 @@ fn stopped_early() -> Problem {
         code: "stopped".into(),
         error: "stopped before the work began".into(),
         hint: "run again".into(),
-    }
-}
-
-/// A relative SQLite path lies in systemd's state directory where there is one.
-pub(crate) fn database_url(url: &str) -> String {
-    let state = std::env::var("STATE_DIRECTORY").ok();
-    match (url.strip_prefix("sqlite:"), state) {
-        (Some(path), Some(state)) if !path.starts_with('/') => format!("sqlite:{state}/{path}"),
-        _ => url.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
 //!
-//! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
+//! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `place` knows where its paths lead, `context` opens
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
 //! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong, `status` how everything is, `handover` lets one
 //! process do another's run, and `local` asks the service here.
@@ -23,6 +23,7 @@ mod local;
 mod locale;
 mod measure;
 mod panics;
+mod place;
 mod progress;
 mod reload;
 mod report;

@@ -149,7 +149,7 @@ impl StoreTask {
     /// The folder that is watched for files.
     fn folder(&self) -> Option<Folder> {
         let (store, clock) = (self.shared.store.clone(), Arc::clone(&self.shared.clock));
-        let path = self.config.inbox.clone()?;
+        let path = self.shared.state.join(self.config.inbox.as_ref()?);
         Some(Folder { path, key: self.config.key.clone(), store, clock })
     }
 

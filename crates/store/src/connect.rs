@@ -1,7 +1,7 @@
 //! Opening the database: connections, settings, migrations.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     path::{Path, PathBuf},
     str::FromStr,
     sync::Arc,
@@ -16,7 +16,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::{Error, copies::open_lock, driver::Database, lease::Locks, soundness};
+use crate::{Error, copies::open_lock, driver::Database, lease::Locks, permissions, soundness};
 
 pub(crate) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 /// What lies in the second file; on PostgreSQL it is among the other migrations.
@@ -53,10 +53,13 @@ impl Store {
             soundness::refuse_damage(file, uncleanly, &store.database).await?;
             soundness::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
         }
-        let main = if store.file().is_some() { &SQLITE } else { &POSTGRES };
-        migrate(&store.database, main).await?;
         if store.file().is_some() {
             migrate(&store.inbox, &SQLITE_INBOX).await?;
+            store.move_tokens().await?;
+            migrate(&store.database, &SQLITE).await?;
+            store.share_with_group().await?;
+        } else {
+            migrate(&store.database, &POSTGRES).await?;
         }
         Ok(store)
     }
@@ -103,6 +106,16 @@ impl Store {
         shown(url)
     }
 
+    /// The file that a SQLite address names; `None` where it names none.
+    pub fn file_named_by(url: &str) -> Option<PathBuf> {
+        file_of(url).ok()
+    }
+
+    /// Where tokens lie: on SQLite not in the file that the ERP opens.
+    pub(crate) fn private(&self) -> &Database {
+        if self.file().is_some() { &self.inbox } else { &self.database }
+    }
+
     /// The file of a SQLite database.
     pub fn file(&self) -> Option<&Path> {
         self.locks.database_file()
@@ -144,8 +157,9 @@ async fn open_sqlite(
     let failed = |source| Error::Connect { url: shown(url), source };
     let inbox = beside(path, "-inbox");
     for file in [path, &inbox] {
-        create_private(file).map_err(|e| failed(sqlx::Error::Io(e)))?;
+        permissions::create_private(file).map_err(|e| failed(sqlx::Error::Io(e)))?;
     }
+    permissions::keep_private(path)?;
     let options = options
         .page_size(8192)
         .journal_mode(SqliteJournalMode::Wal)
@@ -186,15 +200,6 @@ async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Databa
     let read = SqlitePoolOptions::new().max_connections(readers).min_connections(0).acquire_timeout(IN_LINE);
     let read = read.connect_lazy_with(reading);
     Ok(Database::Sqlite { write, read })
-}
-
-/// The file holds a token and buyers' names: nobody else on the machine may read it.
-pub(crate) fn create_private(path: &Path) -> std::io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
 }
 
 async fn open_postgres(url: &str, clock: &Arc<dyn Clock>) -> Result<(Database, Database, Locks), Error> {

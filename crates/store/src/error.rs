@@ -170,6 +170,12 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
+    /// Somebody else's file is where tokens and secrets are kept.
+    #[error("{path} belongs to another user, who could read the tokens and secrets that are written to it")]
+    Foreign {
+        /// The file.
+        path: String,
+    },
     /// There is something already where a backup should go.
     #[error("there is already something at {path}")]
     BackupExists {
@@ -257,7 +263,7 @@ impl Error {
             Self::OldLibrary { .. } => "install a binary that was built with SQLite 3.51.3 or later",
             Self::Damaged { .. } => {
                 "put a backup in its place, or move it away and start again: the mirror is read again from the \
-                 marketplace, deliveries and secrets are in the file beside it"
+                 marketplace, deliveries, tokens and secrets are in the file beside it"
             }
             Self::DamagedBackup { .. } => "take another backup; the database is untouched",
             Self::Newer { .. } => {
@@ -281,6 +287,9 @@ impl Error {
             Self::LeaseLost { .. } => "let only one instance work on a store",
             Self::LockFile { .. } => {
                 "check that the directory of the database is writable and on a local disk"
+            }
+            Self::Foreign { .. } => {
+                "run as the service's user (sudo -u espelho espelho …); if that does, find out who made the file, and move it away"
             }
             Self::Copy { .. } => "see the cause; what was there before is untouched, so run it again",
             Self::BackupExists { .. } => "name a folder that does not exist yet",

@@ -17,6 +17,8 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 use tokio::task::spawn_blocking;
 
+use crate::permissions::{create_private_folder, hand_over};
+
 /// What the names of unfinished files begin with.
 const UNFINISHED: &str = ".unfinished-";
 /// Pieces are gathered to this size before they are written.
@@ -84,6 +86,7 @@ impl LabelFolder {
             let _ = rustix::fs::unlinkat(&folder, &unfinished, AtFlags::empty());
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let file = File::from(rustix::fs::openat(&folder, &unfinished, flags, Mode::from(0o640))?);
+            hand_over(&path.join(store.as_str()).join(&unfinished))?;
             let (folder, unfinished) = (Arc::new(folder), Some(unfinished));
             Ok(Draft { folder, file, unfinished, gathered: Vec::new(), digest: Sha256::new(), size: 0 })
         })
@@ -204,11 +207,15 @@ fn is_ours(name: &str) -> bool {
 
 /// The folder of a store, made if it is not there; never one that a link leads to.
 fn open_folder(path: &Path, store: &StoreKey) -> io::Result<OwnedFd> {
-    fs::create_dir_all(path)?;
+    // Where the operator has made the folder, its mode says who may read in it.
+    create_private_folder(path)?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let all = rustix::fs::open(path, flags, Mode::empty())?;
     match rustix::fs::mkdirat(&all, store.as_str(), Mode::from(0o750)) {
-        Ok(()) => rustix::fs::fsync(&all)?,
+        Ok(()) => {
+            hand_over(&path.join(store.as_str()))?;
+            rustix::fs::fsync(&all)?;
+        }
         Err(rustix::io::Errno::EXIST) => (),
         Err(error) => return Err(error.into()),
     }

@@ -2,7 +2,7 @@
 //! (PostgreSQL) lets go of when its holder dies, and a row whose fencing number is checked in every write.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -17,6 +17,7 @@ use crate::{
     Error, Store, Tenure,
     connect::beside,
     driver::{Tx, Value},
+    permissions::open_lock_file,
     pulse::GRACE,
     server_locks::{self, ServerLock, ServerLocks},
 };
@@ -232,7 +233,7 @@ fn lock_file(path: &Path) -> Result<Option<Lock>, Error> {
 pub(crate) fn lock_beside(path: &Path) -> Result<Option<File>, Error> {
     let failed = |source| Error::LockFile { path: path.display().to_string(), source };
     // The file stays when the lock goes: removing it would let two holders lock two files of one name.
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+    let file = open_lock_file(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

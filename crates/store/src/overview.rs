@@ -138,7 +138,7 @@ impl Store {
         for row in self.summary(FAILURES, of).await? {
             all.entry(row.text(0)?).or_default().failures.push(failures(&row)?);
         }
-        for row in self.summary(TOKENS, of).await? {
+        for row in self.tokens(of).await? {
             all.entry(row.text(0)?).or_default().token_expires_at = Some(row.time(1)?);
         }
         let (sql, values) = chosen(BACKLOGS, of);
@@ -169,7 +169,12 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn token_ends(&self) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
-        self.summary(TOKENS, None).await?.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
+        self.tokens(None).await?.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
+    }
+
+    async fn tokens(&self, of: Option<&StoreKey>) -> Result<Vec<Row>, Error> {
+        let (sql, values) = chosen(TOKENS, of);
+        self.private().fetch("summarize the tokens", sql, values).await
     }
 
     pub(crate) async fn summary(&self, sql: Both, of: Option<&StoreKey>) -> Result<Vec<Row>, Error> {

@@ -93,10 +93,8 @@ const PLAIN: &[&str] = &[
     sweeps::LIVE_COUNTS,
     sweeps::LOAD,
     tokens::FORGET,
-    tokens::LOAD,
     tokens::LOGINS,
     tokens::RECORD,
-    tokens::SAVE,
     tracking::WRITE,
     wanted::commands::ANSWER,
     wanted::commands::IS_COMING,
@@ -158,7 +156,6 @@ const FOR_PEOPLE: &[Both] = &[
     overview::HOLDERS,
     overview::RUNS,
     overview::SUCCESSES,
-    overview::TOKENS,
     sweeps::ALL,
     sweeps::AUDITS,
     sweeps::COUNTS,
@@ -187,6 +184,8 @@ const INBOX: &[&str] = &[
     inbox::PROBE,
     inbox::PRUNE,
     inbox::UNHANDLED,
+    tokens::LOAD,
+    tokens::SAVE,
     webhook_addresses::FORGET,
     webhook_addresses::LOAD,
     webhook_addresses::SAVE,
@@ -269,7 +268,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend(ON_SERVER.iter().map(|&sql| sql.to_owned()));
     }
     let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
-    on_inbox.extend(overview::BACKLOGS.map(str::to_owned));
+    on_inbox.extend([overview::BACKLOGS, overview::TOKENS].concat().iter().map(|&sql| sql.to_owned()));
     on_inbox.push(with_key(&inbox::HANDLED));
     on_inbox.extend([1, 2].map(|rows| inbox::KEEP.sql(rows, places)));
     let count = statements.len() + on_inbox.len();

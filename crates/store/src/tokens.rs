@@ -51,7 +51,7 @@ impl Store {
     /// # Errors
     /// When the database does not answer.
     pub async fn token(&self, store: &StoreKey) -> Result<Option<KeptToken>, Error> {
-        let rows = self.database.fetch("read the token", LOAD, vec![store.as_str().into()]).await?;
+        let rows = self.private().fetch("read the token", LOAD, vec![store.as_str().into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         Ok(Some(KeptToken {
             token: row.text(0)?,
@@ -71,7 +71,7 @@ impl Store {
         let key = store.as_str().into();
         let values =
             vec![key, token.into(), expires_at.into(), obtained_at.into(), username.into(), base_url.into()];
-        self.database.execute("keep the token", SAVE, values).await.map(drop)
+        self.private().execute("keep the token", SAVE, values).await.map(drop)
     }
 
     /// The logins since `since`, oldest first.

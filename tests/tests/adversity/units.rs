@@ -34,12 +34,13 @@ fn the_unit_bounds_memory_and_keeps_secrets_out_of_swap_dumps_and_the_hands_of_o
     let unit = directives();
     for (name, value) in [
         ("UMask", "0077"),
-        ("StateDirectoryMode", "0700"),
+        ("StateDirectoryMode", "2770"),
         ("LimitCORE", "0"),
         ("MemorySwapMax", "0"),
         ("MemoryHigh", "256M"),
         ("MemoryMax", "384M"),
-        ("DynamicUser", "yes"),
+        ("User", "espelho"),
+        ("Group", "espelho"),
     ] {
         assert_eq!(unit.get(name), Some(&value), "{name}");
     }

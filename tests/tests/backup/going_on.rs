@@ -132,14 +132,52 @@ async fn a_restored_mirror_trusts_no_lease_token_budget_or_checkpoint_of_before(
     execute(&mirror, "UPDATE leases SET fence = fence + 5000000").await;
     installation.run(&["restore", "--replace", text(&backup)]).await.expect(0);
     assert!(number().await > held + 5_000_000, "the holder of before could go on writing");
-    assert_eq!(ask(&mirror, "SELECT token FROM tokens").await, []);
+    let inbox = file(&installation, "espelho.db-inbox");
+    assert_eq!(ask(&inbox, "SELECT token FROM tokens").await, []);
     assert_eq!(ask(&mirror, "SELECT scope FROM sync_passes").await, []);
-    assert_eq!(ask(&file(&installation, "backup/espelho.db"), "SELECT token FROM tokens").await.len(), 1);
+    assert_eq!(ask(&backup.join("espelho.db-inbox"), "SELECT token FROM tokens").await.len(), 1);
 
     shop.take_calls();
     let resync = installation.resync(&[]).await.expect(0);
     assert_eq!(shop.take_calls().iter().filter(|call| call.path == LOGIN).count(), 1);
     assert_eq!(resync.count("orders", "seen"), 4);
+}
+
+/// Tokens of earlier versions lie in the mirror's own file.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_of_an_earlier_version_comes_back_with_its_secrets_and_without_its_tokens() {
+    let shop = Shop::open(Order::many(2)).await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    shop.join(&installation);
+    installation.resync(&[]).await.expect(0);
+    let inbox = file(&installation, "espelho.db-inbox");
+    let secret = "INSERT INTO webhook_secrets (store, secret, obtained_at) \
+        VALUES ('loja-1', 'one', '2026-03-01T12:00:00.000000Z')";
+    execute(&inbox, secret).await;
+    let backup = file(&installation, "backup");
+    installation.run(&["backup", text(&backup)]).await.expect(0);
+    execute(
+        &backup.join("espelho.db-inbox"),
+        "DROP TABLE tokens; DELETE FROM _sqlx_migrations WHERE version = 30",
+    )
+    .await;
+    execute(
+        &backup.join("espelho.db"),
+        "CREATE TABLE tokens (store TEXT PRIMARY KEY, username TEXT NOT NULL, base_url TEXT NOT NULL, token TEXT NOT NULL, \
+         expires_at TEXT NOT NULL, obtained_at TEXT NOT NULL); \
+         INSERT INTO tokens VALUES ('loja-1', 'u', 'b', 'of an earlier day', '2026-03-02T12:00:00.000000Z', '2026-03-01T12:00:00.000000Z'); \
+         DELETE FROM _sqlx_migrations WHERE version = 31",
+    )
+    .await;
+    let empty = Installation::on(Kind::Sqlite).await;
+    shop.join(&empty);
+    empty.run(&["restore", text(&backup)]).await.expect(0);
+    let inbox = file(&empty, "espelho.db-inbox");
+    assert_eq!(ask(&inbox, "SELECT token FROM tokens").await, []);
+    assert_eq!(ask(&inbox, "SELECT secret FROM webhook_secrets").await[0]["secret"], "one");
+    shop.take_calls();
+    empty.resync(&[]).await.expect(0);
+    assert_eq!(shop.take_calls().iter().filter(|call| call.path == LOGIN).count(), 1);
 }
 
 // withstands: F104

@@ -31,7 +31,7 @@ async fn a_backup_overwrites_nothing_and_needs_a_mirror() {
     assert!(path.contains("/backups/espelho-2") && fs::metadata(path).unwrap().is_dir(), "{path}");
     let nothing = Installation::on(Kind::Sqlite).await;
     nothing.write_store("loja-1", "http://127.0.0.1:1", "u", "p");
-    nothing.run(&["backup"]).await.expect(1).says("there is no database");
+    nothing.run(&["backup"]).await.expect(1).says("Não há banco de dados");
     assert!(!file(&nothing, "espelho.db").exists(), "looking makes nothing");
 }
 

@@ -97,7 +97,11 @@ async fn an_expired_token_is_renewed_with_one_login(kind: Kind) {
     let shop = Shop::open(Order::many(3)).await;
     let installation = one_shop(kind, &shop).await;
     installation.resync(&[]).await.expect(0);
-    installation.mirror().await.execute("UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000000Z'").await;
+    installation
+        .journal()
+        .await
+        .execute("UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000000Z'")
+        .await;
     shop.take_calls();
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!(run.store()["logins"], 1);

@@ -13,15 +13,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
 use super::{load, say};
-use crate::{cli::Cli, context::database_url, exit};
+use crate::{cli::Cli, config::Configuration, exit, place::Place};
 
 pub(super) async fn run(cli: &Cli, path: Option<&Path>) -> u8 {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    let url = database_url(&configuration.installation.database.url);
-    match back_up(&url, path).await {
+    match back_up(&configuration, path).await {
         Ok(path) => {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete", "path": path.display().to_string() })),
@@ -33,10 +32,12 @@ pub(super) async fn run(cli: &Cli, path: Option<&Path>) -> u8 {
     }
 }
 
-async fn back_up(url: &str, path: Option<&Path>) -> Result<PathBuf, Problem> {
-    only_files(url, |url| format!("pg_dump --format=custom --file=espelho.dump \"{url}\""))?;
+async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<PathBuf, Problem> {
+    only_files(configuration, |url| format!("pg_dump --format=custom --file=espelho.dump \"{url}\""))?;
+    let place = Place::to_read(configuration)?;
     let clock = SystemClock::shared();
-    let store = Store::open_to_copy(url, clock.clone()).await.map_err(|error| Problem::from_store(&error))?;
+    let store =
+        Store::open_to_copy(&place.url, clock.clone()).await.map_err(|error| Problem::from_store(&error))?;
     let path = path.map_or_else(
         || {
             let beside = store.file().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -51,7 +52,11 @@ async fn back_up(url: &str, path: Option<&Path>) -> Result<PathBuf, Problem> {
 }
 
 /// A server's database is copied by the server's own tools, which know what else is in it.
-pub(super) fn only_files(url: &str, instead: impl FnOnce(&str) -> String) -> Result<(), Problem> {
+pub(super) fn only_files(
+    configuration: &Configuration,
+    instead: impl FnOnce(&str) -> String,
+) -> Result<(), Problem> {
+    let url = &configuration.installation.database.url;
     if url.starts_with("sqlite:") {
         return Ok(());
     }

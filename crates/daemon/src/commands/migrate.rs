@@ -1,22 +1,20 @@
 //! `espelho migrate`: brings the database to this version's schema.
 
-use std::sync::Arc;
-
-use espelho_sync_engine::Silent;
+use espelho_model::clock::SystemClock;
+use espelho_store::Store;
+use espelho_sync_engine::Problem;
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::{load, say};
-use crate::{cli::Cli, context::Shared, exit};
+use crate::{cli::Cli, config::Configuration, exit, place::Place};
 
-pub(super) async fn run(cli: &Cli) -> u8 {
+pub(super) async fn run(cli: &Cli, may_be_second: bool) -> u8 {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    match Shared::open(&configuration, "migrate", Arc::new(Silent), CancellationToken::new()).await {
-        Ok(shared) => {
-            shared.store.close().await;
+    match migrate(&configuration, may_be_second).await {
+        Ok(()) => {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
                 false => println!("the database is up to date"),
@@ -25,4 +23,11 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         }
         Err(problem) => say(&problem, cli.json),
     }
+}
+
+async fn migrate(configuration: &Configuration, may_be_second: bool) -> Result<(), Problem> {
+    let place = Place::to_open(configuration, may_be_second)?;
+    let opened = Store::open(&place.url, SystemClock::shared()).await;
+    opened.map_err(|error| Problem::from_store(&error))?.close().await;
+    Ok(())
 }

@@ -44,7 +44,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
         Some(Command::Check) => check::run(&cli),
         Some(Command::Doctor) => doctor::run(&cli).await,
-        Some(Command::Migrate) => migrate::run(&cli).await,
+        Some(Command::Migrate { new }) => migrate::run(&cli, *new).await,
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
         Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,

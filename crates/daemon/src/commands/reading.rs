@@ -7,7 +7,7 @@ use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
 use super::{load, say};
-use crate::{cli::Cli, config::Configuration, context::database_url};
+use crate::{cli::Cli, config::Configuration, place::Place};
 
 /// The configuration, and the database as it is.
 pub(super) struct Reading {
@@ -28,8 +28,8 @@ impl Reading {
 
 /// The database as it is.
 pub(super) async fn attach(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Store, Problem> {
-    let url = database_url(&configuration.installation.database.url);
-    Store::attach(&url, Arc::clone(clock)).await.map_err(|error| Problem::from_store(&error))
+    let place = Place::to_read(configuration)?;
+    Store::attach(&place.url, Arc::clone(clock)).await.map_err(|error| Problem::from_store(&error))
 }
 
 /// The store of that name, or all where none is named.

@@ -11,27 +11,29 @@ use super::{
     backup::{Bar, only_files},
     load, say,
 };
-use crate::{cli::Cli, context::database_url, exit};
+use crate::{cli::Cli, config::Configuration, exit, place::Place};
 
 pub(super) async fn run(cli: &Cli, path: &Path, replace: bool) -> u8 {
     let configuration = match load(cli) {
         Ok(configuration) => configuration,
         Err(code) => return code,
     };
-    let url = database_url(&configuration.installation.database.url);
-    match put_back(&url, path, replace).await {
-        Ok(restored) => {
-            let file = url.trim_start_matches("sqlite:").split('?').next().unwrap_or_default();
-            let place = std::path::absolute(file).unwrap_or_default();
-            tell(&restored, &place.display().to_string(), cli.json);
+    match put_back(&configuration, path, replace).await {
+        Ok((restored, place)) => {
+            let file = place.file().map(|file| file.display().to_string()).unwrap_or_default();
+            tell(&restored, &file, cli.json);
             exit::COMPLETE
         }
         Err(problem) => say(&problem, cli.json),
     }
 }
 
-async fn put_back(url: &str, path: &Path, replace: bool) -> Result<Restored, Problem> {
-    only_files(url, |url| {
+async fn put_back(
+    configuration: &Configuration,
+    path: &Path,
+    replace: bool,
+) -> Result<(Restored, Place), Problem> {
+    only_files(configuration, |url| {
         format!(
             "pg_restore --clean --if-exists --dbname=\"{url}\" espelho.dump, with all services stopped, and then \
              the statements under \"Backups\" in docs/OPERATIONS.md"
@@ -39,8 +41,9 @@ async fn put_back(url: &str, path: &Path, replace: bool) -> Result<Restored, Pro
     })?;
     let bar = Bar::new();
     let told = |name, done, all| bar.tell(name, done, all);
-    let restored = restore(url, path, replace, SystemClock::shared(), &told).await;
-    restored.map_err(|error| Problem::from_store(&error))
+    let place = Place::to_open(configuration, false)?;
+    let restored = restore(&place.url, path, replace, SystemClock::shared(), &told).await;
+    restored.map(|restored| (restored, place)).map_err(|error| Problem::from_store(&error))
 }
 
 fn tell(restored: &Restored, place: &str, json: bool) {

@@ -36,7 +36,7 @@ pub(crate) struct Installation {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Database {
-    /// `sqlite:PATH` (relative to the working directory) or `postgres://user@host/db`.
+    /// `sqlite:PATH` (relative to the state directory: `place`) or `postgres://user@host/db`.
     pub url: String,
     /// A file with the address, for one that holds a password.
     pub url_file: Option<PathBuf>,

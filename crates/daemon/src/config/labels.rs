@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LabelsSection {
-    /// Relative to the working directory (under systemd: to the state directory).
+    /// Relative to the state directory (`place`).
     pub directory: String,
     /// For how many days the files of labels that changed or went are kept; absent: for ever.
     pub keep_days: Option<u32>,

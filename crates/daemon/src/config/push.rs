@@ -25,7 +25,7 @@ pub(super) struct Push {
     stock_basis: StockBasis,
     remove_missing_tiers: bool,
     files: Option<PathBuf>,
-    inbox: Option<PathBuf>,
+    pub(super) inbox: Option<PathBuf>,
 }
 
 impl Default for Push {
@@ -118,11 +118,6 @@ pub(super) struct Held {
 }
 
 impl Push {
-    /// The folder that is watched for files of stock and prices.
-    pub(super) fn inbox(&self, dir: &Path) -> Option<PathBuf> {
-        self.inbox.as_ref().map(|inbox| dir.join(inbox))
-    }
-
     /// Checks it; a mistake comes with the key that it is in.
     pub(super) fn check(
         self,

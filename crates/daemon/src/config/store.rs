@@ -209,7 +209,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         zero_max_percent: file.guards.zero_max_percent,
         listings_per_hour: file.guards.listings_per_hour,
     };
-    let inbox = file.push.inbox(dir);
+    let inbox = file.push.inbox.clone();
     let push = file
         .push
         .check(held, &file.price_floors, file.campaigns, dir)

@@ -20,7 +20,9 @@ macro_rules! files {
     };
 }
 
-files!["alarms", "status", "store", "words"];
+files![
+    "alarms", "place", "status", "store", "words"
+];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
 static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English));

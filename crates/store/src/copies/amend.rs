@@ -20,9 +20,10 @@ use crate::{
 /// Above what any lease that was given since the backup can have: each takes one.
 const FENCES: i64 = 1_000_000;
 
+/// On the second file.
+const FORGET_TOKENS: &str = "DELETE FROM tokens";
 const TAKE_LEASES: &str = "UPDATE leases SET fence = fence + $1, owner = 'espelho restore'";
 const AMENDMENTS: &[(&str, &str)] = &[
-    ("forget the tokens", "DELETE FROM tokens"),
     ("forget the spent budget", "DELETE FROM rate_blocks"),
     ("forget the checkpoints", "DELETE FROM sync_pages"),
     ("forget the passes", "DELETE FROM sync_passes"),
@@ -104,6 +105,7 @@ pub(super) async fn amend(copy: &Store, old: Old<'_>) -> Result<(Replaced, i64),
     let mut replaced = Replaced::default();
     let now = copy.clock.now();
     copy.inbox.execute("doubt what was under way", DOUBT, vec![now.into()]).await?;
+    copy.inbox.execute("forget the tokens", FORGET_TOKENS, Vec::new()).await?;
     copy.database.execute("take the leases", TAKE_LEASES, vec![FENCES.into()]).await?;
     for (operation, sql) in AMENDMENTS {
         copy.database.execute(operation, sql, Vec::new()).await?;

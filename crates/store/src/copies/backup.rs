@@ -12,11 +12,12 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous},
 };
 
-use super::{INBOX, MIRROR, Told, failed, folder_of, make_folder, refused, remove_folder, rename, sync};
+use super::{INBOX, MIRROR, Told, failed, make_folder, refused, remove_folder, rename, sync};
 use crate::{
     Error, Store,
-    connect::{beside, create_private, file_of, shown},
+    connect::{beside, file_of, shown},
     driver::Database,
+    permissions::{create_private, create_private_folder, folder_of, hand_over, have_one_owner},
 };
 
 /// The first delivery that is not handled, or the number of the next one.
@@ -48,7 +49,7 @@ impl Store {
             return Err(Error::BackupExists { path: into.display().to_string() });
         }
         let folder = folder_of(into);
-        std::fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
+        create_private_folder(folder).map_err(failed("make the folder", folder))?;
         let draft = beside(into, ".partial");
         let _ours = begin_draft(&draft)?;
         let made = self.fill(&draft, told).await;
@@ -57,6 +58,12 @@ impl Store {
             let _ = std::fs::remove_dir_all(&draft);
         }
         made?;
+        // A backup has secrets: it is the service's where its folder is, and else only whose command made it.
+        if self.file().is_some_and(|file| have_one_owner(folder, folder_of(file))) {
+            for path in [&draft, &draft.join(MIRROR), &draft.join(INBOX)] {
+                hand_over(path).map_err(failed("change the owner of", path))?;
+            }
+        }
         rename(&draft, into)?;
         sync(folder)
     }

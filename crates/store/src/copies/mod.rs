@@ -37,29 +37,12 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error 
     move |source| Error::Copy { action, path, source }
 }
 
-/// What lies in it has a token and buyers' names: nobody else may read it.
+/// What lies in it has tokens, secrets and buyers' names: nobody else may read it.
 fn make_folder(path: &Path) -> Result<(), Error> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(failed("make the folder", path))
-}
-
-/// Gives a file to whom the folder belongs that it is for: a restore is often root's, and the service has a user of its own.
-#[cfg(unix)]
-fn give_to_owner_of(folder: &Path, path: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::{MetadataExt as _, chown};
-    let owners = |path: &Path| std::fs::metadata(path).map(|file| (file.uid(), file.gid()));
-    let owner = owners(folder).map_err(failed("read", folder))?;
-    if owners(path).map_err(failed("read", path))? == owner {
-        return Ok(());
-    }
-    chown(path, Some(owner.0), Some(owner.1)).map_err(failed("change the owner of", path))
-}
-
-#[cfg(not(unix))]
-fn give_to_owner_of(_: &Path, _: &Path) -> Result<(), Error> {
-    Ok(())
 }
 
 fn remove_folder(path: &Path) -> Result<(), Error> {
@@ -76,11 +59,6 @@ fn sync(path: &Path) -> Result<(), Error> {
 
 fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     std::fs::rename(from, to).map_err(failed("rename", from))
-}
-
-/// The folder that something lies in.
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// What a copy failed with that SQLite made.

@@ -4,13 +4,13 @@
 //! with the files that were there before.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use super::switch;
-use crate::{Error, connect::beside};
+use crate::{Error, connect::beside, permissions::open_lock_file};
 
 /// Where the lock is.
 pub(super) fn path(database: &Path) -> PathBuf {
@@ -19,8 +19,7 @@ pub(super) fn path(database: &Path) -> PathBuf {
 
 fn lock_file(database: &Path) -> Result<File, Error> {
     let path = path(database);
-    let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-    opened.map_err(|source| Error::LockFile { path: path.display().to_string(), source })
+    open_lock_file(&path).map_err(|source| Error::LockFile { path: path.display().to_string(), source })
 }
 
 fn taken(done: Result<(), TryLockError>, database: &Path, otherwise: Error) -> Result<(), Error> {

@@ -16,12 +16,13 @@ use sqlx::{
 use super::{
     INBOX, MIRROR, Told,
     amend::{self, Replaced},
-    failed, folder_of, give_to_owner_of, make_folder, open_lock, refused, remove_folder, switch, sync,
+    failed, make_folder, open_lock, refused, remove_folder, switch, sync,
 };
 use crate::{
     Error, Store, attach,
-    connect::{SQLITE, SQLITE_INBOX, beside, create_private, file_of, migrate},
+    connect::{SQLITE, SQLITE_INBOX, beside, file_of, migrate},
     lease::lock_beside,
+    permissions::{create_private, folder_of, give_to_owner_of},
     soundness,
 };
 
@@ -95,7 +96,7 @@ pub async fn restore(
     }
     // Whoever opens the mirror next may have to finish this, and is seldom who has begun it.
     for path in [draft.join(MIRROR), draft.join(INBOX), draft.clone(), open_lock::path(&database)] {
-        give_to_owner_of(folder_of(&database), &path)?;
+        give_to_owner_of(folder_of(&database), &path).map_err(failed("change the owner of", &path))?;
     }
     let kept = free_name(&database, &clock);
     switch::decide(&database, &kept)?;

@@ -10,8 +10,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{INBOX, MIRROR, failed, folder_of, make_folder, remove_folder, rename, sync};
-use crate::{Error, connect::beside};
+use super::{INBOX, MIRROR, failed, make_folder, remove_folder, rename, sync};
+use crate::{Error, connect::beside, permissions::folder_of};
 
 /// The file in the folder that says where the files go that were there before.
 const KEPT: &str = "kept";

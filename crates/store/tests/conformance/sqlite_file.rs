@@ -42,6 +42,155 @@ async fn nobody_else_may_read_the_file_or_its_neighbours() {
     }
 }
 
+/// A folder that is made for a group, in a folder of its own.
+#[cfg(unix)]
+fn shared_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    set_mode(folder.path(), 0o2770);
+    folder
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+fn mode(path: &Path, suffix: &str) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(format!("{}{suffix}", path.display())).unwrap().permissions().mode() & 0o777
+}
+
+// withstands: F127
+#[cfg(unix)]
+#[tokio::test]
+async fn the_group_of_a_folder_that_is_made_for_it_has_the_mirror_and_nothing_else() {
+    let folder = shared_folder();
+    let path = folder.path().join("espelho.db");
+    let url = format!("sqlite:{}", path.display());
+    // Made by an earlier version, or copied there.
+    let first = open(&url).await.unwrap();
+    first.close().await;
+    for (suffix, too_open) in [("", 0o644), ("-inbox", 0o666)] {
+        set_mode(Path::new(&format!("{}{suffix}", path.display())), too_open);
+    }
+    let store = open(&url).await.unwrap();
+    store.keep_secret(&minha_loja(), "whsec_s3cret").await.unwrap();
+    let lease = store.acquire(&minha_loja(), "the test").await.unwrap();
+    for suffix in ["", "-wal", "-shm"] {
+        assert_eq!(mode(&path, suffix), 0o660, "{suffix}");
+    }
+    for suffix in ["-inbox", "-inbox-wal", "-inbox-shm", "-open.lock", ".minha-loja.lock"] {
+        assert_eq!(mode(&path, suffix), 0o600, "{suffix}");
+    }
+    lease.release().await.unwrap();
+    store.close().await;
+    // A folder that is no longer shared takes the mirror back.
+    set_mode(folder.path(), 0o700);
+    open(&url).await.unwrap();
+    assert_eq!(mode(&path, ""), 0o600);
+}
+
+/// Whoever may write to the folder could put a file there for the tokens to be written to, and read them.
+// withstands: F127
+#[cfg(unix)]
+#[tokio::test]
+async fn a_second_file_of_somebody_else_is_refused() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let folder = shared_folder();
+    let path = folder.path().join("espelho.db");
+    let inbox = folder.path().join("espelho.db-inbox");
+    std::fs::write(&inbox, "").unwrap();
+    if std::fs::metadata(&inbox).unwrap().uid() != 0 {
+        // Only root can make a file of somebody else's; `permissions` has the rule in a table.
+        return;
+    }
+    chown(&inbox, Some(61_002), None).unwrap();
+    let error = open(&format!("sqlite:{}", path.display())).await.err();
+    assert!(
+        matches!(&error, Some(Error::Foreign { path }) if *path == inbox.display().to_string()),
+        "{error:?}"
+    );
+}
+
+const TOKEN: &str = "sk_live_o_token_que_vale_agora";
+
+/// Makes of a mirror one of the version whose tokens were in the mirror's own file.
+async fn with_tokens_in_the_mirror(url: &str) {
+    let tables = crate::tables::Tables::open(url).await;
+    for sql in [
+        "CREATE TABLE tokens (store TEXT PRIMARY KEY, username TEXT NOT NULL, base_url TEXT NOT NULL, token TEXT NOT NULL, \
+         expires_at TEXT NOT NULL, obtained_at TEXT NOT NULL)"
+            .to_owned(),
+        format!(
+            "INSERT INTO tokens VALUES ('minha-loja', 'loja@um', 'https://um.example', '{TOKEN}', \
+             '2026-03-02T12:00:00.000000Z', '2026-03-01T12:00:00.000000Z')"
+        ),
+        "DELETE FROM main._sqlx_migrations WHERE version = 31".to_owned(),
+    ] {
+        tables.execute(&sql).await;
+    }
+    tables.close().await;
+}
+
+fn contains(path: &Path, suffix: &str, text: &str) -> bool {
+    let bytes = std::fs::read(format!("{}{suffix}", path.display())).unwrap_or_default();
+    bytes.windows(text.len()).any(|found| found == text.as_bytes())
+}
+
+// withstands: F127
+#[cfg(unix)]
+#[tokio::test]
+async fn tokens_of_an_earlier_version_move_to_the_second_file_and_leave_no_byte_behind() {
+    let folder = shared_folder();
+    let path = folder.path().join("espelho.db");
+    let url = format!("sqlite:{}", path.display());
+    for killed_in_between in [false, true] {
+        let store = open(&url).await.unwrap();
+        let kept = store.token(&minha_loja()).await.unwrap();
+        store.close().await;
+        if kept.is_some() && !killed_in_between {
+            panic!("a new mirror has a token");
+        }
+        // The second time the second file has the token already, as after a kill between the two.
+        let inbox = crate::tables::Tables::open(&url).await;
+        if !killed_in_between {
+            inbox.execute("DELETE FROM inbox.tokens").await;
+        }
+        inbox.close().await;
+        with_tokens_in_the_mirror(&url).await;
+        set_mode(&path, 0o600);
+        assert!(contains(&path, "", TOKEN) || contains(&path, "-wal", TOKEN));
+
+        let store = open(&url).await.unwrap();
+        let kept = store.token(&minha_loja()).await.unwrap().unwrap();
+        assert_eq!((kept.token.as_str(), kept.username.as_str()), (TOKEN, "loja@um"));
+        assert_eq!(store.token_ends().await.unwrap().len(), 1);
+        for suffix in ["", "-wal"] {
+            assert!(!contains(&path, suffix, TOKEN), "a byte of the token is left in the mirror{suffix}");
+        }
+        assert_eq!(mode(&path, ""), 0o660, "the group may open it now");
+        store.close().await;
+    }
+}
+
+/// What was sent with a token within the last minute is known by the mirror alone.
+#[tokio::test]
+async fn a_mirror_that_begins_anew_knows_no_token() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("espelho.db");
+    let url = format!("sqlite:{}", path.display());
+    open(&url).await.unwrap().close().await;
+    with_tokens_in_the_mirror(&url).await;
+    let store = open(&url).await.unwrap();
+    assert!(store.token(&minha_loja()).await.unwrap().is_some());
+    store.close().await;
+    std::fs::remove_file(&path).unwrap();
+    let anew = open(&url).await.unwrap();
+    assert!(anew.token(&minha_loja()).await.unwrap().is_none());
+}
+
 #[tokio::test]
 async fn the_file_is_where_the_address_says_also_with_blanks_and_accents() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,0 +1,90 @@
+//! What the system says about the places where the database could be.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use espelho_model::text::Locale;
+use espelho_sync_engine::Problem;
+use rustix::fs::Access;
+
+use super::{Facts, Found, INSTALLED, Place, Rule, StateDirectory, place};
+use crate::config::Configuration;
+
+impl Facts {
+    fn of_this_process() -> Self {
+        Self {
+            given: std::env::var_os("STATE_DIRECTORY"),
+            // Not `exists`: a link is there also for whoever may not follow it.
+            is_installed: fs::symlink_metadata(INSTALLED).is_ok(),
+            working: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+        }
+    }
+}
+
+/// How people are spoken to.
+fn locale(_: &Configuration) -> Locale {
+    Locale::default()
+}
+
+/// Where relative paths begin.
+pub(crate) fn state_directory() -> StateDirectory {
+    let facts = Facts::of_this_process();
+    let chosen = facts.candidates().into_iter().next();
+    chosen.unwrap_or(StateDirectory { path: facts.working, rule: Rule::Working })
+}
+
+impl Place {
+    /// The place of a database that is made if it is not there, unless one of the other places has one and none is to be made
+    /// beside it.
+    pub(crate) fn to_open(configuration: &Configuration, may_be_second: bool) -> Result<Self, Problem> {
+        let place = place(&configuration.installation.database.url, &Facts::of_this_process().candidates());
+        let other = place.others.iter().find(|other| other.exists() && !may_be_second);
+        let usable = place.usable(&place.found_to_make(), other.map(PathBuf::as_path));
+        usable.map_err(|refusal| refusal.problem(locale(configuration)))?;
+        Ok(place)
+    }
+
+    /// The place of a database that must be there.
+    pub(crate) fn to_read(configuration: &Configuration) -> Result<Self, Problem> {
+        let place = place(&configuration.installation.database.url, &Facts::of_this_process().candidates());
+        let readable = place.readable(&place.found());
+        readable.map_err(|refusal| refusal.problem(locale(configuration)))?;
+        Ok(place)
+    }
+
+    /// The file, where the database is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_ref().map(|(file, _)| file.as_path())
+    }
+
+    /// The same for whoever makes what is not there.
+    fn found_to_make(&self) -> Found {
+        let folder = self.file().and_then(Path::parent);
+        match (self.found(), folder) {
+            (Found::Nothing, Some(folder)) if is_denied(folder) => Found::Denied(folder.to_owned()),
+            (found, _) => found,
+        }
+    }
+
+    fn found(&self) -> Found {
+        let Some(file) = self.file() else { return Found::Nothing };
+        match fs::metadata(file) {
+            Ok(_) => {
+                let mut inbox = file.as_os_str().to_owned();
+                inbox.push("-inbox");
+                let files = [file.to_owned(), inbox.into()];
+                files.into_iter().find(|file| is_denied(file)).map_or(Found::File, Found::Denied)
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Found::Denied(file.to_owned()),
+            Err(_) => Found::Nothing,
+        }
+    }
+}
+
+/// Whether something is there that this user may not read and write. It is not opened for that: closing a database again would end
+/// the locks that this process has on it.
+fn is_denied(path: &Path) -> bool {
+    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK) == Err(rustix::io::Errno::ACCESS)
+}

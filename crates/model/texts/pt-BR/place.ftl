@@ -1,0 +1,15 @@
+# Onde fica o banco de dados (contrato 1). A mensagem diz o que há; `.next` diz o próximo passo.
+
+place-no-database = Não há banco de dados em { $path } ({ $why }).
+    .next = inicie o serviço ou rode `espelho migrate`, que cria o banco ali; se o banco fica em outro lugar, escreva o caminho absoluto em database.url
+
+place-other-database = Não há banco de dados em { $path } ({ $why }), mas há um em { $other }. Nada foi criado.
+    .next = para usar o que já existe, escreva database.url = "sqlite:{ $other }"; para criar outro mesmo assim, rode `espelho migrate --new`
+
+place-denied = Este usuário não pode ler e gravar { $path }.
+    .next = rode o comando como o usuário do serviço: sudo -u espelho espelho …; quem só usa as tabelas entra no grupo espelho e abre o banco por SQL
+
+place-why-given = a pasta vem de STATE_DIRECTORY
+place-why-installed = o caminho de database.url é relativo a { $folder }, que existe
+place-why-working = o caminho de database.url é relativo à pasta atual: não há STATE_DIRECTORY nem { $folder }
+place-why-absolute = o caminho de database.url é absoluto

@@ -1,0 +1,130 @@
+//! Commands that are typed in any folder find the service's database, and make no second one.
+
+use std::{fs, path::Path};
+
+use espelho_tests::{Installation, Outcome, Running, Shop, shop::Order};
+use tokio::process::Command;
+
+use super::{relative, typed_in};
+
+/// Nobody may make a file there, root neither.
+const UNWRITABLE: &str = "/proc";
+/// Commands that need nothing but a database, and end well with it.
+const COMMANDS: [&[&str]; 7] = [
+    &["errors"],
+    &["held"],
+    &["feed", "--consumer", "erp"],
+    &["plan"],
+    &["explain", "order", "P00001"],
+    &["migrate"],
+    &["--resync"],
+];
+
+async fn end(command: Command) -> Outcome {
+    Running::of(command).end().await
+}
+
+/// Typed in a folder, for the state directory of the installation.
+async fn given(installation: &Installation, folder: &str, arguments: &[&str]) -> Outcome {
+    let mut command = typed_in(installation, Path::new(folder), arguments);
+    command.env("STATE_DIRECTORY", installation.dir().join("state"));
+    end(command).await
+}
+
+#[tokio::test]
+async fn every_command_finds_the_database_from_the_root_and_from_a_folder_that_nobody_may_write_to() {
+    let shop = Shop::open(Order::many(3)).await;
+    let installation = relative().await;
+    shop.join(&installation);
+    given(&installation, UNWRITABLE, &["--resync"]).await.expect(0);
+    assert!(installation.dir().join("state/espelho.db").is_file());
+    for folder in ["/", UNWRITABLE] {
+        for arguments in COMMANDS {
+            given(&installation, folder, arguments).await.expect(0);
+        }
+        // How everything is need not be well: no service runs.
+        let status = given(&installation, folder, &["status"]).await;
+        assert!(status.stdout.contains("loja-1"), "{status}");
+        for name in ["espelho.db", "labels", "backups"] {
+            assert!(!Path::new(folder).join(name).exists(), "{name} in {folder}");
+        }
+    }
+    given(&installation, UNWRITABLE, &["backup"]).await.expect(0);
+    assert!(installation.dir().join("state/backups").is_dir());
+}
+
+#[tokio::test]
+async fn who_finds_no_database_says_where_it_looked_and_why_there() {
+    let installation = relative().await;
+    installation.write_store("loja-1", "http://127.0.0.1:1", "u", "p");
+    let state = installation.dir().join("state");
+    for arguments in [&["status"][..], &["errors"], &["backup"], &["held"]] {
+        let missing = given(&installation, "/", arguments).await.expect(1);
+        let file = state.join("espelho.db");
+        missing
+            .says("Não há banco de dados")
+            .says(file.to_str().unwrap())
+            .says("STATE_DIRECTORY")
+            .says("espelho migrate");
+    }
+    assert_eq!(fs::read_dir(&state).unwrap().count(), 0, "whoever looks makes nothing");
+    let missing = end(typed_in(&installation, &state, &["status", "--json"])).await.expect(1);
+    assert_eq!(missing.json()["state"], "failed");
+    match Path::new("/var/lib/espelho").exists() {
+        true => missing.says("/var/lib/espelho/espelho.db"),
+        false => missing.says(state.join("espelho.db").to_str().unwrap()).says("pasta atual"),
+    };
+}
+
+#[tokio::test]
+async fn no_second_database_is_made_by_accident() {
+    let shop = Shop::open(Order::many(1)).await;
+    let installation = relative().await;
+    shop.join(&installation);
+    let (state, other) = (installation.dir().join("state"), installation.dir().join("work"));
+    fs::create_dir(&other).unwrap();
+    let mut first = typed_in(&installation, Path::new("/"), &["migrate"]);
+    first.env("STATE_DIRECTORY", &other);
+    end(first).await.expect(0);
+    let here = other.to_str().unwrap();
+    for arguments in [&["migrate"][..], &["run"], &["--resync"], &["restore", "/nowhere"]] {
+        let refused = given(&installation, here, arguments).await.expect(2);
+        for place in [&state, &other] {
+            assert!(refused.stderr.contains(place.join("espelho.db").to_str().unwrap()), "{refused}");
+        }
+        refused.says("migrate --new");
+        assert_eq!(fs::read_dir(&state).unwrap().count(), 0, "{arguments:?}");
+    }
+    assert!(shop.take_calls().is_empty());
+    given(&installation, here, &["migrate", "--new"]).await.expect(0);
+    // Where there is one, the others do not matter any more.
+    given(&installation, here, &["--resync"]).await.expect(0);
+}
+
+/// The folder of an installed service goes before the working directory. Seen where a mount of one's own may be made; the choice
+/// itself is a pure function with its table (`daemon::place`).
+#[tokio::test]
+async fn an_installed_service_is_found_without_being_told_of_it() {
+    let mounts = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", program]).args(arguments);
+        command
+    };
+    if !mounts("true", &[]).status().await.is_ok_and(|ended| ended.success()) {
+        return;
+    }
+    let shop = Shop::open(Order::many(2)).await;
+    let installation = relative().await;
+    shop.join(&installation);
+    let var_lib = installation.dir().join("var-lib");
+    fs::create_dir_all(var_lib.join("espelho")).unwrap();
+    for arguments in [&["--resync"][..], &["errors"], &["migrate"]] {
+        let typed = typed_in(&installation, Path::new("/"), arguments);
+        let script = "mount --bind \"$0\" /var/lib && exec \"$@\"";
+        let mut command = mounts("sh", &["-c", script, var_lib.to_str().unwrap()]);
+        command.arg(typed.as_std().get_program()).args(typed.as_std().get_args()).current_dir("/");
+        command.env_remove("STATE_DIRECTORY");
+        end(command).await.expect(0);
+    }
+    assert!(var_lib.join("espelho/espelho.db").is_file());
+}
