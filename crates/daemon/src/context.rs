@@ -154,8 +154,7 @@ impl Shared {
     /// Which files of labels are fetched, and where to.
     fn labels(&self, config: &StoreConfig) -> Option<Labels> {
         let labels = config.labels.clone()?;
-        let state = std::env::var_os("STATE_DIRECTORY").unwrap_or_default();
-        let folder = LabelFolder::new(Path::new(&state), &self.labels.directory);
+        let folder = label_folder(&self.labels);
         let keep_days = self.labels.keep_days;
         Some(Labels { folder, formats: labels.formats, hosts: labels.hosts, days: labels.days, keep_days })
     }
@@ -241,6 +240,12 @@ impl Shared {
             Err(error) => Err(Problem::from_store(&error)),
         }
     }
+}
+
+/// Where the files of labels lie.
+pub(crate) fn label_folder(labels: &LabelsSection) -> LabelFolder {
+    let state = std::env::var_os("STATE_DIRECTORY").unwrap_or_default();
+    LabelFolder::new(Path::new(&state), &labels.directory)
 }
 
 /// Lets go of a store.

@@ -26,6 +26,7 @@ mod inbox_watch;
 mod label_folder;
 mod lease;
 mod listen;
+mod lock_inspection;
 mod mirrored;
 mod missing;
 mod orders;
@@ -48,6 +49,7 @@ mod tokens;
 mod wanted;
 mod webhook_addresses;
 mod webhook_secrets;
+mod write_proof;
 
 pub use ask::Table;
 pub use audits::AuditRecord;
@@ -66,6 +68,7 @@ pub use inbox_watch::{Heard, InboxWatch};
 pub use label_folder::{Draft, Finished, LabelFolder};
 pub use lease::Lease;
 pub use listen::ChangeWatch;
+pub use lock_inspection::{LockHolder, Process};
 pub use mirrored::{
     campaigns::OpenCampaign,
     compare::{Compared, Unlike},

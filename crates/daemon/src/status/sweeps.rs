@@ -186,12 +186,12 @@ fn silent(store: &StorePicture, webhook: &Webhook, at: DateTime<Utc>) -> Option<
             && at - *since >= SILENT
             && webhook.heard_at.is_none_or(|heard| heard < *since)
     });
-    let untested = webhook.tested_at.filter(|tested| {
-        let heard =
-            [webhook.test_heard_at, webhook.heard_at].into_iter().flatten().any(|heard| heard >= *tested);
-        !heard && at - *tested >= TEST_TAKES
-    });
-    let cause = match (&webhook.problem, untested, untold) {
+    let heard_since =
+        |then| [webhook.test_heard_at, webhook.heard_at].into_iter().flatten().any(|heard| heard >= then);
+    let untested = webhook.tested_at.filter(|tested| !heard_since(*tested) && at - *tested >= TEST_TAKES);
+    // A delivery that came after the refused test shows more than the refusal.
+    let refused = webhook.problem.as_ref().filter(|_| !webhook.tested_at.is_some_and(heard_since));
+    let cause = match (refused, untested, untold) {
         (Some(problem), _, _) => format!("the marketplace refused the test delivery: {problem}"),
         (None, Some(tested), _) => {
             format!("the test delivery asked for {} did not arrive", ago(at, tested))
@@ -351,7 +351,9 @@ mod tests {
         assert_eq!(codes(tested(50, Some(49))), ["webhooks_silent"], "that was the day before");
         assert_eq!(codes(tested(51, None)), [""; 0], "it is given ten minutes");
         assert_eq!(codes(tested(50, Some(50))), [""; 0]);
-        assert_eq!(codes(Webhook { problem: Some("422".into()), ..tested(59, None) }), ["webhooks_silent"]);
+        let refused = |webhook: Webhook| codes(Webhook { problem: Some("422".into()), ..webhook });
+        assert_eq!(refused(tested(59, None)), ["webhooks_silent"]);
+        assert_eq!(refused(Webhook { heard_at: Some(specimen::at(60)), ..tested(59, None) }), [""; 0]);
     }
 
     #[test]
