@@ -3,7 +3,7 @@
 
 use espelho_sandbox::{NewCampaign, Options};
 use espelho_tests::{
-    Installation, Kind, Outcome, Reply, Shop, on_both_databases,
+    Call, Installation, Kind, Outcome, Reply, Shop, on_both_databases,
     pages::{answer, ready, stopped},
     sandbox_of,
     shop::{LOGIN, ORDERS, Order},
@@ -275,8 +275,17 @@ async fn one_thing_is_explained(kind: Kind) {
 
 async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kind: Kind) {
     let (installation, shop) = set_up(kind, Order::many(2)).await;
+    let with_campaigns_and_a_session = |call: &Call| match call.path.as_str() {
+        "/api/stores/auth/session" => Some(Reply::success(&json!({"id": 7, "name": "Loja"}))),
+        path if path.contains("campaign") => {
+            let meta = json!({"page": 1, "last_page": 1, "total": 0});
+            Some(Reply::json(200, &json!({"success": true, "data": [], "meta": meta})))
+        }
+        _ => None,
+    };
+    shop.rule(with_campaigns_and_a_session);
     let missing = installation.run(&["doctor", "--json"]).await;
-    assert!(missing.json()["checks"].as_array().unwrap().iter().any(|check| check["fix"].is_string()));
+    assert!(missing.json()["findings"].as_array().unwrap().iter().any(|check| check["fix"].is_string()));
     installation.resync(&[]).await.expect(0);
     shop.take_calls();
     let told = installation.run(&["doctor", "--json"]).await.expect(0).json();
@@ -288,7 +297,16 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
     ready(&mut service, &base).await;
     shop.take_calls();
     let shown = installation.run(&["doctor"]).await.expect(0);
-    for words in ["GREEN  configuration", "GREEN  database", "GREEN  service", "GREEN  loja-1: credential"] {
+    for words in [
+        "✓ GREEN configuração",
+        "✓ GREEN banco de dados",
+        "✓ GREEN gravação no banco",
+        "✓ GREEN serviço",
+        "✓ GREEN loja-1: posse da loja: o serviço",
+        "✓ GREEN loja-1: credencial: o token funciona, provado agora; a loja é Loja",
+        "– UNKNOWN loja-1: senha: não provada",
+        "    → espelho doctor --login",
+    ] {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
     assert!(!shop.take_calls().iter().any(|call| call.path == LOGIN), "the service's token lives on");
@@ -299,7 +317,7 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
         (call.path == LOGIN || call.path.contains("session")).then(refused)
     });
     let refused = installation.run(&["doctor"]).await.expect(4);
-    assert!(refused.stdout.contains("RED    loja-1: credential"), "{refused}");
+    assert!(refused.stdout.contains("✗ RED loja-1: credencial: credential_refused"), "{refused}");
 }
 
 async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {

@@ -159,6 +159,20 @@ impl Client {
         self.slot.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Logs in, though there may be a token that is good, to prove the password. The new token is kept as always; where the
+    /// login fails, the old one goes on.
+    ///
+    /// # Errors
+    /// [`Error::LoginRefused`] when the marketplace does not accept the password; else as every login.
+    pub async fn log_in_again(&self) -> Result<(), Error> {
+        self.tokens.log_in_again().await
+    }
+
+    /// Waits until no login is under way: one that is cut off has ended the old token and has given no new one.
+    pub async fn logins_ended(&self) {
+        self.tokens.logins_ended().await;
+    }
+
     /// What was sent so far.
     pub fn stats(&self) -> Stats {
         let Counters { requests, rate_limited, logins } = &self.exchange.counters;
@@ -189,7 +203,7 @@ impl fmt::Debug for Client {
 }
 
 /// A base address is `https://host[:port][/path]`, without credentials, query or fragment.
-fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
+pub(crate) fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
     let refuse = |why: &str| Error::Setup(format!("base_url {text:?} {why}"));
     let url = Url::parse(text).map_err(|e| refuse(&format!("is not an address: {e}")))?;
     match url.scheme() {

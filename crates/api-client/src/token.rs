@@ -155,6 +155,24 @@ impl TokenKeeper {
         self.in_own_task(Some(Arc::clone(refused))).await
     }
 
+    /// A new token, whatever the one before is good for.
+    pub(crate) async fn log_in_again(self: &Arc<Self>) -> Result<(), Error> {
+        let keeper = Arc::clone(self);
+        let task = tokio::spawn(watch::inherited(async move {
+            let waiting = watch::idle();
+            let _one_at_a_time = keeper.renewing.lock().await;
+            drop(waiting);
+            let issued = keeper.try_to_log_in(LoginReason::Renewal).await?;
+            keeper.keep(issued).await.map(drop)
+        }));
+        task.await.unwrap_or_else(|gone| Err(Error::Vault { action: "read", source: gone.into() }))
+    }
+
+    /// Ends when no login is under way.
+    pub(crate) async fn logins_ended(&self) {
+        drop(self.renewing.lock().await);
+    }
+
     /// Runs the renewal where a cancelled caller cannot cut it in half: a login that was sent has already
     /// ended the old token, so its answer must reach the vault.
     async fn in_own_task(
@@ -193,14 +211,7 @@ impl TokenKeeper {
     ) -> Result<Arc<TokenRecord>, Error> {
         self.refuse_login_war(reason).await?;
         let error = match self.try_to_log_in(reason).await {
-            Ok(Issued { record, webhook_secret }) => {
-                // The secret goes first: a token that is lost costs a login, a secret that is lost is gone.
-                if let Some(secret) = webhook_secret {
-                    self.vault.keep_webhook_secret(secret).await.map_err(unwritten)?;
-                }
-                self.vault.save(record.clone()).await.map_err(unwritten)?;
-                return Ok(self.cache(record));
-            }
+            Ok(issued) => return self.keep(issued).await,
             Err(error) => error,
         };
         // A renewal that fails leaves the old token good until it expires: keep working, say it loudly.
@@ -213,6 +224,17 @@ impl TokenKeeper {
             }
             None => Err(error),
         }
+    }
+
+    /// Writes down what a login gave, before anything uses it.
+    async fn keep(&self, issued: Issued) -> Result<Arc<TokenRecord>, Error> {
+        let Issued { record, webhook_secret } = issued;
+        // The secret goes first: a token that is lost costs a login, a secret that is lost is gone.
+        if let Some(secret) = webhook_secret {
+            self.vault.keep_webhook_secret(secret).await.map_err(unwritten)?;
+        }
+        self.vault.save(record.clone()).await.map_err(unwritten)?;
+        Ok(self.cache(record))
     }
 
     /// Each attempt is on record before it is made, so that a crash loop cannot burn the login limit; what it came to

@@ -79,8 +79,10 @@ pub enum Command {
     Sandbox(espelho_sandbox::cli::Args),
     /// Checks the configuration, and nothing else.
     Check,
-    /// Looks at everything that has to work, and says for each what to do: GREEN, YELLOW or RED.
-    Doctor,
+    /// Looks at everything that has to work, also before the first start, and says for each what to do: ✓ GREEN, ! YELLOW,
+    /// ✗ RED, – UNKNOWN. Ends with 1 when something is red, 4 when only credentials are, 3 when something could not be
+    /// looked at.
+    Doctor(DoctorArgs),
     /// The webhooks.
     #[command(subcommand)]
     Webhook(WebhookCommand),
@@ -162,6 +164,14 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// `espelho doctor`.
+#[derive(Args, Clone, Debug)]
+pub struct DoctorArgs {
+    /// Prove the passwords too: one login for each store, which ends its token and gives it a new one.
+    #[arg(long)]
+    pub login: bool,
 }
 
 /// `espelho webhook`.

@@ -163,7 +163,7 @@ impl Shared {
     /// Which files of labels are fetched, and where to.
     fn labels(&self, config: &StoreConfig) -> Option<Labels> {
         let labels = config.labels.clone()?;
-        let folder = LabelFolder::new(&self.state, &self.labels.directory);
+        let folder = label_folder(&self.labels, &self.state);
         let keep_days = self.labels.keep_days;
         Some(Labels { folder, formats: labels.formats, hosts: labels.hosts, days: labels.days, keep_days })
     }
@@ -255,6 +255,11 @@ impl Shared {
             Err(error) => Err(Problem::from_store(&error)),
         }
     }
+}
+
+/// Where the files of labels lie.
+pub(crate) fn label_folder(labels: &LabelsSection, state: &Path) -> LabelFolder {
+    LabelFolder::new(state, &labels.directory)
 }
 
 /// Lets go of a store.

@@ -111,11 +111,6 @@ impl Service {
             Arc::clone(&self.stores.signals),
             self.shared.stop.clone(),
         ));
-        // The installation's language and time zone.
-        let locale = Locale::default();
-        if let Err(error) = self.shared.store.keep_service_words(locale).await {
-            tracing::warn!(%error, "the sentences of views are not kept");
-        }
         tokio::spawn(unknown_stores::answer(
             self.shared.store.clone(),
             Arc::clone(&self.shared.clock),

@@ -38,6 +38,14 @@ pub(crate) async fn request(
     }
 }
 
+/// Whether anybody accepts a connection.
+pub(crate) async fn connects(listen: SocketAddr, clock: &Arc<dyn Clock>) -> io::Result<()> {
+    tokio::select! {
+        connected = TcpStream::connect(here(listen)) => connected.map(drop),
+        () = clock.sleep(PATIENCE) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
 /// Where to reach a service that listens on all addresses.
 fn here(listen: SocketAddr) -> SocketAddr {
     let mut address = listen;

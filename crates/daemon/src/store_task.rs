@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use espelho_model::watch;
 use espelho_store::Lease;
 use espelho_sync_engine::{
-    Problem, StoreContext,
-    live::{self, Signals, schedule::Intervals},
+    Examination, Problem, Question, Refusal, StoreContext, examine,
+    live::{self, Errands as _, Inquiry, Signals, schedule::Intervals},
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
@@ -123,7 +123,7 @@ impl StoreTask {
                 return context;
             }
             metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).increment(1);
-            self.wait_before_working_again(&problem).await;
+            self.wait_before_working_again(&context, &problem).await;
             context.stop = self.shared.stop.child_token();
             options.last_seen = None;
         }
@@ -131,7 +131,7 @@ impl StoreTask {
     }
 
     /// A credential that is refused will be refused again: each attempt more ends somebody's token. The schedule tries it.
-    async fn wait_before_working_again(&self, problem: &Problem) {
+    async fn wait_before_working_again(&self, context: &StoreContext, problem: &Problem) {
         let retry = async {
             match problem.is_authentication() {
                 true => std::future::pending().await,
@@ -142,7 +142,32 @@ impl StoreTask {
         tokio::select! {
             () = self.waker.notified() => {}
             () = retry => {}
+            () = self.boxed_password_proof(context, problem) => {}
             () = self.shared.stop.cancelled() => {}
+        }
+    }
+
+    fn boxed_password_proof<'s>(
+        &'s self,
+        context: &'s StoreContext,
+        problem: &'s Problem,
+    ) -> BoxFuture<'s, ()> {
+        Box::pin(self.wait_for_password_proof(context, problem))
+    }
+
+    /// Answers every question with the problem, but the one for a login: ends when that goes well.
+    async fn wait_for_password_proof(&self, context: &StoreContext, problem: &Problem) {
+        let desk = self.shared.desk.of_store(&self.config.key);
+        loop {
+            let Inquiry { question, answer } = desk.next_inquiry().await;
+            let found = match question {
+                Question::Password => examine(&context.client, &context.page_parameter, question).await,
+                _ => Examination::Failed(Refusal::from(problem)),
+            };
+            answer(&found);
+            if found == Examination::Password {
+                return;
+            }
         }
     }
 

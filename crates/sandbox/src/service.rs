@@ -7,10 +7,11 @@ use std::{
     sync::Arc,
 };
 
+use chrono::DateTime;
 use hyper::{
     Request, Response, StatusCode,
     body::{Body as _, Incoming},
-    header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderName, HeaderValue},
 };
 
 use crate::{
@@ -62,10 +63,20 @@ pub(crate) async fn serve(
         Found::OtherMethods(methods) => unrouted(&world, &path, Refusal::Method(methods)).await,
         Found::Nothing => unrouted(&world, &path, Refusal::NoRoute).await,
     };
+    let outcome = outcome.map(|response| dated(&world, response));
     let status = outcome.as_ref().map_or(0, |response| response.status().as_u16());
     world.counters.answered(status);
     world.journal.add(note, world.clock.millis(), status, watch.elapsed());
     outcome
+}
+
+/// The same answer with `Date` by the marketplace's clock, as every server that has one says it (RFC 9110, 6.6.1).
+fn dated(world: &World, mut response: Response<Outgoing>) -> Response<Outgoing> {
+    let now = DateTime::from_timestamp(world.clock.seconds(), 0).unwrap_or_default();
+    if let Ok(date) = HeaderValue::try_from(now.format("%a, %d %b %Y %H:%M:%S GMT").to_string()) {
+        response.headers_mut().entry(DATE).or_insert(date);
+    }
+    response
 }
 
 /// A control request: no token, no limit, no fault.

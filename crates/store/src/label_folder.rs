@@ -59,6 +59,18 @@ impl LabelFolder {
         Self { path: state.join(directory), shown: directory.trim_end_matches('/').to_owned() }
     }
 
+    /// Writes a file into the folder of a store, and removes it; false where there is no such folder yet. It is not made:
+    /// whoever looks may be another user than the service.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    pub async fn prove_write(&self, store: &StoreKey) -> io::Result<bool> {
+        if !self.path.join(store.as_str()).is_dir() {
+            return Ok(false);
+        }
+        self.draft(store, "doctor").await.map(|_draft| true)
+    }
+
     /// The name of a label's file: the same for the same state of a label, another for any other.
     pub fn name(label: &LabelId, version: ContentHash, extension: &'static str) -> String {
         let mut digest = Sha256::new();

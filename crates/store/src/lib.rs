@@ -54,6 +54,7 @@ mod trouble;
 mod wanted;
 mod webhook_addresses;
 mod webhook_secrets;
+mod write_proof;
 
 pub use alarms::{AlarmRow, RecordedAlarm, ServiceInstance};
 pub use ask::Table;
@@ -73,6 +74,7 @@ pub use inbox_watch::{Heard, InboxWatch};
 pub use label_folder::{Draft, Finished, LabelFolder};
 pub use lease::Lease;
 pub use listen::ChangeWatch;
+pub use lock_inspection::{LockHolder, Process};
 pub use mirrored::{
     campaigns::OpenCampaign,
     compare::{Compared, Unlike},

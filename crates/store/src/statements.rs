@@ -3,13 +3,13 @@
 use crate::{
     Error, Store, alarms, ask, attach, audits, before, changes, consumers, copies, counts,
     driver::{Insert, Places},
-    effects, explain, failures, holders, identity, inbox, lease,
+    effects, explain, failures, holders, identity, inbox, lease, lock_inspection,
     mirrored::{self, campaigns, label_files, listed, tracking},
     missing, orders,
     overview::{self, Both},
     page, parts, passes, products, rate, reread,
     rows::Mirror,
-    rows_in_trouble, runs, sweeps, tokens, wanted, webhook_addresses, webhook_secrets,
+    rows_in_trouble, runs, sweeps, tokens, wanted, webhook_addresses, webhook_secrets, write_proof,
 };
 
 /// Statements that run as they are.
@@ -148,6 +148,7 @@ const PLAIN: &[&str] = &[
     wanted::unknown_stores::FAIL[2],
     wanted::unknown_stores::LEASED_LATELY,
     wanted::write::COMMAND,
+    write_proof::REWRITE,
 ];
 
 /// Statements for all stores, and for one.
@@ -195,7 +196,8 @@ const INBOX: &[&str] = &[
     webhook_secrets::SAVE,
 ];
 /// Statements that only PostgreSQL runs.
-const ON_SERVER: &[&str] = &[page::LOCK_TIMEOUT, changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox::TELL];
+const ON_SERVER: &[&str] =
+    &[page::LOCK_TIMEOUT, changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox::TELL, lock_inspection::BLOCKERS, lock_inspection::HELD_BY];
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] = &[

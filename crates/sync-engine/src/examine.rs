@@ -1,4 +1,5 @@
-//! What a store's token may do, as far as that can be seen without changing anything, and whether its webhook arrives.
+//! Questions about a store's credential and webhook, and how they are answered: by calls that change nothing, but for the
+//! login that proves the password.
 
 use espelho_api_client::{
     Client, Documented, Error as ApiError,
@@ -6,42 +7,135 @@ use espelho_api_client::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::report::with_causes;
+use crate::{Problem, report::with_causes};
 
-/// What was found.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Examination {
-    /// What the token may do.
-    pub abilities: Vec<Ability>,
-    /// How the webhook's round trip went; absent where there is none.
-    pub webhook: Option<RoundTrip>,
+/// A question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// Does the marketplace accept the token?
+    Token,
+    /// What may the token do?
+    Abilities,
+    /// Does the webhook's test delivery arrive?
+    Webhook,
+    /// Does the marketplace accept the password? Costs a login, and ends the token before it.
+    Password,
 }
 
-/// Whether a token has an ability (API document, "Authentication and session").
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Examination {
+    /// The marketplace accepted the token at this moment.
+    Token(TokenProof),
+    /// One entry for each ability.
+    Abilities(Vec<Ability>),
+    /// The result of a test delivery.
+    Webhook(RoundTrip),
+    /// A login went well.
+    Password,
+    /// The question could not be answered.
+    Failed(Refusal),
+}
+
+/// The proof that a token works.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct TokenProof {
+    /// The store's name, where the session tells it.
+    pub name: Option<String>,
+    /// The status of an answer that let the token in and did not say whose it is (403, 404).
+    pub withheld: Option<u16>,
+    /// Slots of the budget that are held at this moment.
+    pub held: u32,
+}
+
+/// A reason why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Refusal {
+    /// A short stable code.
+    pub code: String,
+    /// The cause, in words, with its own causes.
+    pub error: String,
+    /// Whether the marketplace does not accept the credential.
+    pub is_authentication: bool,
+}
+
+/// An ability of a token (API document, "Authentication and session").
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Ability {
     /// Its name in the seller portal, or what it is for where the document names none.
     pub name: String,
     /// Absent where that cannot be seen.
     pub granted: Option<bool>,
-    /// What was seen, or why nothing could be.
-    pub said: String,
-    /// Whether it should have been seen, and the question failed.
-    #[serde(default)]
-    pub failed: bool,
+    /// The names that the marketplace's refusal gave.
+    pub missing: Vec<String>,
+    /// Why it could not be seen, where it should have been.
+    pub error: Option<String>,
 }
 
 /// From asking for a test delivery to its arrival.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct RoundTrip {
-    /// How long it took; absent where it did not arrive.
-    pub milliseconds: Option<u64>,
-    /// Why it could not be asked for.
-    pub problem: Option<String>,
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundTrip {
+    /// It arrived.
+    Arrived {
+        /// After so long.
+        milliseconds: u64,
+    },
+    /// The marketplace has no active webhook for it.
+    Refused {
+        /// Its words.
+        problem: String,
+    },
+    /// The marketplace was asked, and nothing has arrived yet.
+    Unanswered,
+    /// The marketplace could not be asked.
+    NotAsked(Refusal),
 }
 
-/// Looks at each ability: reads a little of what needs it. What only writing would show is said to be unseen.
-pub async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
+impl From<&Problem> for Refusal {
+    fn from(problem: &Problem) -> Self {
+        let is_authentication = problem.is_authentication();
+        Self { code: problem.code.clone(), error: problem.error.clone(), is_authentication }
+    }
+}
+
+impl Refusal {
+    fn of(error: &ApiError) -> Self {
+        Self::from(&Problem::from_api(error))
+    }
+}
+
+/// Answers a question by calling the marketplace. Whether a delivery arrives only a receiver can tell.
+pub async fn examine(client: &Client, page_parameter: &str, question: Question) -> Examination {
+    let found = match question {
+        Question::Token => token(client).await.map(Examination::Token),
+        Question::Abilities => Ok(Examination::Abilities(abilities(client, page_parameter).await)),
+        Question::Password => client.log_in_again().await.map(|()| Examination::Password),
+        Question::Webhook => {
+            let error = "nobody receives deliveries here".to_owned();
+            let refusal = Refusal { code: "not_received".into(), error, is_authentication: false };
+            return Examination::Webhook(RoundTrip::NotAsked(refusal));
+        }
+    };
+    found.unwrap_or_else(|error| Examination::Failed(Refusal::of(&error)))
+}
+
+async fn token(client: &Client) -> Result<TokenProof, ApiError> {
+    let proof = match client.session().await {
+        Ok(read) => TokenProof { name: read.value.name, ..TokenProof::default() },
+        // Whoever is told that there is no such thing, or not for them, was let in.
+        Err(ApiError::Refused { status: status @ (403 | 404), .. }) => {
+            TokenProof { withheld: Some(status), ..TokenProof::default() }
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(TokenProof { held: client.gate().held(), ..proof })
+}
+
+/// Looks at each ability: reads a little of what needs it. What only writing would show is left open.
+async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
     let query = OrderQuery {
         limit: Some(1),
         page: 1,
@@ -50,25 +144,22 @@ pub async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
     };
     let orders = client.list_orders(&query).await.map(drop);
     let campaigns = client.campaign_calendar(Paging { page: 1, per_page: Some(1) }).await.map(drop);
-    let unseen =
-        |name: &str, why: &str| Ability { name: name.into(), granted: None, said: why.into(), failed: false };
+    let unseen = |name: &str| Ability { name: name.into(), granted: None, missing: Vec::new(), error: None };
     vec![
-        seen("orders", "orders can be read", orders),
-        seen("store_products_read", "campaigns can be read", campaigns),
-        unseen("store_products_write", "cannot be seen without writing"),
-        unseen("store_orders_substores", "cannot be seen: it only adds orders of sub-stores to the others"),
+        seen("orders", orders),
+        seen("store_products_read", campaigns),
+        unseen("store_products_write"),
+        unseen("store_orders_substores"),
     ]
 }
 
-fn seen(name: &str, well: &str, result: Result<(), ApiError>) -> Ability {
-    let (granted, said) = match result {
-        Ok(()) => (Some(true), well.to_owned()),
+fn seen(name: &str, result: Result<(), ApiError>) -> Ability {
+    let (granted, missing, error) = match result {
+        Ok(()) => (Some(true), Vec::new(), None),
         Err(error) => match error.kind() {
-            Some(Documented::MissingAbilities(missing)) => {
-                (Some(false), format!("the token lacks {}", missing.join(", ")))
-            }
-            _ => (None, with_causes(&error)),
+            Some(Documented::MissingAbilities(missing)) => (Some(false), missing, None),
+            _ => (None, Vec::new(), Some(with_causes(&error))),
         },
     };
-    Ability { name: name.to_owned(), granted, said, failed: granted.is_none() }
+    Ability { name: name.to_owned(), granted, missing, error }
 }

@@ -20,7 +20,7 @@ mod report;
 mod room;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
-pub use examine::{Ability, Examination, RoundTrip, abilities};
+pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof, examine};
 pub use memory::StoreMemory;
 pub use owner::LeaseOwner;
 pub use progress::{Progress, Silent};

@@ -111,11 +111,13 @@ impl Keeping {
         receiving::listening_at(process).into_iter().find(|address| *address != webhooks).unwrap()
     }
 
-    /// Writes down where the service serves its pages, for commands that look for it.
+    /// Writes down where the service serves its pages and receives, for commands that look for it.
     pub(crate) fn know_pages(&self) {
         let path = self.installation.dir().join("espelho.toml");
         let text = std::fs::read_to_string(path).unwrap();
-        self.installation.write("espelho.toml", &text.replace("127.0.0.1:0", &self.pages().to_string()));
+        let text = text.replace("127.0.0.1:0", &self.pages().to_string());
+        let webhooks = self.socket.local_addr().unwrap();
+        self.installation.write("espelho.toml", &format!("{text}[webhooks]\nlisten = \"{webhooks}\"\n"));
     }
 
     pub(crate) async fn metrics(&self) -> String {

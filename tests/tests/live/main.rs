@@ -347,10 +347,10 @@ async fn a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do(kind: Kind) 
     let told = keeping.installation.run(&["doctor"]).await.expect(0);
     assert!(asked().await, "{told}");
     for words in [
-        "GREEN  loja-1: webhook: the test delivery to http://127.0.0.1",
-        "GREEN  loja-1: scopes: store_products_read: campaigns can be read",
-        "GREEN  loja-1: scopes: orders: orders can be read",
-        "store_products_write: cannot be seen without writing",
+        "✓ GREEN loja-1: webhook: a entrega de teste chegou a http://127.0.0.1",
+        "✓ GREEN loja-1: receptor de webhooks: recebe em 127.0.0.1:",
+        "✓ GREEN loja-1: permissões: orders, store_products_read: lidas agora; \
+         store_products_write, store_orders_substores: só gravando se veria",
     ] {
         assert!(told.stdout.contains(words), "no {words:?} in\n{told}");
     }

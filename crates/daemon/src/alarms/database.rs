@@ -85,7 +85,7 @@ impl Prober {
                     Kind::Busy => DatabaseKind::Busy,
                     Kind::Unreachable => DatabaseKind::Unreachable,
                 };
-                let holder = (kind == DatabaseKind::Busy).then(|| self.store.write_lock_holder()).flatten();
+                let holder = (kind == DatabaseKind::Busy).then(|| self.writer()).flatten();
                 self.begin(kind, begun, innermost(&error), holder);
             }
         }
@@ -93,12 +93,18 @@ impl Prober {
 
     /// A write that hangs: somebody's lock, or a server that does not answer.
     fn note_waiting(&mut self, begun: DateTime<Utc>) {
-        let holder = self.store.write_lock_holder();
+        let holder = self.writer();
         let kind = match self.store.is_shared() {
             true => DatabaseKind::Unreachable,
             false => DatabaseKind::Busy,
         };
         self.begin(kind, begun, "no answer".to_owned(), holder);
+    }
+
+    /// The other program that writes to the SQLite file at this moment.
+    fn writer(&self) -> Option<String> {
+        let writer = self.store.database_writer().filter(|writer| writer.id != std::process::id())?;
+        Some(format!("{} (pid {})", writer.command.unwrap_or_default(), writer.id))
     }
 
     /// Trouble goes on as what it is now, since its first failure.

@@ -43,7 +43,7 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Demo(arguments)) => demo::run(arguments, cli.json).await,
         Some(Command::Sandbox(arguments)) => sandbox(arguments.clone(), cli.json).await,
         Some(Command::Check) => check::run(&cli),
-        Some(Command::Doctor) => doctor::run(&cli).await,
+        Some(Command::Doctor(arguments)) => doctor::run(&cli, arguments).await,
         Some(Command::Migrate { new }) => migrate::run(&cli, *new).await,
         Some(Command::Webhook(WebhookCommand::Move { store })) => webhook::let_move(&cli, store).await,
         Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use espelho_model::{Clock, StoreKey};
 use espelho_sync_engine::{
-    Audit, AuditOptions, Examination, Options, Problem, Progress, StoreReport, Trouble,
+    Audit, AuditOptions, Examination, Options, Problem, Progress, Question, StoreReport, Trouble,
 };
 
 use super::{Asked, AskedAudit, AskedExamination, Event};
@@ -64,13 +64,14 @@ pub(crate) async fn ask_for_audit(
     Some(Audit::not_begun(store.clone(), problem))
 }
 
-/// Has the service on this machine look at a store's token and webhook; `None` when it does not.
-pub(crate) async fn ask_to_examine(
+/// Asks the service on this machine a question about a store; `None` when it does not answer.
+pub(crate) async fn inquire(
     listen: SocketAddr,
     store: &StoreKey,
+    question: Question,
     clock: &Arc<dyn Clock>,
 ) -> Option<Examination> {
-    let body = serde_json::to_string(&AskedExamination { store: store.to_string() }).ok()?;
+    let body = serde_json::to_string(&AskedExamination { store: store.to_string(), question }).ok()?;
     let answer = local::request(listen, "POST", "/examine", Some(&body), clock).await.ok()?;
     let mut lines = answer.lines();
     while let Ok(Some(line)) = lines.next_line().await {

@@ -10,8 +10,8 @@ use std::{
 
 use espelho_model::{StoreKey, sync::Resource};
 use espelho_sync_engine::{
-    Audit, AuditOptions, Examination, Options, Progress, StoreReport,
-    live::{Errand, Errands},
+    Audit, AuditOptions, Examination, Options, Progress, Question, StoreReport,
+    live::{Errand, Errands, Inquiry},
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::{Notify, mpsc};
@@ -25,7 +25,6 @@ const WAITING: usize = 4;
 pub(crate) enum Task {
     Resync(Options),
     Audit(AuditOptions),
-    Examine,
 }
 
 /// Something that somebody waits for.
@@ -46,6 +45,9 @@ pub(crate) struct Desk {
 struct Waiting {
     jobs: Vec<Job>,
     arrived: Arc<Notify>,
+    /// Questions, which are answered beside the jobs.
+    questions: Vec<(Question, mpsc::UnboundedSender<Event>)>,
+    asked: Arc<Notify>,
     /// Who hears of the run under way, if it is one that was asked for.
     listening: Option<mpsc::UnboundedSender<Event>>,
 }
@@ -59,7 +61,48 @@ impl Desk {
     pub(crate) fn close(&self) {
         let mut stores = self.stores();
         self.closed.store(true, Ordering::Relaxed);
-        stores.values_mut().for_each(|waiting| waiting.jobs.clear());
+        for waiting in stores.values_mut() {
+            waiting.jobs.clear();
+            waiting.questions.clear();
+        }
+    }
+
+    /// Asks a question; the answer is the only event. `None` when too many wait already.
+    pub(crate) fn inquire(
+        &self,
+        store: &StoreKey,
+        question: Question,
+    ) -> Option<mpsc::UnboundedReceiver<Event>> {
+        let (told, hears) = mpsc::unbounded_channel();
+        let mut stores = self.stores();
+        let waiting = stores.entry(store.clone()).or_default();
+        waiting.questions.retain(|(_, told)| !told.is_closed());
+        if waiting.questions.len() >= WAITING || self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
+        waiting.questions.push((question, told));
+        waiting.asked.notify_one();
+        Some(hears)
+    }
+
+    /// The next question; for the task that holds the store.
+    async fn next_inquiry(&self, store: &StoreKey) -> Inquiry {
+        loop {
+            let asked = {
+                let mut stores = self.stores();
+                let waiting = stores.entry(store.clone()).or_default();
+                waiting.questions.retain(|(_, told)| !told.is_closed());
+                if !waiting.questions.is_empty() {
+                    let (question, told) = waiting.questions.remove(0);
+                    let answer = move |found: &Examination| {
+                        drop(told.send(Event::Examination { examination: Box::new(found.clone()) }));
+                    };
+                    return Inquiry { question, answer: Box::new(answer) };
+                }
+                Arc::clone(&waiting.asked)
+            };
+            asked.notified().await;
+        }
     }
 
     /// Asks for a run; what comes of it is told there, the report last. `None` when too many wait already.
@@ -129,12 +172,6 @@ impl Errands for StoreDesk {
                     let done = move |audit: &Audit| drop(told.send(Event::of_audit(audit)));
                     return Errand::Audit(options, Box::new(done));
                 }
-                Task::Examine => {
-                    let done = move |found: &Examination| {
-                        drop(told.send(Event::Examination { examination: Box::new(found.clone()) }));
-                    };
-                    return Errand::Examine(Box::new(done));
-                }
             };
             self.desk.listen(&self.store, Some(told.clone()));
             let (desk, store) = (Arc::clone(&self.desk), self.store.clone());
@@ -145,6 +182,10 @@ impl Errands for StoreDesk {
             };
             Errand::Reconcile(options, Box::new(done))
         })
+    }
+
+    fn next_inquiry(&self) -> BoxFuture<'_, Inquiry> {
+        Box::pin(self.desk.next_inquiry(&self.store))
     }
 }
 
@@ -210,6 +251,18 @@ mod tests {
         desk.close();
         assert!(hears.recv().await.is_none());
         assert!(desk.ask(&key(), resync()).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_question_is_answered_though_a_run_waits_before_it() {
+        let desk = Arc::new(Desk::new(Arc::new(Silent)));
+        let _run = desk.ask(&key(), resync()).unwrap();
+        let mut hears = desk.inquire(&key(), Question::Token).unwrap();
+        let Inquiry { question, answer } = desk.next_inquiry(&key()).await;
+        assert_eq!(question, Question::Token);
+        answer(&Examination::Password);
+        assert!(matches!(hears.recv().await, Some(Event::Examination { .. })));
+        assert!(hears.recv().await.is_none());
     }
 
     #[tokio::test]

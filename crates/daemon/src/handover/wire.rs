@@ -7,7 +7,9 @@ use espelho_model::{
     sync::{Counts, Resource, RunState},
 };
 use espelho_store::Failure;
-use espelho_sync_engine::{Audit, Examination, Options, Problem, ResourceReport, StoreReport, Trouble};
+use espelho_sync_engine::{
+    Audit, Examination, Options, Problem, Question, ResourceReport, StoreReport, Trouble,
+};
 use serde::{Deserialize, Serialize};
 
 use super::wire_audit::WireAudit;
@@ -36,6 +38,7 @@ pub(crate) struct Asked {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AskedExamination {
     pub store: String,
+    pub question: Question,
 }
 
 /// A line of the answer. The last one is `Report`, `Audit` or `Examination`; an answer without it was cut off.
@@ -59,7 +62,7 @@ pub(crate) enum Event {
     Report {
         report: Box<WireReport>,
     },
-    /// In the place of `Report`, where it was asked how token and webhook are.
+    /// In the place of `Report`, where a question was asked.
     Examination {
         examination: Box<Examination>,
     },

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::State;
 use crate::{
-    handover::{Asked, AskedAudit, AskedExamination, Event, Task},
+    handover::{Asked, AskedAudit, AskedExamination, Desk, Event, Task},
     health::Health,
 };
 
@@ -30,7 +30,7 @@ pub(super) async fn resync(Extract(state): Extract<State>, body: Bytes) -> Respo
     };
     let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
     match asked.options() {
-        Ok(options) => hand_on(state, &asked.store, Task::Resync(options), lost),
+        Ok(options) => hand_on(state, &asked.store, |desk, key| desk.ask(key, Task::Resync(options)), lost),
         Err(unknown) => refuse(StatusCode::BAD_REQUEST, &unknown),
     }
 }
@@ -43,31 +43,36 @@ pub(super) async fn audit(Extract(state): Extract<State>, body: Bytes) -> Respon
     };
     let lost = |store| Event::of_audit(&Audit::not_begun(store, lost()));
     match asked.options() {
-        Ok(options) => hand_on(state, &asked.store, Task::Audit(options), lost),
+        Ok(options) => hand_on(state, &asked.store, |desk, key| desk.ask(key, Task::Audit(options)), lost),
         Err(unknown) => refuse(StatusCode::BAD_REQUEST, &unknown),
     }
 }
 
-/// The same for a look at token and webhook.
+/// The same for a question, which waits for no run.
 pub(super) async fn examine(Extract(state): Extract<State>, body: Bytes) -> Response {
     let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
     match serde_json::from_slice::<AskedExamination>(&body) {
-        Ok(asked) => hand_on(state, &asked.store, Task::Examine, lost),
+        Ok(asked) => hand_on(state, &asked.store, |desk, key| desk.inquire(key, asked.question), lost),
         Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
 
-fn hand_on(state: State, store: &str, task: Task, lost: fn(StoreKey) -> Event) -> Response {
+fn hand_on(
+    state: State,
+    store: &str,
+    ask: impl FnOnce(&Desk, &StoreKey) -> Option<mpsc::UnboundedReceiver<Event>>,
+    lost: fn(StoreKey) -> Event,
+) -> Response {
     let Some(store) = StoreKey::new(store).ok().filter(|key| is_held(&state.health, key)) else {
         return refuse(StatusCode::CONFLICT, "this service does not hold the store");
     };
-    let Some(hears) = state.desk.ask(&store, task) else {
+    let Some(hears) = ask(&state.desk, &store) else {
         return refuse(
             StatusCode::SERVICE_UNAVAILABLE,
             "runs wait for this store already, or the service is stopping",
         );
     };
-    tracing::info!(%store, "a run was asked for");
+    tracing::info!(%store, "asked for over the local API");
     let (health, clock) = (state.health, state.clock);
     let told = Telling { hears, store, health, clock, lost, begun: false, ended: false };
     let lines = stream::unfold(told, |mut told| async move {

@@ -24,8 +24,8 @@ impl Facts {
 }
 
 /// How people are spoken to.
-fn locale(_: &Configuration) -> Locale {
-    Locale::default()
+fn locale(configuration: &Configuration) -> Locale {
+    configuration.locale()
 }
 
 /// Where relative paths begin.
@@ -36,6 +36,11 @@ pub(crate) fn state_directory() -> StateDirectory {
 }
 
 impl Place {
+    /// The place that the configuration means, whatever is there.
+    pub(crate) fn meant(configuration: &Configuration) -> Self {
+        place(&configuration.installation.database.url, &Facts::of_this_process().candidates())
+    }
+
     /// The place of a database that is made if it is not there, unless one of the other places has one and none is to be made
     /// beside it.
     pub(crate) fn to_open(configuration: &Configuration, may_be_second: bool) -> Result<Self, Problem> {

@@ -12,10 +12,10 @@ use espelho_model::order::{STATUSES, TERMINAL_STATUSES};
 use espelho_store::{EnumValue, RemoteCount};
 
 use super::{Live, profile::is_final, schedule::Look};
-use crate::{Problem, RoundTrip};
+use crate::{Problem, Refusal, RoundTrip};
 
-/// How long a test delivery may be under way while somebody waits for it.
-const ROUND_TRIP: Duration = Duration::from_secs(30);
+/// How long a test delivery may be under way while somebody waits for it; people wait five seconds for each answer.
+const ROUND_TRIP: Duration = Duration::from_secs(4);
 /// How often it is looked for.
 const GLANCE: Duration = Duration::from_millis(50);
 
@@ -127,17 +127,27 @@ impl Live<'_> {
     pub(super) async fn webhook_round_trip(&self, client: &Client) -> RoundTrip {
         let clock = &self.context.clock;
         let (at, begun) = (clock.now(), clock.monotonic());
-        let problem = client.test_webhook().await.err().map(|error| crate::report::with_causes(&error));
-        self.note_tested(at, problem.clone());
+        match client.test_webhook().await {
+            Ok(()) => self.note_tested(at, None),
+            // It has none that is active.
+            Err(error) if is_final(&error) => {
+                let problem = crate::report::with_causes(&error);
+                self.note_tested(at, Some(problem.clone()));
+                return RoundTrip::Refused { problem };
+            }
+            // A marketplace in trouble says nothing about its webhooks.
+            Err(error) => return RoundTrip::NotAsked(Refusal::from(&Problem::from_api(&error))),
+        }
         let since_then = || clock.monotonic() - begun;
-        while problem.is_none() && !self.is_stopping() && since_then() < ROUND_TRIP {
+        while !self.is_stopping() && since_then() < ROUND_TRIP {
             if self.is_test_heard_since(at) {
-                let milliseconds = u64::try_from(since_then().as_millis()).ok();
-                return RoundTrip { milliseconds, problem: None };
+                return RoundTrip::Arrived {
+                    milliseconds: u64::try_from(since_then().as_millis()).unwrap_or(u64::MAX),
+                };
             }
             clock.sleep(GLANCE).await;
         }
-        RoundTrip { milliseconds: None, problem }
+        RoundTrip::Unanswered
     }
 }
 

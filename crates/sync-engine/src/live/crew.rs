@@ -1,5 +1,6 @@
 //! Those who work on a store, side by side in one task: one takes the inbox in, four read what deliveries hint at, four what
-//! sweeps have found, one sweeps, one reconciles, one keeps the files of labels, one carries out what the ERP wants. Whatever ends one of them ends all, so that none is missing unnoticed.
+//! sweeps have found, one sweeps, one reconciles, one keeps the files of labels, one carries out what the ERP wants, one
+//! answers questions. Whatever ends one of them ends all, so that none is missing unnoticed.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use espelho_model::{
     sync::{Resource, RunState},
     watch,
 };
-use futures_util::future::{BoxFuture, join, join5};
+use futures_util::future::{BoxFuture, join3, join5};
 use tokio::sync::Notify;
 
 use super::{
@@ -16,9 +17,7 @@ use super::{
     schedule::{Look, Schedule, stretched},
     want::Urgency,
 };
-use crate::{
-    Audit, AuditOptions, Examination, Problem, StoreContext, StoreReport, abilities, audit, reconcile,
-};
+use crate::{Audit, AuditOptions, Problem, StoreContext, StoreReport, audit, reconcile};
 
 /// The store is announced as having been away after the marketplace's last attempt at a delivery: then some are lost.
 const RETRIED_FOR: Duration = Duration::from_secs(6 * 60);
@@ -49,9 +48,11 @@ pub async fn run(
     });
     let labels = live.ending(watch::lane("labels", live.keep_labels()));
     let pushing = live.ending(watch::lane("outbox", live.push_out(signals.outbox)));
+    let answering = live.ending(watch::lane("inquiries", live.boxed_inquiries(signals.errands)));
     let down = join5(hinted, swept, taking_in, behind, labels);
-    let ((hinted, swept, taking_in, behind, labels), pushing) = join(down, pushing).await;
-    [hinted, swept, taking_in, behind, labels, pushing].into_iter().flatten().next()
+    let ((hinted, swept, taking_in, behind, labels), pushing, answering) =
+        join3(down, pushing, answering).await;
+    [hinted, swept, taking_in, behind, labels, pushing, answering].into_iter().flatten().next()
 }
 
 /// Hears how a reconciliation went.
@@ -108,7 +109,7 @@ impl Live<'_> {
         caught_up: Result<(), Problem>,
     ) -> Result<(), Problem> {
         caught_up?;
-        let (sweeping, reconciling, auditing) = futures_util::future::join3(
+        let (sweeping, reconciling, auditing) = join3(
             self.ending(watch::lane("sweep", self.sweep(signals.gap))),
             self.ending(watch::lane("reconcile", self.reconcile_when(signals))),
             Box::pin(self.ending(watch::lane("audit", self.audit_daily()))),
@@ -242,7 +243,6 @@ impl Live<'_> {
                 Errand::Reconcile(options, done) => self.boxed_reconcile(&options, done).await?,
                 // It would find differing what a reconciliation is about to write.
                 Errand::Audit(options, done) => done(&*self.boxed_compare(&options).await),
-                Errand::Examine(done) => done(&self.boxed_examine().await),
             }
         }
     }
@@ -250,20 +250,6 @@ impl Live<'_> {
     fn boxed_compare<'s>(&'s self, options: &'s AuditOptions) -> BoxFuture<'s, Box<Audit>> {
         let seed = self.context.clock.now().timestamp().unsigned_abs();
         Box::pin(async move { Box::new(audit(self.context, options, seed).await) })
-    }
-
-    fn boxed_examine(&self) -> BoxFuture<'_, Examination> {
-        Box::pin(self.examine())
-    }
-
-    async fn examine(&self) -> Examination {
-        let client = self.context.client.in_lane(Lane::Interactive);
-        let abilities = abilities(&client, &self.context.page_parameter).await;
-        let webhook = match self.options.receives {
-            true => Some(self.webhook_round_trip(&client).await),
-            false => None,
-        };
-        Examination { abilities, webhook }
     }
 
     fn boxed_reconcile<'s>(

@@ -13,6 +13,7 @@ mod facts;
 mod hands;
 pub mod hints;
 mod ingest;
+mod inquiries;
 mod labels;
 mod looks;
 mod missing;
@@ -58,14 +59,22 @@ pub enum Errand {
     Reconcile(crate::Options, Box<dyn FnOnce(&StoreReport) + Send>),
     /// A comparison of mirror and marketplace.
     Audit(crate::AuditOptions, Box<dyn FnOnce(&crate::Audit) + Send>),
-    /// A look at the token's abilities, and at whether the webhook arrives.
-    Examine(Box<dyn FnOnce(&crate::Examination) + Send>),
+}
+
+/// A question about the store that somebody waits for a few seconds to be answered.
+pub struct Inquiry {
+    /// The question.
+    pub question: crate::Question,
+    /// Receives the answer.
+    pub answer: Box<dyn FnOnce(&crate::Examination) + Send>,
 }
 
 /// Where others ask for something.
 pub trait Errands: Send + Sync {
     /// The next one, as soon as somebody asks for it.
     fn next(&self) -> BoxFuture<'_, Errand>;
+    /// The next question, as soon as somebody asks one. It is answered beside whatever is under way.
+    fn next_inquiry(&self) -> BoxFuture<'_, Inquiry>;
 }
 
 /// What wakes the work on a store. Signals carry no data; errands carry what somebody wants done.

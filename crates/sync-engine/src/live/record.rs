@@ -140,6 +140,10 @@ impl Live<'_> {
         if is_test {
             watch.test_heard_at = watch.test_heard_at.max(Some(at));
         }
+        // Whatever kept the last test from being sent, deliveries come.
+        if watch.tested_at.is_none_or(|tested| at >= tested) {
+            watch.problem = None;
+        }
         memory.watch_is_unwritten = true;
     }
 

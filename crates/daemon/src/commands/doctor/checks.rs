@@ -1,0 +1,89 @@
+//! The list of checks, in the order in which they are said: each may use what those before it have seen.
+
+use std::time::Duration;
+
+use espelho_model::{Clock, text};
+use futures_util::future::BoxFuture;
+
+use super::{
+    budget, clock, credential, database,
+    facts::{Facts, StoreFacts},
+    finding::Finding,
+    labels, lock, marketplace, receiver, scopes, service, webhook,
+};
+
+/// No check takes longer.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// A check of the installation, by its stable name.
+type Check = (&'static str, for<'f> fn(&'f Facts) -> BoxFuture<'f, Finding>);
+/// A check of one store.
+type StoreCheck = (&'static str, for<'f> fn(&'f StoreFacts<'_>) -> BoxFuture<'f, Finding>);
+
+/// What all stores share.
+pub(super) const INSTALLATION: [Check; 5] = [
+    ("configuration", |facts| Box::pin(database::configuration(facts))),
+    ("database", |facts| Box::pin(database::look(facts))),
+    ("database_write", |facts| Box::pin(database::write(facts))),
+    ("disk", |facts| Box::pin(database::disk(facts))),
+    ("service", |facts| Box::pin(service::look(facts))),
+];
+
+/// What each store has of its own.
+pub(super) const STORE: [StoreCheck; 11] = [
+    ("marketplace", |store| Box::pin(marketplace::look(store))),
+    ("clock", |store| Box::pin(clock::look(store))),
+    ("lock", |store| Box::pin(lock::look(store))),
+    ("credential", |store| Box::pin(credential::look(store))),
+    ("password", |store| Box::pin(credential::password(store))),
+    ("scopes", |store| Box::pin(scopes::look(store))),
+    ("rate_budget", |store| Box::pin(budget::look(store))),
+    ("webhook_address", |store| Box::pin(webhook::address(store))),
+    ("receiver", |store| Box::pin(receiver::look(store))),
+    ("webhook", |store| Box::pin(webhook::look(store))),
+    ("labels", |store| Box::pin(labels::look(store))),
+];
+
+/// Gives a check its five seconds, and notes how many it took.
+pub(super) async fn limited(
+    clock: &dyn Clock,
+    name: &'static str,
+    check: impl Future<Output = Finding>,
+) -> Finding {
+    let begun = clock.monotonic();
+    let finding = tokio::select! {
+        biased;
+        finding = check => finding,
+        () = clock.sleep(LONGEST) => {
+            Finding::not_seen(text!("doctor-too-slow", seconds = LONGEST.as_secs()))
+        }
+    };
+    let took = clock.monotonic().saturating_sub(begun);
+    finding.named(name, took)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use espelho_model::clock::SystemClock;
+
+    use super::{super::finding::State, *};
+
+    #[test]
+    fn every_check_has_a_name_of_its_own_that_people_can_read() {
+        let names = INSTALLATION.iter().map(|(name, _)| name).chain(STORE.iter().map(|(name, _)| name));
+        let names: Vec<&str> = names.copied().collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        for name in names {
+            assert!(Finding::label_of(name).is_known(), "{name}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_check_that_never_ends_is_not_seen_and_never_green() {
+        let clock = SystemClock::shared();
+        let finding = limited(&*clock, "clock", std::future::pending()).await;
+        assert_eq!((finding.state, finding.is_open), (State::Unknown, true));
+    }
+}

@@ -1,0 +1,107 @@
+//! Whether the marketplace accepts the token, and the password.
+
+use espelho_model::text;
+use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
+
+use super::{
+    access::{Access, Silence},
+    facts::StoreFacts,
+    finding::Finding,
+};
+
+/// Proves the token by a call.
+pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    let answer = store.ask(Question::Token).await;
+    if let Ok(Examination::Token(proof)) = &answer {
+        let _ = store.token.set(proof.clone());
+    }
+    judge(answer, store)
+}
+
+fn judge(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Finding {
+    match answer {
+        Ok(Examination::Token(proof)) => judge_token(proof),
+        Ok(Examination::Failed(refusal)) => judge_refusal(&refusal, &store.file(), &store.config.username),
+        Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
+        Err(Silence::NotAsked(why)) => Finding::not_seen(why),
+    }
+}
+
+fn judge_token(proof: TokenProof) -> Finding {
+    match (proof.withheld, proof.name) {
+        (Some(status), _) => {
+            Finding::yellow(text!("doctor-credential-withheld", status = status.to_string()))
+        }
+        (None, Some(name)) => Finding::green(text!("doctor-credential-of", name = name)),
+        (None, None) => Finding::green(text!("doctor-credential")),
+    }
+}
+
+/// What a refusal means for the shop. The words of the marketplace are shown as they are.
+fn judge_refusal(refusal: &Refusal, file: &str, username: &str) -> Finding {
+    let cause = refusal.error.as_str();
+    match refusal.code.as_str() {
+        "foreign_login" => Finding::refused(text!("doctor-credential-foreign", username = username)),
+        _ if refusal.is_authentication => Finding::refused(text!(
+            "doctor-credential-refused",
+            username = username,
+            file = file,
+            cause = cause
+        )),
+        "held" => Finding::not_seen(text!("doctor-no-access")),
+        _ => Finding::red(text!("doctor-credential-failed", cause = cause)),
+    }
+}
+
+/// Says whether the password is proved, which a token that lives does not do. `--login` has it proved.
+pub(super) async fn password(store: &StoreFacts<'_>) -> Finding {
+    let access = store.access.get();
+    let has_token = store.token.get().is_some();
+    let has_logged_in = has_token && access.is_some_and(Access::has_logged_in);
+    // Refused a moment ago, it would be refused again.
+    let was_refused = !has_token && access.is_some_and(Access::has_tried_to_log_in);
+    match (has_logged_in, store.all.login && !was_refused) {
+        (true, _) => Finding::green(text!("doctor-password")),
+        (false, true) => judge_login(store.ask(Question::Password).await, store),
+        (false, false) if has_token => Finding::absent(text!("doctor-password-not-asked")),
+        (false, false) => Finding::not_seen(text!("doctor-no-token")),
+    }
+}
+
+fn judge_login(answer: Result<Examination, Silence>, store: &StoreFacts<'_>) -> Finding {
+    match answer {
+        Ok(Examination::Password) => Finding::green(text!("doctor-password")),
+        other => judge(other, store),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::finding::State, *};
+
+    #[test]
+    fn a_refused_credential_is_told_from_a_marketplace_in_trouble() {
+        let refusal = |code: &str, is_authentication| Refusal {
+            code: code.into(),
+            error: "e".into(),
+            is_authentication,
+        };
+        for (code, is_authentication, state) in [
+            ("login_refused", true, State::Red),
+            ("foreign_login", true, State::Red),
+            ("UNAUTHORIZED", true, State::Red),
+            ("unreachable", false, State::Red),
+            ("http_500", false, State::Red),
+            ("held", false, State::Unknown),
+        ] {
+            let finding = judge_refusal(&refusal(code, is_authentication), "stores/a.toml", "a@1");
+            assert_eq!((finding.state, finding.is_authentication), (state, is_authentication), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_token_that_works_is_green_and_one_that_nobody_names_is_not() {
+        let of = |withheld| judge_token(TokenProof { withheld, ..TokenProof::default() }).state;
+        assert_eq!([of(None), of(Some(403))], [State::Green, State::Yellow]);
+    }
+}

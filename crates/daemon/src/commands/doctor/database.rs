@@ -1,0 +1,140 @@
+//! The configuration, the database, whether it takes writes, and its disk.
+
+use std::{path::Path, time::Duration};
+
+use espelho_model::{text, text::Text};
+use espelho_store::{Error, Process, Store};
+use espelho_sync_engine::Problem;
+
+use super::{
+    facts::{Database, Facts},
+    finding::Finding,
+};
+use crate::place::Place;
+
+/// Below this the disk is nearly full.
+const LITTLE: u64 = 1 << 30;
+/// Below this it is.
+const NOTHING: u64 = 32 << 20;
+/// Another program that writes for so long holds everybody up.
+const WRITE_WAITS: Duration = Duration::from_secs(4);
+
+pub(super) async fn configuration(facts: &Facts) -> Finding {
+    let (folder, stores) = (facts.directory.display().to_string(), facts.configuration.stores.len());
+    Finding::green(text!("doctor-configuration", folder = folder, stores = stores))
+}
+
+pub(super) async fn look(facts: &Facts) -> Finding {
+    let url = Place::meant(&facts.configuration).url;
+    match Store::attach(&url, facts.clock.clone()).await {
+        Ok(store) => {
+            let _ = facts.database.set(Database::Open(store));
+            Finding::green(text!("doctor-database", address = Store::shown(&url)))
+        }
+        Err(error) => {
+            if is_not_yet(&error) {
+                let _ = facts.database.set(Database::NotYet);
+            }
+            judge_opening(&error, &Store::shown(&url))
+        }
+    }
+}
+
+/// Whether nobody has made the database yet.
+fn is_not_yet(error: &Error) -> bool {
+    matches!(error, Error::Missing { .. } | Error::Older { found: 0, .. })
+}
+
+fn judge_opening(error: &Error, address: &str) -> Finding {
+    if is_not_yet(error) {
+        return Finding::absent(text!("doctor-database-not-yet", address = address));
+    }
+    let cause = Problem::from_store(error).error;
+    Finding::red(match error {
+        Error::Older { found, wanted } => text!("doctor-database-older", found = *found, wanted = *wanted),
+        Error::Newer { found } => text!("doctor-database-newer", found = *found),
+        Error::Restoring { .. } => text!("doctor-database-restoring"),
+        Error::Connect { .. } if address.starts_with("postgres") => {
+            text!("doctor-database-unreachable", address = address, cause = cause)
+        }
+        _ => text!("doctor-database-failed", address = address, cause = cause),
+    })
+}
+
+pub(super) async fn write(facts: &Facts) -> Finding {
+    let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
+    tokio::select! {
+        written = store.prove_write() => match written {
+            Ok(()) => Finding::green(text!("doctor-write")),
+            Err(error) => Finding::red(text!("doctor-write-failed", cause = Problem::from_store(&error).error)),
+        },
+        () = facts.clock.sleep(WRITE_WAITS) => {
+            let holder = name(store.database_writer());
+            Finding::red(text!("doctor-write-busy", seconds = WRITE_WAITS.as_secs(), holder = holder))
+        }
+    }
+}
+
+/// A process, as people look for it.
+pub(super) fn name(process: Option<Process>) -> Text {
+    match process {
+        None => text!("doctor-process-unknown"),
+        Some(Process { id, command: None }) => text!("doctor-process", id = id.to_string()),
+        Some(Process { id, command: Some(command) }) => {
+            text!("doctor-process-named", id = id.to_string(), command = command)
+        }
+    }
+}
+
+pub(super) async fn disk(facts: &Facts) -> Finding {
+    let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
+    let folder = store.file().and_then(Path::parent).map(|folder| folder.display().to_string());
+    match (folder, crate::http::free(store)) {
+        (None, _) => Finding::absent(text!("doctor-disk-elsewhere")),
+        (Some(_), None) => Finding::not_seen(text!("doctor-disk-unknown")),
+        (Some(folder), Some(free)) => judge_disk(free, if folder.is_empty() { "." } else { &folder }),
+    }
+}
+
+fn judge_disk(free: u64, folder: &str) -> Finding {
+    let shown = format!("{} MiB", free >> 20);
+    match free {
+        ..NOTHING => Finding::red(text!("doctor-disk-full", free = shown, folder = folder)),
+        NOTHING..LITTLE => Finding::yellow(text!("doctor-disk-short", free = shown, folder = folder)),
+        _ => Finding::green(text!("doctor-disk", free = shown)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::finding::State, *};
+
+    #[test]
+    fn a_database_that_nobody_made_yet_is_no_fault_and_every_other_trouble_is() {
+        let missing = Error::Missing { url: "sqlite:x.db".into() };
+        for (error, state) in [
+            (missing, State::Unknown),
+            (Error::Older { found: 0, wanted: 15 }, State::Unknown),
+            (Error::Older { found: 3, wanted: 15 }, State::Red),
+            (Error::Newer { found: 99 }, State::Red),
+            (Error::Restoring { path: "x.db".into() }, State::Red),
+            (Error::Damaged { file: "x.db".into(), what: "?".into() }, State::Red),
+        ] {
+            let finding = judge_opening(&error, "sqlite:x.db");
+            assert_eq!((finding.state, finding.is_open), (state, false), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_disk_is_judged_by_what_is_free() {
+        for (free, state) in [
+            (0, State::Red),
+            (NOTHING - 1, State::Red),
+            (NOTHING, State::Yellow),
+            (LITTLE - 1, State::Yellow),
+            (LITTLE, State::Green),
+        ] {
+            assert_eq!(judge_disk(free, "/x").state, state, "{free}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The result of a check, and what all results together come to.
+
+use std::time::Duration;
+
+use espelho_model::text::Text;
+use serde::Serialize;
+
+use crate::exit;
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    /// Proved at this moment.
+    Green,
+    /// Not looked at, or not to be seen.
+    Unknown,
+    /// It works, and somebody should look at it.
+    Yellow,
+    /// It does not work.
+    Red,
+}
+
+/// The result of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Finding {
+    /// Absent where it concerns the installation.
+    pub store: Option<String>,
+    /// The check's stable name.
+    pub check: &'static str,
+    pub state: State,
+    /// The message says what was found; its `.next` is the fix.
+    pub found: Text,
+    /// Whether it should have been looked at, and could not be.
+    pub is_open: bool,
+    /// Whether the marketplace does not accept the credential.
+    pub is_authentication: bool,
+    pub took: Duration,
+}
+
+impl Finding {
+    fn new(state: State, found: Text) -> Self {
+        let (store, took) = (None, Duration::ZERO);
+        Self { store, check: "", state, found, is_open: false, is_authentication: false, took }
+    }
+
+    pub(super) fn green(found: Text) -> Self {
+        Self::new(State::Green, found)
+    }
+
+    pub(super) fn yellow(found: Text) -> Self {
+        Self::new(State::Yellow, found)
+    }
+
+    pub(super) fn red(found: Text) -> Self {
+        Self::new(State::Red, found)
+    }
+
+    /// The marketplace does not accept the credential.
+    pub(super) fn refused(found: Text) -> Self {
+        Self { is_authentication: true, ..Self::red(found) }
+    }
+
+    /// There is nothing to look at: it is not configured, or not there yet.
+    pub(super) fn absent(found: Text) -> Self {
+        Self::new(State::Unknown, found)
+    }
+
+    /// It should have been looked at, and could not be.
+    pub(super) fn not_seen(found: Text) -> Self {
+        Self { is_open: true, ..Self::new(State::Unknown, found) }
+    }
+
+    pub(super) fn named(self, check: &'static str, took: Duration) -> Self {
+        Self { check, took, ..self }
+    }
+
+    pub(super) fn of(self, store: &str) -> Self {
+        Self { store: Some(store.to_owned()), ..self }
+    }
+
+    /// How people call a check.
+    pub(super) fn label_of(check: &str) -> Text {
+        Text::new(format!("doctor-check-{}", check.replace('_', "-")))
+    }
+}
+
+/// The worst of all. What is not there to be looked at counts for nothing.
+pub(super) fn state_of(findings: &[Finding]) -> State {
+    let counts = |finding: &&Finding| finding.state != State::Unknown || finding.is_open;
+    findings.iter().filter(counts).map(|finding| finding.state).max().unwrap_or(State::Unknown)
+}
+
+/// Red fails; red for credentials alone has a code of its own, whatever alarms follow from it. What is yellow works. What
+/// could not be looked at makes the result partial; what is not configured does not.
+pub(super) fn exit_code(findings: &[Finding]) -> u8 {
+    let red: Vec<_> = findings.iter().filter(|finding| finding.state == State::Red).collect();
+    let mut own = red.iter().filter(|finding| finding.check != "alarm").peekable();
+    let is_credential = own.peek().is_some() && own.all(|finding| finding.is_authentication);
+    match red.is_empty() {
+        false if is_credential => exit::AUTHENTICATION,
+        false => exit::FAILED,
+        true if findings.iter().any(|finding| finding.is_open) => exit::PARTIAL,
+        true => exit::COMPLETE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_follows_from_the_worst_that_was_found() {
+        let text = || Text::new("x");
+        let [green, yellow, red] = [Finding::green, Finding::yellow, Finding::red].map(|make| make(text()));
+        let [refused, absent, open] =
+            [Finding::refused, Finding::absent, Finding::not_seen].map(|make| make(text()));
+        let alarm = red.clone().named("alarm", Duration::ZERO);
+        for (findings, code, state) in [
+            (vec![&green, &yellow], exit::COMPLETE, State::Yellow),
+            (vec![&green, &absent], exit::COMPLETE, State::Green),
+            (vec![&green, &open], exit::PARTIAL, State::Unknown),
+            (vec![&refused, &green, &open], exit::AUTHENTICATION, State::Red),
+            (vec![&refused, &red], exit::FAILED, State::Red),
+            (vec![&refused, &alarm], exit::AUTHENTICATION, State::Red),
+            (vec![&green, &alarm], exit::FAILED, State::Red),
+            (vec![&yellow, &red, &open], exit::FAILED, State::Red),
+            (vec![], exit::COMPLETE, State::Unknown),
+        ] {
+            let findings: Vec<Finding> = findings.into_iter().cloned().collect();
+            assert_eq!((exit_code(&findings), state_of(&findings)), (code, state), "{findings:?}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Whether files of labels can be written where they belong.
+
+use espelho_model::text;
+
+use super::{facts::StoreFacts, finding::Finding};
+use crate::{context::label_folder, place::state_directory};
+
+pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    if store.config.labels.is_none() {
+        return Finding::absent(text!("doctor-labels-none"));
+    }
+    let section = &store.all.configuration.installation.labels;
+    let folder = label_folder(section, &state_directory().path);
+    let shown = folder.shown(&store.config.key, "");
+    match folder.prove_write(&store.config.key).await {
+        Ok(true) => Finding::green(text!("doctor-labels", folder = shown)),
+        Ok(false) => Finding::absent(text!("doctor-labels-not-yet", folder = shown)),
+        Err(error) => Finding::red(text!("doctor-labels-failed", folder = shown, cause = error.to_string())),
+    }
+}

@@ -1,0 +1,68 @@
+//! Whether the marketplace answers at all: asked by doctor itself, also beside a service, without token or budget.
+
+use espelho_api_client::{Error, Reachability, probe};
+use espelho_model::text;
+use espelho_sync_engine::Problem;
+
+use super::{facts::StoreFacts, finding::Finding};
+
+pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    let base_url = &store.config.base_url;
+    let answered = match store.http() {
+        Ok(http) => probe(base_url, &http, &*store.all.clock).await,
+        Err(error) => Err(error),
+    };
+    let finding = judge(&answered, base_url);
+    if let Ok(reached) = answered {
+        let _ = store.reached.set(reached);
+    }
+    finding
+}
+
+/// Whoever refuses is there: the token is judged apart.
+fn judge(answered: &Result<Reachability, Error>, base_url: &str) -> Finding {
+    let reached = match answered {
+        Ok(reached) => reached,
+        Err(error) => {
+            let cause = Problem::from_api(error).error;
+            return Finding::red(text!("doctor-marketplace-unreachable", address = base_url, cause = cause));
+        }
+    };
+    let milliseconds = u64::try_from(reached.took.as_millis()).unwrap_or(u64::MAX);
+    match reached.status {
+        status @ 500.. => {
+            Finding::red(text!("doctor-marketplace-errors", address = base_url, status = status.to_string()))
+        }
+        429 => Finding::yellow(text!("doctor-marketplace-throttled", address = base_url)),
+        status @ 300..=399 => Finding::red(text!(
+            "doctor-marketplace-elsewhere",
+            address = base_url,
+            status = status.to_string()
+        )),
+        _ => Finding::green(text!("doctor-marketplace", address = base_url, milliseconds = milliseconds)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{super::finding::State, *};
+
+    #[test]
+    fn an_answer_of_the_marketplace_is_green_and_its_faults_are_not() {
+        for (status, state) in [
+            (200, State::Green),
+            (401, State::Green),
+            (404, State::Green),
+            (301, State::Red),
+            (429, State::Yellow),
+            (500, State::Red),
+            (503, State::Red),
+        ] {
+            let reached = Reachability { took: Duration::from_millis(20), status, date: None };
+            assert_eq!(judge(&Ok(reached), "https://m.example").state, state, "{status}");
+        }
+        assert_eq!(judge(&Err(Error::Setup("x".into())), "https://m.example").state, State::Red);
+    }
+}

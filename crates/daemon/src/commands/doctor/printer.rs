@@ -1,0 +1,118 @@
+//! Shows findings: a line for each as it ends, and one object for programs at the end.
+
+use std::io::{Write as _, stderr, stdout};
+
+use espelho_model::text::Locale;
+use serde_json::{Value, json};
+
+use super::finding::{Finding, State, state_of};
+
+/// Where findings go.
+pub(super) struct Printer {
+    locale: Locale,
+    json: bool,
+    is_coloured: bool,
+}
+
+impl Printer {
+    pub(super) fn new(locale: Locale, json: bool, is_coloured: bool) -> Self {
+        Self { locale, json, is_coloured }
+    }
+
+    /// Says one finding now. A reader that has gone away ends nothing.
+    pub(super) fn show(&mut self, finding: &Finding) {
+        let text = lines(finding, self.locale, self.is_coloured);
+        let _ = match self.json {
+            true => stderr().write_all(text.as_bytes()),
+            false => stdout().write_all(text.as_bytes()).and_then(|()| stdout().flush()),
+        };
+    }
+
+    /// Says all of them to programs, where one asked.
+    pub(super) fn end(&self, findings: &[Finding]) {
+        if self.json {
+            let _ = writeln!(stdout(), "{}", object(findings, self.locale));
+        }
+    }
+}
+
+fn mark(state: State) -> (&'static str, &'static str, &'static str) {
+    match state {
+        State::Green => ("✓", "GREEN", "32"),
+        State::Unknown => ("–", "UNKNOWN", "2"),
+        State::Yellow => ("!", "YELLOW", "33"),
+        State::Red => ("✗", "RED", "31"),
+    }
+}
+
+/// The next step of what is not green.
+fn fix(finding: &Finding, locale: Locale) -> Option<String> {
+    (finding.state != State::Green)
+        .then(|| finding.found.next(locale))
+        .flatten()
+        .filter(|fix| !fix.is_empty())
+}
+
+fn lines(finding: &Finding, locale: Locale, is_coloured: bool) -> String {
+    let (symbol, word, colour) = mark(finding.state);
+    let mark = match is_coloured {
+        true => format!("\x1b[{colour}m{symbol} {word}\x1b[0m"),
+        false => format!("{symbol} {word}"),
+    };
+    let whose = finding.store.as_ref().map(|store| format!("{store}: ")).unwrap_or_default();
+    let label = Finding::label_of(finding.check).message(locale);
+    let found = one_line(&finding.found.message(locale));
+    let fix = fix(finding, locale).map(|fix| format!("    → {}\n", one_line(&fix))).unwrap_or_default();
+    format!("{mark} {whose}{label}: {found}\n{fix}")
+}
+
+/// Others' words may break lines.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn object(findings: &[Finding], locale: Locale) -> Value {
+    let shown = |finding: &Finding| {
+        json!({
+            "check": finding.check,
+            "store": finding.store,
+            "state": finding.state,
+            "found": finding.found.message(locale),
+            "fix": fix(finding, locale),
+            "seconds": (finding.took.as_secs_f64() * 1_000.0).round() / 1_000.0,
+        })
+    };
+    json!({ "state": state_of(findings), "findings": findings.iter().map(shown).collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use espelho_model::text;
+
+    use super::*;
+
+    fn disk() -> Finding {
+        let found = text!("doctor-disk-full", free = "12 MiB", folder = "/var/lib/espelho");
+        Finding::red(found).named("disk", Duration::from_millis(20)).of("loja-1")
+    }
+
+    #[test]
+    fn a_line_has_symbol_word_store_and_check_and_the_fix_is_below() {
+        let text = lines(&disk(), Locale::default(), false);
+        assert!(text.starts_with("✗ RED loja-1: disco: "), "{text}");
+        assert!(text.lines().nth(1).unwrap().starts_with("    → df -h"), "{text}");
+        assert!(lines(&disk(), Locale::default(), true).starts_with("\x1b[31m✗ RED\x1b[0m loja-1"));
+    }
+
+    #[test]
+    fn programs_get_stable_keys() {
+        let object = object(&[disk()], Locale::default());
+        assert_eq!(object["state"], "red");
+        let finding = object["findings"][0].as_object().unwrap();
+        let keys: Vec<_> = finding.keys().map(String::as_str).collect();
+        assert_eq!(keys, ["check", "fix", "found", "seconds", "state", "store"]);
+        assert_eq!((&finding["check"], &finding["seconds"]), (&json!("disk"), &json!(0.02)));
+    }
+}

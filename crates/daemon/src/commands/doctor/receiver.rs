@@ -1,0 +1,62 @@
+//! Whether the receiver of webhooks listens on this machine: a delivery without a signature is refused by it, and by
+//! nobody else.
+
+use std::io;
+
+use espelho_model::text;
+
+use super::{facts::StoreFacts, finding::Finding};
+use crate::local;
+
+pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    if store.config.webhook.is_none() {
+        return Finding::absent(text!("doctor-webhook-none"));
+    }
+    let section = &store.all.configuration.installation.webhooks;
+    let path = format!("/webhooks/{}", store.config.key);
+    let speaks_tls = section.tls().is_some();
+    let answer = match speaks_tls {
+        // The certificate is for the public name; that somebody accepts is all that is seen from here.
+        true => local::connects(section.listen, &store.all.clock).await.map(|()| None),
+        false => local::request(section.listen, "POST", &path, Some("{}"), &store.all.clock)
+            .await
+            .map(|answer| Some(answer.status)),
+    };
+    judge(&answer, &section.listen.to_string(), store.all.status().is_some())
+}
+
+fn judge(answer: &io::Result<Option<u16>>, address: &str, service_runs: bool) -> Finding {
+    match answer {
+        Ok(Some(401)) => Finding::green(text!("doctor-receiver", address = address)),
+        Ok(None) => Finding::green(text!("doctor-receiver-tls", address = address)),
+        Ok(Some(status)) => {
+            let status = status.to_string();
+            Finding::red(text!("doctor-receiver-other", address = address, status = status))
+        }
+        // Of a service that does not run it is no news.
+        Err(_) if !service_runs => Finding::not_seen(text!("doctor-receiver-no-service")),
+        Err(error) => {
+            Finding::red(text!("doctor-receiver-closed", address = address, cause = error.to_string()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::finding::State, *};
+
+    #[test]
+    fn only_our_receiver_refuses_what_is_not_signed() {
+        let closed = || Err(io::ErrorKind::ConnectionRefused.into());
+        for (answer, runs, state) in [
+            (Ok(Some(401)), true, State::Green),
+            (Ok(None), true, State::Green),
+            (Ok(Some(404)), true, State::Red),
+            (Ok(Some(200)), true, State::Red),
+            (closed(), true, State::Red),
+            (closed(), false, State::Unknown),
+        ] {
+            assert_eq!(judge(&answer, "127.0.0.1:8788", runs).state, state, "{answer:?} {runs}");
+        }
+    }
+}

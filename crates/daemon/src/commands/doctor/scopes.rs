@@ -1,0 +1,67 @@
+//! What the token may do, as far as that can be seen without changing anything.
+
+use espelho_model::text;
+use espelho_sync_engine::{Ability, Examination, Question};
+
+use super::{access::Silence, facts::StoreFacts, finding::Finding};
+
+pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    match store.ask_with_token(Question::Abilities).await {
+        Ok(Examination::Abilities(abilities)) => judge(&abilities),
+        Ok(Examination::Failed(refusal)) => {
+            Finding::not_seen(text!("doctor-scopes-failed", cause = refusal.error))
+        }
+        Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-service-no-answer")),
+        Err(Silence::NotAsked(why)) => Finding::not_seen(why),
+    }
+}
+
+/// One that is missing is red, whatever else is there; what only writing would show is named, and no reason to act.
+fn judge(abilities: &[Ability]) -> Finding {
+    let names = |is: &dyn Fn(&Ability) -> bool| {
+        let found: Vec<&str> = abilities.iter().filter(|a| is(a)).map(|a| a.name.as_str()).collect();
+        found.join(", ")
+    };
+    let missing: Vec<&str> = abilities
+        .iter()
+        .filter(|ability| ability.granted == Some(false))
+        .flat_map(|ability| match ability.missing.is_empty() {
+            true => vec![ability.name.as_str()],
+            false => ability.missing.iter().map(String::as_str).collect(),
+        })
+        .collect();
+    if !missing.is_empty() {
+        return Finding::red(text!("doctor-scopes-missing", missing = missing.join(", ")));
+    }
+    let granted = names(&|ability| ability.granted == Some(true));
+    if let Some(error) = abilities.iter().find_map(|ability| ability.error.as_ref()) {
+        let failed = names(&|ability| ability.error.is_some());
+        return Finding::not_seen(text!("doctor-scopes-unread", failed = failed, cause = error));
+    }
+    let unseen = names(&|ability| ability.granted.is_none());
+    Finding::green(text!("doctor-scopes", granted = granted, unseen = unseen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::finding::State, *};
+
+    fn ability(granted: Option<bool>, error: Option<&str>) -> Ability {
+        let error = error.map(str::to_owned);
+        Ability { name: "store_products_read".into(), granted, missing: Vec::new(), error }
+    }
+
+    #[test]
+    fn only_an_ability_that_is_seen_to_be_missing_is_red_and_one_that_could_not_be_read_is_open() {
+        let (has, unseen) = (ability(Some(true), None), ability(None, None));
+        let (lacks, failed) = (ability(Some(false), None), ability(None, Some("no answer")));
+        for (abilities, state) in [
+            (vec![&has, &unseen], State::Green),
+            (vec![&has, &lacks, &failed], State::Red),
+            (vec![&has, &failed], State::Unknown),
+        ] {
+            let abilities: Vec<Ability> = abilities.into_iter().cloned().collect();
+            assert_eq!(judge(&abilities).state, state, "{abilities:?}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A client without a database: its token is kept nowhere, and forgotten with it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{
+    Client, Error, Settings,
+    error::BoxedError,
+    limit::{BoxFuture, NoLedger, Quota},
+    token::{PastLogin, TokenRecord, Vault},
+};
+
+use super::facts::StoreFacts;
+
+/// The token, as long as the client lives.
+#[derive(Default)]
+struct Memory(Mutex<Option<TokenRecord>>);
+
+impl Vault for Memory {
+    fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
+        let token = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Box::pin(std::future::ready(Ok(token)))
+    }
+
+    fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn logins_since(&self, _: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    fn record_login(&self, _: DateTime<Utc>, _: &'static str) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// A client that logs in when it is first used, and asks for no webhook.
+pub(super) async fn client(store: &StoreFacts<'_>) -> Result<Client, Error> {
+    let config = store.config;
+    let settings = Settings {
+        base_url: config.base_url.clone(),
+        username: config.username.clone(),
+        password: config.password.clone(),
+        quota: Quota::per_minute(config.requests_per_minute),
+        http: store.http()?,
+        naive_offset: config.naive_offset,
+        attempts: 1,
+        webhook: None,
+    };
+    Client::open(settings, Arc::clone(&store.all.clock), Arc::new(Memory::default()), Arc::new(NoLedger))
+        .await
+}

@@ -1,0 +1,101 @@
+//! The webhook: its address, and a test delivery from the marketplace to the receiver.
+
+use espelho_model::text;
+use espelho_store::{Error, WebhookOwner};
+use espelho_sync_engine::{Examination, Problem, Question, RoundTrip};
+use serde_json::Value;
+
+use super::{
+    access::{Access, Silence},
+    facts::StoreFacts,
+    finding::Finding,
+};
+use crate::local;
+
+/// Whether the next login would take the webhook away from where it was registered.
+pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
+    let config = store.config;
+    let Some(webhook) = &config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
+    if webhook.secret.is_some() {
+        return Finding::absent(text!("doctor-webhook-by-hand", address = &webhook.public_url));
+    }
+    let Some(database) = store.all.store() else { return Finding::absent(text!("doctor-database-none")) };
+    let owner = WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
+    match database.refuse_to_move_webhook(owner, &webhook.public_url).await {
+        Ok(()) => Finding::green(text!("doctor-webhook-address", address = &webhook.public_url)),
+        Err(Error::WebhookElsewhere { registered, configured, .. }) => Finding::red(text!(
+            "doctor-webhook-elsewhere",
+            registered = registered,
+            configured = configured,
+            store = config.key.to_string()
+        )),
+        Err(error) => Finding::not_seen(text!("doctor-unread", cause = Problem::from_store(&error).error)),
+    }
+}
+
+/// Has the marketplace send a test delivery.
+pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
+    let Some(webhook) = &store.config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
+    if !matches!(store.access.get(), Some(Access::Service(..))) {
+        return Finding::absent(text!("doctor-webhook-no-service"));
+    }
+    match store.ask_with_token(Question::Webhook).await {
+        Ok(Examination::Webhook(RoundTrip::Unanswered)) if unverified_came(store).await => {
+            Finding::red(text!("doctor-webhook-signature", file = store.file()))
+        }
+        Ok(Examination::Webhook(round_trip)) => judge(&round_trip, &webhook.public_url),
+        Ok(Examination::Failed(refusal)) => {
+            Finding::not_seen(text!("doctor-webhook-not-asked", cause = refusal.error))
+        }
+        Ok(_) | Err(Silence::NoAnswer) => Finding::not_seen(text!("doctor-webhook-unanswered")),
+        Err(Silence::NotAsked(why)) => Finding::not_seen(why),
+    }
+}
+
+/// Whether deliveries that no known secret has signed have come since the service was asked first.
+async fn unverified_came(store: &StoreFacts<'_>) -> bool {
+    let listen = store.all.configuration.installation.http.listen;
+    let path = format!("/status?store={}", store.config.key);
+    let told = match local::request(listen, "GET", &path, None, &store.all.clock).await {
+        Ok(answer) => answer.text().await.ok(),
+        Err(_) => None,
+    };
+    let now = told.and_then(|told| serde_json::from_str::<Value>(&told).ok());
+    let now = now.and_then(|told| told["stores"][0]["unverified"].as_u64());
+    let before = store.status().and_then(|told| told["unverified"].as_u64());
+    now.zip(before).is_some_and(|(now, before)| now > before)
+}
+
+fn judge(round_trip: &RoundTrip, address: &str) -> Finding {
+    match round_trip {
+        RoundTrip::Arrived { milliseconds } => {
+            Finding::green(text!("doctor-webhook", address = address, milliseconds = *milliseconds))
+        }
+        RoundTrip::Refused { problem } => Finding::red(text!("doctor-webhook-refused", cause = problem)),
+        RoundTrip::Unanswered => Finding::not_seen(text!("doctor-webhook-unanswered")),
+        RoundTrip::NotAsked(refusal) => {
+            Finding::not_seen(text!("doctor-webhook-not-asked", cause = &refusal.error))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_sync_engine::Refusal;
+
+    use super::{super::finding::State, *};
+
+    #[test]
+    fn a_test_delivery_is_green_only_when_it_arrived_and_red_only_when_it_was_refused() {
+        let refusal = Refusal { code: "http_500".into(), error: "e".into(), is_authentication: false };
+        for (round_trip, state) in [
+            (RoundTrip::Arrived { milliseconds: 120 }, State::Green),
+            (RoundTrip::Refused { problem: "404".into() }, State::Red),
+            (RoundTrip::Unanswered, State::Unknown),
+            (RoundTrip::NotAsked(refusal), State::Unknown),
+        ] {
+            let finding = judge(&round_trip, "https://erp.example/webhooks/a");
+            assert_eq!((finding.state, finding.is_open), (state, state == State::Unknown), "{round_trip:?}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+# espelho doctor. The message says what was seen; `.next` is the next step.
+
+doctor-check-configuration = configuration
+doctor-check-database = database
+doctor-check-database-write = database writes
+doctor-check-disk = disk
+doctor-check-service = service
+doctor-check-alarm = alarm
+doctor-check-marketplace = marketplace
+doctor-check-clock = clock
+doctor-check-lock = store lock
+doctor-check-credential = credential
+doctor-check-password = password
+doctor-check-scopes = scopes
+doctor-check-rate-budget = rate budget
+doctor-check-webhook-address = webhook address
+doctor-check-receiver = webhook receiver
+doctor-check-webhook = webhook
+doctor-check-labels = label folder
+
+doctor-too-slow = could not be looked at within { $seconds } s
+    .next = espelho doctor
+doctor-unread = could not be looked at: { $cause }
+    .next = espelho doctor
+doctor-no-access = not looked at: somebody else works on the store, or it is not known who does
+    .next = espelho status
+doctor-not-reached = not looked at: the marketplace did not answer
+    .next = espelho doctor
+doctor-no-token = not looked at: the token is not proved
+    .next = espelho doctor
+doctor-service-no-answer = the service did not answer in time
+    .next = espelho status
+
+doctor-configuration = valid in { $folder }; { $stores ->
+    [one] 1 store
+   *[other] { $stores } stores
+    }
+
+doctor-database = answers, with the schema of this version ({ $address })
+doctor-database-none = there is no database yet
+doctor-database-not-yet = does not exist yet; espelho run will create it at { $address }
+    .next = espelho run
+doctor-database-older = has schema version { $found }, and this espelho reads { $wanted }
+    .next = espelho migrate
+doctor-database-newer = a newer espelho has migrated this database (schema { $found })
+    .next = install the newer version: apt install --only-upgrade espelho
+doctor-database-restoring = a backup is being restored
+    .next = wait until espelho restore ends, then: espelho doctor
+doctor-database-unreachable = { $address } does not answer: { $cause }
+    .next = psql "{ $address }" -c "select 1"
+doctor-database-failed = { $address } could not be opened: { $cause }
+    .next = espelho check; journalctl -u espelho -n 50
+
+doctor-process-unknown = another program, which the system does not show
+doctor-process = process { $id }
+doctor-process-named = process { $id } ({ $command })
+
+doctor-write = a row was written at this moment
+doctor-write-failed = takes no writes: { $cause }
+    .next = look at space and permissions: df -h; ls -l in the database's folder
+doctor-write-busy = database_busy: cannot be written to since { $seconds } s because of { $holder }
+    .next = close the program that holds the database, or end its transaction (COMMIT)
+
+doctor-disk = { $free } free
+doctor-disk-short = only { $free } free in { $folder }
+    .next = df -h { $folder }; make room before it is full
+doctor-disk-full = disk_full: only { $free } free in { $folder }; nothing is written any more
+    .next = df -h { $folder }; make room now
+doctor-disk-elsewhere = the database is on a PostgreSQL server; look at the disk there
+doctor-disk-unknown = the system does not say how much is free
+    .next = df -h
+
+doctor-service = version { $version } answers on { $address }
+doctor-service-stopped = service_stopped: nobody answers on { $address }
+    .next = systemctl start espelho
+doctor-service-mute = somebody is on { $address } and does not answer as espelho does: { $cause }
+    .next = systemctl restart espelho; journalctl -u espelho -n 50
+doctor-service-not-ready = version { $version } on { $address } is not ready yet
+    .next = espelho status
+
+doctor-alarm = { $code }: { $said }
+    .next = { $next }
+
+doctor-marketplace = { $address } answered in { $milliseconds } ms
+doctor-marketplace-unreachable = marketplace_unreachable: { $address } does not answer: { $cause }
+    .next = curl -sv { $address }
+doctor-marketplace-errors = marketplace_errors: { $address } answers { $status }
+    .next = wait for the marketplace; the service goes on by itself. Follow it: espelho status --watch
+doctor-marketplace-throttled = throttled: { $address } answers 429, too many requests
+    .next = wait a minute, then: espelho doctor
+doctor-marketplace-elsewhere = { $address } sends us elsewhere ({ $status })
+    .next = correct base_url in the store's file, then: espelho check
+
+doctor-clock = { $seconds } s apart from the marketplace's
+doctor-clock-untold = the marketplace does not say what time it is
+doctor-clock-slow = clock_wrong: this machine is { $span } behind
+    .next = timedatectl set-ntp true
+doctor-clock-fast = clock_wrong: this machine is { $span } ahead
+    .next = timedatectl set-ntp true
+
+doctor-lock-service = the service works on the store ({ $owner })
+doctor-lock-free = nobody worked on the store; doctor uses its token meanwhile
+doctor-lock-espelho = another espelho works on the store: { $owner }, { $process }
+    .next = wait until it ends, or look on its machine: espelho doctor
+doctor-lock-stranger = another program holds the store: { $process }
+    .next = close that program, then: espelho doctor
+doctor-lock-taken = somebody else has just taken the store: { $cause }
+    .next = espelho doctor
+doctor-lock-failed = the store could not be opened: { $cause }
+    .next = check { $file }, then: espelho doctor
+doctor-lock-no-database = not looked at: without the database nobody knows who works on the store
+    .next = mend the database first, then: espelho doctor
+
+doctor-credential = the token works, proved at this moment
+doctor-credential-of = the token works, proved at this moment; the store is { $name }
+doctor-credential-withheld = the token works, and the marketplace does not say whose it is ({ $status })
+    .next = see in the seller portal that the credential is this store's, then: espelho doctor
+doctor-credential-refused = credential_refused: the marketplace does not accept { $username }: { $cause }
+    .next = correct username and password in { $file }, then: systemctl reload espelho && espelho doctor --login
+doctor-credential-foreign = foreign_login: another program uses { $username } and ends our token
+    .next = make a credential for espelho alone in the seller portal, then: espelho doctor --login
+doctor-credential-failed = could not be proved: { $cause }
+    .next = espelho doctor
+
+doctor-password = accepted at this moment, by a login
+doctor-password-not-asked = not proved; the token that lives does not need it
+    .next = espelho doctor --login
+
+doctor-scopes = { $granted }: read at this moment; { $unseen }: only writing would show
+doctor-scopes-missing = scope_missing: the credential lacks { $missing }
+    .next = add these abilities to the credential in the seller portal, then: espelho doctor --login
+doctor-scopes-unread = { $failed }: could not be seen: { $cause }
+    .next = espelho doctor
+doctor-scopes-failed = could not be seen: { $cause }
+    .next = espelho doctor
+
+doctor-budget = { $free } of { $limit } requests a minute are free
+doctor-budget-short = only { $free } of { $limit } requests a minute are free
+    .next = wait a minute, then: espelho doctor
+
+doctor-webhook-none = none is configured; the store is kept in step by polling
+doctor-webhook-by-hand = made in the seller portal, with a secret of its own ({ $address })
+doctor-webhook-address = is { $address }
+doctor-webhook-elsewhere = webhook_elsewhere: is registered at { $registered }; the configuration says { $configured }
+    .next = where the webhook is this installation's: espelho webhook move { $store }
+doctor-webhook-no-service = not tested: without the service nobody receives
+    .next = systemctl start espelho && espelho doctor
+doctor-webhook = the test delivery to { $address } arrived after { $milliseconds } ms
+doctor-webhook-refused = the marketplace did not send the test delivery: { $cause }
+    .next = see in the seller portal that the webhook is there and active, then: espelho doctor
+doctor-webhook-not-asked = the test delivery could not be asked for: { $cause }
+    .next = espelho doctor
+doctor-webhook-unanswered = no test delivery has come yet; it may come later
+    .next = espelho status
+doctor-webhook-signature = a delivery arrived, signed with a secret that is not known
+    .next = give webhook.secret_file in { $file }; or delete the webhook in the seller portal and run: espelho doctor --login
+
+doctor-receiver = receives on { $address }
+doctor-receiver-tls = accepts connections on { $address } (TLS)
+doctor-receiver-other = another program answers on { $address } ({ $status })
+    .next = ss -ltnp | grep { $address }
+doctor-receiver-closed = nobody receives on { $address }: { $cause }
+    .next = systemctl restart espelho; ss -ltnp | grep { $address }
+doctor-receiver-no-service = not looked at: without the service nobody receives
+    .next = systemctl start espelho && espelho doctor
+
+doctor-labels = { $folder } takes writes
+doctor-labels-none = no file of a label is kept
+doctor-labels-not-yet = { $folder } does not exist yet; the service makes it with the first label
+doctor-labels-failed = { $folder } takes no writes: { $cause }
+    .next = ls -ld { $folder }; the folder must belong to the service's user

@@ -1,0 +1,171 @@
+# espelho doctor. A mensagem diz o que foi visto; `.next` diz o que fazer.
+
+doctor-check-configuration = configuração
+doctor-check-database = banco de dados
+doctor-check-database-write = gravação no banco
+doctor-check-disk = disco
+doctor-check-service = serviço
+doctor-check-alarm = alarme
+doctor-check-marketplace = marketplace
+doctor-check-clock = relógio
+doctor-check-lock = posse da loja
+doctor-check-credential = credencial
+doctor-check-password = senha
+doctor-check-scopes = permissões
+doctor-check-rate-budget = limite de chamadas
+doctor-check-webhook-address = endereço do webhook
+doctor-check-receiver = receptor de webhooks
+doctor-check-webhook = webhook
+doctor-check-labels = pasta de etiquetas
+
+doctor-too-slow = não deu para olhar em { $seconds } s
+    .next = espelho doctor
+doctor-unread = não deu para olhar: { $cause }
+    .next = espelho doctor
+doctor-no-access = não olhado: quem cuida da loja é outro, ou não deu para saber quem
+    .next = espelho status
+doctor-not-reached = não olhado: o marketplace não respondeu
+    .next = espelho doctor
+doctor-no-token = não olhado: o token não foi provado
+    .next = espelho doctor
+doctor-service-no-answer = o serviço não respondeu a tempo
+    .next = espelho status
+
+doctor-configuration = válida em { $folder }; { $stores ->
+    [one] 1 loja
+   *[other] { $stores } lojas
+    }
+
+doctor-database = responde, com o esquema desta versão ({ $address })
+doctor-database-none = ainda não há banco de dados
+doctor-database-not-yet = ainda não existe; será criado por espelho run em { $address }
+    .next = espelho run
+doctor-database-older = o esquema é da versão { $found }, e este espelho lê a { $wanted }
+    .next = espelho migrate
+doctor-database-newer = um espelho mais novo já migrou este banco (esquema { $found })
+    .next = instale a versão mais nova: apt install --only-upgrade espelho
+doctor-database-restoring = um backup está sendo restaurado
+    .next = espere o fim de espelho restore e repita: espelho doctor
+doctor-database-unreachable = { $address } não responde: { $cause }
+    .next = psql "{ $address }" -c "select 1"
+doctor-database-failed = { $address } não pôde ser aberto: { $cause }
+    .next = espelho check; journalctl -u espelho -n 50
+
+doctor-process-unknown = outro programa, que o sistema não mostra
+doctor-process = o processo { $id }
+doctor-process-named = o processo { $id } ({ $command })
+
+doctor-write = uma linha foi gravada agora
+doctor-write-failed = não aceita gravações: { $cause }
+    .next = veja espaço e permissões: df -h; ls -l na pasta do banco
+doctor-write-busy = database_busy: há { $seconds } s não deixa gravar: { $holder }
+    .next = feche o programa que segura o banco, ou termine a transação dele (COMMIT)
+
+doctor-disk = { $free } livres
+doctor-disk-short = só { $free } livres em { $folder }
+    .next = df -h { $folder }; apague o que não precisa antes que encha
+doctor-disk-full = disk_full: só { $free } livres em { $folder }; nada mais é gravado
+    .next = df -h { $folder }; libere espaço agora
+doctor-disk-elsewhere = o banco fica em um servidor PostgreSQL; veja o disco lá
+doctor-disk-unknown = o sistema não diz quanto está livre
+    .next = df -h
+
+doctor-service = versão { $version }, responde em { $address }
+doctor-service-stopped = service_stopped: ninguém responde em { $address }
+    .next = systemctl start espelho
+doctor-service-mute = há alguém em { $address }, mas não responde como o espelho: { $cause }
+    .next = systemctl restart espelho; journalctl -u espelho -n 50
+doctor-service-not-ready = versão { $version }, em { $address }, ainda não está pronto
+    .next = espelho status
+
+doctor-alarm = { $code }: { $said }
+    .next = { $next }
+
+doctor-marketplace = { $address } respondeu em { $milliseconds } ms
+doctor-marketplace-unreachable = marketplace_unreachable: { $address } não responde: { $cause }
+    .next = curl -sv { $address }
+doctor-marketplace-errors = marketplace_errors: { $address } responde { $status }
+    .next = espere o marketplace voltar; o serviço continua sozinho. Acompanhe: espelho status --watch
+doctor-marketplace-throttled = throttled: { $address } responde 429, chamadas demais
+    .next = espere um minuto e repita: espelho doctor
+doctor-marketplace-elsewhere = { $address } manda para outro endereço ({ $status })
+    .next = corrija base_url no arquivo da loja; depois: espelho check
+
+doctor-clock = { $seconds } s de diferença para o marketplace
+doctor-clock-untold = o marketplace não diz que horas são
+doctor-clock-slow = clock_wrong: esta máquina está { $span } atrasada
+    .next = timedatectl set-ntp true
+doctor-clock-fast = clock_wrong: esta máquina está { $span } adiantada
+    .next = timedatectl set-ntp true
+
+doctor-lock-service = o serviço cuida da loja ({ $owner })
+doctor-lock-free = ninguém cuidava da loja; o doctor olha com o token dela
+doctor-lock-espelho = outro espelho cuida da loja: { $owner }, { $process }
+    .next = espere ele terminar, ou olhe na máquina dele: espelho doctor
+doctor-lock-stranger = outro programa segura a loja: { $process }
+    .next = feche esse programa e repita: espelho doctor
+doctor-lock-taken = outro acabou de pegar a loja: { $cause }
+    .next = espelho doctor
+doctor-lock-failed = a loja não pôde ser aberta: { $cause }
+    .next = confira { $file } e repita: espelho doctor
+doctor-lock-no-database = não olhado: sem o banco não se sabe quem cuida da loja
+    .next = corrija primeiro o banco de dados; depois: espelho doctor
+
+doctor-credential = o token funciona, provado agora
+doctor-credential-of = o token funciona, provado agora; a loja é { $name }
+doctor-credential-withheld = o token funciona, mas o marketplace não diz de que loja é ({ $status })
+    .next = confira no portal do vendedor que a credencial é desta loja; depois: espelho doctor
+doctor-credential-refused = credential_refused: o marketplace não aceita { $username }: { $cause }
+    .next = corrija usuário e senha em { $file }; depois: systemctl reload espelho && espelho doctor --login
+doctor-credential-foreign = foreign_login: outro programa usa { $username } e derruba o nosso token
+    .next = crie no portal do vendedor uma credencial só para o espelho; depois: espelho doctor --login
+doctor-credential-failed = não deu para provar: { $cause }
+    .next = espelho doctor
+
+doctor-password = aceita agora, em um login
+doctor-password-not-asked = não provada; o token que vale não precisa dela
+    .next = espelho doctor --login
+
+doctor-scopes = { $granted }: lidas agora; { $unseen }: só gravando se veria
+doctor-scopes-missing = scope_missing: faltam à credencial: { $missing }
+    .next = marque essas permissões na credencial, no portal do vendedor; depois: espelho doctor --login
+doctor-scopes-unread = { $failed }: não deu para ver: { $cause }
+    .next = espelho doctor
+doctor-scopes-failed = não deu para ver: { $cause }
+    .next = espelho doctor
+
+doctor-budget = { $free } de { $limit } chamadas por minuto livres
+doctor-budget-short = só { $free } de { $limit } chamadas por minuto livres
+    .next = espere um minuto e repita: espelho doctor
+
+doctor-webhook-none = nenhum configurado; a loja é lida de tempos em tempos
+doctor-webhook-by-hand = criado no portal do vendedor, com segredo próprio ({ $address })
+doctor-webhook-address = é { $address }
+doctor-webhook-elsewhere = webhook_elsewhere: está registrado em { $registered }; a configuração diz { $configured }
+    .next = se o webhook é desta instalação: espelho webhook move { $store }
+doctor-webhook-no-service = não testado: sem o serviço ninguém recebe
+    .next = systemctl start espelho && espelho doctor
+doctor-webhook = a entrega de teste chegou a { $address } em { $milliseconds } ms
+doctor-webhook-refused = o marketplace não mandou a entrega de teste: { $cause }
+    .next = veja no portal do vendedor se o webhook existe e está ativo; depois: espelho doctor
+doctor-webhook-not-asked = a entrega de teste não pôde ser pedida: { $cause }
+    .next = espelho doctor
+doctor-webhook-unanswered = ainda sem resposta à entrega de teste; pode chegar mais tarde
+    .next = espelho status
+doctor-webhook-signature = chegou uma entrega com assinatura de um segredo desconhecido
+    .next = dê webhook.secret_file em { $file }; ou apague o webhook no portal do vendedor e rode: espelho doctor --login
+
+doctor-receiver = recebe em { $address }
+doctor-receiver-tls = aceita conexões em { $address } (TLS)
+doctor-receiver-other = em { $address } responde outro programa ({ $status })
+    .next = ss -ltnp | grep { $address }
+doctor-receiver-closed = ninguém recebe em { $address }: { $cause }
+    .next = systemctl restart espelho; ss -ltnp | grep { $address }
+doctor-receiver-no-service = não olhado: sem o serviço ninguém recebe
+    .next = systemctl start espelho && espelho doctor
+
+doctor-labels = { $folder } aceita gravações
+doctor-labels-none = nenhum arquivo de etiqueta é guardado
+doctor-labels-not-yet = { $folder } ainda não existe; o serviço a cria com a primeira etiqueta
+doctor-labels-failed = { $folder } não aceita gravações: { $cause }
+    .next = ls -ld { $folder }; a pasta deve ser do usuário do serviço

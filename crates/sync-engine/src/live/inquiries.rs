@@ -1,0 +1,51 @@
+//! Questions about the store, answered beside everything else that is under way.
+
+use std::time::Duration;
+
+use espelho_api_client::limit::Lane;
+use espelho_model::watch;
+use futures_util::future::BoxFuture;
+
+use super::{Errands, Inquiry, Live};
+use crate::{Examination, Problem, Question, examine};
+
+/// Nobody waits longer for an answer.
+const LONGEST: Duration = Duration::from_secs(5);
+
+impl Live<'_> {
+    pub(super) fn boxed_inquiries<'s>(
+        &'s self,
+        errands: &'s dyn Errands,
+    ) -> BoxFuture<'s, Result<(), Problem>> {
+        Box::pin(self.answer_inquiries(errands))
+    }
+
+    /// Answers one question after the other until the work on the store ends.
+    async fn answer_inquiries(&self, errands: &dyn Errands) -> Result<(), Problem> {
+        while !self.is_stopping() {
+            let waiting = watch::idle();
+            let Inquiry { question, answer } = tokio::select! {
+                () = self.context.stop.cancelled() => return Ok(()),
+                inquiry = errands.next_inquiry() => inquiry,
+            };
+            drop(waiting);
+            // Whoever asked hears nothing where it takes too long: a login under way goes on in a task of its own.
+            tokio::select! {
+                () = self.context.stop.cancelled() => return Ok(()),
+                () = self.context.clock.sleep(LONGEST) => {}
+                found = self.answer_to(question) => answer(&found),
+            }
+        }
+        Ok(())
+    }
+
+    async fn answer_to(&self, question: Question) -> Examination {
+        let client = self.context.client.in_lane(Lane::Interactive);
+        match question {
+            Question::Webhook if self.options.receives => {
+                Examination::Webhook(self.webhook_round_trip(&client).await)
+            }
+            _ => examine(&client, &self.context.page_parameter, question).await,
+        }
+    }
+}
