@@ -14,6 +14,7 @@ use espelho_model::{Clock, ContentHash, watch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
+    contact::{self, TroubleKind},
     error::{BoxedError, Class, Error},
     limit::BoxFuture,
     retry::Attempts,
@@ -27,6 +28,8 @@ const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
 const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
 /// The document allows 5 a minute per (IP, username); one is left for a person who tries the password.
 const LOGINS_A_MINUTE: usize = 4;
+/// Between two attempts at a login that had no usable answer, after the first two.
+const LOGIN_RETRY: Duration = Duration::from_secs(15);
 
 /// A token as it is kept.
 #[derive(Clone, Debug)]
@@ -217,7 +220,7 @@ impl TokenKeeper {
     /// Each attempt is on record before it is made, so that a crash loop cannot burn the login limit; what it came to
     /// is recorded after it.
     async fn try_to_log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
-        let mut attempts = Attempts::new(self.attempts);
+        let (mut attempts, mut has_retried) = (Attempts::new(self.attempts), false);
         loop {
             self.wait_for_login_budget().await?;
             let at = self.clock.now();
@@ -236,7 +239,10 @@ impl TokenKeeper {
             }
             let Class::Transient { after } = error.class() else { return Err(error) };
             let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-            self.clock.sleep(delay).await;
+            // After the second attempt evenly, so that the login limit is never waited for in one piece.
+            let least = if has_retried { LOGIN_RETRY } else { Duration::ZERO };
+            has_retried = true;
+            self.clock.sleep(delay.max(least)).await;
         }
     }
 
@@ -248,7 +254,10 @@ impl TokenKeeper {
         let forced = logins.iter().filter(|(_, reason)| reason == LoginReason::Forced.as_str()).count();
         if forced >= FORCED_LOGINS {
             self.tally.login(LoginCount::Foreign);
-            return Err(Error::ForeignLogin { username: self.username.clone(), times: forced + 1 });
+            let error = Error::ForeignLogin { username: self.username.clone(), times: forced + 1 };
+            let refused = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::words(&error));
+            self.tally.contact(Some(refused), self.clock.now());
+            return Err(error);
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ mod lifecycle;
 mod local;
 mod measure;
 mod panics;
+mod passwords;
 mod progress;
 mod reload;
 mod report;

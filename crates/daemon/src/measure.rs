@@ -75,18 +75,14 @@ impl Observer for Measure {
         measure(report, now);
     }
 
-    fn looked(&self, look: Look, problem: Option<&Problem>) {
-        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
-        match problem {
-            None => metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels)
-                .set(self.clock.now().timestamp() as f64),
-            Some(_) => metrics::counter!("espelho_sweep_failures_total", &labels).increment(1),
-        }
-    }
-
-    fn remembered(&self, look: Look, at: DateTime<Utc>) {
+    fn swept(&self, look: Look, at: DateTime<Utc>) {
         let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
         metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels).set(at.timestamp() as f64);
+    }
+
+    fn sweep_failed(&self, look: Look, _: &Problem) {
+        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
+        metrics::counter!("espelho_sweep_failures_total", &labels).increment(1);
     }
 
     fn handled(&self, what: Handled) {

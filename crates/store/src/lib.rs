@@ -69,7 +69,7 @@ pub use listen::ChangeWatch;
 pub use mirrored::{
     campaigns::OpenCampaign,
     compare::{Compared, Unlike},
-    label_files::{FetchedFile, LabelsInTheMaking, ReadyLabel, WantedLabels},
+    label_files::{FetchedFile, LabelFile, LabelsInTheMaking, ReadyLabel, WantedLabels},
     listed::Listed,
 };
 pub use missing::Missing;

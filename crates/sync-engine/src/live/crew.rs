@@ -8,16 +8,19 @@ use espelho_model::{
     sync::{Resource, RunState},
     watch,
 };
-use futures_util::future::{BoxFuture, join, join5};
+use futures_util::future::{BoxFuture, join3, join5};
 use tokio::sync::Notify;
 
 use super::{
-    Errand, Live, Observer, Options, Signals, ends_all,
+    Errand, Live, Observer, Options, Signals,
+    batches::Run,
+    ends_all,
     schedule::{Look, Schedule, stretched},
     want::Urgency,
 };
 use crate::{
-    Audit, AuditOptions, Examination, Problem, StoreContext, StoreReport, abilities, audit, reconcile,
+    Audit, AuditOptions, Examination, Problem, StoreContext, StoreReport, Trouble, abilities, audit,
+    reconcile,
 };
 
 /// The store is announced as having been away after the marketplace's last attempt at a delivery: then some are lost.
@@ -49,9 +52,10 @@ pub async fn run(
     });
     let labels = live.ending(watch::lane("labels", live.keep_labels()));
     let pushing = live.ending(watch::lane("outbox", live.push_out(signals.outbox)));
+    let probing = live.ending(watch::lane("probe", live.probe()));
     let down = join5(hinted, swept, taking_in, behind, labels);
-    let ((hinted, swept, taking_in, behind, labels), pushing) = join(down, pushing).await;
-    [hinted, swept, taking_in, behind, labels, pushing].into_iter().flatten().next()
+    let ((hinted, swept, taking_in, behind, labels), pushing, probing) = join3(down, pushing, probing).await;
+    [hinted, swept, taking_in, behind, labels, pushing, probing].into_iter().flatten().next()
 }
 
 /// Hears how a reconciliation went.
@@ -108,7 +112,7 @@ impl Live<'_> {
         caught_up: Result<(), Problem>,
     ) -> Result<(), Problem> {
         caught_up?;
-        let (sweeping, reconciling, auditing) = futures_util::future::join3(
+        let (sweeping, reconciling, auditing) = join3(
             self.ending(watch::lane("sweep", self.sweep(signals.gap))),
             self.ending(watch::lane("reconcile", self.reconcile_when(signals))),
             Box::pin(self.ending(watch::lane("audit", self.audit_daily()))),
@@ -143,6 +147,10 @@ impl Live<'_> {
                     let woken = std::mem::take(&mut self.known().woken);
                     woken.into_iter().for_each(|look| schedule.wake(look, now.monotonic));
                 }
+                () = self.recovered.notified() => {
+                    let woken = std::mem::take(&mut self.known().woken);
+                    woken.into_iter().for_each(|look| schedule.wake(look, clock.monotonic()));
+                }
                 () = gap.notified() => {
                     let at = after_gap.due(clock.monotonic());
                     tracing::info!(store = %self.context.key, "deliveries were refused: looking for what they told");
@@ -169,7 +177,11 @@ impl Live<'_> {
     /// rest is told, and tried again when it is due.
     async fn look(&self, look: Look) -> Result<(bool, u64), Problem> {
         let started_at = self.context.clock.now();
-        self.known().pages = 0;
+        {
+            let mut known = self.known();
+            (known.pages, known.is_crowded) = (0, false);
+        }
+        let run = self.batches().begin(look, started_at);
         let looking = async {
             match look {
                 Look::NewOrders => self.keep_notes().await.and(self.look_at_new_orders().await),
@@ -194,14 +206,7 @@ impl Live<'_> {
             self.queued.notify_waiters();
             ended
         };
-        let problem = ended.as_ref().err();
-        self.observer.looked(look, problem);
-        // What is not written down is merely done anew after a restart.
-        if let Err(problem) = self.note_look(look, started_at, problem).await
-            && ends_all(&problem)
-        {
-            return Err(problem);
-        }
+        self.note_run(run, Run { look, started_at, has_queued: false }, ended.as_ref().err()).await?;
         self.observer.waiting(self.queue().oldest(self.context.clock.monotonic()));
         self.observer.stats(self.context.client.stats());
         let pages = self.known().pages;
@@ -235,6 +240,8 @@ impl Live<'_> {
             let errand = tokio::select! {
                 () = signals.reconcile.notified() => return Ok(()),
                 () = self.context.stop.cancelled() => return Ok(()),
+                // What has failed for want of the marketplace goes on where it ended.
+                () = self.recovered.notified(), if self.known().is_cut_short => return Ok(()),
                 errand = signals.errands.next() => errand,
             };
             drop(waiting);
@@ -282,6 +289,8 @@ impl Live<'_> {
         if is_whole(&report) {
             self.known().mirrored = true;
         }
+        let has_failed = report.problems().any(|problem| problem.trouble == Trouble::Failure);
+        self.known().is_cut_short = has_failed && self.context.client.tally().is_lost();
         report.problems().find(|problem| ends_all(problem)).map_or(Ok(()), |problem| Err(problem.clone()))
     }
 }
