@@ -137,6 +137,12 @@ impl Client {
         Self { lane, ..self.clone() }
     }
 
+    /// The same client, whose reads are tried so often before their error is given back.
+    #[must_use]
+    pub fn with_attempts(&self, attempts: u32) -> Self {
+        Self { attempts, ..self.clone() }
+    }
+
     /// The same client, which holds token and slot for one request: that one leaves at once, so that whoever writes down that
     /// it leaves need not write it down minutes before. It is not repeated where it did not arrive or is refused with 429.
     ///

@@ -40,7 +40,7 @@ pub struct ApiRequest {
     pub(crate) route: &'static str,
     pub(crate) path_and_query: String,
     pub(crate) body: Body,
-    /// Whether the route needs the bearer token. Only the token issue and the `/api/global` enums do not.
+    /// Whether the route needs the bearer token. Only the token issue and the enum of order statuses do not.
     pub(crate) authenticated: bool,
 }
 

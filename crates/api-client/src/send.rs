@@ -135,7 +135,7 @@ impl Exchange {
                     let route = (rate.says_when || rate.remaining.is_some()).then_some(request.route);
                     permit.refused(route, (rate.limit, rate.remaining), wait);
                 }
-                None => permit.answered(rate.limit, rate.remaining),
+                None => permit.served(request.route, rate.limit, rate.remaining),
             }
         }
         answer

@@ -10,6 +10,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
+use tokio::sync::Notify;
 
 use crate::{
     ApiRequest,
@@ -148,6 +149,8 @@ pub struct Tally {
     counted: Mutex<Counted>,
     /// When the shape of a route's answers was last looked at.
     looked: Mutex<BTreeMap<&'static str, Duration>>,
+    /// Told when an exchange has failed.
+    lost: Notify,
 }
 
 impl Tally {
@@ -162,6 +165,7 @@ impl Tally {
         if own.contact == Contact::default() {
             own.contact = earlier.contact.clone();
             (own.ahead_seconds, own.ahead_measured_at) = (earlier.ahead_seconds, earlier.ahead_measured_at);
+            self.lost.notify_one();
         }
         for (route, counts) in &earlier.requests {
             let sums = own.requests.entry(*route).or_default();
@@ -191,8 +195,36 @@ impl Tally {
 
     /// Notes the outcome of an exchange, where the marketplace was asked.
     pub(crate) fn contact(&self, outcome: Option<contact::Outcome>, at: DateTime<Utc>) {
-        if let Some(outcome) = outcome {
-            self.lock().contact.note(outcome, at);
+        let Some(outcome) = outcome else { return };
+        let is_lost = {
+            let mut own = self.lock();
+            own.contact.note(outcome, at);
+            own.contact.is_lost()
+        };
+        if is_lost {
+            self.lost.notify_one();
+        }
+    }
+
+    /// When the marketplace last answered usefully.
+    pub fn answered_at(&self) -> Option<DateTime<Utc>> {
+        self.lock().contact.answered_at
+    }
+
+    /// Whether exchanges have failed since.
+    pub fn is_lost(&self) -> bool {
+        self.lock().contact.is_lost()
+    }
+
+    /// Since when exchanges have failed without a useful answer.
+    pub fn lost_since(&self) -> Option<DateTime<Utc>> {
+        self.lock().contact.exchange().map(|trouble| trouble.since)
+    }
+
+    /// Waits until exchanges fail; one waiter at a time.
+    pub async fn lost(&self) {
+        while !self.is_lost() {
+            self.lost.notified().await;
         }
     }
 

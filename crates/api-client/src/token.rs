@@ -28,6 +28,8 @@ const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
 const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
 /// The document allows 5 a minute per (IP, username); one is left for a person who tries the password.
 const LOGINS_A_MINUTE: usize = 4;
+/// Between two attempts at a login that had no usable answer, after the first two.
+const LOGIN_RETRY: Duration = Duration::from_secs(15);
 
 /// A token as it is kept.
 #[derive(Clone, Debug)]
@@ -240,7 +242,7 @@ impl TokenKeeper {
     /// Each attempt is on record before it is made, so that a crash loop cannot burn the login limit; what it came to
     /// is recorded after it.
     async fn try_to_log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
-        let mut attempts = Attempts::new(self.attempts);
+        let (mut attempts, mut has_retried) = (Attempts::new(self.attempts), false);
         loop {
             self.wait_for_login_budget().await?;
             let at = self.clock.now();
@@ -259,7 +261,10 @@ impl TokenKeeper {
             }
             let Class::Transient { after } = error.class() else { return Err(error) };
             let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-            self.clock.sleep(delay).await;
+            // After the second attempt evenly, so that the login limit is never waited for in one piece.
+            let least = if has_retried { LOGIN_RETRY } else { Duration::ZERO };
+            has_retried = true;
+            self.clock.sleep(delay.max(least)).await;
         }
     }
 

@@ -23,6 +23,7 @@ mod local;
 mod locale;
 mod measure;
 mod panics;
+mod passwords;
 mod place;
 mod progress;
 mod reload;

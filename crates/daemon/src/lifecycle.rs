@@ -23,6 +23,7 @@ use crate::{
     },
     measure::{LAG, LAG_BUCKETS},
     panics::Panics,
+    passwords::{Changed, Passwords},
     reload::{self, Reloads},
     status::Live,
     stores::{Changes, Stores},
@@ -43,6 +44,7 @@ pub(crate) struct Service {
     health: Arc<Health>,
     stores: Stores,
     webhooks: Option<Webhooks>,
+    passwords: Passwords,
 }
 
 /// What reaches the service from outside, beside requests.
@@ -68,7 +70,8 @@ impl Service {
     pub(crate) fn new(shared: Shared, configuration: Configuration) -> Self {
         let health = Arc::default();
         let stores = Stores::new(&shared, &health);
-        Self { shared, configuration, health, stores, webhooks: None }
+        let passwords = Passwords::of(&configuration.stores, Arc::clone(&shared.clock));
+        Self { shared, configuration, health, stores, webhooks: None, passwords }
     }
 
     /// Serves until the shared stop is cancelled.
@@ -132,6 +135,10 @@ impl Service {
                 () = failure_of(&mut self.webhooks) => break End::Ended("the webhook receiver"),
                 () = self.stores.failed() => break End::Ended("the work on a store"),
                 _ = &mut web => break End::Ended("the server of health and metrics"),
+                changed = self.passwords.changed() => {
+                    self.take_passwords(changed);
+                    continue;
+                }
                 () = next_of(&mut outside.reloads) => {}
             }
             schedule = self.reload(outside.reloads.as_ref(), schedule).await;
@@ -196,6 +203,16 @@ impl Service {
         self.webhooks = Some(watch.within(None, start));
     }
 
+    /// Works on with the passwords that files have now: their stores begin anew, and nothing else notices.
+    fn take_passwords(&mut self, changed: Vec<Changed>) {
+        for (key, password) in changed {
+            tracing::info!(store = %key, "the password file has changed: the store is worked on with the new password");
+            let stores = self.configuration.stores.iter_mut();
+            stores.filter(|store| store.key == key).for_each(|store| store.password = password.clone());
+        }
+        self.stores.follow(&self.configuration);
+    }
+
     /// Follows the configuration as it is now, or says why not and goes on as before.
     async fn reload(&mut self, reloads: Option<&Reloads>, schedule: JobScheduler) -> JobScheduler {
         watchdog::tell_reloading();
@@ -226,6 +243,7 @@ impl Service {
             }
         };
         self.configuration = new;
+        self.passwords.follow(&self.configuration.stores);
         let Changes { added, removed, changed } = self.stores.follow(&self.configuration);
         telemetry::change_level(&self.configuration.installation.log.level);
         if let Some(front) = front {

@@ -16,10 +16,10 @@ use espelho_model::{
 use espelho_store::EffectState;
 use espelho_sync_engine::{
     Problem, StoreReport, Trouble,
-    live::{Handled, Observer, schedule::Look},
+    live::{Handled, Observer, WebhookNews, schedule::Look},
 };
 
-use crate::health::Health;
+use crate::health::{Health, WebhookHealth};
 
 /// From an event, or a change, to the row.
 pub(crate) const LAG: &str = "espelho_mirror_lag_seconds";
@@ -73,18 +73,14 @@ impl Observer for Measure {
         measure(report, now);
     }
 
-    fn looked(&self, look: Look, problem: Option<&Problem>) {
-        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
-        match problem {
-            None => metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels)
-                .set(self.clock.now().timestamp() as f64),
-            Some(_) => metrics::counter!("espelho_sweep_failures_total", &labels).increment(1),
-        }
-    }
-
-    fn remembered(&self, look: Look, at: DateTime<Utc>) {
+    fn swept(&self, look: Look, at: DateTime<Utc>) {
         let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
         metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels).set(at.timestamp() as f64);
+    }
+
+    fn sweep_failed(&self, look: Look, _: &Problem) {
+        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
+        metrics::counter!("espelho_sweep_failures_total", &labels).increment(1);
     }
 
     fn handled(&self, what: Handled) {
@@ -100,6 +96,13 @@ impl Observer for Measure {
     fn missed(&self, event: &'static str) {
         let labels = [("store", self.label()), ("event", event.to_owned())];
         metrics::counter!("espelho_missed_hints_total", &labels).increment(1);
+    }
+
+    fn webhook(&self, news: WebhookNews) {
+        let WebhookNews { heard_at, missed, silent_since } = news;
+        self.health.change(&self.store, |health| {
+            health.webhook = Some(WebhookHealth { heard_at, missed, silent_since });
+        });
     }
 
     fn mirrored(&self, lag: Duration) {

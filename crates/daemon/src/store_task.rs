@@ -24,7 +24,9 @@ use crate::{
 /// Until a store that could be had and not be opened is asked for again.
 const LEASE_RETRY: Duration = Duration::from_secs(5);
 /// Until a store whose work has ended with an error is worked on again.
-const WORK_RETRY: Duration = Duration::from_secs(30);
+const WORK_RETRY: Duration = Duration::from_secs(15);
+/// Until a credential that was refused is tried again.
+const LOGIN_RETRY: Duration = Duration::from_secs(300);
 
 /// The task of a store.
 pub(crate) struct StoreTask {
@@ -130,13 +132,12 @@ impl StoreTask {
         context
     }
 
-    /// A credential that is refused will be refused again: each attempt more ends somebody's token. The schedule tries it.
+    /// A credential that is refused is tried again rarely: each login may end somebody's token, and the marketplace counts them.
+    /// A changed password file begins the work anew by itself.
     async fn wait_before_working_again(&self, context: &StoreContext, problem: &Problem) {
         let retry = async {
-            match problem.is_authentication() {
-                true => std::future::pending().await,
-                false => self.shared.clock.sleep(WORK_RETRY).await,
-            }
+            let pause = if problem.is_authentication() { LOGIN_RETRY } else { WORK_RETRY };
+            self.shared.clock.sleep(pause).await;
         };
         let _waiting = watch::idle();
         tokio::select! {

@@ -78,7 +78,7 @@ pub use lock_inspection::{LockHolder, Process};
 pub use mirrored::{
     campaigns::OpenCampaign,
     compare::{Compared, Unlike},
-    label_files::{FetchedFile, LabelsInTheMaking, ReadyLabel, WantedLabels},
+    label_files::{FetchedFile, LabelFile, LabelsInTheMaking, ReadyLabel, WantedLabels},
     listed::Listed,
 };
 pub use missing::Missing;

@@ -46,6 +46,7 @@ const PLAIN: &[&str] = &[
     label_files::IN_THE_MAKING,
     label_files::KEEP_FILE,
     label_files::LOSE_FILE,
+    label_files::OF_ORDER,
     label_files::READY,
     label_files::RECORD,
     label_files::SETTLE,

@@ -9,6 +9,7 @@ mod converging;
 mod driving;
 mod keeping;
 mod missing;
+mod outages;
 #[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
 #[path = "../webhooks/receiving.rs"]
 mod receiving;

@@ -186,6 +186,14 @@ async fn labels_are_made_once_and_what_is_ready_is_not_thrown_away(kind: Kind) {
         erp.ask(&format!("SELECT state AS s FROM commands WHERE id = {id}")).await == ["done"]
     })
     .await;
+    // Done means that their files are there.
+    let files = erp
+        .ask(&format!("SELECT file FROM shipment_labels WHERE order_number = '{number}' AND format = 'zebra' AND is_ready"))
+        .await;
+    assert!(
+        !files.is_empty() && files.iter().all(|file| erp.installation.dir().join(file).is_file()),
+        "{files:?}"
+    );
     let made = erp.writes("shipment-labels").len();
     assert_eq!(made, calls + 1);
     let again = erp.command("labels.generate", &number, &json!({"format": "zebra"})).await;

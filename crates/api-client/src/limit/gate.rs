@@ -252,9 +252,12 @@ impl Gate {
             return self.pause(wait);
         }
         let mut routes = self.routes();
-        routes.refused(route, now, wait);
-        let per_minute = routes.pace(route);
-        tracing::info!(route, per_minute, "the marketplace holds a route to a limit of its own");
+        let has_limit = routes.refused(route, now, wait);
+        let (per_minute, wait_ms) = (routes.pace(route), wait.as_millis() as u64);
+        match has_limit {
+            true => tracing::info!(route, per_minute, "the marketplace holds a route to a limit of its own"),
+            false => tracing::debug!(route, per_minute, wait_ms, "the marketplace refuses a route alone"),
+        }
     }
 
     /// Nobody sends before `wait` is over: the whole token is over its limit.
@@ -420,6 +423,13 @@ impl Permit {
         self.gate.learn(limit, remaining);
         self.settled = true;
         self.gate.finish(self.block, true);
+    }
+
+    /// The response to a request of a route arrived; its rate headers are heard, and that the route is served.
+    pub fn served(self, route: &'static str, limit: Option<u32>, remaining: Option<u32>) {
+        let now = self.gate.clock.monotonic();
+        self.gate.routes().accepted(route, now);
+        self.answered(limit, remaining);
     }
 
     /// The response was 429 to a request of a route; its rate headers are heard, and who has to wait is decided.

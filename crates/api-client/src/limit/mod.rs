@@ -8,7 +8,8 @@
 //! hold more than 300, for any delay of the network, however the server counts. What the log holds is
 //! kept by a [`Ledger`], so that a restart does not begin with a full budget.
 //!
-//! A route that is refused while the token's budget is not spent has a limit of its own: it alone is slowed down (`routes`).
+//! A route that is refused while the token's budget is not spent has a limit of its own: it alone waits, and finds its
+//! pace from what is accepted (`routes`).
 //!
 //! Requests come in [`Lane`]s. Who is next is decided by shares, so that live work goes first and nothing starves;
 //! and what is not live goes at an even pace and leaves a reserve, so that live work never finds the minute spent.

@@ -66,12 +66,12 @@ async fn a_sub_store_that_mirrors_is_told_so_by_its_code() {
 
 // proves: PRD-001
 #[tokio::test]
-async fn the_units_are_public() {
+async fn the_units_are_asked_for_with_the_token() {
     let bench = bench().await;
     bench.will_give(200, r#"[{"value":"un","label":"Unidade"}]"#);
     let units = bench.client.product_units().await.unwrap();
     assert_eq!((units.value[0].value.as_str(), units.value[0].label.as_deref()), ("un", Some("Unidade")));
-    assert_eq!(bench.header("authorization"), None);
+    assert!(bench.header("authorization").is_some_and(|token| token.starts_with("Bearer ")));
     assert_eq!(bench.request(), "GET /api/global/enums/product/units");
 }
 

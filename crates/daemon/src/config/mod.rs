@@ -22,6 +22,7 @@ use crate::{
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use people::of_installation as people;
+pub(crate) use secret::from_first as first_readable;
 pub(crate) use store::{Environment, StoreConfig};
 pub(crate) use webhook::WebhookConfig;
 

@@ -21,7 +21,7 @@ macro_rules! files {
 }
 
 files![
-    "alarms", "doctor", "place", "status", "store", "words"
+    "alarms", "doctor", "engine", "place", "status", "store", "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));

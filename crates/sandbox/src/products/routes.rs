@@ -27,7 +27,7 @@ pub(crate) const ROUTES: &[Route] = &[
     Route::delete("/api/products/{id}/prices/{min_quantity}", prices::remove).access(WRITE),
     Route::get("/api/products/{id}/stock", show_stock).access(READ),
     Route::post("/api/products/{id}/stock", stock::set).access(WRITE),
-    Route::get("/api/global/enums/product/units", unit_enum).access(Access::Public),
+    Route::get("/api/global/enums/product/units", unit_enum),
 ];
 
 const DEFAULT_PER_PAGE: usize = 15;

@@ -96,9 +96,11 @@ async fn the_default_world_has_prices_missing_wholesale_and_fine_ones() {
 
 // proves: PRD-001, PRD-012
 #[tokio::test]
-async fn units_are_public() {
+async fn units_are_listed_for_whoever_has_a_token() {
     let bench = Bench::start(unlimited()).await;
-    let units = bench.plain(Method::GET, "/api/global/enums/product/units", "").await.data();
+    let path = "/api/global/enums/product/units";
+    assert_eq!(bench.plain(Method::GET, path, "").await.status, 401);
+    let units = bench.get(path).await.data();
     let values: Vec<_> =
         units.as_array().unwrap().iter().map(|unit| unit["value"].as_str().unwrap()).collect();
     assert_eq!(values, ["un", "pc", "cx", "pct", "kg", "lt", "mt", "m2", "m3"]);

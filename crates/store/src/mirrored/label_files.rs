@@ -32,6 +32,9 @@ pub(crate) const SETTLE: &str = "DELETE FROM sync_failures WHERE store = $1 AND 
     AND l.id = sync_failures.key AND l.gone_at IS NULL AND l.is_ready AND l.file IS NULL)";
 pub(crate) const WITH_FILE: &str = "SELECT id, file FROM shipment_labels \
     WHERE store = $1 AND id > $2 AND gone_at IS NULL AND file IS NOT NULL ORDER BY id LIMIT $3";
+pub(crate) const OF_ORDER: &str = "SELECT l.id, l.file, l.completed_at, f.code, f.error, f.hint FROM shipment_labels AS l \
+    LEFT JOIN sync_failures AS f ON f.store = l.store AND f.resource = 'shipment_label' AND f.key = l.id \
+    WHERE l.store = $1 AND l.order_number = $2 AND l.gone_at IS NULL ORDER BY l.id";
 pub(crate) const LOSE_FILE: &str = "UPDATE shipment_labels SET file = NULL, mirrored_at = $4 \
     WHERE store = $1 AND id = $2 AND file = $3 RETURNING order_number";
 pub(crate) const IN_THE_MAKING: &str = "SELECT l.order_number, max(l.mirrored_at), max(p.read_at) \
@@ -79,6 +82,19 @@ pub struct LabelsInTheMaking {
     pub changed_at: DateTime<Utc>,
     /// When they were last looked at.
     pub read_at: DateTime<Utc>,
+}
+
+/// A label of an order as the mirror has it, and what became of its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelFile {
+    /// The label.
+    pub label: LabelId,
+    /// When it was made, which tells one generation from the next.
+    pub completed_at: Option<DateTime<Utc>>,
+    /// Where its file lies, if it does.
+    pub file: Option<String>,
+    /// Why it could not be had at last: code, error and hint.
+    pub failure: Option<[String; 3]>,
 }
 
 /// A file that was fetched and lies where it says.
@@ -203,6 +219,30 @@ impl Store {
                 order: OrderNumber::new(row.text(2)?),
                 format: row.optional_text(3)?.as_deref().map(LabelFormat::new),
                 version: ContentHash::from_i64(row.int(4)?),
+            })
+        };
+        rows.iter().map(label).collect()
+    }
+
+    /// The labels of an order, and what became of their files.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn label_files_of(
+        &self,
+        store: &StoreKey,
+        order: &OrderNumber,
+    ) -> Result<Vec<LabelFile>, Error> {
+        let values = vec![store.as_str().into(), order.as_str().into()];
+        let rows = self.database.fetch("read the labels of an order", OF_ORDER, values).await?;
+        let label = |row: &Row| {
+            let failure = row.optional_text(3)?.zip(row.optional_text(4)?).map(|(code, error)| (code, error));
+            let hint = row.optional_text(5)?.unwrap_or_default();
+            Ok(LabelFile {
+                label: LabelId::new(row.text(0)?),
+                file: row.optional_text(1)?,
+                completed_at: row.optional_time(2)?,
+                failure: failure.map(|(code, error)| [code, error, hint]),
             })
         };
         rows.iter().map(label).collect()

@@ -13,11 +13,13 @@ use futures_util::future::{BoxFuture, join3, join5};
 use tokio::sync::Notify;
 
 use super::{
-    Errand, Live, Observer, Options, Signals, ends_all,
+    Errand, Live, Observer, Options, Signals,
+    batches::Run,
+    ends_all,
     schedule::{Look, Schedule, stretched},
     want::Urgency,
 };
-use crate::{Audit, AuditOptions, Problem, StoreContext, StoreReport, audit, reconcile};
+use crate::{Audit, AuditOptions, Problem, StoreContext, StoreReport, Trouble, audit, reconcile};
 
 /// The store is announced as having been away after the marketplace's last attempt at a delivery: then some are lost.
 const RETRIED_FOR: Duration = Duration::from_secs(6 * 60);
@@ -49,10 +51,14 @@ pub async fn run(
     let labels = live.ending(watch::lane("labels", live.keep_labels()));
     let pushing = live.ending(watch::lane("outbox", live.push_out(signals.outbox)));
     let answering = live.ending(watch::lane("inquiries", live.boxed_inquiries(signals.errands)));
+    let probing = live.ending(watch::lane("probe", live.probe()));
+    let watching = live.ending(watch::lane("webhooks", live.watch_webhooks()));
     let down = join5(hinted, swept, taking_in, behind, labels);
-    let ((hinted, swept, taking_in, behind, labels), pushing, answering) =
-        join3(down, pushing, answering).await;
-    [hinted, swept, taking_in, behind, labels, pushing, answering].into_iter().flatten().next()
+    let aside = join3(answering, probing, watching);
+    let ((hinted, swept, taking_in, behind, labels), pushing, (answering, probing, watching)) =
+        join3(down, pushing, aside).await;
+    let ended = [hinted, swept, taking_in, behind, labels, pushing, answering, probing, watching];
+    ended.into_iter().flatten().next()
 }
 
 /// Hears how a reconciliation went.
@@ -144,6 +150,10 @@ impl Live<'_> {
                     let woken = std::mem::take(&mut self.known().woken);
                     woken.into_iter().for_each(|look| schedule.wake(look, now.monotonic));
                 }
+                () = self.recovered.notified() => {
+                    let woken = std::mem::take(&mut self.known().woken);
+                    woken.into_iter().for_each(|look| schedule.wake(look, clock.monotonic()));
+                }
                 () = gap.notified() => {
                     let at = after_gap.due(clock.monotonic());
                     tracing::info!(store = %self.context.key, "deliveries were refused: looking for what they told");
@@ -170,7 +180,11 @@ impl Live<'_> {
     /// rest is told, and tried again when it is due.
     async fn look(&self, look: Look) -> Result<(bool, u64), Problem> {
         let started_at = self.context.clock.now();
-        self.known().pages = 0;
+        {
+            let mut known = self.known();
+            (known.pages, known.is_crowded) = (0, false);
+        }
+        let run = self.batches().begin(look, started_at);
         let looking = async {
             match look {
                 Look::NewOrders => self.keep_notes().await.and(self.look_at_new_orders().await),
@@ -195,14 +209,7 @@ impl Live<'_> {
             self.queued.notify_waiters();
             ended
         };
-        let problem = ended.as_ref().err();
-        self.observer.looked(look, problem);
-        // What is not written down is merely done anew after a restart.
-        if let Err(problem) = self.note_look(look, started_at, problem).await
-            && ends_all(&problem)
-        {
-            return Err(problem);
-        }
+        self.note_run(run, Run { look, started_at, has_queued: false }, ended.as_ref().err()).await?;
         self.observer.waiting(self.queue().oldest(self.context.clock.monotonic()));
         self.observer.stats(self.context.client.stats());
         let pages = self.known().pages;
@@ -236,6 +243,8 @@ impl Live<'_> {
             let errand = tokio::select! {
                 () = signals.reconcile.notified() => return Ok(()),
                 () = self.context.stop.cancelled() => return Ok(()),
+                // What has failed for want of the marketplace goes on where it ended.
+                () = self.recovered.notified(), if self.known().is_cut_short => return Ok(()),
                 errand = signals.errands.next() => errand,
             };
             drop(waiting);
@@ -268,6 +277,8 @@ impl Live<'_> {
         if is_whole(&report) {
             self.known().mirrored = true;
         }
+        let has_failed = report.problems().any(|problem| problem.trouble == Trouble::Failure);
+        self.known().is_cut_short = has_failed && self.context.client.tally().is_lost();
         report.problems().find(|problem| ends_all(problem)).map_or(Ok(()), |problem| Err(problem.clone()))
     }
 }

@@ -105,7 +105,7 @@ impl Live<'_> {
         closed.truncate(CLOSED_AT_ONCE);
         let parts = || BTreeSet::from([Part::Order]);
         let want = || Want { parts: parts(), urgency: Urgency::Found, ..Want::default() };
-        self.push(closed.into_iter().map(|number| (Entity::Order(number), want())));
+        self.push_swept(closed.into_iter().map(|number| (Entity::Order(number), want())));
         Ok(())
     }
 
@@ -124,12 +124,12 @@ impl Live<'_> {
         if walks {
             self.walk_products().await?;
         }
-        if !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= CROWDED {
+        if !self.known().mirrored || self.is_crowded() {
             return Ok(());
         }
         let aged = self.context.store.products_by_age(&self.context.key, PRODUCTS_AT_ONCE).await;
         let aged = aged.map_err(|e| Problem::from_store(&e))?;
-        self.push(aged.into_iter().map(|(id, _)| (Entity::Product(id), Want::default())));
+        self.push_swept(aged.into_iter().map(|(id, _)| (Entity::Product(id), Want::default())));
         Ok(())
     }
 
@@ -178,7 +178,7 @@ impl Live<'_> {
             self.take_as_listed(&mut fetch, &known).await?;
         }
         let found = fetch.iter().map(|row| (row.key.clone(), row.hash)).collect();
-        self.push(fetch.into_iter().map(|row| {
+        self.push_swept(fetch.into_iter().map(|row| {
             let found = Want { listing_hash: Some(row.hash), urgency: Urgency::Found, ..Want::default() };
             match resource {
                 Resource::Orders => {

@@ -71,7 +71,7 @@ impl Live<'_> {
         let due = self.context.store.missing_until(&self.context.key, Resource::Orders, until, AT_ONCE).await;
         let due = due.map_err(|e| Problem::from_store(&e))?;
         let want = || Want { parts: BTreeSet::from([Part::Order]), ..Want::default() };
-        self.push(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), want())));
+        self.push_swept(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), want())));
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! Keeping a store in step while the service runs: deliveries become reads, sweeps find what no delivery told, and the
 //! complete reconciliation goes on behind them.
 //!
-//! Reading order: [`want`], [`queue`], [`hints`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
+//! Reading order: [`want`], [`queue`], [`batches`], [`hints`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
 //! `facts` writes what only deliveries tell, `hands` take what is queued and `refresh` reads it, `looks`, `rounds`, `parts`,
 //! `counts`, `campaigns` and `profile` are the sweeps, `record` is what they remember, `crew` lets them all work side by
-//! side in one task.
+//! side in one task; `probe` asks for a sign of life while there is none.
 
+pub mod batches;
 mod campaigns;
 mod counts;
 mod crew;
@@ -19,6 +20,7 @@ mod looks;
 mod missing;
 mod outbox;
 mod parts;
+mod probe;
 pub(crate) mod profile;
 pub mod queue;
 mod record;
@@ -26,6 +28,7 @@ mod refresh;
 mod rounds;
 pub mod schedule;
 mod setbacks;
+mod silence;
 pub(crate) mod sides;
 mod spot;
 pub mod want;
@@ -46,6 +49,8 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use crate::{Problem, StoreContext, StoreReport, Trouble};
+use batches::Batches;
+use looks::CROWDED;
 use queue::Queue;
 use record::Memory;
 use schedule::{Intervals, Look};
@@ -111,16 +116,21 @@ pub struct Options {
 pub trait Observer: Send + Sync {
     /// A complete reconciliation has ended.
     fn reconciled(&self, report: &StoreReport);
-    /// A sweep has ended.
-    fn looked(&self, look: Look, problem: Option<&Problem>);
-    /// A sweep went well then, before the work on the store began.
-    fn remembered(&self, look: Look, at: DateTime<Utc>);
+    /// A sweep went well then: its listing was answered, and all that it queued was read and written. Also told of what went
+    /// well before the work on the store began.
+    fn swept(&self, look: Look, at: DateTime<Utc>);
+    /// A sweep's listing failed, or a reading that it queued did.
+    fn sweep_failed(&self, look: Look, problem: &Problem);
     /// A delivery needs nothing more; what it was.
     fn handled(&self, what: Handled);
     /// A row was written because of a delivery or a sweep.
     fn changed(&self, resource: Resource);
     /// A sweep has found a change that no delivery told; which event should have.
     fn missed(&self, event: &'static str);
+    /// Whether webhooks arrive has changed.
+    fn webhook(&self, news: WebhookNews) {
+        let _ = news;
+    }
     /// A row is as the marketplace has it, so long after the event that told of it, or after the change that a sweep found.
     fn mirrored(&self, lag: Duration) {
         let _ = lag;
@@ -139,6 +149,17 @@ pub trait Observer: Send + Sync {
     }
     /// What the client has done so far.
     fn stats(&self, stats: Stats);
+}
+
+/// Whether webhooks arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WebhookNews {
+    /// When the last delivery came.
+    pub heard_at: Option<DateTime<Utc>>,
+    /// Changes that sweeps have found since then, and an event should have told.
+    pub missed: u64,
+    /// Since when it is proved that none comes.
+    pub silent_since: Option<DateTime<Utc>>,
 }
 
 /// What became of a delivery.
@@ -178,12 +199,17 @@ struct Live<'c> {
     options: &'c Options,
     observer: &'c dyn Observer,
     queue: Mutex<Queue>,
+    batches: Mutex<Batches>,
     /// Told whenever the queue has changed.
     queued: Notify,
     /// Told when shipments were written.
     shipped: Notify,
     /// Told when campaigns and who could join them were read.
     campaigns_read: Notify,
+    /// Told when a change was found that no delivery told, or a test delivery was asked for.
+    untold: Notify,
+    /// Told when the marketplace answers again after it did not.
+    recovered: Notify,
     known: Mutex<KnownStore>,
     memory: Mutex<Memory>,
 }
@@ -213,6 +239,10 @@ struct KnownStore {
     walks_orders: bool,
     /// Listing pages that the sweep under way has read.
     pages: u64,
+    /// Whether the sweep under way queues nothing, because so much waits already.
+    is_crowded: bool,
+    /// Whether the last reconciliation ended early, so that it goes on as soon as the marketplace answers again.
+    is_cut_short: bool,
 }
 
 impl<'c> Live<'c> {
@@ -222,9 +252,12 @@ impl<'c> Live<'c> {
             options,
             observer,
             queue: Mutex::default(),
+            batches: Mutex::default(),
             queued: Notify::new(),
             shipped: Notify::new(),
             campaigns_read: Notify::new(),
+            recovered: Notify::new(),
+            untold: Notify::new(),
             known: Mutex::default(),
             memory: Mutex::default(),
         }
@@ -239,12 +272,38 @@ impl<'c> Live<'c> {
     }
 
     fn push(&self, wants: impl IntoIterator<Item = (Entity, Want)>) {
-        let now = self.context.clock.monotonic();
+        self.push_later(Duration::ZERO, wants);
+    }
+
+    /// Queues what is to be read after a while.
+    fn push_later(&self, delay: Duration, wants: impl IntoIterator<Item = (Entity, Want)>) {
+        let due = self.context.clock.monotonic() + delay;
         {
             let mut queue = self.queue();
-            wants.into_iter().for_each(|(entity, want)| queue.push(now, entity, want));
+            wants.into_iter().for_each(|(entity, want)| queue.push(due, entity, want));
         }
         self.queued.notify_waiters();
+    }
+
+    /// Queues what the sweep under way wants read: it has gone well when all of it was.
+    fn push_swept(&self, wants: impl IntoIterator<Item = (Entity, Want)>) {
+        let wants: Vec<_> = wants.into_iter().collect();
+        {
+            let mut batches = self.batches();
+            wants.iter().for_each(|(entity, _)| batches.queued(entity));
+        }
+        self.push(wants);
+    }
+
+    /// Whether so much waits to be read that a sweep adds nothing; its run proves nothing then.
+    fn is_crowded(&self) -> bool {
+        let is_crowded = self.queue().waiting(Urgency::Swept) >= CROWDED;
+        self.known().is_crowded |= is_crowded;
+        is_crowded
+    }
+
+    fn batches(&self) -> MutexGuard<'_, Batches> {
+        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_stopping(&self) -> bool {

@@ -7,8 +7,7 @@ use espelho_store::{Error as StoreError, Part};
 
 use super::{
     Live,
-    looks::CROWDED,
-    want::{Entity, Urgency, Want},
+    want::{Entity, Want},
 };
 use crate::{Problem, plan::load::SHIPPED_AT_ONCE};
 
@@ -20,7 +19,7 @@ const SIDES: [Part; 5] = [Part::Shipments, Part::Tracking, Part::Events, Part::I
 impl Live<'_> {
     /// Queues sides of orders: of those that have changed first, then those that were never read.
     pub(super) async fn look_at_parts(&self) -> Result<(), Problem> {
-        if self.queue().waiting(Urgency::Swept) >= CROWDED {
+        if self.is_crowded() {
             return Ok(());
         }
         let (store, key) = (&self.context.store, &self.context.key);
@@ -47,7 +46,7 @@ impl Live<'_> {
         let orders = store.open_orders_by_part_age(key, Part::Shipments, before, SHIPPED_AT_ONCE).await;
         let orders = orders.map_err(|e| Problem::from_store(&e))?;
         let want = || Want { parts: BTreeSet::from([Part::Shipments, Part::Tracking]), ..Want::default() };
-        self.push(orders.into_iter().map(|number| (Entity::Order(number), want())));
+        self.push_swept(orders.into_iter().map(|number| (Entity::Order(number), want())));
         Ok(())
     }
 
@@ -61,7 +60,7 @@ impl Live<'_> {
         let orders = orders.map_err(|e| Problem::from_store(&e))?;
         let queued = u32::try_from(orders.len()).unwrap_or(most);
         let want = || Want { parts: BTreeSet::from([part]), ..Want::default() };
-        self.push(orders.into_iter().map(|number| (Entity::Order(number), want())));
+        self.push_swept(orders.into_iter().map(|number| (Entity::Order(number), want())));
         Ok(most.saturating_sub(queued))
     }
 }

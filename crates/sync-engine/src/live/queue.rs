@@ -17,8 +17,10 @@ const AGAIN: [Duration; 4] =
     [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
 /// Between two readings of one entity.
 const REST: Duration = Duration::from_secs(1);
-/// The longest wait after errors that pass.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
+/// The longest wait after errors that pass: after an outage nothing waits longer.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(20);
+/// Where so much waits for its turn, nothing that can wait is added to it.
+pub(super) const BUSY: usize = 50;
 
 /// What is to be read.
 #[derive(Debug, Default)]
@@ -102,10 +104,10 @@ pub enum Ended {
 }
 
 impl Queue {
-    /// Asks for an entity to be read now.
-    pub fn push(&mut self, now: Duration, entity: Entity, want: Want) {
+    /// Asks for an entity to be read at `due`, or with what is asked of it earlier.
+    pub fn push(&mut self, due: Duration, entity: Entity, want: Want) {
         self.ids.extend(&want.ids);
-        let waiting = Waiting { want, due: now, place: 0, begun: now, round: 0, failures: 0 };
+        let waiting = Waiting { want, due, place: 0, begun: due, round: 0, failures: 0 };
         self.insert(entity, Box::new(waiting));
     }
 
@@ -189,6 +191,11 @@ impl Queue {
     pub fn is_hinted(&self, entity: &Entity) -> bool {
         let waiting = self.entries.get(entity).and_then(|entry| entry.waiting.as_ref());
         waiting.is_some_and(|waiting| waiting.want.urgency == Urgency::Hinted)
+    }
+
+    /// Whether something is to be read again.
+    pub fn is_waiting(&self, entity: &Entity) -> bool {
+        self.entries.get(entity).is_some_and(|entry| entry.waiting.is_some())
     }
 
     /// Whether a delivery waits here already.

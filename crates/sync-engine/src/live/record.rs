@@ -12,15 +12,24 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_model::ProductId;
 use espelho_store::{SweepRecord, WebhookWatch};
+use futures_util::future::BoxFuture;
 
 use super::{
-    Live,
+    Live, WebhookNews,
+    batches::Run,
+    ends_all,
+    queue::BUSY,
     schedule::{Look, Moment},
+    want::{Entity, Urgency, Want},
 };
 use crate::Problem;
 
 /// Sweeps that are rarer than this are written down at once.
 const SELDOM: Duration = Duration::from_secs(300);
+/// A reading that has failed so often, where others do not, is shown on its row.
+const SHOWN_AFTER: u32 = 6;
+/// Orders of one product that come within so long are read about with one reading of it.
+const GATHERED_FOR: Duration = Duration::from_secs(3);
 /// Products of changed orders that are remembered; of more, the rotation takes care.
 const MOST_SOLD: usize = 10_000;
 
@@ -56,7 +65,7 @@ impl Live<'_> {
             let look = Look::ALL.into_iter().find(|look| look.as_str() == sweep.kind);
             if let Some((look, at)) = look.zip(sweep.succeeded_at) {
                 succeeded.insert(look, at);
-                self.observer.remembered(look, at);
+                self.observer.swept(look, at);
             }
         }
         let mut memory = self.memory();
@@ -64,23 +73,95 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Notes how a sweep ended.
-    pub(super) async fn note_look(
+    /// Notes how a sweep's own calls ended. What it has queued is still to be read: until then nothing is said.
+    pub(super) async fn note_run(
         &self,
-        look: Look,
-        started_at: DateTime<Utc>,
+        number: u64,
+        run: Run,
         problem: Option<&Problem>,
     ) -> Result<(), Problem> {
-        let now = self.context.clock.now();
-        let is_seldom = self.options.intervals.of(look).period(now) >= SELDOM;
+        let is_crowded = self.known().is_crowded;
+        let over = match problem {
+            None if !is_crowded => self.batches().listed(number),
+            _ => {
+                self.batches().abandoned(number);
+                None
+            }
+        };
+        match (problem, over) {
+            (Some(problem), _) => self.boxed_note_failure(run, problem).await,
+            (None, Some(run)) => self.boxed_note_success(run).await,
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Something was read and written: the runs that are over with it have gone well.
+    pub(super) async fn note_read(&self, entity: &Entity) -> Result<(), Problem> {
+        let over = self.batches().read(entity);
+        for run in over {
+            self.boxed_note_success(run).await?;
+        }
+        Ok(())
+    }
+
+    /// Something could not be read: the sweeps that asked for it have not gone well yet. Where the marketplace answers
+    /// everything else, they do not wait for it for ever: it is shown on its row.
+    pub(super) async fn note_unread(&self, entity: &Entity, problem: &Problem) -> Result<(), Problem> {
+        let (runs, times) = self.batches().failed(entity);
+        for run in runs {
+            self.boxed_note_failure(run, problem).await?;
+        }
+        if times >= SHOWN_AFTER && !self.context.client.tally().is_lost() {
+            self.boxed_note_unreadable(entity, problem).await;
+            self.note_read(entity).await?;
+        }
+        Ok(())
+    }
+
+    // Not `async`, like all boxes here.
+    fn boxed_note_success(&self, run: Run) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.note_success(run))
+    }
+
+    fn boxed_note_failure<'s>(
+        &'s self,
+        run: Run,
+        problem: &'s Problem,
+    ) -> BoxFuture<'s, Result<(), Problem>> {
+        Box::pin(self.note_look(run, None, Some(problem)))
+    }
+
+    /// A run that had nothing to read, and perhaps nothing to list, is proved by the marketplace's last useful answer.
+    async fn note_success(&self, run: Run) -> Result<(), Problem> {
+        let tally = self.context.client.tally();
+        let at = match run.has_queued {
+            true => Some(self.context.clock.now()),
+            false => tally.answered_at().filter(|_| !tally.is_lost()),
+        };
+        match at {
+            Some(at) => self.note_look(run, Some(at), None).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Notes that a sweep went well then, or what it failed with. What is not written down is merely done anew after a restart.
+    async fn note_look(
+        &self,
+        Run { look, started_at, .. }: Run,
+        succeeded_at: Option<DateTime<Utc>>,
+        problem: Option<&Problem>,
+    ) -> Result<(), Problem> {
+        let is_seldom = self.options.intervals.of(look).period(self.context.clock.now()) >= SELDOM;
+        problem.into_iter().for_each(|problem| self.observer.sweep_failed(look, problem));
+        succeeded_at.into_iter().for_each(|at| self.observer.swept(look, at));
         let write = {
             let mut memory = self.memory();
             let is_news = match problem {
                 Some(_) => memory.failing.insert(look.as_str()),
                 None => memory.failing.remove(look.as_str()),
             };
-            if problem.is_none() {
-                memory.succeeded.insert(look, now);
+            if let Some(at) = succeeded_at {
+                memory.succeeded.insert(look, at);
             }
             let succeeded_at = memory.succeeded.get(&look).copied();
             let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
@@ -88,7 +169,14 @@ impl Live<'_> {
             memory.unwritten.insert(look, SweepRecord { kind, started_at, succeeded_at, problem });
             is_seldom || is_news
         };
-        if write { self.keep_notes().await } else { Ok(()) }
+        let written = if write { self.keep_notes().await } else { Ok(()) };
+        written.or_else(|problem| if ends_all(&problem) { Err(problem) } else { Ok(()) })
+    }
+
+    /// The sweeps that have failed and not gone well since.
+    pub(super) fn failing(&self) -> Vec<Look> {
+        let memory = self.memory();
+        Look::ALL.into_iter().filter(|look| memory.failing.contains(look.as_str())).collect()
     }
 
     /// Writes what is not on disk yet, and renews the lease with it, though there may be nothing to write: so the next owner
@@ -127,6 +215,8 @@ impl Live<'_> {
         memory.watch.missed += 1;
         memory.watch.missed_since.get_or_insert(now);
         memory.watch_is_unwritten = true;
+        drop(memory);
+        self.untold.notify_one();
     }
 
     /// A delivery has come: those before it that did not are no sign any more that none do.
@@ -144,7 +234,29 @@ impl Live<'_> {
         if watch.tested_at.is_none_or(|tested| at >= tested) {
             watch.problem = None;
         }
+        watch.silent = false;
         memory.watch_is_unwritten = true;
+        drop(memory);
+        self.tell_of_webhooks(None);
+    }
+
+    /// Whether webhooks arrive, as far as is known.
+    pub(super) fn webhook_watch(&self) -> WebhookWatch {
+        self.memory().watch.clone()
+    }
+
+    /// Notes since when it is proved that no delivery comes; `None` where it is not.
+    pub(super) fn note_silence(&self, since: Option<DateTime<Utc>>) {
+        self.memory().watch.silent = since.is_some();
+        self.tell_of_webhooks(since);
+    }
+
+    fn tell_of_webhooks(&self, silent_since: Option<DateTime<Utc>>) {
+        let news = {
+            let watch = &self.memory().watch;
+            WebhookNews { heard_at: watch.heard_at, missed: watch.missed, silent_since }
+        };
+        self.observer.webhook(news);
     }
 
     /// A test delivery was asked for, or could not be.
@@ -152,6 +264,8 @@ impl Live<'_> {
         let mut memory = self.memory();
         (memory.watch.tested_at, memory.watch.problem) = (Some(at), problem);
         memory.watch_is_unwritten = true;
+        drop(memory);
+        self.untold.notify_one();
     }
 
     /// Whether a test delivery has come since then.
@@ -159,8 +273,15 @@ impl Live<'_> {
         self.memory().watch.test_heard_at.is_some_and(|heard| heard >= then)
     }
 
-    /// Products are in an order that has changed.
-    pub(super) fn note_sold(&self, products: impl IntoIterator<Item = ProductId>) {
+    /// Products are in an order that has changed: what is reserved of them has changed with it. They are read within seconds; where
+    /// much waits to be read already, the sweep reads them in its turn.
+    pub(super) fn note_sold(&self, products: Vec<ProductId>) {
+        let is_busy = !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= BUSY;
+        if !is_busy {
+            let want = || Want { urgency: Urgency::Found, ..Want::default() };
+            let wants = products.into_iter().map(|id| (Entity::Product(id), want()));
+            return self.push_later(GATHERED_FOR, wants);
+        }
         let mut memory = self.memory();
         for product in products {
             if memory.sold.len() < MOST_SOLD {

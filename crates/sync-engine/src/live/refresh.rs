@@ -78,6 +78,7 @@ impl Live<'_> {
             Entity::Order(number) => self.read_order(number, &entity, &want).await,
             Entity::Product(id) => self.read_product(id, &entity, &want).await,
         };
+        let mut problem = None;
         let ended = match read {
             Ok(read) => {
                 self.count(&entity, &want, &read);
@@ -89,15 +90,35 @@ impl Live<'_> {
             }
             Err(Cause::Stopping) => return Ok(()),
             Err(Cause::Overtaken) => Ended::Again,
-            Err(Cause::Store(error)) => self.after_store_error(&entity, &error).await?,
-            Err(Cause::Denied(error)) => self.after_denial(&entity, &want, is_last, &error).await?,
-            Err(Cause::Api(error)) => self.after_api_error(&entity, &want, is_last, &error).await?,
+            Err(Cause::Store(error)) => {
+                problem = Some(Problem::from_store(&error));
+                self.after_store_error(&entity, &error).await?
+            }
+            Err(Cause::Denied(error)) => {
+                problem = Some(Problem::from_api(&error));
+                self.after_denial(&entity, &want, is_last, &error).await?
+            }
+            Err(Cause::Api(error)) => {
+                problem = Some(Problem::from_api(&error));
+                self.after_api_error(&entity, &want, is_last, &error).await?
+            }
         };
         let ids = {
             let now = self.context.clock.monotonic();
             self.queue().done(now, &entity, ended)
         };
         self.queued.notify_waiters();
+        let is_over = match ended {
+            Ended::Done => !self.queue().is_waiting(&entity),
+            // It was read; what it does not show yet is looked for again.
+            Ended::NotYet => true,
+            Ended::Again | Ended::Failed { .. } => false,
+        };
+        match problem {
+            _ if is_over => self.note_read(&entity).await?,
+            Some(problem) => self.note_unread(&entity, &problem).await?,
+            None => (),
+        }
         let count = ids.len();
         if count > 0 {
             // Where it fails they are found in the inbox again, and read once more.

@@ -5,8 +5,7 @@ use espelho_store::{Paces, Part};
 
 use super::{
     Live,
-    looks::CROWDED,
-    want::{Entity, Urgency, Want},
+    want::{Entity, Want},
 };
 use crate::{
     Problem,
@@ -25,23 +24,23 @@ impl Live<'_> {
     /// them, and one that is closed is listed by no other sweep.
     pub(super) async fn look_at_aged_orders(&self) -> Result<(), Problem> {
         self.look_at_missing_orders().await?;
-        if !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= CROWDED {
+        if !self.known().mirrored || self.is_crowded() {
             return Ok(());
         }
         let aged = self.context.store.aged_orders(&self.context.key, &PACES, AGED_AT_ONCE).await;
         let aged = aged.map_err(|e| Problem::from_store(&e))?;
         let want = || Want { parts: Part::ALL.into(), ..Want::default() };
-        self.push(aged.into_iter().map(|number| (Entity::Order(number), want())));
+        self.push_swept(aged.into_iter().map(|number| (Entity::Order(number), want())));
         Ok(())
     }
 
     /// Reads products in orders that have changed: a sale reserves stock, and no event tells of it.
     pub(super) async fn look_at_sold_products(&self) -> Result<(), Problem> {
-        if !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= CROWDED {
+        if !self.known().mirrored || self.is_crowded() {
             return Ok(());
         }
         let sold = self.take_sold(SOLD_AT_ONCE);
-        self.push(sold.into_iter().map(|id| (Entity::Product(id), Want::default())));
+        self.push_swept(sold.into_iter().map(|id| (Entity::Product(id), Want::default())));
         Ok(())
     }
 }

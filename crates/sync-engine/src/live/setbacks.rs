@@ -3,6 +3,7 @@
 use espelho_api_client::{Class, Error as ApiError};
 use espelho_model::sync::Resource;
 use espelho_store::{Error as StoreError, Failure};
+use futures_util::future::BoxFuture;
 
 use super::{
     Live, ends_all,
@@ -87,6 +88,15 @@ impl Live<'_> {
             self.note_failure(entity, "not_found".into(), with_causes(error), hint).await;
         }
         Ended::NotYet
+    }
+
+    /// Shows on its row that it cannot be read though everything else can.
+    pub(super) fn boxed_note_unreadable<'s>(
+        &'s self,
+        entity: &'s Entity,
+        problem: &'s Problem,
+    ) -> BoxFuture<'s, ()> {
+        Box::pin(self.note_failure(entity, problem.code.clone(), problem.error.clone(), &problem.hint))
     }
 
     async fn note_failure(&self, entity: &Entity, code: String, error: String, hint: &str) {

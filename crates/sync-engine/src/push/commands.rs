@@ -121,7 +121,9 @@ impl Pusher<'_> {
         self.answer_unless_said(command, &verdict).await?;
         let is_over = verdict.again().is_none();
         if is_over {
-            self.state().begun.remove(&command.id);
+            let mut state = self.state();
+            state.begun.remove(&command.id);
+            state.files_awaited.remove(&command.id);
         }
         if let Verdict::Failed(said) | Verdict::Doubtful(said) | Verdict::Held(said) = &verdict {
             let (code, error) = (&said.code, &said.error);

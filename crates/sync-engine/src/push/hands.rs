@@ -30,6 +30,9 @@ const FAILED_AFTER: u32 = 290;
 /// Between two attempts after an error that passes, doubled each time up to the last.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(300);
+/// While the marketplace has answered nothing at all for so long, nothing pauses longer and nothing is given up: what waits goes on
+/// soon after an outage, however long that was.
+const OUTAGE: Duration = Duration::from_secs(20);
 
 /// The key of the reading itself.
 const READING: &str = "";
@@ -242,6 +245,13 @@ impl Pusher<'_> {
         open.iter().any(|effect| effect.command_id == Some(command.id) && effect.sent_at.is_some())
     }
 
+    /// Whether the marketplace has answered nothing for a while: a single thing that it cannot answer is none.
+    fn is_outage(&self) -> bool {
+        let lost_since = self.context.client.tally().lost_since();
+        lost_since
+            .is_some_and(|since| (self.context.clock.now() - since).to_std().is_ok_and(|ago| ago >= OUTAGE))
+    }
+
     /// What an error means: the end of the work on the store, or a pause.
     fn after(&self, cause: &Cause, key: &str, asked: String) -> Result<Duration, Problem> {
         let problem = match cause {
@@ -261,11 +271,36 @@ impl Pusher<'_> {
         if *then != asked {
             (*then, *failures) = (asked.clone(), 0);
         }
-        *failures += 1;
-        let pause = FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(LAST_PAUSE);
+        let pause = count_failure(failures, self.is_outage());
         state.later.insert(key.to_owned(), (asked, self.context.clock.monotonic() + pause));
         let (error, seconds) = (&problem.error, pause.as_secs());
         tracing::warn!(store = %self.context.key, key, error, seconds, "what is wanted is looked at again later");
         Ok(pause)
+    }
+}
+
+/// Counts one more failure in a row; the pause after it.
+fn count_failure(failures: &mut u32, is_outage: bool) -> Duration {
+    let most = if is_outage { SAID_AFTER + 1 } else { u32::MAX };
+    *failures = failures.saturating_add(1).min(most.max(*failures));
+    let longest = if is_outage { OUTAGE } else { LAST_PAUSE };
+    FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_five_minutes_and_in_an_outage_stay_short_and_are_not_held_against_the_row() {
+        let pauses = |is_outage: bool, times: u32| {
+            let (mut failures, mut pauses) = (0, Vec::new());
+            (0..times).for_each(|_| pauses.push(count_failure(&mut failures, is_outage).as_secs()));
+            (pauses, failures)
+        };
+        assert_eq!(pauses(false, 10), (vec![2, 4, 8, 16, 32, 64, 128, 256, 300, 300], 10));
+        assert_eq!(pauses(true, 7), (vec![2, 4, 8, 16, 20, 20, 20], SAID_AFTER + 1));
+        let mut failures = 100;
+        assert_eq!((count_failure(&mut failures, true), failures), (OUTAGE, 100));
     }
 }

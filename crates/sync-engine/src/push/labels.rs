@@ -1,5 +1,6 @@
 //! Labels (`labels.generate`): made once. What is ready is never thrown away by accident, because each generation discards what was
-//! there (API document, "Shipments and labels"); what is being made is looked at at the recommended pace.
+//! there (API document, "Shipments and labels"); what is being made is looked at at the recommended pace. It is done when the files
+//! are on the disk (`label_files`).
 
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use super::{
     Pusher,
     commands::{Ask, doubtful},
     journal::{Acted, Evidence},
+    label_files,
     stock::invalid,
     verdict::{Cause, Said, Verdict},
 };
@@ -47,6 +49,9 @@ impl Pusher<'_> {
             return Ok(Verdict::Failed(invalid(&format!(
                 "{word:?} is no format: a4, zebra, thermal or zebra_pdf"
             ))));
+        }
+        if let Some(format) = wanted.as_ref().filter(|format| !self.fetches(format)) {
+            return Ok(Verdict::Failed(label_files::format_off(format)));
         }
         let shipments = match self.client.order_shipments(&number).await {
             Ok(shipments) => shipments.value,
@@ -82,14 +87,13 @@ impl Pusher<'_> {
             let all_new = open.iter().filter(is_new).count() == open.len();
             // One format that is wanted is enough; else all that are being made.
             let is_over = wanted.is_some() || !in_the_making;
-            return self.poll(ask, &number, &open, all_new && is_over).await;
+            return self.poll(ask, (&number, wanted.as_ref()), &open, all_new && is_over).await;
         }
         if in_the_making && !regenerate {
-            return self.poll(ask, &number, &open, all_ready && wanted.is_some()).await;
+            return self.poll(ask, (&number, wanted.as_ref()), &open, all_ready && wanted.is_some()).await;
         }
         if all_ready && !regenerate {
-            self.told.order(&number);
-            return Ok(Verdict::Done(Some(result_of(&open))));
+            return self.when_files_are_there(ask, (&number, wanted.as_ref()), &open, result_of(&open)).await;
         }
         let would_discard =
             open.iter().any(|shipment| shipment.labels.iter().any(|label| label.is_ready == Some(true)));
@@ -112,13 +116,12 @@ impl Pusher<'_> {
     async fn poll(
         &self,
         ask: &Ask<'_>,
-        number: &OrderNumber,
+        (number, wanted): (&OrderNumber, Option<&LabelFormat>),
         open: &[&Shipment],
         is_ready: bool,
     ) -> Result<Verdict, Cause> {
         if is_ready {
-            self.told.order(number);
-            return Ok(Verdict::Done(Some(result_of(open))));
+            return self.when_files_are_there(ask, (number, wanted), open, result_of(open)).await;
         }
         let now = self.context.clock.monotonic();
         let begun = *self.state().begun.entry(ask.command.id).or_insert(now);

@@ -10,6 +10,7 @@ mod evidence;
 mod hands;
 mod job;
 mod journal;
+mod label_files;
 mod labels;
 mod listings;
 mod lists;
@@ -177,6 +178,8 @@ struct State {
     documents: HashMap<i64, Documents>,
     /// When something that is polled was begun.
     begun: HashMap<i64, Duration>,
+    /// Since when files of labels are waited for, by command, and when the mirror was last told to look.
+    files_awaited: HashMap<i64, (Duration, Duration)>,
 }
 
 impl State {

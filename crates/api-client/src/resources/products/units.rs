@@ -25,12 +25,12 @@ pub struct Unit {
 }
 
 impl Client {
-    /// The units, from a route that is taken to be public like the other global enums.
+    /// The units. Their route asks for the token, as every route does but the login and the one that the document calls public.
     ///
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn product_units(&self) -> Result<Read<Vec<Unit>>, Error> {
-        self.read_as(&ApiRequest::get(ROUTE, &[]).public(), read_units).await
+        self.read_as(&ApiRequest::get(ROUTE, &[]), read_units).await
     }
 }
 

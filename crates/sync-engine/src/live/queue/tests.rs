@@ -82,7 +82,7 @@ fn what_fails_is_tried_less_and_less_often_and_never_given_up() {
     let mut queue = Queue::default();
     queue.push(seconds(0.0), order(1), hint(1));
     let mut now = 0.0;
-    for wait in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0] {
+    for wait in [1.0, 2.0, 4.0, 8.0, 16.0, 20.0, 20.0, 20.0, 20.0] {
         take(&mut queue, now).unwrap();
         assert!(queue.done(seconds(now), &order(1), Ended::Failed { after: None }).is_empty());
         assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(now + wait)));

@@ -1,0 +1,129 @@
+//! Password files that somebody corrects while the service runs: their store takes the new password within seconds, without a
+//! reload. What a file holds is compared and handed on, and never logged.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use espelho_model::{Clock, StoreKey};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::config::{StoreConfig, first_readable};
+
+/// Between two looks; a file is read when two of them in a row find it the same.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// A look at a file, which costs no reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    modified: SystemTime,
+    length: u64,
+}
+
+/// A store's file, or the places where it may lie.
+#[derive(Debug)]
+struct Watched {
+    places: Vec<PathBuf>,
+    password: SecretString,
+    /// What the last look found.
+    seen: Option<Shape>,
+    /// What was read last.
+    read: Option<Shape>,
+}
+
+/// The password files of all stores.
+pub(crate) struct Passwords {
+    clock: Arc<dyn Clock>,
+    files: BTreeMap<StoreKey, Watched>,
+}
+
+/// A store and its new password.
+pub(crate) type Changed = (StoreKey, SecretString);
+
+impl Passwords {
+    /// Watches the files of these stores.
+    pub(crate) fn of(stores: &[StoreConfig], clock: Arc<dyn Clock>) -> Self {
+        let mut own = Self { clock, files: BTreeMap::new() };
+        own.follow(stores);
+        own
+    }
+
+    /// Watches the files of these stores from now on.
+    pub(crate) fn follow(&mut self, stores: &[StoreConfig]) {
+        let watched = stores.iter().filter(|store| !store.password_files.is_empty()).map(|store| {
+            let places = store.password_files.clone();
+            (store.key.clone(), Watched { places, password: store.password.clone(), seen: None, read: None })
+        });
+        self.files = watched.collect();
+    }
+
+    /// Waits until files have other passwords than their stores. Nothing is lost where it is not waited for to the end.
+    pub(crate) async fn changed(&mut self) -> Vec<Changed> {
+        loop {
+            self.clock.sleep(EVERY).await;
+            let changed = self.look();
+            if !changed.is_empty() {
+                return changed;
+            }
+        }
+    }
+
+    /// Looks at each file once: a few system calls for each store.
+    fn look(&mut self) -> Vec<Changed> {
+        let changed = |(key, file): (&StoreKey, &mut Watched)| Some((key.clone(), file.look()?));
+        self.files.iter_mut().filter_map(changed).collect()
+    }
+}
+
+impl Watched {
+    fn look(&mut self) -> Option<SecretString> {
+        let shape = self.places.iter().find_map(|place| shape_of(place));
+        let is_settled = shape == std::mem::replace(&mut self.seen, shape);
+        if !is_settled || shape.is_none() || shape == self.read {
+            return None;
+        }
+        self.read = shape;
+        let password = first_readable(&self.places).ok()?;
+        let is_new = password.expose_secret() != self.password.expose_secret();
+        is_new.then(|| {
+            self.password = password.clone();
+            password
+        })
+    }
+}
+
+fn shape_of(place: &PathBuf) -> Option<Shape> {
+    let metadata = fs::metadata(place).ok()?;
+    Some(Shape { modified: metadata.modified().ok()?, length: metadata.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_once_when_it_has_changed_and_stays_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("loja.password");
+        let mut file = Watched {
+            places: vec![dir.path().join("absent"), place.clone()],
+            password: "old".into(),
+            seen: None,
+            read: None,
+        };
+        let mut looks = |text: Option<&str>| {
+            text.into_iter().for_each(|text| fs::write(&place, text).unwrap());
+            file.look().map(|password| password.expose_secret().to_owned())
+        };
+        assert_eq!([looks(None), looks(None)], [None, None], "it is absent");
+        assert_eq!([looks(Some("old\n")), looks(None), looks(None)], [None, None, None], "it is the same");
+        assert_eq!([looks(Some("new-one\n")), looks(None)], [None, Some("new-one".to_owned())]);
+        assert_eq!([looks(None), looks(None)], [None, None], "it is said once");
+        assert_eq!([looks(Some("")), looks(None), looks(None)], [None, None, None], "an empty one is none");
+        assert_eq!([looks(Some("newer-one")), looks(None)], [None, Some("newer-one".to_owned())]);
+    }
+}

@@ -1,0 +1,12 @@
+# What espelho's own work says on the rows of commands.
+engine-label-files-awaited = as etiquetas estão prontas no marketplace; falta baixar { $left ->
+        [one] um arquivo
+       *[other] { $left } arquivos
+    }
+    .next = nada a fazer: leva alguns segundos
+engine-label-file-blocked = o arquivo da etiqueta não chega: { $cause }
+    .next = { $step }
+engine-label-files-missing = as etiquetas estão prontas no marketplace, e os arquivos não chegaram em { $waited }
+    .next = veja labels.formats, labels.days e labels.directory na configuração; espelho retry {"{"}row{"}"} espera de novo
+engine-label-format-off = o formato { $format } não está em labels.formats: o arquivo não seria baixado
+    .next = acrescente { $format } a labels.formats na configuração da loja; depois espelho retry {"{"}row{"}"}

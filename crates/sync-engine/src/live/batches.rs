@@ -1,0 +1,185 @@
+//! Runs of sweeps, until all that they queued was read and written. Pure.
+//!
+//! A sweep lists, and queues what is to be read. Its run has gone well when its listing was answered and each reading that it
+//! queued was answered and written; being queued proves nothing.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+
+use super::{schedule::Look, want::Entity};
+
+/// Runs of one sweep that are kept: of older ones nobody need hear.
+const MOST_OPEN: usize = 8;
+
+/// The runs that are not over.
+#[derive(Debug, Default)]
+pub struct Batches {
+    begun: u64,
+    open: Vec<Batch>,
+}
+
+#[derive(Debug)]
+struct Batch {
+    number: u64,
+    look: Look,
+    started_at: DateTime<Utc>,
+    /// What is not read yet, and how often it could not be.
+    left: HashMap<Entity, u32>,
+    is_listed: bool,
+    has_queued: bool,
+    has_failed: bool,
+}
+
+/// A run that has gone well, or one that a reading has failed in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which sweep.
+    pub look: Look,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// Whether it has queued anything: else its listing is all that proves it.
+    pub has_queued: bool,
+}
+
+impl Batches {
+    /// Begins a run; gives its number.
+    pub fn begin(&mut self, look: Look, started_at: DateTime<Utc>) -> u64 {
+        self.begun += 1;
+        if self.open.iter().filter(|batch| batch.look == look).count() >= MOST_OPEN
+            && let Some(oldest) = self.open.iter().position(|batch| batch.look == look)
+        {
+            self.open.remove(oldest);
+        }
+        let (left, number) = (HashMap::new(), self.begun);
+        let batch =
+            Batch { number, look, started_at, left, is_listed: false, has_queued: false, has_failed: false };
+        self.open.push(batch);
+        number
+    }
+
+    /// The run that lists at this moment has queued something.
+    pub fn queued(&mut self, entity: &Entity) {
+        if let Some(batch) = self.open.iter_mut().rev().find(|batch| !batch.is_listed) {
+            batch.left.insert(entity.clone(), 0);
+            batch.has_queued = true;
+        }
+    }
+
+    /// A run's listing was answered; the run, if there is nothing left to read.
+    pub fn listed(&mut self, number: u64) -> Option<Run> {
+        if let Some(batch) = self.open.iter_mut().find(|batch| batch.number == number) {
+            batch.is_listed = true;
+        }
+        self.take_over().pop()
+    }
+
+    /// A run's listing failed, or it had no room to begin: it proves nothing.
+    pub fn abandoned(&mut self, number: u64) {
+        self.open.retain(|batch| batch.number != number);
+    }
+
+    /// Something was read and written; the runs that are over with it.
+    pub fn read(&mut self, entity: &Entity) -> Vec<Run> {
+        self.open.iter_mut().for_each(|batch| {
+            batch.left.remove(entity);
+        });
+        self.take_over()
+    }
+
+    /// Something could not be read; the runs that hear of a failure for the first time, and how often it has failed in one.
+    pub fn failed(&mut self, entity: &Entity) -> (Vec<Run>, u32) {
+        let (mut runs, mut most) = (Vec::new(), 0);
+        for batch in &mut self.open {
+            let Some(times) = batch.left.get_mut(entity) else { continue };
+            *times += 1;
+            most = most.max(*times);
+            if !std::mem::replace(&mut batch.has_failed, true) {
+                runs.push(batch.run());
+            }
+        }
+        (runs, most)
+    }
+
+    fn take_over(&mut self) -> Vec<Run> {
+        let over = self.open.extract_if(.., |batch| batch.is_listed && batch.left.is_empty());
+        over.map(|batch| batch.run()).collect()
+    }
+}
+
+impl Batch {
+    fn run(&self) -> Run {
+        Run { look: self.look, started_at: self.started_at, has_queued: self.has_queued }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::{OrderNumber, ProductId};
+
+    use super::*;
+
+    fn order(n: u8) -> Entity {
+        Entity::Order(OrderNumber::new(n.to_string()))
+    }
+
+    fn at(second: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(second, 0).unwrap()
+    }
+
+    fn looks(runs: &[Run]) -> Vec<Look> {
+        runs.iter().map(|run| run.look).collect()
+    }
+
+    #[test]
+    fn a_run_that_has_queued_nothing_is_over_with_its_listing() {
+        let mut batches = Batches::default();
+        let run = batches.begin(Look::NewOrders, at(7));
+        let over = Run { look: Look::NewOrders, started_at: at(7), has_queued: false };
+        assert_eq!(batches.listed(run), Some(over));
+        assert!(batches.open.is_empty());
+    }
+
+    #[test]
+    fn a_run_is_over_when_all_that_it_has_queued_was_read_whatever_failed_before() {
+        let mut batches = Batches::default();
+        let run = batches.begin(Look::OpenOrders, at(0));
+        [order(1), order(2), order(2)].iter().for_each(|entity| batches.queued(entity));
+        // One is read while it still lists.
+        assert!(batches.read(&order(1)).is_empty());
+        assert_eq!(batches.listed(run), None);
+        assert_eq!(looks(&batches.failed(&order(2)).0), [Look::OpenOrders]);
+        assert_eq!(batches.failed(&order(2)), (Vec::new(), 2), "each run hears of it once");
+        assert!(batches.read(&Entity::Product(ProductId::new("2"))).is_empty());
+        let over = batches.read(&order(2));
+        assert_eq!((looks(&over), over[0].has_queued), (vec![Look::OpenOrders], true));
+    }
+
+    #[test]
+    fn one_reading_may_end_several_runs_and_each_waits_for_its_own() {
+        let mut batches = Batches::default();
+        let first = batches.begin(Look::NewOrders, at(0));
+        batches.queued(&order(1));
+        assert_eq!(batches.listed(first), None);
+        let second = batches.begin(Look::OpenOrders, at(1));
+        [order(1), order(2)].iter().for_each(|entity| batches.queued(entity));
+        assert_eq!(batches.listed(second), None);
+        assert_eq!(looks(&batches.read(&order(1))), [Look::NewOrders]);
+        assert_eq!(looks(&batches.read(&order(2))), [Look::OpenOrders]);
+    }
+
+    #[test]
+    fn a_run_whose_listing_failed_is_never_over_and_old_runs_are_forgotten() {
+        let mut batches = Batches::default();
+        let run = batches.begin(Look::Parts, at(0));
+        batches.queued(&order(1));
+        batches.abandoned(run);
+        assert!(batches.read(&order(1)).is_empty());
+        for n in 0..20 {
+            let run = batches.begin(Look::Parts, at(n));
+            batches.queued(&order(1));
+            assert_eq!(batches.listed(run), None);
+        }
+        assert_eq!(batches.open.len(), MOST_OPEN);
+    }
+}

@@ -1,0 +1,48 @@
+//! Proof that webhooks arrive, or that they do not: asked for as soon as a sweep finds what no delivery told.
+
+use std::time::Duration;
+
+use espelho_model::watch;
+
+use super::Live;
+use crate::{Problem, plan::silence::silence};
+
+/// How often a suspicion is looked at.
+const EVERY: Duration = Duration::from_secs(3);
+
+impl Live<'_> {
+    /// Settles every suspicion, until the work stops.
+    pub(super) async fn watch_webhooks(&self) -> Result<(), Problem> {
+        while !self.is_stopping() {
+            let waiting = watch::idle();
+            tokio::select! {
+                () = self.untold.notified() => (),
+                () = self.context.stop.cancelled() => return Ok(()),
+            }
+            drop(waiting);
+            while !self.is_stopping() && Box::pin(self.settle_suspicion()).await {
+                tokio::select! {
+                    () = self.context.clock.sleep(EVERY) => (),
+                    () = self.context.stop.cancelled() => return Ok(()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for a test delivery where one is due, and says what is proved; whether there is still something to settle.
+    async fn settle_suspicion(&self) -> bool {
+        if !self.options.receives || self.context.client.tally().is_lost() {
+            return self.options.receives;
+        }
+        let silence = silence(&self.webhook_watch(), self.context.clock.now());
+        if silence.asks {
+            // A marketplace in trouble says nothing about its webhooks: it is asked again.
+            if let Err(problem) = self.look_at_webhook().await {
+                tracing::debug!(store = %self.context.key, error = problem.error, "no test delivery was asked for");
+            }
+        }
+        self.note_silence(silence.proved_since);
+        silence.is_suspected
+    }
+}
