@@ -1,6 +1,10 @@
 //! Opening what work on a store needs.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};

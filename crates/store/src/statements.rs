@@ -197,8 +197,14 @@ const INBOX: &[&str] = &[
     webhook_secrets::SAVE,
 ];
 /// Statements that only PostgreSQL runs.
-const ON_SERVER: &[&str] =
-    &[page::LOCK_TIMEOUT, changes::TAKE_TURN, holders::HELD_ON_SERVER, inbox::TELL, lock_inspection::BLOCKERS, lock_inspection::HELD_BY];
+const ON_SERVER: &[&str] = &[
+    page::LOCK_TIMEOUT,
+    changes::TAKE_TURN,
+    holders::HELD_ON_SERVER,
+    inbox::TELL,
+    lock_inspection::BLOCKERS,
+    lock_inspection::HELD_BY,
+];
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] = &[

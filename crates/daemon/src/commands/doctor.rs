@@ -55,7 +55,6 @@ pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
     exit_code(&findings)
 }
 
-
 /// Runs every check; `said` hears of each as it ends.
 async fn look_at_everything(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Finding> {
     let mut findings = Vec::new();

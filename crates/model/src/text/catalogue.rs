@@ -20,9 +20,7 @@ macro_rules! files {
     };
 }
 
-files![
-    "alarms", "doctor", "engine", "place", "status", "store", "words"
-];
+files!["alarms", "doctor", "engine", "place", "status", "store", "words"];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
 static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English));
