@@ -3,7 +3,7 @@
 //! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
 //! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `status` is how everything is, `handover` lets one
-//! process do another's run, and `local` asks the service here.
+//! process do another's run, `local` asks the service here, and `ports` says who has a port.
 
 pub mod cli;
 mod commands;
@@ -21,6 +21,7 @@ mod lifecycle;
 mod local;
 mod measure;
 mod panics;
+mod ports;
 mod progress;
 mod reload;
 mod report;

@@ -8,13 +8,13 @@ use axum::{
     http::{HeaderName, StatusCode, header},
     response::{Html, IntoResponse, Response},
 };
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, text::Locale};
 use espelho_store::{Error, Store};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 
 use super::State;
-use crate::status::{self, Counted, Live, Picture, Shown, ShownStores};
+use crate::status::{self, Counted, Live, Picture, REFRESH, Shown, ShownStores, View};
 
 /// How long a picture is good at least.
 const FRESH: Duration = Duration::from_secs(1);
@@ -112,6 +112,8 @@ impl Camera {
 pub(super) struct Asked {
     /// One store alone.
     store: Option<String>,
+    /// The page stays as it is.
+    pause: Option<String>,
 }
 
 /// Answers with a picture of what is asked for.
@@ -148,16 +150,22 @@ pub(super) async fn json(Extract(state): Extract<State>, Query(asked): Query<Ask
     .await
 }
 
-/// `GET /`, and `GET /?store=KEY`.
+/// `GET /`, and `GET /?store=KEY`; with `pause` it is not fetched again.
 pub(super) async fn page(Extract(state): Extract<State>, Query(asked): Query<Asked>) -> Response {
-    answer(
+    let (store, is_paused) = (asked.store.clone(), asked.pause.is_some());
+    let view = View { store: store.as_deref(), is_paused, locale: Locale::default() };
+    let mut response = answer(
         &state,
         asked,
-        |picture| Html(status::page(picture)).into_response(),
+        |picture| Html(status::page(picture, view)).into_response(),
         |name| Html(status::unknown(name)).into_response(),
         |error| Html(status::unavailable(&error.to_string(), error.hint())).into_response(),
     )
-    .await
+    .await;
+    if !is_paused {
+        response.headers_mut().insert(header::REFRESH, REFRESH.into());
+    }
+    response
 }
 
 fn guarded() -> [(HeaderName, &'static str); 5] {

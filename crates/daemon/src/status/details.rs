@@ -193,6 +193,7 @@ fn write_tables(body: &mut String, picture: &Picture, store: &StorePicture) {
 mod tests {
     use super::*;
     use crate::status::{
+        View,
         resources::{Drift, ResourceRow},
         specimen,
     };
@@ -219,7 +220,7 @@ mod tests {
             next_due: Some(specimen::at(90)),
             problem: Some("<b>no answer</b>; wait".into()),
         }];
-        crate::status::page(&specimen::picture(vec![store]))
+        crate::status::page(&specimen::picture(vec![store]), View::default())
     }
 
     #[test]
@@ -241,7 +242,7 @@ mod tests {
     #[test]
     fn with_thousands_of_stores_the_page_stays_small_and_leads_to_each() {
         let stores = (0..3_000).map(|n| specimen::store(&format!("loja-{n}"))).collect();
-        let page = crate::status::page(&specimen::picture(stores));
+        let page = crate::status::page(&specimen::picture(stores), View::default());
         assert!(page.len() < 64 << 10, "{} bytes", page.len());
         assert!(page.contains("href=\"/?store=loja-0\"") && !page.contains("<code>orders</code>"));
         assert!(page.contains("e mais 2950"), "it says how many it leaves out");

@@ -1,6 +1,9 @@
-//! The status page: one document without scripts or anything from elsewhere, that fetches itself every ten seconds.
+//! The status page: one document without scripts or anything from elsewhere. A header has it fetched again every ten
+//! seconds ([`REFRESH`]), until its reader pauses it.
 
 use std::{collections::HashSet, fmt::Write as _};
+
+use espelho_model::{text, text::Locale};
 
 use super::{
     Alarm, Health, Picture, StorePicture, details,
@@ -9,14 +12,25 @@ use super::{
 
 const STYLE: &str = include_str!("page.css");
 /// Seconds between two fetches.
-const REFRESH: u32 = 10;
+pub(crate) const REFRESH: u32 = 10;
 const FAILING: &str = "falha<br><span class=\"en\" lang=\"en\">failing</span>";
 const OK: &str = "em dia<br><span class=\"en\" lang=\"en\">ok</span>";
 /// Alarms and stores that are listed at all, the failing ones first.
 const LISTED: usize = 50;
 
+/// How the page is looked at.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct View<'v> {
+    /// One store alone.
+    pub store: Option<&'v str>,
+    /// Whether it stays as it is.
+    pub is_paused: bool,
+    /// Its language.
+    pub locale: Locale,
+}
+
 /// The page.
-pub(crate) fn page(picture: &Picture) -> String {
+pub(crate) fn page(picture: &Picture, view: View<'_>) -> String {
     let mut body = String::with_capacity(16 << 10);
     head(&mut body, picture);
     picture.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm));
@@ -34,7 +48,7 @@ pub(crate) fn page(picture: &Picture) -> String {
     if let [(_, store)] = &stores[..] {
         details::write(&mut body, picture, store);
     }
-    document(&body)
+    document(&body, view)
 }
 
 /// The page of a service whose database does not answer.
@@ -50,27 +64,42 @@ pub(crate) fn unavailable(error: &str, hint: &str) -> String {
     };
     let mut body = String::from("<header><h1>espelho</h1></header>");
     write_alarm(&mut body, &alarm);
-    document(&body)
+    document(&body, View::default())
 }
 
 /// The page for a store that there is not.
 pub(crate) fn unknown(asked: &str) -> String {
-    document(&format!(
+    let body = format!(
         "<header><h1>espelho</h1></header><p>Não há loja <b>{0}</b>. <span class=\"en\" lang=\"en\">There is no store \
          {0}.</span> <a href=\"/\">Todas as lojas / all stores</a></p>",
         escape(asked)
-    ))
+    );
+    document(&body, View::default())
 }
 
-fn document(body: &str) -> String {
+fn document(body: &str, view: View<'_>) -> String {
     format!(
         "<!doctype html>\n<html lang=\"pt-BR\"><head><meta charset=\"utf-8\"><title>espelho</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta http-equiv=\"refresh\" content=\"{REFRESH}\"><style>{STYLE}</style></head><body>{body}\
-         <footer>A página se renova a cada {REFRESH} s. <span class=\"en\" lang=\"en\">The page renews itself every \
-         {REFRESH} s.</span> <a href=\"/status\">JSON</a> · <a href=\"/metrics\">metrics</a> · \
-         <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n"
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>{STYLE}</style></head><body>\
+         <main><p class=\"renewal\">{}</p>{body}</main><footer><a href=\"/status\">JSON</a> · \
+         <a href=\"/metrics\">metrics</a> · <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n",
+        renewal(view)
     )
+}
+
+/// Whether the page renews itself, and the way to the other: whoever reads it slowly, or by ear, stops it first.
+fn renewal(view: View<'_>) -> String {
+    let store = view.store.map(|store| format!("store={}", escape(store)));
+    let address = |pause: Option<&str>| {
+        let parts: Vec<&str> = [store.as_deref(), pause].into_iter().flatten().collect();
+        format!("/?{}", parts.join("&amp;"))
+    };
+    let (text, address) = match view.is_paused {
+        false => (text!("renewal-renews", seconds = REFRESH), address(Some("pause=1"))),
+        true => (text!("renewal-paused"), address(None)),
+    };
+    let link = text.next(view.locale).unwrap_or_default();
+    format!("{} <a href=\"{address}\">{}</a>", escape(&text.message(view.locale)), escape(&link))
 }
 
 fn head(body: &mut String, picture: &Picture) {
@@ -112,7 +141,8 @@ fn write_alarm(body: &mut String, alarm: &Alarm) {
 }
 
 pub(super) fn heads(body: &mut String, columns: &[(&str, &str, bool)]) {
-    body.push_str("<div class=\"scroll\"><table><tr>");
+    // A table that is wider than the screen is moved by the keyboard too.
+    body.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
     for (pt, en, number) in columns {
         let class = if *number { " class=\"n\"" } else { "" };
         let _ = write!(body, "<th{class}>{pt}<br><span class=\"en\" lang=\"en\">{en}</span></th>");
@@ -238,7 +268,7 @@ mod tests {
             error: evil.into(),
             hint: evil.into(),
         }];
-        let page = page(&specimen::picture(vec![store]));
+        let page = page(&specimen::picture(vec![store]), View::default());
         assert!(!page.contains("<script") && !page.contains("'&<"), "{page}");
         assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)"));
         assert!(!unavailable(evil, evil).contains("<script"));
@@ -246,18 +276,31 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_from_elsewhere() {
-        let page = page(&specimen::picture(vec![specimen::store("loja-1")]));
+        let page = page(&specimen::picture(vec![specimen::store("loja-1")]), View::default());
         for word in ["http://", "https://", "src=", "<link", "@import", "url(", "<script"] {
             assert!(!page.contains(word), "{word} in\n{page}");
         }
-        assert!(page.contains("http-equiv=\"refresh\" content=\"10\""));
+        assert!(!page.contains("http-equiv"), "who reads by ear is not thrown back to the start");
+    }
+
+    #[test]
+    fn the_page_is_paused_where_it_is_and_goes_on_there() {
+        for (store, is_paused, link) in [
+            (None, false, "href=\"/?pause=1\">Pausar"),
+            (Some("loja-1"), false, "href=\"/?store=loja-1&amp;pause=1\">Pausar"),
+            (None, true, "href=\"/?\">Continuar"),
+            (Some("loja-1"), true, "href=\"/?store=loja-1\">Continuar"),
+        ] {
+            let page = document("", View { store, is_paused, locale: Locale::default() });
+            assert!(page.contains(link), "{link} in\n{page}");
+        }
     }
 
     #[test]
     fn what_fails_stands_first() {
         let mut second = specimen::store("loja-2");
         second.problem = Some("no answer; wait".into());
-        let page = page(&specimen::picture(vec![specimen::store("loja-1"), second]));
+        let page = page(&specimen::picture(vec![specimen::store("loja-1"), second]), View::default());
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{page}"));
         assert!(at("class=\"alarm\"") < at("<h2>Lojas"));
         assert!(at(">loja-2</a></b></td>") < at(">loja-1</a></b></td>"));

@@ -21,7 +21,7 @@ use espelho_model::StoreKey;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
-pub(crate) use html::{page, unavailable, unknown};
+pub(crate) use html::{REFRESH, View, page, unavailable, unknown};
 pub(crate) use live::{Gates, Live, ShownStores};
 pub(crate) use sweeps::SweepPlan;
 pub(crate) use text::{Look, show};
