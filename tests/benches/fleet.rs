@@ -190,8 +190,7 @@ impl Service {
 
     fn stop(mut self) {
         let begun = Instant::now();
-        let told = Command::new("kill").args(["-TERM", &self.id().to_string()]).status().unwrap();
-        assert!(told.success());
+        espelho_tests::signals::send(self.id(), "TERM");
         let status = self.child.wait().unwrap();
         println!("  SIGTERM: {status} after {:.1} s", begun.elapsed().as_secs_f64());
     }

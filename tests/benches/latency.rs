@@ -146,8 +146,7 @@ async fn fill(case: &Case, installation: &Installation) {
         }
     }
     // As systemd ends it: what was read is written down.
-    let pid = service.id().unwrap().to_string();
-    assert!(std::process::Command::new("kill").arg(pid).status().unwrap().success());
+    espelho_tests::signals::send(service.id().unwrap(), "TERM");
     service.wait().await.unwrap();
     println!("  filled in {:.0} s", began.elapsed().as_secs_f64());
 }

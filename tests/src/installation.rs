@@ -2,6 +2,8 @@
 
 use std::{
     fmt, fs,
+    io::Write as _,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     time::Duration,
@@ -14,7 +16,10 @@ use tokio::{
     process::{Child, ChildStdout, Command},
 };
 
-use crate::mirror::{Database, Kind, Mirror};
+use crate::{
+    mirror::{Database, Kind, Mirror},
+    signals,
+};
 
 /// The name that tests give their only store.
 pub const STORE: &str = "loja-1";
@@ -98,7 +103,11 @@ impl Installation {
 
     /// Writes a file of the configuration.
     pub fn write(&self, path: &str, text: &str) {
-        fs::write(self.dir.path().join(path), text).expect("a configuration file can be written");
+        // Secrets are among them, and what others may read is refused.
+        let mut file = fs::File::options();
+        let file = file.write(true).create(true).truncate(true).mode(0o600).open(self.dir.path().join(path));
+        let mut file = file.expect("a configuration file can be made");
+        file.write_all(text.as_bytes()).expect("a configuration file can be written");
     }
 
     /// Writes `stores/KEY.toml` for a marketplace of the sandbox environment, as fast as it will go.
@@ -221,8 +230,7 @@ impl Running {
 
     /// Asks it to end, as systemd does.
     pub async fn terminate(&self) {
-        let sent = Command::new("sh").arg("-c").arg(format!("kill -TERM {}", self.id())).status().await;
-        assert!(sent.expect("a shell").success(), "SIGTERM could not be sent");
+        signals::send(self.id(), "TERM");
     }
 
     /// Stops it where it is, as Ctrl-Z does, or lets it go on.
@@ -230,8 +238,7 @@ impl Running {
     /// # Panics
     /// When the signal cannot be sent.
     pub async fn signal(&self, signal: &str) {
-        let sent = Command::new("sh").arg("-c").arg(format!("kill -{signal} {}", self.id())).status().await;
-        assert!(sent.expect("a shell").success(), "{signal} could not be sent");
+        signals::send(self.id(), signal);
     }
 
     /// Waits for its end.

@@ -22,6 +22,7 @@ pub mod pushkill;
 pub mod random;
 pub mod seller;
 pub mod shop;
+pub mod signals;
 pub mod tiers;
 pub mod truth;
 

@@ -180,6 +180,26 @@ fn migrations_have_the_same_names_on_both_databases() {
     assert_eq!(sorted(on_sqlite), sorted(names("postgres")));
 }
 
+/// Programs that a bare Debian has, and the compiler that `tests/run` installs.
+const PROGRAMS: [&str; 3] = ["sh", "bash", "cc"];
+
+#[test]
+fn no_test_starts_a_program_that_a_bare_machine_lacks() {
+    // Not whole, so that this file is not taken for one that starts something.
+    let start = concat!("Command::", "new(\"");
+    let texts = texts_below(["tests/src", "tests/tests", "crates"].map(|folder| root().join(folder)).into());
+    let named = |(_, text): &(PathBuf, String)| {
+        text.split(start)
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let started: BTreeSet<String> = texts.iter().flat_map(named).collect();
+    assert!(started.contains("sh"), "{started:?}");
+    let lacking: Vec<_> = started.iter().filter(|name| !PROGRAMS.contains(&name.as_str())).collect();
+    assert!(lacking.is_empty(), "{lacking:?}");
+}
+
 struct Dependency {
     name: String,
     kind: String,
@@ -214,9 +234,20 @@ fn text(value: &Value) -> String {
 /// Every source of the product, tests left out, by its path below `crates`.
 fn sources() -> Vec<(String, String)> {
     let crates = root().join("crates");
-    let mut sources = Vec::new();
-    let mut folders: Vec<PathBuf> =
-        std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    let folders = std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path().join("src"));
+    let of_the_product = |(path, text): (PathBuf, String)| {
+        // What stands below is the file's own tests.
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
+        (path.strip_prefix(&crates).unwrap().display().to_string(), product)
+    };
+    let sources: Vec<_> = texts_below(folders.collect()).into_iter().map(of_the_product).collect();
+    assert!(sources.len() > 50, "the sources were not found");
+    sources
+}
+
+/// Every Rust file in these folders and below.
+fn texts_below(mut folders: Vec<PathBuf>) -> Vec<(PathBuf, String)> {
+    let mut texts = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -224,12 +255,9 @@ fn sources() -> Vec<(String, String)> {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                // What stands below is the file's own tests.
-                let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
-                sources.push((path.strip_prefix(&crates).unwrap().display().to_string(), product));
+                texts.push((path, text));
             }
         }
     }
-    assert!(sources.len() > 50, "the sources were not found");
-    sources
+    texts
 }

@@ -78,6 +78,9 @@ async fn every_documented_metric_is_there_and_every_metric_is_documented(kind: K
         "espelho_ratelimit_wait_seconds_bucket{lane=\"refresh\",le=\"+Inf\"} ",
         "espelho_mirror_lag_seconds_bucket{le=\"120\"} ",
         "espelho_tasks_restarted_total{store=\"loja-1\"} 0",
+        "espelho_doubtful_intents{store=\"loja-1\"} 0",
+        "espelho_doubtful_oldest_age_seconds{store=\"loja-1\"} 0",
+        "espelho_missed_hints_total{store=\"loja-1\",event=\"order.invoiced\"} 0",
     ] {
         assert!(metrics.contains(&format!("\n{line}")), "no {line} in\n{metrics}");
     }
@@ -112,6 +115,8 @@ fn every_alert_uses_metrics_that_exist() {
         "logins",
         "audit_mismatch",
         "disk_free",
+        "doubtful_intents",
+        "lane_progress",
     ] {
         assert!(used.iter().any(|used| used.contains(name)), "no alert looks at {name}");
     }

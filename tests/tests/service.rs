@@ -1,11 +1,15 @@
 //! `espelho run`, and the commands around it.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use espelho_tests::{
     Installation, Kind, Outcome, Reply, Running, Shop, on_both_databases, sandbox,
-    shop::{ORDERS, Order},
-    truth, until,
+    shop::{ORDERS, Order, PASSWORD, USERNAME},
+    signals, truth, until,
 };
 use serde_json::{Value, json};
 
@@ -124,7 +128,7 @@ async fn a_service_works_on_the_stores_that_nobody_else_holds(kind: Kind) {
     let other = Shop::open(Order::many(4)).await;
     let both = installation.beside();
     shop.join(&both);
-    let (username, password) = (espelho_tests::shop::USERNAME, espelho_tests::shop::PASSWORD);
+    let (username, password) = (USERNAME, PASSWORD);
     both.write_store("loja-2", &other.base_url(), username, password);
     // Several times: whether a service sees what it holds must not depend on which of its tasks is faster.
     for times in 1..=5 {
@@ -186,20 +190,91 @@ async fn a_demonstration_needs_no_configuration_and_prints_counts_and_three_quer
     let arguments =
         ["demo", "--once", "--orders", "120", "--products", "30", "--dir", folder.to_str().unwrap()];
     let shown = nowhere.run(&arguments).await.expect(0);
-    for words in
-        ["120 orders of loja-1", "30 products of loja-1", "order_items", "product_stock", "espelho.db"]
+    for words in ["120 orders (loja-1)", "30 products (loja-1)", "order_items", "product_stock", "espelho.db"]
     {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
     assert_eq!(shown.stdout.matches("\nSELECT ").count(), 3, "{shown}");
-    assert!(!shown.stdout.contains("(nothing)"), "a query without an answer shows nothing\n{shown}");
+    assert!(!shown.stdout.contains("(nada)"), "a query without an answer shows nothing\n{shown}");
     assert!(folder.join("espelho.db").exists());
+    assert!(!folder.join("stores").exists() && shown.stderr.contains("espelho.db"), "{shown}");
     // Once more with its own temporary folder, for programs.
     let told = nowhere.run(&["demo", "--once", "--json"]).await.expect(0);
     let report = told.json();
     assert_eq!(report["state"], "complete");
     assert_eq!(told.count("orders", "seen"), 300);
-    assert!(std::path::Path::new(report["database"].as_str().unwrap()).exists());
+    let database = Path::new(report["database"].as_str().unwrap());
+    assert!(database.exists() && !database.with_file_name("stores").exists());
+}
+
+/// The demonstration's folder among the temporary files, once its configuration is written, and where its page is.
+fn demonstration(temporary: &Path) -> Option<(PathBuf, String)> {
+    let folders = std::fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().path());
+    let folder = folders.into_iter().find(|path| path.to_string_lossy().contains("espelho-demo-"))?;
+    let text = std::fs::read_to_string(folder.join("espelho.toml")).ok()?;
+    let listen = text.split("listen = \"").nth(1)?.split('"').next()?.to_owned();
+    folder.join("stores/loja-1.toml").exists().then_some((folder, listen))
+}
+
+#[tokio::test]
+async fn a_demonstration_names_its_page_and_leaves_nothing_behind() {
+    let nowhere = Installation::on(Kind::Sqlite).await;
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for signal in ["INT", "TERM"] {
+        let demo = nowhere.start(&["demo", "--orders", "20", "--products", "5"]);
+        let mut found = None;
+        until("it is configured", async || {
+            found = demonstration(nowhere.dir());
+            found.is_some()
+        })
+        .await;
+        let (folder, listen) = found.unwrap();
+        assert_eq!((mode(&folder), mode(&folder.join("stores/loja-1.toml"))), (0o700, 0o600));
+        let page = format!("http://{listen}/");
+        until("its page answers", async || {
+            tokio::net::TcpStream::connect(&listen).await.is_ok() && truth::get(&page).await.0 == 200
+        })
+        .await;
+        let mut status = tokio::process::Command::new(espelho_tests::installation::binary());
+        let seen = status.arg("--config").arg(&folder).args(["status", "--json"]).output().await.unwrap();
+        assert!(String::from_utf8_lossy(&seen.stdout).contains("loja-1"), "{seen:?}");
+        signals::send(demo.id(), signal);
+        demo.end().await.expect(0).says(&page).says("--config").says(&folder.display().to_string());
+        assert!(!folder.exists(), "the folder is left behind");
+    }
+}
+
+#[tokio::test]
+async fn a_second_service_is_told_who_has_the_port() {
+    let shop = Shop::open(Order::many(3)).await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    shop.join(&installation);
+    let base = installation.write_main_with_known_port();
+    let mut first = installation.start(&["run"]);
+    espelho_tests::pages::ready(&mut first, &base).await;
+    let process = format!("processo {}", first.id());
+    let version = format!("versão {}", env!("CARGO_PKG_VERSION"));
+    let second = installation.run(&["run", "--json"]).await.expect(6);
+    let second = second.says("http.listen").says(&process).says(&version).says("espelho status");
+    assert_eq!(second.json()["errors"][0]["code"], "port_refused", "{second}");
+    // One with other stores has found a neighbour, not another instance of itself.
+    let other = Installation::on(Kind::Sqlite).await;
+    other.write_store("loja-2", &shop.base_url(), USERNAME, PASSWORD);
+    let url = format!("sqlite:{}", other.dir().join("espelho.db").display());
+    let listen = base.trim_start_matches("http://");
+    other.write("espelho.toml", &format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"{listen}\"\n"));
+    other.run(&["run"]).await.expect(1).says(&process);
+    assert!(!other.dir().join("espelho.db").exists(), "no database was made");
+    stopped(first).await;
+
+    // Any other program: this test.
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let webhook = "[webhook]\npublic_url = \"http://127.0.0.1:1/webhooks/loja-2\"\n";
+    other.write_store_with("loja-2", &shop.base_url(), USERNAME, PASSWORD, webhook);
+    let listen = taken.local_addr().unwrap();
+    other.write_main(&format!("[webhooks]\nlisten = \"{listen}\"\n"));
+    let process = format!("processo {}", std::process::id());
+    other.run(&["run"]).await.expect(1).says("webhooks.listen").says(&listen.to_string()).says(&process);
 }
 
 #[tokio::test]

@@ -6,13 +6,10 @@ use std::{net::SocketAddr, path::Path};
 use espelho_tests::{
     Installation, Kind, Outcome, Reply, Running, Shop, on_both_databases, pages,
     shop::{LOGIN, ORDERS, Order, PASSWORD, USERNAME},
-    truth, until,
+    signals, truth, until,
 };
 use serde_json::{Value, json};
-use tokio::{
-    net::{TcpStream, UnixDatagram},
-    process::Command,
-};
+use tokio::net::{TcpStream, UnixDatagram};
 
 on_both_databases![
     systemd_is_told_of_the_start_of_progress_of_reloads_and_of_the_end,
@@ -48,17 +45,12 @@ impl Manager {
     }
 
     async fn reloads(&self, service: &Running) {
-        signal(service, "HUP").await;
+        signals::send(service.id(), "HUP");
         let told = self.hears("RELOADING=1").await;
         let since = told.lines().find_map(|line| line.strip_prefix("MONOTONIC_USEC=")).unwrap();
         assert!(since.parse::<u64>().unwrap() > 0, "{told}");
         self.hears("READY=1").await;
     }
-}
-
-async fn signal(service: &Running, name: &str) {
-    let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", service.id())).status().await;
-    assert!(sent.unwrap().success(), "SIG{name} could not be sent");
 }
 
 async fn systemd_is_told_of_the_start_of_progress_of_reloads_and_of_the_end(kind: Kind) {
@@ -176,9 +168,9 @@ async fn a_second_signal_ends_a_service_that_waits_at_once() {
         let (manager, service) = Manager::start(&installation);
         manager.hears("READY=1").await;
         until("the marketplace is asked", async || !shop.take_calls().is_empty()).await;
-        signal(&service, first).await;
+        signals::send(service.id(), first);
         manager.hears("STOPPING=1").await;
-        signal(&service, second).await;
+        signals::send(service.id(), second);
         service.end().await.expect(130);
         std::fs::remove_file(installation.dir().join("notify")).unwrap();
     }
@@ -189,9 +181,12 @@ fn free_port() -> SocketAddr {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
-async fn limit_descriptors(service: &Running, soft: usize) {
-    let arguments = [format!("--pid={}", service.id()), format!("--nofile={soft}:")];
-    assert!(Command::new("prlimit").args(arguments).status().await.unwrap().success());
+fn limit_descriptors(service: &Running, soft: u64) {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+    let process = i32::try_from(service.id()).ok().and_then(Pid::from_raw);
+    // A service has raised its own to the most there may be, which is what tests have too.
+    let limit = Rlimit { current: Some(soft), maximum: getrlimit(Resource::Nofile).maximum };
+    prlimit(process, Resource::Nofile, limit).unwrap();
 }
 
 fn descriptors(service: &Running) -> usize {
@@ -220,13 +215,13 @@ async fn pages_and_receiver_go_on_after_descriptors_have_run_out() {
     pages::ready(&mut service, &base).await;
 
     let most = descriptors(&service) + 3;
-    limit_descriptors(&service, most).await;
+    limit_descriptors(&service, most as u64);
     let mut held = Vec::new();
     for address in [http, webhooks].repeat(20) {
         held.push(TcpStream::connect(address).await.unwrap());
     }
     until("there are no descriptors left", async || descriptors(&service) >= most).await;
-    limit_descriptors(&service, 1_024).await;
+    limit_descriptors(&service, 1_024);
     drop(held);
     until("the pages are back", async || truth::get(&format!("{base}/livez")).await.0 == 200).await;
     assert_eq!(

@@ -2,8 +2,9 @@
 //!
 //! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `place` knows where its paths lead, `context` opens
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
-//! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong, `status` how everything is, `handover` lets one
-//! process do another's run, and `local` asks the service here.
+//! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong,
+//! `status` how everything is, `handover` lets one process do another's run, `local` asks the service here, and `ports` says
+//! who has a port.
 
 mod alarms;
 pub mod cli;
@@ -25,6 +26,7 @@ mod measure;
 mod panics;
 mod passwords;
 mod place;
+mod ports;
 mod progress;
 mod reload;
 mod report;

@@ -238,7 +238,7 @@ impl Service {
         let front = match front {
             Ok(front) => front,
             Err(error) => {
-                reload::refused(&error);
+                reload::refused(&error.to_string());
                 return schedule;
             }
         };

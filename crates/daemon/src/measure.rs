@@ -26,6 +26,16 @@ pub(crate) const LAG: &str = "espelho_mirror_lag_seconds";
 /// Upper bounds of [`LAG`]'s buckets. It bears no store: three thousand stores would make thirty thousand lines of it.
 pub(crate) const LAG_BUCKETS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 120.0, 600.0, 3_600.0];
 
+/// The events that a sweep may find before a delivery has told them.
+const MISSED: [&str; 6] = [
+    "order.created",
+    "order.status_changed",
+    "order.invoiced",
+    "shipment.status_changed",
+    "product.stock_updated",
+    "product.price_updated",
+];
+
 /// Listens to the work on one store.
 pub(crate) struct Measure {
     store: StoreKey,
@@ -41,6 +51,10 @@ impl Measure {
         // The lines are there from the start, so that an alert on their growth sees the first one.
         for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
             metrics::counter!(name, "store" => store.to_string()).absolute(0);
+        }
+        for event in MISSED {
+            let labels = [("store", store.to_string()), ("event", event.to_owned())];
+            metrics::counter!("espelho_missed_hints_total", &labels).absolute(0);
         }
         Self { store, health, clock, counted: Mutex::default() }
     }

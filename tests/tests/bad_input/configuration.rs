@@ -1,6 +1,6 @@
 //! The configuration, the network and the database: each mistake is named.
 
-use std::time::Duration;
+use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
 use espelho_tests::{
     Installation, Kind, Reply, Shop, on_both_databases,
@@ -35,11 +35,12 @@ async fn an_unreachable_marketplace_is_said_so_soon() {
 #[tokio::test]
 async fn a_configuration_that_cannot_be_used_is_named_with_file_and_line() {
     let shop = Shop::open(Vec::new()).await;
-    let production = "environment = \"production\"\nbase_url = \"https://m.example\"\n";
+    let production = "environment = \"production\"\nbase_url = \"https://m.test\"\n";
     let credentials = format!("[credentials]\nusername = \"{USERNAME}\"\npassword = \"{PASSWORD}\"\n");
     let sandbox = format!("environment = \"sandbox\"\nbase_url = \"{}\"\n", shop.base_url());
     let plain = production.replace("https", "http");
-    let local = production.replace("m.example", "127.0.0.1");
+    let local = production.replace("m.test", "127.0.0.1");
+    let placeholder = production.replace("m.test", "marketplace.example");
     let fast = format!("{production}{credentials}[limits]\nrequests_per_minute = 301\n");
     for (text, words) in [
         (format!("{plain}{credentials}"), "loja-1.toml:2: base_url"),
@@ -57,6 +58,8 @@ async fn a_configuration_that_cannot_be_used_is_named_with_file_and_line() {
         (format!("{sandbox}[credentials]\nusername = \"{USERNAME}\"\n"), "loja-1.toml:3: "),
         (format!("{sandbox}{credentials}[limits\n"), "loja-1.toml:6: "),
         (credentials.clone(), "base_url"),
+        (format!("{placeholder}{credentials}"), "loja-1.toml:2: base_url"),
+        (format!("{placeholder}{credentials}"), "https://marketplace.example"),
     ] {
         let installation = Installation::on(Kind::Sqlite).await;
         installation.write("stores/loja-1.toml", &text);
@@ -93,7 +96,7 @@ async fn a_mistake_in_the_main_file_or_the_environment_is_named() {
     installation.run(&["--resync", "--store", "loja-9"]).await.expect(2).says("loja-1");
     installation.run(&["--resync", "--since", "ontem"]).await.expect(2);
     installation.run(&["--store", "loja-1"]).await.expect(2).says("--resync");
-    std::fs::remove_file(installation.dir().join("stores/loja-1.toml")).unwrap();
+    fs::remove_file(installation.dir().join("stores/loja-1.toml")).unwrap();
     installation.run(&["--resync"]).await.expect(2).says("KEY.toml");
 }
 
@@ -114,7 +117,7 @@ async fn a_database_that_cannot_be_opened_is_named() {
     installation.write("espelho.db", &"Isto não é um banco de dados. ".repeat(100));
     let run = installation.resync(&[]).await.says("next step");
     assert!([1, 2].contains(&run.code), "{run}");
-    let kept = std::fs::read_to_string(installation.dir().join("espelho.db")).unwrap();
+    let kept = fs::read_to_string(installation.dir().join("espelho.db")).unwrap();
     assert!(kept.starts_with("Isto não é"));
     assert!(shop.take_calls().is_empty());
 }
@@ -126,7 +129,7 @@ async fn a_database_of_another_environment_is_refused(kind: Kind) {
     let mirror = installation.mirror().await;
     let before = mirror.everything().await;
     let text = format!(
-        "environment = \"production\"\nbase_url = \"https://m.example\"\n[credentials]\nusername = \"{USERNAME}\"\n\
+        "environment = \"production\"\nbase_url = \"https://m.test\"\n[credentials]\nusername = \"{USERNAME}\"\n\
          password = \"{PASSWORD}\"\n"
     );
     installation.write("stores/loja-1.toml", &text);
@@ -175,4 +178,26 @@ async fn two_runs_for_one_store_at_once_are_refused_by_name(kind: Kind) {
     first.end().await.expect(0);
     installation.resync(&[]).await.expect(0);
     assert_eq!(installation.mirror().await.live("orders").await, 30);
+}
+
+#[tokio::test]
+async fn a_password_file_that_others_may_read_is_refused_with_the_command_that_mends_it() {
+    let shop = Shop::open(Vec::new()).await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    let text = format!(
+        "environment = \"sandbox\"\nbase_url = \"{}\"\n[credentials]\nusername = \"{USERNAME}\"\n\
+         password_file = \"loja-1.password\"\n",
+        shop.base_url()
+    );
+    installation.write("stores/loja-1.toml", &text);
+    installation.write("stores/loja-1.password", PASSWORD);
+    let file = installation.dir().join("stores/loja-1.password");
+    installation.run(&["check"]).await.expect(0);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let command = format!("chmod 600 {}", file.display());
+    for arguments in [&["check"][..], &["--resync"], &["run"]] {
+        installation.run(arguments).await.expect(2).says("0644").says(&command);
+    }
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    installation.run(&["check"]).await.expect(0);
 }

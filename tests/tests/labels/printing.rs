@@ -3,7 +3,7 @@
 use std::{fs, io::Write as _, path::Path, process::Stdio};
 
 use espelho_sandbox::{Control, JournalQuery, Options, Sandbox};
-use espelho_tests::{Installation, Kind, installation::STORE, sandbox_of, until};
+use espelho_tests::{Installation, Kind, installation::STORE, sandbox_of, signals, until};
 use sha2::{Digest as _, Sha256};
 use tokio::{
     io::AsyncReadExt as _,
@@ -115,8 +115,7 @@ impl Printing {
 
     pub(crate) async fn stop(&mut self) {
         let mut service = self.service.take().unwrap();
-        let told = Command::new("kill").arg(service.id().unwrap().to_string()).status().await.unwrap();
-        assert!(told.success());
+        signals::send(service.id().unwrap(), "TERM");
         assert!(service.wait().await.unwrap().success(), "{}", self.log());
         assert!(!self.log().contains("panicked"), "{}", self.log());
     }

@@ -6,7 +6,7 @@ use espelho_sandbox::{Control, DeliveryFault, DeliveryRule, Options, Sandbox};
 use espelho_tests::{
     Installation, Kind, Mirror,
     installation::STORE,
-    sandbox_of,
+    sandbox_of, signals,
     truth::{self, Truth},
     until,
 };
@@ -97,8 +97,7 @@ impl Keeping {
     /// Ends it as systemd does.
     pub(crate) async fn stop(&mut self) {
         let mut service = self.service.take().unwrap();
-        let told = Command::new("kill").arg(service.id().unwrap().to_string()).status().await.unwrap();
-        assert!(told.success());
+        signals::send(service.id().unwrap(), "TERM");
         assert!(service.wait().await.unwrap().success(), "{}", self.log());
         let log = self.log();
         assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");

@@ -1,17 +1,25 @@
 //! `espelho demo`: a marketplace, a mirror and their service in one process, for whoever sees espelho for the
-//! first time.
+//! first time. `place` is the folder, `questions` what is asked of the mirror.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+mod place;
+mod questions;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use espelho_model::sync::Resource;
+use espelho_model::{
+    sync::Resource,
+    text,
+    text::{Locale, Text},
+};
 use espelho_sandbox::{Control, Options as SandboxOptions, Sandbox};
-use espelho_store::{Store, Table};
+use espelho_store::Store;
 use espelho_sync_engine::{Options, Progress, Silent, StoreReport, reconcile};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::place::{Files, Place};
 use crate::{
     cli::DemoArgs,
     config::{self, Configuration},
@@ -24,44 +32,8 @@ use crate::{
 /// The demonstration marketplace sells something this often.
 const SALE_EVERY: Duration = Duration::from_secs(5);
 
-/// A question worth asking: for people, for the database, and the heads of its columns.
-struct Question {
-    title: &'static str,
-    sql: &'static str,
-    heads: &'static [&'static str],
-}
-
-const QUESTIONS: [Question; 3] = [
-    Question {
-        title: "O que está aberto? / What is open, and worth how much?",
-        sql: "SELECT status, CAST(count(*) AS TEXT), printf('%.2f', sum(total_order))
-  FROM orders
- WHERE status NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AND gone_at IS NULL
- GROUP BY status ORDER BY count(*) DESC",
-        heads: &["status", "orders", "total (R$)"],
-    },
-    Question {
-        title: "O que trava o despacho? / Which lines block dispatch?",
-        sql: "SELECT order_number, sku, CAST(quantity AS TEXT), stock_status
-  FROM order_items
- WHERE is_blocking_stock = 1 AND gone_at IS NULL
- ORDER BY order_number LIMIT 5",
-        heads: &["order", "sku", "quantity", "stock status"],
-    },
-    Question {
-        title: "O que está acabando? / What is running out?",
-        sql: "SELECT s.sku, l.name, CAST(s.available_quantity AS TEXT), printf('%.2f', p.price)
-  FROM product_stock s
-  JOIN products p ON p.store = s.store AND p.id = s.product_id
-  JOIN stock_locations l ON l.store = s.store AND l.location_id = s.location_id
- WHERE s.gone_at IS NULL
- ORDER BY s.available_quantity, s.sku LIMIT 5",
-        heads: &["sku", "location", "available", "price (R$)"],
-    },
-];
-
 pub(super) async fn run(arguments: &DemoArgs, json: bool) -> u8 {
-    match demonstrate(arguments, json).await {
+    match demonstrate(arguments, json, Locale::default()).await {
         Ok(code) => code,
         Err(error) => {
             eprintln!("espelho demo: {error:#}");
@@ -70,21 +42,58 @@ pub(super) async fn run(arguments: &DemoArgs, json: bool) -> u8 {
     }
 }
 
-async fn demonstrate(arguments: &DemoArgs, json: bool) -> Result<u8> {
+async fn demonstrate(arguments: &DemoArgs, json: bool, locale: Locale) -> Result<u8> {
     telemetry::start(config::LogFormat::Text, if arguments.once { "warn" } else { "info" });
-    let sandbox = start_sandbox(arguments).await?;
-    let folder = folder(arguments)?;
-    let configuration = write_configuration(&folder, &sandbox)?;
-    eprintln!("marketplace (sandbox): {}", sandbox.base_url());
-    eprintln!("configuration and database: {}", folder.display());
     let stop = CancellationToken::new();
     stop_on_signals(&stop)?;
+    let sandbox = start_sandbox(arguments).await?;
+    let (listener, address) = page_listener().await?;
+    let mut place = Place::make(arguments.dir.as_deref())?;
+    let configuration = place.configure(&sandbox, address)?;
+    // A second Ctrl-C ends the process at once.
+    tokio::spawn(remove_when_stopped(place.configuration(), stop.clone()));
+    say(&text!("demo-marketplace", address = sandbox.base_url()), locale);
+    say(&text!("demo-folder", folder = place.folder().display().to_string()), locale);
     let code = match arguments.once {
-        true => once(&configuration, stop, &folder, json).await?,
-        false => keep_on(configuration, stop, sandbox.control()).await?,
+        true => {
+            drop(listener);
+            once(&configuration, stop, &place, json, locale).await?
+        }
+        false => {
+            invite(&place, address, locale);
+            keep_on(configuration, listener, stop, sandbox.control()).await?
+        }
     };
     sandbox.stop().await;
+    if arguments.once || arguments.dir.is_some() {
+        say(&text!("demo-kept", database = place.keep_database().display().to_string()), locale);
+    } else {
+        say(&text!("demo-removed", folder = place.folder().display().to_string()), locale);
+    }
     Ok(code)
+}
+
+/// Tells people something, and what to do about it.
+fn say(text: &Text, locale: Locale) {
+    eprintln!("{}", text.message(locale));
+    if let Some(next) = text.next(locale) {
+        eprintln!("  {next}");
+    }
+}
+
+/// The page's address, and what to look at there.
+fn invite(place: &Place, address: SocketAddr, locale: Locale) {
+    say(&text!("demo-page", address = format!("http://{address}/"), seconds = SALE_EVERY.as_secs()), locale);
+    let program =
+        std::env::current_exe().map_or_else(|_| "espelho".into(), |path| path.display().to_string());
+    let command = format!("{program} --config {} status", place.folder().display());
+    say(&text!("demo-terminal", command = command), locale);
+    say(&text!("demo-end"), locale);
+}
+
+async fn remove_when_stopped(files: Files, stop: CancellationToken) {
+    stop.cancelled().await;
+    files.remove();
 }
 
 async fn start_sandbox(arguments: &DemoArgs) -> Result<Sandbox> {
@@ -100,45 +109,23 @@ async fn start_sandbox(arguments: &DemoArgs) -> Result<Sandbox> {
     espelho_sandbox::start(listener, options).await.context("the sandbox did not start")
 }
 
-fn folder(arguments: &DemoArgs) -> Result<PathBuf> {
-    let folder = match &arguments.dir {
-        Some(dir) => dir.clone(),
-        None => {
-            tempfile::Builder::new().prefix("espelho-demo-").tempdir().context("no temporary folder")?.keep()
-        }
+/// The page's usual port, or another where that one is taken.
+async fn page_listener() -> Result<(TcpListener, SocketAddr)> {
+    let usual = config::Installation::default().http.listen;
+    let listener = match TcpListener::bind(usual).await {
+        Ok(listener) => listener,
+        Err(_) => TcpListener::bind("127.0.0.1:0").await.context("no free port")?,
     };
-    std::fs::create_dir_all(folder.join("stores"))
-        .with_context(|| format!("{} cannot be created", folder.display()))?;
-    folder.canonicalize().with_context(|| format!("{} cannot be used", folder.display()))
-}
-
-/// The demonstration uses the same files as everybody, so they are an example too.
-fn write_configuration(folder: &std::path::Path, sandbox: &Sandbox) -> Result<Configuration> {
-    let installation = format!(
-        "[database]\nurl = \"sqlite:{}\"\n\n[http]\nlisten = \"127.0.0.1:8787\"\n\n[labels]\ndirectory = \"{}\"\n\n[schedule]\nreconcile = \"*/10 * * * * *\"\n",
-        folder.join("espelho.db").display(),
-        folder.join("labels").display()
-    );
-    std::fs::write(folder.join("espelho.toml"), installation).context("espelho.toml cannot be written")?;
-    for access in sandbox.stores() {
-        let store = format!(
-            "environment = \"sandbox\"\nbase_url = \"{}\"\n\n[credentials]\nusername = \"{}\"\npassword = \"{}\"\n\n\
-             [limits]\nrequests_per_minute = 1000000\n",
-            sandbox.base_url(),
-            access.username,
-            access.password
-        );
-        let path = folder.join("stores").join(format!("{}.toml", access.key));
-        std::fs::write(&path, store).with_context(|| format!("{} cannot be written", path.display()))?;
-    }
-    config::load(folder).map_err(|errors| anyhow::anyhow!("{}", errors[0]))
+    let address = listener.local_addr().context("no address")?;
+    Ok((listener, address))
 }
 
 async fn once(
     configuration: &Configuration,
     stop: CancellationToken,
-    folder: &std::path::Path,
+    place: &Place,
     json: bool,
+    locale: Locale,
 ) -> Result<u8> {
     let progress = progress::for_stderr(espelho_model::clock::SystemClock::shared());
     let shared = open(configuration, progress, stop).await?;
@@ -147,17 +134,18 @@ async fn once(
         let context = shared.context(config).await.map_err(|problem| anyhow::anyhow!("{}", problem.error))?;
         reports.push(reconcile(&context, &Options { kind: "demo", ..Options::default() }).await);
     }
-    let database = folder.join("espelho.db");
+    let database = place.database();
     if json {
         let mut object = report::as_json(&reports);
         object["database"] = json!(database);
         println!("{object}");
     } else {
+        let database = database.display().to_string();
         print!("{}", report::as_text(&reports));
-        println!("\nmirrored into {}", database.display());
+        println!("\n{}", text!("demo-mirrored", database = database.as_str()).message(locale));
         show_tables(&shared.store, configuration).await?;
-        show_questions(&shared.store).await?;
-        println!("\nAsk your own: sqlite3 {}", database.display());
+        questions::show(&shared.store, locale).await?;
+        println!("\n{}", text!("demo-ask", command = format!("sqlite3 {database}")).message(locale));
     }
     shared.store.close().await;
     Ok(exit::of_run(&reports))
@@ -175,7 +163,7 @@ async fn open(
 async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()> {
     for config in &configuration.stores {
         for resource in Resource::ALL {
-            println!("  {:7} {resource} of {}", store.count(&config.key, resource).await?, config.key);
+            println!("  {:7} {resource} ({})", store.count(&config.key, resource).await?, config.key);
         }
     }
     for (table, sql) in [
@@ -190,42 +178,13 @@ async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()>
     Ok(())
 }
 
-async fn show_questions(store: &Store) -> Result<()> {
-    for Question { title, sql, heads } in QUESTIONS {
-        println!("\n{title}\n\n{sql};\n");
-        print_table(heads, &store.ask(sql, heads.len()).await?);
-    }
-    Ok(())
-}
-
-fn print_table(heads: &[&str], rows: &Table) {
-    let width = |at: usize| {
-        let cells = rows.iter().map(|row| row[at].chars().count());
-        cells.chain([heads[at].chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let line = |cells: Vec<&str>| {
-        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
-        println!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end());
-    };
-    line(heads.to_vec());
-    rows.iter().for_each(|row| line(row.iter().map(String::as_str).collect()));
-    if rows.is_empty() {
-        println!("  (nothing)");
-    }
-}
-
 /// The service, with a sale now and then to watch arriving.
-async fn keep_on(mut configuration: Configuration, stop: CancellationToken, control: Control) -> Result<u8> {
-    let wanted = configuration.installation.http.listen;
-    let listener = match TcpListener::bind(wanted).await {
-        Ok(listener) => listener,
-        Err(_) => TcpListener::bind("127.0.0.1:0").await.context("no free port")?,
-    };
-    let address = listener.local_addr().context("no address")?;
-    configuration.installation.http.listen = address;
-    eprintln!("health and metrics: http://{address}/readyz?verbose and http://{address}/metrics");
-    eprintln!("the marketplace sells something every {} s; Ctrl-C ends it all", SALE_EVERY.as_secs());
+async fn keep_on(
+    configuration: Configuration,
+    listener: TcpListener,
+    stop: CancellationToken,
+    control: Control,
+) -> Result<u8> {
     let shared = open(&configuration, Arc::new(Silent), stop.clone()).await?;
     let selling =
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));

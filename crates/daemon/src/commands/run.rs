@@ -13,9 +13,10 @@ use crate::{
     context::{Shared, stop_on_signals},
     exit,
     files::raise_file_limit,
-    http::webhook,
+    http::webhook::{self, OpenError},
     lifecycle::{Outside, Service},
     panics::Panics,
+    ports,
     reload::Reloads,
     telemetry,
 };
@@ -43,16 +44,18 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     let listener = match TcpListener::bind(listen).await {
         Ok(listener) => listener,
         Err(error) => {
-            eprintln!(
-                "espelho: http.listen {listen} cannot be used ({error}); stop what listens there or choose another port"
-            );
-            return exit::FAILED;
+            let problem = ports::refusal("http.listen", listen, &error, &configuration.stores).await;
+            return say(&problem, cli.json);
         }
     };
     let webhooks = match webhook::open(&configuration) {
         Ok(webhooks) => webhooks,
-        Err(why) => {
-            eprintln!("espelho: {why}");
+        Err(OpenError::Listen(listen, error)) => {
+            let problem = ports::refusal("webhooks.listen", listen, &error, &configuration.stores).await;
+            return say(&problem, cli.json);
+        }
+        Err(error) => {
+            eprintln!("espelho: {error}");
             return exit::FAILED;
         }
     };

@@ -12,7 +12,10 @@ mod webhook;
 
 use std::path::{Path, PathBuf};
 
-use espelho_model::{StoreKey, text::Locale};
+use espelho_model::{
+    StoreKey,
+    text::{Locale, Text},
+};
 
 use crate::{
     http::webhook::Receiving,
@@ -112,6 +115,12 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
         Some(installation) if errors.is_empty() => Ok(Configuration { installation, stores }),
         _ => Err(errors),
     }
+}
+
+/// A mistake as people read it, with what to do.
+fn in_words(text: &Text) -> String {
+    let locale = Locale::default();
+    [Some(text.message(locale)), text.next(locale)].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 /// Two stores with one credential would end each other's token with every login.

@@ -1,9 +1,34 @@
 //! Passwords and other secrets: inline, in a file, or as a systemd credential.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::Metadata,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text, text::Text};
 use secrecy::SecretString;
+
+use super::in_words;
+
+/// A secret that cannot be used.
+#[derive(Debug)]
+pub(crate) enum Mistake {
+    /// No file has it; says where it was looked for.
+    NotFound(String),
+    /// Others may read it.
+    Exposed(Text),
+}
+
+impl Mistake {
+    /// The sentence, about a secret of this name.
+    pub(super) fn about(&self, secret: &str) -> String {
+        match self {
+            Self::NotFound(why) => format!("{secret} {why}"),
+            Self::Exposed(text) => in_words(text),
+        }
+    }
+}
 
 /// The places where a store's password file may lie; none for a password that stands in the store's file.
 pub(super) fn password_files(
@@ -31,16 +56,19 @@ pub(super) fn password(
     match (inline, file) {
         (Some(_), Some(_)) => Err("credentials has both password and password_file; keep one".into()),
         (Some(password), None) => Ok(password),
-        (None, Some(file)) => from_file(dir, store_file, file).map_err(|e| format!("the password {e}")),
-        (None, None) => from_first(&[systemd_credential(key).ok_or_else(|| {
-            "credentials has neither password nor password_file, and systemd passed no credential".to_owned()
-        })?])
-        .map_err(|e| format!("the password {e}")),
+        (None, Some(file)) => from_file(dir, store_file, file).map_err(|e| e.about("the password")),
+        (None, None) => match systemd_credential(key) {
+            Some(credential) => from_first(&[credential]).map_err(|e| e.about("the password")),
+            None => {
+                Err("credentials has neither password nor password_file, and systemd passed no credential"
+                    .into())
+            }
+        },
     }
 }
 
 /// Reads a secret from a file; the error, which its name comes before, says where it was looked for.
-pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, String> {
+pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, Mistake> {
     from_first(&candidates(dir, store_file, file))
 }
 
@@ -61,17 +89,81 @@ fn systemd_credential(key: &StoreKey) -> Option<PathBuf> {
 }
 
 /// Reads a secret from the first of these files that can be read.
-pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, String> {
+pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Mistake> {
     let mut tried = Vec::new();
     for path in candidates {
         match std::fs::read_to_string(path) {
             // An editor's line end is not part of the password.
             Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
+                refuse_exposed(path)?;
                 return Ok(text.trim_end_matches(['\r', '\n']).into());
             }
             Ok(_) => tried.push(format!("{} is empty", path.display())),
             Err(error) => tried.push(format!("{}: {error}", path.display())),
         }
     }
-    Err(format!("cannot be read ({})", tried.join("; ")))
+    Err(Mistake::NotFound(format!("cannot be read ({})", tried.join("; "))))
+}
+
+/// Refuses a file that others may read. What systemd hands over is as systemd makes it.
+fn refuse_exposed(path: &Path) -> Result<(), Mistake> {
+    let is_credential =
+        std::env::var_os("CREDENTIALS_DIRECTORY").is_some_and(|dir| !dir.is_empty() && path.starts_with(dir));
+    let is_exposed = |about: &Metadata| is_exposed(about.mode(), about.uid());
+    match std::fs::metadata(path) {
+        Ok(about) if !is_credential && is_exposed(&about) => {
+            let mode = format!("{:04o}", about.mode() & 0o7777);
+            Err(Mistake::Exposed(text!(
+                "check-secret-exposed",
+                file = path.display().to_string(),
+                mode = mode
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether anybody but the owner may read or write a file. Of one that root owns a group may read it: whoever administers the
+/// machine has chosen that group.
+fn is_exposed(mode: u32, owner: u32) -> bool {
+    let allowed = if owner == 0 { 0o740 } else { 0o700 };
+    mode & 0o777 & !allowed != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_is_its_owners_and_of_roots_also_a_groups() {
+        for (mode, of_root, of_another) in [
+            (0o100_600, false, false),
+            (0o100_400, false, false),
+            (0o100_640, false, true),
+            (0o100_440, false, true),
+            (0o100_660, true, true),
+            (0o100_644, true, true),
+            (0o100_604, true, true),
+            (0o100_601, true, true),
+        ] {
+            assert_eq!((is_exposed(mode, 0), is_exposed(mode, 1_000)), (of_root, of_another), "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_others_may_read_is_refused_with_the_command_that_mends_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("loja.password");
+        std::fs::write(&file, "segredo").unwrap();
+        let read = |mode| {
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            from_file(dir.path(), &dir.path().join("loja.toml"), Path::new("loja.password"))
+        };
+        assert!(read(0o600).is_ok());
+        let refusal = read(0o644).unwrap_err().about("the password");
+        let command = format!("chmod 600 {}", file.display());
+        assert!(refusal.contains("0644") && refusal.contains(&command), "{refusal}");
+    }
 }

@@ -8,14 +8,14 @@ use std::{
 };
 
 use chrono::FixedOffset;
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text};
 use espelho_sync_engine::{plan::gone::GoneGuard, push::PushOptions};
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::{
-    ConfigError, LabelsConfig, file,
+    ConfigError, LabelsConfig, file, in_words,
     labels::StoreLabels,
     push::{Campaigns, Held, Push},
     secret,
@@ -268,6 +268,9 @@ pub(super) fn check_address(name: &str, text: &str, environment: Environment) ->
             "{name} {text:?} must begin with https:// in production; only environment = \"sandbox\" may use http://"
         ));
     }
+    if is_placeholder(&url) {
+        return Err(in_words(&text!("check-address-placeholder", key = name, address = text)));
+    }
     if is_loopback(&url) {
         return Err(format!(
             "{name} {text:?} is an address of this machine, which production refuses; use environment = \"sandbox\""
@@ -284,6 +287,14 @@ fn is_loopback(url: &Url) -> bool {
     by_name || host.parse().is_ok_and(by_number)
 }
 
+/// Whether the address is one of those that only stand in documents (RFC 2606): nobody is there.
+fn is_placeholder(url: &Url) -> bool {
+    let name = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
+    let is_or_is_in =
+        |domain: &str| name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    ["example", "invalid", "example.com", "example.net", "example.org"].into_iter().any(is_or_is_in)
+}
+
 fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZeroU32, String> {
     let rate = NonZeroU32::new(requests_per_minute)
         .ok_or("limits.requests_per_minute must be at least 1".to_owned())?;
@@ -298,6 +309,8 @@ fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZ
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use secrecy::ExposeSecret as _;
 
     use super::*;
@@ -307,7 +320,9 @@ mod tests {
         std::fs::create_dir(dir.path().join("stores")).unwrap();
         let path = dir.path().join("stores/loja.toml");
         std::fs::write(&path, text).unwrap();
-        std::fs::write(dir.path().join("stores/loja.password"), "segredo do arquivo\n").unwrap();
+        let password = dir.path().join("stores/loja.password");
+        std::fs::write(&password, "segredo do arquivo\n").unwrap();
+        std::fs::set_permissions(password, std::fs::Permissions::from_mode(0o600)).unwrap();
         let loaded = load(dir.path(), StoreKey::new("loja").unwrap(), &path);
         loaded.map_err(|e| e.to_string().replace(&format!("{}/", dir.path().join("stores").display()), ""))
     }
@@ -320,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_password_file_lies_beside_the_file_that_names_it_and_loses_its_line_end() {
-        let config = load_text(&store("production", "https://m.example", "")).unwrap();
+        let config = load_text(&store("production", "https://m.test", "")).unwrap();
         assert_eq!(config.password.expose_secret(), "segredo do arquivo");
         assert_eq!(config.requests_per_minute.get(), 300);
         assert!(!format!("{config:?}").contains("segredo"));
@@ -331,8 +346,8 @@ mod tests {
     fn production_refuses_plain_http_and_loopback_by_name_and_the_sandbox_does_not() {
         for (url, words) in [
             (
-                "http://m.example",
-                "loja.toml:2: base_url \"http://m.example\" must begin with https:// in production",
+                "http://m.test",
+                "loja.toml:2: base_url \"http://m.test\" must begin with https:// in production",
             ),
             ("https://127.0.0.1:8799", "is an address of this machine"),
             ("https://[::1]", "is an address of this machine"),
@@ -347,9 +362,34 @@ mod tests {
     }
 
     #[test]
+    fn production_refuses_the_examples_address_and_the_sandbox_does_not() {
+        let example = include_str!("../../../../config/stores/example.toml");
+        let error = load_text(example).unwrap_err();
+        assert!(
+            error.starts_with("loja.toml:9: ") && error.contains("https://marketplace.example"),
+            "{error}"
+        );
+        for (host, refused) in [
+            ("m.example", true),
+            ("example", true),
+            ("EXAMPLE.com.", true),
+            ("api.example.org:8443", true),
+            ("m.invalid", true),
+            ("myexample.com", false),
+            ("example.com.br", false),
+            ("m.test", false),
+        ] {
+            let address = format!("https://{host}");
+            let loaded = load_text(&store("production", &address, ""));
+            assert_eq!(loaded.is_err(), refused, "{host}");
+            assert!(load_text(&store("sandbox", &address, "")).is_ok(), "{host}");
+        }
+    }
+
+    #[test]
     fn production_takes_one_to_three_hundred_requests_a_minute_and_the_sandbox_any() {
         let rate = |environment, rate: &str| {
-            let text = store(environment, "https://m.example", "");
+            let text = store(environment, "https://m.test", "");
             load_text(&format!("{text}[limits]\nrequests_per_minute = {rate}\n"))
         };
         assert!(rate("production", "1").is_ok() && rate("production", "300").is_ok());
@@ -362,7 +402,7 @@ mod tests {
 
     #[test]
     fn credentials_in_an_address_are_refused_and_not_quoted() {
-        let error = load_text(&store("production", "https://user:segredo@m.example", "")).unwrap_err();
+        let error = load_text(&store("production", "https://user:segredo@m.test", "")).unwrap_err();
         assert_eq!(error, "loja.toml:2: base_url carries credentials; they belong in [credentials]");
     }
 

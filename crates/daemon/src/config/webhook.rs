@@ -61,7 +61,7 @@ impl Webhook {
             return Err(("events", "webhook.events names no event; write [\"*\"] for all".into()));
         }
         let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
-        let secret = secret.map_err(|e| ("secret_file", format!("the webhook secret {e}")))?;
+        let secret = secret.map_err(|e| ("secret_file", e.about("the webhook secret")))?;
         Ok(WebhookConfig { public_url, events, secret })
     }
 }
@@ -90,11 +90,15 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     fn checked(environment: Environment, text: &str) -> Result<WebhookConfig, (&'static str, String)> {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("loja.whsec"), "whsec_do-portal\r\n").unwrap();
+        let secret = dir.path().join("loja.whsec");
+        std::fs::write(&secret, "whsec_do-portal\r\n").unwrap();
+        std::fs::set_permissions(secret, std::fs::Permissions::from_mode(0o600)).unwrap();
         let webhook: Webhook = toml::from_str(text).unwrap();
         webhook.check(environment, dir.path(), &dir.path().join("stores/loja.toml"))
     }
@@ -109,8 +113,11 @@ mod tests {
             assert!(key == "public_url" && problem.contains("not reachable"), "{problem}");
             assert!(checked(Environment::Sandbox, &text).is_ok(), "{host}");
         }
-        for (url, words) in [("http://erp.example/w", "https://"), ("https://127.0.0.1/w", "of this machine")]
-        {
+        for (url, words) in [
+            ("http://erp.test/w", "https://"),
+            ("https://127.0.0.1/w", "of this machine"),
+            ("https://erp.example/w", "webhook.public_url"),
+        ] {
             let text = format!("public_url = \"{url}\"");
             let (_, problem) = checked(Environment::Production, &text).unwrap_err();
             assert!(problem.contains(words) && problem.contains("webhook.public_url"), "{problem}");
@@ -120,20 +127,20 @@ mod tests {
 
     #[test]
     fn all_events_are_asked_for_unless_some_are_named() {
-        let url = "public_url = \"https://erp.example/webhooks/loja\"\n";
+        let url = "public_url = \"https://erp.test/webhooks/loja\"\n";
         let production = |more: &str| checked(Environment::Production, &format!("{url}{more}"));
         assert_eq!(production("").unwrap().events, ["*"]);
         assert_eq!(production("events = [\"order.paid\"]").unwrap().events, ["order.paid"]);
         for none in ["events = []", "events = [\" \"]"] {
             assert_eq!(production(none).unwrap_err().0, "events");
         }
-        assert_eq!(production("").unwrap().public_url, "https://erp.example/webhooks/loja");
+        assert_eq!(production("").unwrap().public_url, "https://erp.test/webhooks/loja");
     }
 
     #[test]
     fn the_secret_of_the_portal_comes_from_a_file_and_is_never_shown() {
         use secrecy::ExposeSecret as _;
-        let url = "public_url = \"https://erp.example/webhooks/loja\"\n";
+        let url = "public_url = \"https://erp.test/webhooks/loja\"\n";
         let config = checked(Environment::Production, &format!("{url}secret_file = \"loja.whsec\"")).unwrap();
         assert!(!format!("{config:?}").contains("portal"), "{config:?}");
         assert_eq!(config.secret.unwrap().expose_secret(), "whsec_do-portal");

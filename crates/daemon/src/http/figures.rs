@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{limit::Lane, tally::Timings};
-use espelho_model::watch::Watch;
-use espelho_store::Store;
+use espelho_model::{StoreKey, watch::Watch};
+use espelho_store::{Store, WantedCounts};
 use espelho_sync_engine::plan::alarms::State as Verdict;
 
 use super::{State, traffic};
@@ -90,7 +90,33 @@ async fn wanted(text: &mut String, state: &State) -> Result<(), espelho_store::E
         let (labels, age) = ([("store", store.as_str()), ("table", table)], (now - since).num_seconds());
         line(text, "espelho_intents_oldest_open_seconds", &labels, age.max(0) as f64);
     }
+    let shown = state.camera.shown.get();
+    doubtful(text, shown.iter().map(|store| &store.key), &undone, now);
     Ok(())
+}
+
+/// Rows whose outcome cannot be proved. Each store has its lines from the start, so that an alert sees the first row.
+fn doubtful<'s>(
+    text: &mut String,
+    stores: impl Iterator<Item = &'s StoreKey>,
+    undone: &BTreeMap<String, BTreeMap<String, WantedCounts>>,
+    now: DateTime<Utc>,
+) {
+    let mut each: BTreeMap<&str, (u64, i64)> = stores.map(|store| (store.as_str(), (0, 0))).collect();
+    for (store, tables) in undone {
+        let rows = tables.values().map(|counts| counts.doubtful).sum();
+        let oldest = tables.values().filter_map(|counts| counts.oldest_doubtful).min();
+        let age = oldest.map_or(0, |since| (now - since).num_seconds().max(0));
+        each.insert(store, (rows, age));
+    }
+    head(text, "espelho_doubtful_intents", "gauge");
+    for (store, (rows, _)) in &each {
+        line(text, "espelho_doubtful_intents", &[("store", store)], *rows as f64);
+    }
+    head(text, "espelho_doubtful_oldest_age_seconds", "gauge");
+    for (store, (_, age)) in &each {
+        line(text, "espelho_doubtful_oldest_age_seconds", &[("store", store)], *age as f64);
+    }
 }
 
 fn budgets(text: &mut String, state: &State) {
@@ -228,6 +254,35 @@ mod tests {
             "process_threads 0.25\n",
         ];
         assert_eq!(text, lines.join("\n"));
+    }
+
+    #[test]
+    fn what_is_doubtful_has_lines_for_each_store_from_the_start() {
+        let now = DateTime::from_timestamp(1_795_000_000, 0).unwrap();
+        let counts = |doubtful, seconds: Option<i64>| WantedCounts {
+            doubtful,
+            oldest_doubtful: seconds.map(|seconds| now - chrono::TimeDelta::seconds(seconds)),
+            ..WantedCounts::default()
+        };
+        let undone = |store: &str, tables: Vec<WantedCounts>| {
+            let tables = ["stock", "price", "command"].map(str::to_owned).into_iter().zip(tables).collect();
+            (store.to_owned(), tables)
+        };
+        let undone = BTreeMap::from([
+            undone("b", vec![counts(1, Some(60)), counts(2, Some(90))]),
+            undone("c", vec![counts(0, None)]),
+            undone("nobodys", vec![counts(1, None)]),
+        ]);
+        let stores = ["a", "b", "c"].map(|key| StoreKey::new(key).unwrap());
+        let mut text = String::new();
+        doubtful(&mut text, stores.iter(), &undone, now);
+        let (rows, ages) = ("espelho_doubtful_intents", "espelho_doubtful_oldest_age_seconds");
+        let expected = |name: &str, values: [u64; 4]| {
+            let lines = ["a", "b", "c", "nobodys"].iter().zip(values);
+            let lines = lines.map(|(store, value)| format!("{name}{{store=\"{store}\"}} {value}\n"));
+            format!("# TYPE {name} gauge\n{}", lines.collect::<String>())
+        };
+        assert_eq!(text, expected(rows, [0, 3, 0, 1]) + &expected(ages, [0, 90, 0, 0]));
     }
 
     #[test]

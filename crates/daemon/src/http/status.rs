@@ -25,8 +25,8 @@ pub(super) struct Asked {
     store: Option<String>,
     /// A language, before what the browser prefers.
     lang: Option<String>,
-    /// Seconds after which the page fetches itself again: for a screen on the wall.
-    auto: Option<u16>,
+    /// Whether the page stays as it is, rather than being fetched again.
+    pause: Option<String>,
 }
 
 /// The language that somebody asks for: `?lang=`, else `Accept-Language`, else the installation's.
@@ -85,16 +85,18 @@ pub(super) async fn page(
     headers: HeaderMap,
 ) -> Response {
     let locale = locale(asked.lang.as_deref(), &headers, state.camera.locale);
+    let is_paused = asked.pause.is_some();
     let mut answer = match named(&state, &asked) {
         Ok(of) => {
             let picture = state.camera.picture(of.as_ref(), locale).await;
-            (guarded(), Html(status::page(&picture, locale))).into_response()
+            (guarded(), Html(status::page(&picture, is_paused, locale))).into_response()
         }
         Err(name) => (StatusCode::NOT_FOUND, guarded(), Html(status::unknown(&name, locale))).into_response(),
     };
     answer.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept-Language"));
-    if let Some(seconds) = asked.auto {
-        answer.headers_mut().insert(header::REFRESH, HeaderValue::from(seconds.max(5)));
+    // A header, not an element: an old green does not stand there, and its reader may pause it.
+    if !is_paused {
+        answer.headers_mut().insert(header::REFRESH, HeaderValue::from(status::RENEWS));
     }
     answer
 }

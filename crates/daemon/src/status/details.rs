@@ -201,7 +201,7 @@ mod tests {
             next_due: Some(specimen::at(90)),
             problem: Some("<b>no answer</b>; wait".into()),
         }];
-        crate::status::page(&specimen::picture(vec![store]), Locale::default())
+        crate::status::page(&specimen::picture(vec![store]), false, Locale::default())
     }
 
     // withstands: F136
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn with_thousands_of_stores_the_page_stays_small_and_leads_to_each() {
         let stores = (0..3_000).map(|n| specimen::store(&format!("loja-{n}"))).collect();
-        let page = crate::status::page(&specimen::picture(stores), Locale::default());
+        let page = crate::status::page(&specimen::picture(stores), false, Locale::default());
         assert!(page.len() < 64 << 10, "{} bytes", page.len());
         assert!(page.contains("href=\"/?store=loja-0\"") && !page.contains("<code>orders</code>"));
         assert!(page.contains("e mais 2950"), "it says how many it leaves out");

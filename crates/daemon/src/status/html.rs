@@ -17,9 +17,13 @@ const STYLE: &str = include_str!("page.css");
 /// Alarms and stores that are listed at all, the failing ones first.
 const LISTED: usize = 50;
 
+/// Seconds after which the page is fetched again.
+pub(crate) const RENEWS: u16 = 10;
+
 /// The page.
-pub(crate) fn page(picture: &Picture, locale: Locale) -> String {
+pub(crate) fn page(picture: &Picture, is_paused: bool, locale: Locale) -> String {
     let mut body = String::with_capacity(16 << 10);
+    renewal(&mut body, picture, is_paused, locale);
     head(&mut body, picture, locale);
     picture.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm, locale));
     let mut stores: Vec<(&str, &StorePicture)> =
@@ -37,11 +41,27 @@ pub(crate) fn page(picture: &Picture, locale: Locale) -> String {
 pub(crate) fn unknown(asked: &str, locale: Locale) -> String {
     let (none, all) = (text!("status-unknown-store", store = asked), text!("status-all-stores"));
     let body = format!(
-        "<header><h1>espelho</h1></header><main><p>{} <a href=\"/\">{}</a></p></main>",
+        "<header><h1>espelho</h1></header><p>{} <a href=\"/\">{}</a></p>",
         escape(&none.message(locale)),
         escape(&all.message(locale))
     );
     document(&body, "espelho", locale)
+}
+
+/// Says that the page renews itself, with the link that stops it, or the other way round.
+fn renewal(body: &mut String, picture: &Picture, is_paused: bool, locale: Locale) {
+    let store = match &picture.stores[..] {
+        [store] => format!("&amp;store={}", escape(&store.store)),
+        _ => String::new(),
+    };
+    let (text, link) = match is_paused {
+        true => (text!("renewal-paused"), format!("?{}", store.trim_start_matches("&amp;"))),
+        false => (text!("renewal-renews", seconds = RENEWS), format!("?pause=1{store}")),
+    };
+    let (said, other) = (text.message(locale), text.next(locale).unwrap_or_default());
+    // Writing to a String cannot fail.
+    let _ =
+        write!(body, "<p class=\"renewal\">{} <a href=\"/{link}\">{}</a></p>", escape(&said), escape(&other));
 }
 
 fn title_of(picture: &Picture, locale: Locale) -> String {
@@ -58,7 +78,7 @@ fn document(body: &str, title: &str, locale: Locale) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"><title>{}</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>{STYLE}</style></head>\
-         <body>{body}<footer><a href=\"\">{}</a> · <a href=\"/status\">JSON</a> · \
+         <body><main>{body}</main><footer><a href=\"\">{}</a> · <a href=\"/status\">JSON</a> · \
          <a href=\"/metrics\">metrics</a> · <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n",
         locale.language.tag(),
         escape(title),
@@ -75,7 +95,7 @@ fn head(body: &mut String, picture: &Picture, locale: Locale) {
     // Writing to a String cannot fail.
     let _ = write!(
         body,
-        "<header><h1>espelho</h1><small>{} · {} · {}</small></header><main>\
+        "<header><h1>espelho</h1><small>{} · {} · {}</small></header>\
          <p class=\"verdict {}\">{}</p><p class=\"proof\">{}</p>",
         escape(&picture.service.version),
         word(running),
@@ -143,7 +163,6 @@ fn stores_table(body: &mut String, picture: &Picture, stores: &[(&str, &StorePic
         let more = text!("status-more-rows", count = hidden).message(locale);
         let _ = write!(body, "<p><small>{}: <a href=\"/status\">JSON</a></small></p>", escape(&more));
     }
-    body.push_str("</main>");
 }
 
 fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, state: &str, locale: Locale) {
@@ -217,7 +236,7 @@ mod tests {
         store.last_run.as_mut().unwrap().state = evil.into();
         let mut picture = specimen::picture(vec![store]);
         (picture.alarms, picture.unproved) = (vec![specimen::failing(None, evil)], vec![evil.into()]);
-        let page = page(&picture, Locale::default());
+        let page = page(&picture, false, Locale::default());
         assert!(!page.contains("<script") && !page.contains("'&<"), "{page}");
         assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)"));
         assert!(!unknown(evil, Locale::default()).contains("<script"));
@@ -225,7 +244,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_from_elsewhere_and_nothing_moves_under_the_reader() {
-        let page = page(&specimen::picture(vec![specimen::store("loja-1")]), Locale::default());
+        let page = page(&specimen::picture(vec![specimen::store("loja-1")]), false, Locale::default());
         for word in ["http://", "https://", "src=", "<link", "@import", "url(", "<script", "http-equiv"] {
             assert!(!page.contains(word), "{word} in\n{page}");
         }
@@ -234,18 +253,20 @@ mod tests {
     #[test]
     fn the_page_speaks_one_language_and_its_title_says_the_state() {
         let mut picture = specimen::picture(vec![specimen::store("loja-1")]);
-        let [pt, en] = Language::ALL.map(|language| page(&picture, Locale::of(language)));
+        let [pt, en] = Language::ALL.map(|language| page(&picture, false, Locale::of(language)));
         assert!(pt.contains("lang=\"pt-BR\"") && pt.contains("tudo em dia") && !pt.contains("all is well"));
         assert!(en.contains("lang=\"en\"") && en.contains("all is well") && !en.contains("em dia"));
         picture.alarms = vec![specimen::failing(None, "x")];
-        assert!(page(&picture, Locale::default()).contains("<title>✗ espelho: 1 com problema</title>"));
+        assert!(
+            page(&picture, false, Locale::default()).contains("<title>✗ espelho: 1 com problema</title>")
+        );
     }
 
     #[test]
     fn what_fails_stands_first() {
         let mut picture = specimen::picture(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
         picture.alarms = vec![specimen::failing(Some("loja-2"), "sem resposta")];
-        let page = page(&picture, Locale::default());
+        let page = page(&picture, false, Locale::default());
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{page}"));
         assert!(at("class=\"alarm\"") < at("<h2>Lojas"));
         assert!(at(">loja-2</a></b></td>") < at(">loja-1</a></b></td>"));

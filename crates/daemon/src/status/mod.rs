@@ -18,7 +18,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
-pub(crate) use html::{page, unknown};
+pub(crate) use html::{RENEWS, page, unknown};
 pub(crate) use live::{Gates, Live, ShownStore, ShownStores};
 pub(crate) use sweeps::{SweepPlan, periods as sweep_periods};
 pub(crate) use text::{Look, show};

@@ -20,7 +20,9 @@ macro_rules! files {
     };
 }
 
-files!["alarms", "doctor", "engine", "place", "status", "store", "words"];
+files![
+    "alarms", "check", "demo", "doctor", "engine", "place", "ports", "renewal", "status", "store", "words"
+];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
 static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English));

@@ -48,6 +48,8 @@ pub struct WantedCounts {
     pub held: u64,
     /// Nobody knows.
     pub doubtful: u64,
+    /// Since when the oldest of these has been so, or what it asks for is wanted.
+    pub oldest_doubtful: Option<DateTime<Utc>>,
 }
 
 impl Store {
@@ -79,15 +81,19 @@ impl Store {
 
 fn add(counts: &mut WantedCounts, row: &Row) -> Result<(), Error> {
     let rows = count(row, 3)?;
+    // An ERP may write a time of its own that nobody can read.
+    let since = row.optional_time(4).ok().flatten();
+    let older = |than: Option<DateTime<Utc>>| [than, since].into_iter().flatten().min();
     match PushState::parse(&row.text(2)?) {
         Some(PushState::Failed) => counts.failed += rows,
         Some(PushState::Held) => counts.held += rows,
-        Some(PushState::Doubtful) => counts.doubtful += rows,
+        Some(PushState::Doubtful) => {
+            counts.doubtful += rows;
+            counts.oldest_doubtful = older(counts.oldest_doubtful);
+        }
         _ => {
             counts.open += rows;
-            // An ERP may write a time of its own that nobody can read.
-            let since = row.optional_time(4).ok().flatten();
-            counts.oldest_open = [counts.oldest_open, since].into_iter().flatten().min();
+            counts.oldest_open = older(counts.oldest_open);
         }
     }
     Ok(())

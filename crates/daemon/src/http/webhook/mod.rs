@@ -20,6 +20,8 @@ mod tls;
 mod tests;
 
 use std::{
+    io,
+    net::SocketAddr,
     sync::{Arc, Weak},
     time::Duration,
 };
@@ -64,19 +66,26 @@ pub(crate) type Receiving = Vec<(StoreKey, Option<SecretString>)>;
 /// What deliveries come in by: the socket, and the certificate where there is one.
 pub(crate) type Front = (TcpListener, Option<Tls>);
 
+/// The receiver cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    /// Its certificate cannot be read.
+    #[error("the receiver's certificate cannot be used ({0}); it takes PEM files")]
+    Certificate(String),
+    /// Nothing can listen there.
+    #[error("webhooks.listen {0} cannot be used ({1}); stop what listens there or choose another port")]
+    Listen(SocketAddr, io::Error),
+}
+
 /// The receiver's socket and certificate, where a store receives webhooks.
-pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, String> {
+pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, OpenError> {
     if configuration.stores.iter().all(|store| store.webhook.is_none()) {
         return Ok(None);
     }
     let section = &configuration.installation.webhooks;
     let tls = section.tls().map(Tls::load).transpose();
-    let tls =
-        tls.map_err(|e| format!("the receiver's certificate cannot be used ({e}); it takes PEM files"))?;
-    let listener = listen(section.listen).map_err(|error| {
-        let listen = section.listen;
-        format!("webhooks.listen {listen} cannot be used ({error}); stop what listens there or choose another port")
-    })?;
+    let tls = tls.map_err(|error| OpenError::Certificate(error.to_string()))?;
+    let listener = listen(section.listen).map_err(|error| OpenError::Listen(section.listen, error))?;
     Ok(Some((listener, tls)))
 }
 

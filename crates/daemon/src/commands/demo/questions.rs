@@ -1,0 +1,96 @@
+//! Questions worth asking a mirror, and their answers as tables.
+
+use anyhow::Result;
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+};
+use espelho_store::{Store, Table};
+
+/// A question: for people, for the database, and the heads of its columns.
+struct Question {
+    title: Text,
+    sql: &'static str,
+    heads: Vec<Text>,
+}
+
+fn questions() -> [Question; 3] {
+    [
+        Question {
+            title: text!("demo-open"),
+            sql: "SELECT status, CAST(count(*) AS TEXT), printf('%.2f', sum(total_order))
+  FROM orders
+ WHERE status NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AND gone_at IS NULL
+ GROUP BY status ORDER BY count(*) DESC",
+            heads: vec![text!("demo-head-status"), text!("demo-head-orders"), text!("demo-head-total")],
+        },
+        Question {
+            title: text!("demo-blocking"),
+            sql: "SELECT order_number, sku, quantity, stock_status
+  FROM order_items
+ WHERE is_blocking_stock = 1 AND gone_at IS NULL
+ ORDER BY order_number LIMIT 5",
+            heads: vec![
+                text!("demo-head-order"),
+                text!("demo-head-sku"),
+                text!("demo-head-quantity"),
+                text!("demo-head-stock-status"),
+            ],
+        },
+        Question {
+            title: text!("demo-running-out"),
+            sql: "SELECT s.sku, l.name, s.available_quantity, p.price
+  FROM product_stock s
+  JOIN products p ON p.store = s.store AND p.id = s.product_id
+  JOIN stock_locations l ON l.store = s.store AND l.location_id = s.location_id
+ WHERE s.gone_at IS NULL
+ ORDER BY CAST(s.available_quantity AS REAL), s.sku LIMIT 5",
+            heads: vec![
+                text!("demo-head-sku"),
+                text!("demo-head-location"),
+                text!("demo-head-available"),
+                text!("demo-head-price"),
+            ],
+        },
+    ]
+}
+
+/// Asks them all, and prints the answers.
+pub(super) async fn show(store: &Store, locale: Locale) -> Result<()> {
+    for Question { title, sql, heads } in questions() {
+        println!("\n{}\n\n{sql};\n", title.message(locale));
+        let heads: Vec<String> = heads.iter().map(|head| head.message(locale)).collect();
+        let rows = store.ask(sql, heads.len()).await?;
+        print!("{}", table(&heads, &rows));
+        if rows.is_empty() {
+            println!("  {}", text!("demo-nothing").message(locale));
+        }
+    }
+    Ok(())
+}
+
+fn table(heads: &[String], rows: &Table) -> String {
+    let width = |at: usize| {
+        let cells = rows.iter().map(|row| row[at].chars().count());
+        cells.chain([heads[at].chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
+    let line = |cells: &[String]| {
+        let cells = cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    [line(heads)].into_iter().chain(rows.iter().map(|row| line(row))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let rows = vec![words(&["paid", "40"]), words(&["preparing", "7"])];
+        let shown = table(&words(&["situação", "n"]), &rows);
+        assert_eq!(shown, "  situação   n\n  paid       40\n  preparing  7\n");
+    }
+}

@@ -1,0 +1,144 @@
+//! A port that the service cannot listen on: who has it, and what to do.
+
+mod holder;
+
+use std::{io, net::SocketAddr};
+
+use espelho_model::{
+    clock::SystemClock,
+    text,
+    text::{Locale, Text},
+};
+use espelho_sync_engine::{Problem, Trouble};
+use serde::Deserialize;
+
+use self::holder::Process;
+use crate::{config::StoreConfig, local};
+
+/// The binary's name, as Linux shows a process.
+const ESPELHO: &str = "espelho";
+
+/// An espelho that answers on the port, as its `/status` says.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+struct Neighbour {
+    service: Service,
+    #[serde(default)]
+    stores: Vec<Shown>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+struct Service {
+    version: String,
+    process: Option<u32>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+struct Shown {
+    store: String,
+}
+
+/// Why `key` (`http.listen`, `webhooks.listen`) cannot be used. Another espelho that serves one of our stores is the exit
+/// code's "another instance holds the store".
+pub(crate) async fn refusal(
+    key: &'static str,
+    address: SocketAddr,
+    error: &io::Error,
+    stores: &[StoreConfig],
+) -> Problem {
+    let neighbour = match error.kind() {
+        io::ErrorKind::AddrInUse => neighbour(address).await,
+        _ => None,
+    };
+    let holder = match &neighbour {
+        Some(neighbour) => neighbour.service.process.map(|id| Process { id, name: ESPELHO.into() }),
+        None => holder::of(address),
+    };
+    let is_ours = |shown: &Shown| stores.iter().any(|store| store.key.as_str() == shown.store);
+    let serves_ours = neighbour.as_ref().is_some_and(|neighbour| neighbour.stores.iter().any(is_ours));
+    let text = explain(key, address, error, holder.as_ref(), neighbour.as_ref());
+    let locale = Locale::default();
+    Problem {
+        trouble: if serves_ours { Trouble::Held } else { Trouble::Failure },
+        code: "port_refused".into(),
+        error: text.message(locale),
+        hint: text.next(locale).unwrap_or_default(),
+    }
+}
+
+/// The espelho that answers there, if it is one.
+async fn neighbour(address: SocketAddr) -> Option<Neighbour> {
+    let answer = local::request(address, "GET", "/status", None, &SystemClock::shared()).await.ok()?;
+    serde_json::from_str(&answer.text().await.ok()?).ok()
+}
+
+fn explain(
+    key: &'static str,
+    address: SocketAddr,
+    error: &io::Error,
+    holder: Option<&Process>,
+    neighbour: Option<&Neighbour>,
+) -> Text {
+    let text = match (error.kind(), holder, neighbour) {
+        (io::ErrorKind::AddrInUse, Some(process), Some(neighbour)) => {
+            let version = neighbour.service.version.as_str();
+            text!("ports-taken-by-service", process = process.id.to_string(), version = version)
+        }
+        (io::ErrorKind::AddrInUse, Some(process), None) if process.name == ESPELHO => {
+            text!("ports-taken-by-espelho", process = process.id.to_string())
+        }
+        (io::ErrorKind::AddrInUse, Some(process), None) => {
+            let name = process.name.as_str();
+            text!("ports-taken-by-program", program = name, process = process.id.to_string())
+        }
+        (io::ErrorKind::AddrInUse, None, _) => text!("ports-taken", port = address.port().to_string()),
+        (io::ErrorKind::PermissionDenied, ..) => text!("ports-not-permitted"),
+        (io::ErrorKind::AddrNotAvailable, ..) => text!("ports-not-of-this-machine"),
+        _ => text!("ports-refused", error = error.to_string()),
+    };
+    text.with("key", key).with("address", address.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_the_port_is_named_with_the_next_step() {
+        let neighbour =
+            |process| Neighbour { service: Service { version: "0.1.0".into(), process }, stores: Vec::new() };
+        let process = |name: &str| Some(Process { id: 4_711, name: name.into() });
+        let (in_use, denied) = (io::ErrorKind::AddrInUse, io::ErrorKind::PermissionDenied);
+        for (kind, holder, neighbour, words) in [
+            (
+                in_use,
+                process("espelho"),
+                Some(neighbour(Some(4_711))),
+                &["4711", "0.1.0", "espelho status"][..],
+            ),
+            (in_use, process("espelho"), None, &["4711", "espelho"]),
+            (in_use, process("nginx"), None, &["nginx", "4711", "kill 4711"]),
+            (in_use, None, None, &["ss -ltnp", ":8787"]),
+            (denied, None, None, &["1024"]),
+            (io::ErrorKind::AddrNotAvailable, None, None, &["http.listen"]),
+            (io::ErrorKind::Other, None, None, &["other error"]),
+        ] {
+            let address = "127.0.0.1:8787".parse().unwrap();
+            let text = explain("http.listen", address, &kind.into(), holder.as_ref(), neighbour.as_ref());
+            for locale in text::Language::ALL.map(Locale::of) {
+                let said = format!("{} {}", text.message(locale), text.next(locale).unwrap());
+                assert!(said.contains("http.listen") && said.contains("127.0.0.1:8787"), "{said}");
+                assert!(words.iter().all(|word| said.contains(word)), "{words:?} in {said}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_neighbour_is_read_from_its_status_whatever_else_that_says() {
+        let status = r#"{"state":"ok","service":{"running":true,"version":"9.0.0","process":7,"x":1},
+            "stores":[{"store":"loja-1","anything":{}}]}"#;
+        let neighbour: Neighbour = serde_json::from_str(status).unwrap();
+        assert_eq!(neighbour.service, Service { version: "9.0.0".into(), process: Some(7) });
+        assert_eq!(neighbour.stores, [Shown { store: "loja-1".into() }]);
+        assert!(serde_json::from_str::<Neighbour>("{\"status\":\"up\"}").is_err());
+    }
+}

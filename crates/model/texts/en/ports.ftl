@@ -1,0 +1,16 @@
+# The port that the service should listen on is taken, or refused.
+
+ports-taken-by-service = { $key } { $address }: another espelho (process { $process }, version { $version }) serves there.
+    .next = See how it is: espelho status. To restart it: sudo systemctl restart espelho. A second installation needs another port in { $key } of espelho.toml.
+ports-taken-by-espelho = { $key } { $address }: another espelho (process { $process }) listens there.
+    .next = Stop it (sudo systemctl stop espelho, or kill { $process }), or write another port into { $key } of espelho.toml.
+ports-taken-by-program = { $key } { $address }: the program { $program } (process { $process }) listens there.
+    .next = Stop it (kill { $process }), or write another port into { $key } of espelho.toml.
+ports-taken = { $key } { $address }: another program listens there.
+    .next = See which one: sudo ss -ltnp 'sport = :{ $port }'. Stop it, or write another port into { $key } of espelho.toml.
+ports-not-permitted = { $key } { $address }: the system does not permit listening there.
+    .next = Ports below 1024 are root's: write a port from 1024 up into { $key } of espelho.toml.
+ports-not-of-this-machine = { $key } { $address }: this machine does not have this address.
+    .next = Write into { $key } of espelho.toml an address that "ip address" shows; 127.0.0.1 is always there.
+ports-refused = { $key } { $address }: nothing can listen there ({ $error }).
+    .next = Write another address or another port into { $key } of espelho.toml.
