@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota, tally::Timings};
-use espelho_model::{Clock, StoreKey, clock::SystemClock, watch::Watch};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
     LeaseOwner, Problem, Progress, Room, StoreContext, StoreMemory, Trouble, labels::Labels,
@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     sandbox: Http,
     owner: String,
     labels: LabelsSection,
+    /// How people read what is written for them: the installation's language and time zone.
+    pub locale: Locale,
 }
 
 impl Shared {
@@ -93,6 +95,7 @@ impl Shared {
             sandbox: http(true)?,
             owner,
             labels: configuration.installation.labels.clone(),
+            locale: configuration.locale(),
         })
     }
 
@@ -135,6 +138,7 @@ impl Shared {
                 client: client.owned_by(LeaseOwner::of(&lease)),
                 store: self.store.clone(),
                 lease,
+                locale: self.locale,
                 clock: Arc::clone(&self.clock),
                 progress: Arc::clone(&self.progress),
                 stop: self.stop.child_token(),
@@ -251,12 +255,7 @@ pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
 }
 
 fn stopped_early() -> Problem {
-    Problem {
-        trouble: Trouble::Stopped,
-        code: "stopped".into(),
-        error: "stopped before the work began".into(),
-        hint: "run again".into(),
-    }
+    Problem::of(Trouble::Stopped, "stopped", text!("run-stopped-before"))
 }
 
 /// A relative SQLite path lies in systemd's state directory where there is one.

@@ -10,6 +10,7 @@ use espelho_api_client::Stats;
 use espelho_model::{
     Clock, StoreKey,
     sync::{Resource, RunState},
+    text::Locale,
 };
 use espelho_store::EffectState;
 use espelho_sync_engine::{
@@ -29,18 +30,20 @@ pub(crate) struct Measure {
     store: StoreKey,
     health: Arc<Health>,
     clock: Arc<dyn Clock>,
+    /// How people read what is wrong.
+    locale: Locale,
     /// What was counted so far.
     counted: Mutex<Stats>,
 }
 
 impl Measure {
     /// Listens from now on.
-    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>, locale: Locale) -> Self {
         // The lines are there from the start, so that an alert on their growth sees the first one.
         for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
             metrics::counter!(name, "store" => store.to_string()).absolute(0);
         }
-        Self { store, health, clock, counted: Mutex::default() }
+        Self { store, health, clock, locale, counted: Mutex::default() }
     }
 
     fn label(&self) -> String {
@@ -63,11 +66,11 @@ impl Observer for Measure {
                 tracing::info!(store = %key, state, "the reconciliation is stopped before its end");
             }
             Some(problem) => tracing::error!(
-                store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint, "not reconciled"
+                store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint(), "not reconciled"
             ),
         }
         let foreign_login = problem.is_some_and(|problem| problem.code == FOREIGN_LOGIN);
-        let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
+        let problem = problem.map(|problem| problem.in_one_line(self.locale));
         self.health.change(key, |health| {
             (health.last, health.foreign_login) = (Some((now, report.state)), foreign_login);
             health.problem = problem;

@@ -48,9 +48,9 @@ impl StoreTask {
         match self.shared.take(&self.config).await {
             Ok(lease) => Ok((lease, last_seen)),
             Err(problem) => {
-                let (key, error, next_step) = (&self.config.key, &problem.error, &problem.hint);
+                let (key, error, next_step) = (&self.config.key, &problem.error, problem.hint());
                 tracing::error!(store = %key, code = problem.code, error, next_step, "waiting for the store");
-                self.health.change(key, |health| health.problem = Some(problem.error.clone()));
+                self.health.change(key, |health| health.problem = Some(problem.message(self.shared.locale)));
                 Err(problem)
             }
         }
@@ -77,7 +77,9 @@ impl StoreTask {
                     self.boxed_give_back(context.lease).await;
                 }
                 Err(problem) => {
-                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
+                    self.health.change(&self.config.key, |health| {
+                        health.problem = Some(problem.message(self.shared.locale));
+                    });
                     self.wait(LEASE_RETRY).await;
                 }
             }
@@ -93,7 +95,12 @@ impl StoreTask {
         metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).absolute(0);
         self.health.change(key, |health| (health.held, health.problem) = (true, None));
         tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
-        let measure = Measure::new(key.clone(), Arc::clone(&self.health), Arc::clone(&self.shared.clock));
+        let measure = Measure::new(
+            key.clone(),
+            Arc::clone(&self.health),
+            Arc::clone(&self.shared.clock),
+            self.shared.locale,
+        );
         let mut options = live::Options {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),
@@ -146,13 +153,13 @@ impl StoreTask {
     fn folder(&self) -> Option<Folder> {
         let (store, clock) = (self.shared.store.clone(), Arc::clone(&self.shared.clock));
         let path = self.config.inbox.clone()?;
-        Some(Folder { path, key: self.config.key.clone(), store, clock })
+        Some(Folder { path, key: self.config.key.clone(), store, clock, locale: self.shared.locale })
     }
 
     fn tell(&self, problem: &Problem) {
-        let (error, next_step) = (&problem.error, &problem.hint);
+        let (error, next_step) = (&problem.error, problem.hint());
         tracing::error!(store = %self.config.key, code = problem.code, error, next_step, "the work on the store ended");
-        let (code, problem) = (problem.code.as_str(), format!("{error}; {next_step}"));
+        let (code, problem) = (problem.code.as_str(), problem.in_one_line(self.shared.locale));
         let foreign = code == FOREIGN_LOGIN;
         self.health.change(&self.config.key, |health| {
             (health.problem, health.foreign_login) = (Some(problem), foreign);
@@ -183,7 +190,9 @@ impl StoreTask {
                 Ok(lease) => return Some((lease, last_seen)),
                 Err(problem) => {
                     let is_held = problem.is_lost();
-                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
+                    self.health.change(&self.config.key, |health| {
+                        health.problem = Some(problem.message(self.shared.locale));
+                    });
                     if !is_held {
                         self.wait(LEASE_RETRY).await;
                     }

@@ -6,7 +6,7 @@ use std::{
     sync::Mutex,
 };
 
-use espelho_model::clock::SystemClock;
+use espelho_model::{clock::SystemClock, text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -29,12 +29,12 @@ pub(super) async fn run(cli: &Cli, path: Option<&Path>) -> u8 {
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
 async fn back_up(url: &str, path: Option<&Path>) -> Result<PathBuf, Problem> {
-    only_files(url, |url| format!("pg_dump --format=custom --file=espelho.dump \"{url}\""))?;
+    only_files(url, |url| text!("copies-postgres-backup", url = url))?;
     let clock = SystemClock::shared();
     let store = Store::open_to_copy(url, clock.clone()).await.map_err(|error| Problem::from_store(&error))?;
     let path = path.map_or_else(
@@ -51,16 +51,11 @@ async fn back_up(url: &str, path: Option<&Path>) -> Result<PathBuf, Problem> {
 }
 
 /// A server's database is copied by the server's own tools, which know what else is in it.
-pub(super) fn only_files(url: &str, instead: impl FnOnce(&str) -> String) -> Result<(), Problem> {
+pub(super) fn only_files(url: &str, instead: impl FnOnce(&str) -> Text) -> Result<(), Problem> {
     if url.starts_with("sqlite:") {
         return Ok(());
     }
-    Err(Problem {
-        trouble: Trouble::Configuration,
-        code: "postgres".into(),
-        error: "the database is on a PostgreSQL server, which has tools of its own for backups".into(),
-        hint: format!("run: {}", instead(&Store::shown(url))),
-    })
+    Err(Problem::of(Trouble::Configuration, "postgres", instead(&Store::shown(url))))
 }
 
 /// How far a copy has come, on a terminal.

@@ -140,20 +140,24 @@ async fn once(
     folder: &std::path::Path,
     json: bool,
 ) -> Result<u8> {
+    let locale = configuration.locale();
     let progress = progress::for_stderr(espelho_model::clock::SystemClock::shared());
     let shared = open(configuration, progress, stop).await?;
     let mut reports: Vec<StoreReport> = Vec::new();
     for config in &configuration.stores {
-        let context = shared.context(config).await.map_err(|problem| anyhow::anyhow!("{}", problem.error))?;
+        let context = shared
+            .context(config)
+            .await
+            .map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;
         reports.push(reconcile(&context, &Options { kind: "demo", ..Options::default() }).await);
     }
     let database = folder.join("espelho.db");
     if json {
-        let mut object = report::as_json(&reports);
+        let mut object = report::as_json(&reports, locale);
         object["database"] = json!(database);
         println!("{object}");
     } else {
-        print!("{}", report::as_text(&reports));
+        print!("{}", report::as_text(&reports, locale));
         println!("\nmirrored into {}", database.display());
         show_tables(&shared.store, configuration).await?;
         show_questions(&shared.store).await?;
@@ -168,8 +172,9 @@ async fn open(
     progress: Arc<dyn Progress>,
     stop: CancellationToken,
 ) -> Result<Shared> {
+    let locale = configuration.locale();
     let shared = Shared::open(configuration, "demo", progress, stop).await;
-    shared.map_err(|problem| anyhow::anyhow!("{}; {}", problem.error, problem.hint))
+    shared.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))
 }
 
 async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()> {
@@ -224,6 +229,7 @@ async fn keep_on(mut configuration: Configuration, stop: CancellationToken, cont
     };
     let address = listener.local_addr().context("no address")?;
     configuration.installation.http.listen = address;
+    let locale = configuration.locale();
     eprintln!("health and metrics: http://{address}/readyz?verbose and http://{address}/metrics");
     eprintln!("the marketplace sells something every {} s; Ctrl-C ends it all", SALE_EVERY.as_secs());
     let shared = open(&configuration, Arc::new(Silent), stop.clone()).await?;
@@ -231,7 +237,7 @@ async fn keep_on(mut configuration: Configuration, stop: CancellationToken, cont
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));
     let served = Service::new(shared, configuration).run(listener, None, Outside::default()).await;
     selling.abort();
-    served.map_err(|problem| anyhow::anyhow!("{}; {}", problem.error, problem.hint))?;
+    served.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;
     Ok(exit::COMPLETE)
 }
 

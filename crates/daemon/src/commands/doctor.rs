@@ -108,7 +108,7 @@ impl Finding {
     fn problem(check: &'static str, problem: &Problem) -> Self {
         let state = if problem.trouble == Trouble::Held { State::Yellow } else { State::Red };
         let is_authentication = problem.trouble == Trouble::Authentication;
-        Self { is_authentication, ..green(check, problem.error.clone()).but(state, &problem.hint) }
+        Self { is_authentication, ..green(check, problem.error.clone()).but(state, &problem.hint()) }
     }
 
     fn lines(&self) -> String {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use espelho_model::text;
 use espelho_sync_engine::Silent;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -19,10 +20,10 @@ pub(super) async fn run(cli: &Cli) -> u8 {
             shared.store.close().await;
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
-                false => println!("the database is up to date"),
+                false => println!("{}", text!("copies-migrated").message(cli.locale)),
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }

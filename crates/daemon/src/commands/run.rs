@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use espelho_sync_engine::Silent;
+use espelho_model::text;
+use espelho_sync_engine::{Problem, Silent, Trouble};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{load, say};
+use super::{load, no_signals, say};
 use crate::{
     cli::Cli,
     config,
@@ -30,38 +31,34 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     let outside = match (Panics::listen(), Reloads::of(config::directory(cli.config.as_deref()))) {
         (panics, Ok(reloads)) => Outside { panics, reloads: Some(reloads) },
         (_, Err(error)) => {
-            eprintln!("espelho: no handler for SIGHUP: {error}");
+            eprintln!("espelho: {}", no_signals(&error.into()).message(cli.locale));
             return exit::FAILED;
         }
     };
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
-        eprintln!("espelho: {error:#}");
+        eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
     }
     let listen = configuration.installation.http.listen;
     let listener = match TcpListener::bind(listen).await {
         Ok(listener) => listener,
         Err(error) => {
-            eprintln!(
-                "espelho: http.listen {listen} cannot be used ({error}); stop what listens there or choose another port"
-            );
-            return exit::FAILED;
+            let (address, problem) = (listen.to_string(), error.to_string());
+            let text = text!("run-listen", address = address, problem = problem);
+            return say(&Problem::of(Trouble::Failure, "listen", text), cli);
         }
     };
     let webhooks = match webhook::open(&configuration) {
         Ok(webhooks) => webhooks,
-        Err(why) => {
-            eprintln!("espelho: {why}");
-            return exit::FAILED;
-        }
+        Err(why) => return say(&Problem::of(Trouble::Failure, "webhooks", why), cli),
     };
     let shared = match Shared::open(&configuration, "run", Arc::new(Silent), stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     match Service::new(shared, configuration).run(listener, webhooks, outside).await {
         Ok(()) => exit::COMPLETE,
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }

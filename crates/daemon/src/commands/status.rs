@@ -24,7 +24,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
     };
     let of = match named(&configuration, store) {
         Ok(keys) => store.and(keys.into_iter().next()),
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let clock = SystemClock::shared();
     let asked = ask_service(configuration.installation.http.listen, of.as_ref(), &clock).await;
@@ -32,7 +32,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
         Some(picture) => picture,
         None => match look(&configuration, of.as_ref(), &clock).await {
             Ok(picture) => picture,
-            Err(problem) => return say(&problem, cli.json),
+            Err(problem) => return say(&problem, cli),
         },
     };
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -4,6 +4,7 @@ mod cadence;
 mod file;
 mod installation;
 mod labels;
+mod people;
 mod push;
 mod secret;
 mod store;
@@ -11,7 +12,10 @@ mod webhook;
 
 use std::path::{Path, PathBuf};
 
-use espelho_model::StoreKey;
+use espelho_model::{
+    StoreKey, text,
+    text::{Locale, Text},
+};
 
 use crate::{
     http::webhook::Receiving,
@@ -20,6 +24,7 @@ use crate::{
 
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
+pub(crate) use people::of_installation as people;
 pub(crate) use store::{Environment, StoreConfig};
 pub(crate) use webhook::WebhookConfig;
 
@@ -30,7 +35,15 @@ pub(crate) struct ConfigError {
     /// File and line, or the environment variable.
     pub place: String,
     /// What is wrong, ending in the next step.
-    pub problem: String,
+    pub problem: Text,
+}
+
+impl ConfigError {
+    /// The same for people: where, what, and the next step.
+    pub(crate) fn text(&self) -> Text {
+        let mistake = text!("config-at", place = &self.place, problem = self.problem.clone());
+        text!("config-mistake", mistake = mistake)
+    }
 }
 
 /// Everything that DIR says.
@@ -43,6 +56,11 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// How the service writes for people: the installation's language and time zone.
+    pub(crate) fn locale(&self) -> Locale {
+        Locale { language: self.installation.language, timezone: self.installation.timezone }
+    }
+
     /// Those that receive webhooks, with the secrets that are configured.
     pub(crate) fn receiving(&self) -> Receiving {
         let receives =
@@ -78,7 +96,7 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     if !dir.is_dir() {
         return Err(vec![ConfigError {
             place: dir.display().to_string(),
-            problem: "there is no such folder; create it with espelho.toml and stores/KEY.toml, or name another with --config".into(),
+            problem: text!("config-no-folder"),
         }]);
     }
     let mut errors = Vec::new();
@@ -109,9 +127,7 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
         let first = seen.insert((&store.base_url, &store.username), &store.key)?;
         Some(ConfigError {
             place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
-            problem: format!(
-                "has the credential of store {first}; create one for each store in the seller portal"
-            ),
+            problem: text!("config-shared-credential", first = first.as_str()),
         })
     })
 }
@@ -122,7 +138,7 @@ fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
     let place = folder.display().to_string();
     let entries = std::fs::read_dir(&folder).map_err(|e| ConfigError {
         place: place.clone(),
-        problem: format!("cannot be read ({e}); put one KEY.toml for each store there"),
+        problem: text!("config-stores-unreadable", problem = e.to_string()),
     })?;
     let mut files = Vec::new();
     for entry in entries.flatten() {
@@ -133,11 +149,11 @@ fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
         }
         let place = path.display().to_string();
         let key = StoreKey::new(&stem)
-            .map_err(|e| ConfigError { place, problem: format!("{e}; rename the file") })?;
+            .map_err(|_| ConfigError { place, problem: text!("config-bad-key", key = &stem) })?;
         files.push((key, path));
     }
     if files.is_empty() {
-        return Err(ConfigError { place, problem: "has no KEY.toml; write one for each store".into() });
+        return Err(ConfigError { place, problem: text!("config-no-stores") });
     }
     files.sort();
     Ok(files)

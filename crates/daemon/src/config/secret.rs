@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text, text::Text};
 use secrecy::SecretString;
 
 /// Finds a store's password; the error says where it was looked for.
@@ -12,20 +12,21 @@ pub(super) fn password(
     key: &StoreKey,
     inline: Option<SecretString>,
     file: Option<&Path>,
-) -> Result<SecretString, String> {
+) -> Result<SecretString, Text> {
+    let unreadable = |tried: Vec<Text>| text!("config-password", tried = tried);
     match (inline, file) {
-        (Some(_), Some(_)) => Err("credentials has both password and password_file; keep one".into()),
+        (Some(_), Some(_)) => Err(text!("config-password-twice")),
         (Some(password), None) => Ok(password),
-        (None, Some(file)) => from_file(dir, store_file, file).map_err(|e| format!("the password {e}")),
-        (None, None) => from_first(&[systemd_credential(key).ok_or_else(|| {
-            "credentials has neither password nor password_file, and systemd passed no credential".to_owned()
-        })?])
-        .map_err(|e| format!("the password {e}")),
+        (None, Some(file)) => from_file(dir, store_file, file).map_err(unreadable),
+        (None, None) => {
+            let passed = systemd_credential(key).ok_or_else(|| text!("config-no-password"))?;
+            from_first(&[passed]).map_err(unreadable)
+        }
     }
 }
 
-/// Reads a secret from a file; the error, which its name comes before, says where it was looked for.
-pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, String> {
+/// Reads a secret from a file; the error says where it was looked for.
+pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, Vec<Text>> {
     from_first(&candidates(dir, store_file, file))
 }
 
@@ -45,7 +46,7 @@ fn systemd_credential(key: &StoreKey) -> Option<PathBuf> {
     Some(PathBuf::from(dir).join(format!("{key}.password")))
 }
 
-fn from_first(candidates: &[PathBuf]) -> Result<SecretString, String> {
+fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Text>> {
     let mut tried = Vec::new();
     for path in candidates {
         match std::fs::read_to_string(path) {
@@ -53,9 +54,12 @@ fn from_first(candidates: &[PathBuf]) -> Result<SecretString, String> {
             Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
                 return Ok(text.trim_end_matches(['\r', '\n']).into());
             }
-            Ok(_) => tried.push(format!("{} is empty", path.display())),
-            Err(error) => tried.push(format!("{}: {error}", path.display())),
+            Ok(_) => tried.push(text!("config-file-empty", path = path.display().to_string())),
+            Err(error) => {
+                let (path, problem) = (path.display().to_string(), error.to_string());
+                tried.push(text!("config-file-error", path = path, problem = problem));
+            }
         }
     }
-    Err(format!("cannot be read ({})", tried.join("; ")))
+    Err(tried)
 }

@@ -143,7 +143,7 @@ pub(super) async fn json(Extract(state): Extract<State>, Query(asked): Query<Ask
         asked,
         |picture| Json(picture).into_response(),
         |name| refusal(format!("there is no store {name:?}"), "ask for one of /status").into_response(),
-        |error| refusal(error.to_string(), error.hint()).into_response(),
+        |error| refusal(error.to_string(), &error.hint()).into_response(),
     )
     .await
 }
@@ -155,7 +155,7 @@ pub(super) async fn page(Extract(state): Extract<State>, Query(asked): Query<Ask
         asked,
         |picture| Html(status::page(picture)).into_response(),
         |name| Html(status::unknown(name)).into_response(),
-        |error| Html(status::unavailable(&error.to_string(), error.hint())).into_response(),
+        |error| Html(status::unavailable(&error.to_string(), &error.hint())).into_response(),
     )
     .await
 }

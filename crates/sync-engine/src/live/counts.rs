@@ -115,7 +115,9 @@ impl Live<'_> {
         match self.poll().test_webhook().await {
             Ok(()) => self.note_tested(at, None),
             // It has none that is active.
-            Err(error) if is_final(&error) => self.note_tested(at, Some(crate::report::with_causes(&error))),
+            Err(error) if is_final(&error) => {
+                self.note_tested(at, Some(error.text().message(self.context.locale)))
+            }
             Err(error) => return Err(Problem::from_api(&error)),
         }
         Ok(())
@@ -127,7 +129,8 @@ impl Live<'_> {
     pub(super) async fn webhook_round_trip(&self, client: &Client) -> RoundTrip {
         let clock = &self.context.clock;
         let (at, begun) = (clock.now(), clock.monotonic());
-        let problem = client.test_webhook().await.err().map(|error| crate::report::with_causes(&error));
+        let locale = self.context.locale;
+        let problem = client.test_webhook().await.err().map(|error| error.text().message(locale));
         self.note_tested(at, problem.clone());
         let since_then = || clock.monotonic() - begun;
         while problem.is_none() && !self.is_stopping() && since_then() < ROUND_TRIP {

@@ -24,7 +24,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{Clock, StoreKey, watch};
+use espelho_model::{Clock, StoreKey, text, text::Text, watch};
 use espelho_store::Store;
 use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -65,17 +65,16 @@ pub(crate) type Receiving = Vec<(StoreKey, Option<SecretString>)>;
 pub(crate) type Front = (TcpListener, Option<Tls>);
 
 /// The receiver's socket and certificate, where a store receives webhooks.
-pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, String> {
+pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, Text> {
     if configuration.stores.iter().all(|store| store.webhook.is_none()) {
         return Ok(None);
     }
     let section = &configuration.installation.webhooks;
     let tls = section.tls().map(Tls::load).transpose();
-    let tls =
-        tls.map_err(|e| format!("the receiver's certificate cannot be used ({e}); it takes PEM files"))?;
+    let tls = tls.map_err(|error| text!("run-certificate", problem = error.to_string()))?;
     let listener = listen(section.listen).map_err(|error| {
-        let listen = section.listen;
-        format!("webhooks.listen {listen} cannot be used ({error}); stop what listens there or choose another port")
+        let (address, problem) = (section.listen.to_string(), error.to_string());
+        text!("run-webhooks-listen", address = address, problem = problem)
     })?;
     Ok(Some((listener, tls)))
 }
