@@ -173,6 +173,8 @@ impl Installation {
         }
         command.arg("--config").arg(self.dir.path()).args(arguments).current_dir(self.dir.path());
         command.env("TMPDIR", self.dir.path()).env("STATE_DIRECTORY", self.dir.path());
+        // People are spoken to in English here; rows are in the installation's language, which is Portuguese.
+        command.env("LC_ALL", "en_US.UTF-8");
         command
     }
 

@@ -349,7 +349,10 @@ async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
     assert_eq!(named, ["P00001 surplus", "P00002 listing", "P00003 detail", "P00013 missing"], "{found}");
     assert_eq!(mirror.everything().await, before);
     let shown = installation.run(&["audit", "--store", "loja-1", "--sample", "0"]).await.expect(3);
-    assert!(shown.stdout.contains("P00013: missing") && shown.stdout.contains("--resync --deep"), "{shown}");
+    assert!(
+        shown.stdout.contains("P00013: missing in the mirror") && shown.stdout.contains("--resync --deep"),
+        "{shown}"
+    );
 
     // One that takes no limit is asked without it, as by a run.
     shop.rule(|call| {

@@ -60,7 +60,7 @@ async fn systemd_is_told_of_the_start_of_progress_of_reloads_and_of_the_end(kind
     let (manager, service) = Manager::start(&installation);
     manager.hears("READY=1").await;
     // It is said at most every few seconds, so that the store may not be ours yet the first time.
-    let said = "STATUS=1 de 1 lojas nesta instância; conciliação mais antiga há menos de 1 min; sem erros";
+    let said = "STATUS=1 de 1 loja nesta instância; conciliação mais antiga há menos de 1 min; sem erros";
     assert_eq!(manager.hears(said).await.trim_end(), said);
     for _ in 0..3 {
         manager.hears("WATCHDOG=1").await;
@@ -246,7 +246,7 @@ async fn a_log_in_json_has_one_object_a_line_whatever_the_marketplace_says() {
     installation.write_main("[log]\nformat = \"json\"\n");
     shop.join(&installation);
     let (manager, service) = Manager::start(&installation);
-    let status = manager.hears("STATUS=1 de 1 lojas nesta instância; conciliação").await;
+    let status = manager.hears("STATUS=1 de 1 loja nesta instância; conciliação").await;
     assert_eq!(status.trim_end().lines().count(), 1, "{status}");
     service.terminate().await;
     let ended = service.end().await.expect(0);

@@ -46,7 +46,7 @@ async fn a_webhook_is_moved_only_where_the_operator_says_so(kind: Kind) {
     assert_eq!(addresses(&sandbox), [OURS]);
     assert_eq!(installation.resync(&[]).await.expect(0).store()["logins"], 0);
 
-    copy.run(&["webhook", "move", "nowhere"]).await.expect(2).says("there is no store");
+    copy.run(&["webhook", "move", "nowhere"]).await.expect(2).says("There is no store");
     copy.run(&["webhook", "move", STORE]).await.expect(0);
     let moved = copy.resync(&[]).await.expect(0);
     assert_eq!((&moved.store()["logins"], addresses(&sandbox)), (&1.into(), vec![OTHER.to_owned()]));

@@ -1,5 +1,7 @@
 //! Why a request cannot be built.
 
+use espelho_model::{text, text::Text};
+
 /// What the document says of a value that it must not be. Constructors give it back, so that nothing is sent that the
 /// marketplace would refuse, or worse, obey.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +31,7 @@ pub enum Invalid {
         /// What it is.
         value: String,
         /// What it must be.
-        rule: &'static str,
+        rule: Text,
     },
     /// An update that would change nothing.
     #[error("the update has no field to change")]
@@ -40,13 +42,30 @@ pub enum Invalid {
         /// The tier.
         min_quantity: u32,
         /// The rule that it breaks.
-        rule: &'static str,
+        rule: Text,
     },
 }
 
 impl Invalid {
     /// A value outside what the document allows.
-    pub(crate) fn value(field: &'static str, value: impl std::fmt::Display, rule: &'static str) -> Self {
+    pub(crate) fn value(field: &'static str, value: impl std::fmt::Display, rule: Text) -> Self {
         Self::Value { field, value: value.to_string(), rule }
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Missing { field } => text!("value-missing-field", field = *field),
+            Self::TooLong { field, length, limit } => {
+                text!("value-too-long", field = *field, length = *length, limit = *limit)
+            }
+            Self::Value { field, value, rule } => {
+                text!("value-rule", field = *field, value = value, rule = rule.clone())
+            }
+            Self::NothingToChange => text!("value-nothing-to-change"),
+            Self::Tier { min_quantity, rule } => {
+                text!("value-tier", tier = *min_quantity, rule = rule.clone())
+            }
+        }
     }
 }

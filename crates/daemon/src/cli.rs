@@ -1,4 +1,4 @@
-//! The command line (PRODUCT contract 1).
+//! The command line (PRODUCT contract 1). What people read of it (`--help`) is in the catalogue, area `help`.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use espelho_sync_engine::Subject;
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
 #[derive(Debug, Parser)]
-#[command(name = "espelho", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "espelho", version, max_term_width = 100)]
 pub struct Cli {
     /// The configuration: DIR/espelho.toml and DIR/stores/KEY.toml [default: $ESPELHO_CONFIG, else
     /// /etc/espelho if it exists, else ./config].
@@ -34,9 +34,6 @@ pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 }
-
-const EXIT_CODES: &str = "Exit codes: 0 complete, 1 failed, 2 bad usage or configuration, 3 partial, \
-4 authentication, 5 refused by a guard, 6 another instance holds the store.";
 
 /// `espelho --resync` and its options.
 #[derive(Args, Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota, tally::Timings};
-use espelho_model::{Clock, StoreKey, clock::SystemClock, watch::Watch};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
     LeaseOwner, Problem, Progress, Room, StoreContext, StoreMemory, Trouble, labels::Labels,
@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     labels: LabelsSection,
     /// Where relative paths begin.
     pub state: PathBuf,
+    /// How people read what is written for them: the installation's language and time zone.
+    pub locale: Locale,
 }
 
 impl Shared {
@@ -106,6 +108,7 @@ impl Shared {
             owner,
             labels: configuration.installation.labels.clone(),
             state: place::state_directory().path,
+            locale: configuration.locale(),
         })
     }
 
@@ -148,6 +151,7 @@ impl Shared {
                 client: client.owned_by(LeaseOwner::of(&lease)),
                 store: self.store.clone(),
                 lease,
+                locale: self.locale,
                 clock: Arc::clone(&self.clock),
                 progress: Arc::clone(&self.progress),
                 stop: self.stop.child_token(),
@@ -274,12 +278,7 @@ pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
 }
 
 fn stopped_early() -> Problem {
-    Problem {
-        trouble: Trouble::Stopped,
-        code: "stopped".into(),
-        error: "stopped before the work began".into(),
-        hint: "run again".into(),
-    }
+    Problem::of(Trouble::Stopped, "stopped", text!("run-stopped-before"))
 }
 
 fn host_name() -> String {

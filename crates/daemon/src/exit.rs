@@ -46,8 +46,7 @@ mod tests {
 
     fn report(trouble: Option<Trouble>, state: RunState) -> StoreReport {
         let key = StoreKey::new("a").unwrap();
-        let problem =
-            |trouble| Problem { trouble, code: String::new(), error: String::new(), hint: String::new() };
+        let problem = |trouble| Problem::of(trouble, "", espelho_model::text::Text::new("x"));
         let mut report = StoreReport::not_begun(key, problem(Trouble::Failure));
         report.problem = trouble.map(problem);
         report.state = state;

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, text, text::Locale};
 use espelho_store::Store;
 use tokio::task::AbortHandle;
 
@@ -42,6 +42,8 @@ pub(crate) struct Folder {
     pub(crate) key: StoreKey,
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
+    /// How people read what is wrong with a file.
+    pub(crate) locale: Locale,
 }
 
 /// A watch that ends with this value.
@@ -112,7 +114,7 @@ impl Folder {
             Err(bad) => {
                 let place = self.place(file, "failed").map_err(told)?;
                 // Before the file: whoever finds that finds this.
-                fs::write(beside(&place), in_words(&bad)).map_err(told)?;
+                fs::write(beside(&place), in_words(&bad, self.locale)).map_err(told)?;
                 fs::rename(file, &place).map_err(told)?;
                 let next_step =
                     "correct the lines that its .error.txt names, and put it into the folder again";
@@ -143,13 +145,14 @@ fn beside(file: &Path) -> PathBuf {
     name.into()
 }
 
-fn in_words(bad: &BadLines) -> String {
-    format!(
-        "Nada deste arquivo foi importado. Corrija estas linhas e coloque o arquivo na pasta de novo:\n{}\n\n\
-         Nothing of this file was imported. Correct these lines, and put the file into the folder again:\n{}\n",
-        bad.in_portuguese().join("\n"),
-        bad.in_english().join("\n")
-    )
+fn in_words(bad: &BadLines, locale: Locale) -> String {
+    let mut report = text!("files-report-head").message(locale);
+    for line in bad.texts() {
+        report.push('\n');
+        report.push_str(&line.message(locale));
+    }
+    report.push('\n');
+    report
 }
 
 /// What a file holds, or what is wrong with it.

@@ -3,7 +3,7 @@
 //! The first line names the columns, as the tables do; `;` and `,` both separate, and in a file with `;` a number may have a
 //! decimal comma, as Brazilian spreadsheets write it.
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text, text::Text};
 use espelho_store::{Error as StoreError, PriceWish, StockWish, Store};
 use rust_decimal::Decimal;
 
@@ -14,36 +14,28 @@ const MOST_NAMED: usize = 20;
 
 /// What is wrong with a file, line by line.
 pub(crate) struct BadLines {
-    lines: Vec<(u64, Words)>,
+    lines: Vec<(u64, Text)>,
     /// How many there are beside.
     more: usize,
 }
 
-/// A problem in Portuguese and English.
-type Words = [String; 2];
-
-fn words(portuguese: impl Into<String>, english: impl Into<String>) -> Words {
-    [portuguese.into(), english.into()]
-}
-
 impl BadLines {
-    fn one(line: u64, problem: Words) -> Self {
+    fn one(line: u64, problem: Text) -> Self {
         Self { lines: vec![(line, problem)], more: 0 }
     }
 
-    /// In English, a text for each line.
-    pub(crate) fn in_english(&self) -> Vec<String> {
-        let named = self.lines.iter().map(|(line, [_, english])| format!("line {line}: {english}"));
-        let more = (self.more > 0).then(|| format!("and {} more lines", self.more));
+    /// A text for each line.
+    pub(crate) fn texts(&self) -> Vec<Text> {
+        let named = self.lines.iter();
+        let named = named.map(|(line, problem)| text!("files-line", line = *line, problem = problem.clone()));
+        let more = (self.more > 0).then(|| text!("files-more-lines", more = self.more));
         named.chain(more).collect()
     }
+}
 
-    /// In Portuguese.
-    pub(crate) fn in_portuguese(&self) -> Vec<String> {
-        let named = self.lines.iter().map(|(line, [portuguese, _])| format!("linha {line}: {portuguese}"));
-        let more = (self.more > 0).then(|| format!("e mais {} linhas", self.more));
-        named.chain(more).collect()
-    }
+/// A number outside what it may be.
+fn not(field: &str, value: impl ToString, rule: Text) -> Text {
+    text!("value-rule", field = field, value = value.to_string(), rule = rule)
 }
 
 /// What a file holds.
@@ -101,17 +93,12 @@ pub(crate) fn rows(kind: ImportKind, file: &[u8]) -> Result<Rows, BadLines> {
 
 /// A file that nobody reads.
 pub(crate) fn too_large(most: u64) -> BadLines {
-    let problem = words(
-        format!("o arquivo tem mais de {most} bytes: divida-o em vários"),
-        format!("the file has more than {most} bytes: make several of it"),
-    );
-    BadLines::one(1, problem)
+    BadLines::one(1, text!("files-too-large", most = most))
 }
 
 /// A file that cannot be read.
 pub(crate) fn not_readable(error: &std::io::Error) -> BadLines {
-    let portuguese = format!("o arquivo não pode ser lido pelo serviço: {error}");
-    BadLines::one(1, words(portuguese, format!("the service cannot read the file: {error}")))
+    BadLines::one(1, text!("files-unreadable", problem = error.to_string()))
 }
 
 /// Levels of stock: columns `sku`, `location_id`, `quantity`.
@@ -119,10 +106,7 @@ fn stock(file: &[u8]) -> Result<Vec<StockWish>, BadLines> {
     read(file, &["sku", "location_id", "quantity"], &[], |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         match quantity < Decimal::ZERO {
-            true => Err(words(
-                format!("quantity é {quantity}; deve ser 0 ou mais"),
-                format!("quantity is {quantity}; it must be 0 or more"),
-            )),
+            true => Err(not("quantity", quantity, text!("value-rule-zero-or-more"))),
             false => Ok(StockWish { sku: line.text("sku")?, location: line.text("location_id")?, quantity }),
         }
     })
@@ -142,16 +126,13 @@ fn prices(file: &[u8]) -> Result<Vec<PriceWish>, BadLines> {
     read(file, &["sku"], &optional, |line| {
         let min_quantity = match line.optional("min_quantity") {
             None => 1,
-            Some(text) => text
+            Some(value) => value
                 .parse()
-                .map_err(|_| no_number("min_quantity", text, ["um número inteiro", "whole number"]))?,
+                .map_err(|_| text!("files-whole-number", field = "min_quantity", value = value))?,
         };
         let (price, discount_percent) = (line.number("price")?, line.number("discount_percent")?);
         if price.is_none() && discount_percent.is_none() {
-            return Err(words(
-                "faltam price e discount_percent: informe um deles",
-                "neither price nor discount_percent",
-            ));
+            return Err(text!("files-no-price"));
         }
         let package = ["package_weight", "package_height", "package_width", "package_length"];
         let mut measures = [None; 4];
@@ -169,37 +150,22 @@ fn check_price(
     price: Option<Decimal>,
     discount: Option<Decimal>,
     measures: [Option<Decimal>; 4],
-) -> Result<(), Words> {
+) -> Result<(), Text> {
     if min_quantity < 1 {
-        return Err(words(
-            format!("min_quantity é {min_quantity}; deve ser 1 ou mais"),
-            format!("min_quantity is {min_quantity}; it must be 1 or more"),
-        ));
+        return Err(not("min_quantity", min_quantity, text!("value-rule-one-or-more")));
     }
     if let Some(price) = price.filter(|price| *price < Decimal::ZERO) {
-        return Err(words(
-            format!("price é {price}; nunca é menor que 0"),
-            format!("price is {price}; it is never below 0"),
-        ));
+        return Err(not("price", price, text!("value-rule-zero-or-more")));
     }
     let is_discount = |percent: &Decimal| (Decimal::ZERO..Decimal::ONE_HUNDRED).contains(percent);
     if let Some(percent) = discount.filter(|percent| !is_discount(percent)) {
-        return Err(words(
-            format!("discount_percent é {percent}; deve ser de 0 até menos de 100"),
-            format!("discount_percent is {percent}; it must be 0 or more and below 100"),
-        ));
+        return Err(not("discount_percent", percent, text!("value-rule-discount")));
     }
     if measures.iter().any(Option::is_some) && !measures.iter().all(Option::is_some) {
-        return Err(words(
-            "informe as quatro medidas package_* ou nenhuma",
-            "all four of package_*, or none of them",
-        ));
+        return Err(text!("files-four-measures"));
     }
     if let Some(measure) = measures.into_iter().flatten().find(|measure| *measure <= Decimal::ZERO) {
-        return Err(words(
-            format!("uma medida package_* é {measure}; deve ser maior que 0"),
-            format!("a measure of package_* is {measure}; it must be above 0"),
-        ));
+        return Err(not("package_*", measure, text!("value-rule-above-zero")));
     }
     Ok(())
 }
@@ -218,49 +184,38 @@ impl Line<'_> {
         self.values.get(at).map(str::trim).filter(|text| !text.is_empty())
     }
 
-    fn text(&self, name: &str) -> Result<String, Words> {
+    fn text(&self, name: &str) -> Result<String, Text> {
         self.optional(name).map(str::to_owned).ok_or_else(|| missing(name))
     }
 
-    fn number(&self, name: &str) -> Result<Option<Decimal>, Words> {
+    fn number(&self, name: &str) -> Result<Option<Decimal>, Text> {
         match self.optional(name) {
             None => Ok(None),
             Some(text) if self.is_brazilian && is_ambiguous(text) => {
                 let plain = text.replace('.', "");
-                Err(words(
-                    format!(
-                        "{name} é {text:?}: escreva {plain} ou {plain},00, ou use vírgula para os decimais"
-                    ),
-                    format!("{name} is {text:?}: write {plain} or {plain},00, or a comma for the decimals"),
-                ))
+                Err(text!("files-ambiguous", field = name, value = text, plain = plain))
             }
             Some(text) => {
-                number(text).map(Some).ok_or_else(|| no_number(name, text, ["um número", "number"]))
+                let problem = || text!("value-not-number-but", field = name, value = text);
+                number(text).map(Some).ok_or_else(problem)
             }
         }
     }
 }
 
-fn missing(name: &str) -> Words {
-    words(format!("falta {name}"), format!("{name} is missing"))
+fn missing(name: &str) -> Text {
+    text!("value-missing-field", field = name)
 }
 
-fn no_number(name: &str, text: &str, [portuguese, english]: [&str; 2]) -> Words {
-    words(
-        format!("{name} é {text:?}, que não é {portuguese}"),
-        format!("{name} is {text:?}, which is no {english}"),
-    )
-}
-
-fn unreadable(error: &csv::Error) -> Words {
-    words(format!("a linha não pode ser lida (UTF-8? número de colunas?): {error}"), error.to_string())
+fn unreadable(error: &csv::Error) -> Text {
+    text!("files-line-unreadable", problem = error.to_string())
 }
 
 fn read<T>(
     file: &[u8],
     required: &[&str],
     optional: &[&str],
-    row: impl Fn(&Line<'_>) -> Result<T, Words>,
+    row: impl Fn(&Line<'_>) -> Result<T, Text>,
 ) -> Result<Vec<T>, BadLines> {
     let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
     let first = file.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -269,17 +224,12 @@ fn read<T>(
     let names = reader.headers().map_err(|error| BadLines::one(1, unreadable(&error)))?.clone();
     let has = |name: &&&str| names.iter().any(|column| column.trim().eq_ignore_ascii_case(name));
     if let Some(missing) = required.iter().find(|name| !has(name)) {
-        let problem = words(format!("falta a coluna {missing}"), format!("the column {missing} is missing"));
-        return Err(BadLines::one(1, problem));
+        return Err(BadLines::one(1, text!("files-missing-column", column = *missing)));
     }
     let is_known =
         |column: &&str| required.iter().chain(optional).any(|name| column.trim().eq_ignore_ascii_case(name));
     if let Some(unknown) = names.iter().find(|column| !is_known(column)) {
-        let problem = words(
-            format!("ninguém conhece a coluna {unknown:?}"),
-            format!("nobody knows the column {unknown:?}"),
-        );
-        return Err(BadLines::one(1, problem));
+        return Err(BadLines::one(1, text!("files-unknown-column", column = unknown)));
     }
     let (mut rows, mut bad) = (Vec::new(), Vec::new());
     for values in reader.records() {
@@ -307,6 +257,8 @@ fn read<T>(
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Locale;
+
     use super::*;
 
     #[test]
@@ -331,13 +283,14 @@ mod tests {
         assert_eq!((good.len(), good[0].quantity.to_string()), (2, "10.5".to_owned()));
         let bad =
             stock("sku,location_id,quantity\nA-1,1,10\n,1,3\nA-3,1,-2\nA-4,1,x\n".as_bytes()).err().unwrap();
-        assert_eq!(bad.in_portuguese()[0], "linha 3: falta sku");
+        let texts = bad.texts();
+        assert_eq!(texts[0].message(Locale::default()), "linha 3: falta sku");
         assert_eq!(
-            bad.in_english(),
+            texts.iter().map(ToString::to_string).collect::<Vec<_>>(),
             [
                 "line 3: sku is missing",
                 "line 4: quantity is -2; it must be 0 or more",
-                "line 5: quantity is \"x\", which is no number"
+                "line 5: quantity is “x”, which is not a number"
             ]
         );
     }
@@ -346,7 +299,7 @@ mod tests {
     fn columns_are_found_by_name_and_an_unknown_one_is_refused() {
         let prices = prices("\u{feff}price,SKU\n19.90,A\n".as_bytes()).ok().unwrap();
         assert_eq!((prices[0].sku.as_str(), prices[0].min_quantity), ("A", 1));
-        let told = |bad: Option<BadLines>| bad.unwrap().in_english().remove(0);
+        let told = |bad: Option<BadLines>| bad.unwrap().texts().remove(0).to_string();
         assert_eq!(told(stock(b"sku,quantity\nA,1\n").err()), "line 1: the column location_id is missing");
         assert!(told(super::prices(b"sku,preco\nA,1\n").err()).contains("preco"));
     }

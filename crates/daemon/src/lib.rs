@@ -1,6 +1,7 @@
 //! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
 //!
-//! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `place` knows where its paths lead, `context` opens
+//! Reading order: `cli` parses (`help` has its words, `locale` decides in which language), `commands` has a file for each command,
+//! `config` reads DIR, `place` knows where its paths lead, `context` opens
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
 //! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong,
 //! `status` how everything is, `handover` lets one process do another's run, `local` asks the service here, and `ports` says
@@ -17,6 +18,7 @@ mod files;
 mod folder;
 mod handover;
 mod health;
+mod help;
 mod http;
 mod import;
 mod lifecycle;
@@ -41,18 +43,18 @@ mod watchdog;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use espelho_model::text;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     // reqwest and sqlx share one TLS provider; installing it twice (in tests) is harmless.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut cli = cli::Cli::parse();
-    cli.locale = locale::of(cli.lang, cli.config.as_deref());
+    let cli = help::parse();
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("espelho: no runtime: {error}");
+            let text = text!("run-no-runtime", problem = error.to_string());
+            eprintln!("espelho: {}", text.message(cli.locale));
             return ExitCode::FAILURE;
         }
     };

@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::text::Locale;
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+};
 use espelho_sync_engine::{Problem, Trouble};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sd_notify::NotifyState;
@@ -59,7 +62,7 @@ pub(crate) struct Outside {
 enum End {
     Asked,
     /// What must not end has ended.
-    Ended(&'static str),
+    Ended(Text),
     Panicked(String),
     /// Nobody knows what is on the disk.
     Disk,
@@ -124,7 +127,11 @@ impl Service {
         let watch = &self.shared.watch;
         let tell = [
             tokio::spawn(watchdog::feed(Arc::clone(watch))),
-            tokio::spawn(watchdog::say_how_it_goes(Arc::clone(watch), Arc::clone(&self.health))),
+            tokio::spawn(watchdog::say_how_it_goes(
+                Arc::clone(watch),
+                Arc::clone(&self.health),
+                self.shared.locale,
+            )),
         ];
         watchdog::tell(&[NotifyState::Ready]);
         let end = loop {
@@ -132,9 +139,9 @@ impl Service {
                 () = self.shared.stop.cancelled() => break End::Asked,
                 said = outside.panics.first() => break End::Panicked(said),
                 () = espelho_store::Error::disk_gave_up() => break End::Disk,
-                () = failure_of(&mut self.webhooks) => break End::Ended("the webhook receiver"),
-                () = self.stores.failed() => break End::Ended("the work on a store"),
-                _ = &mut web => break End::Ended("the server of health and metrics"),
+                () = failure_of(&mut self.webhooks) => break End::Ended(text!("run-ended-webhooks")),
+                () = self.stores.failed() => break End::Ended(text!("run-ended-store")),
+                _ = &mut web => break End::Ended(text!("run-ended-server")),
                 changed = self.passwords.changed() => {
                     self.take_passwords(changed);
                     continue;
@@ -153,16 +160,14 @@ impl Service {
         tell.iter().for_each(JoinHandle::abort);
         watchdog::tell(&[
             NotifyState::Stopping,
-            NotifyState::Status("parando: termina o que está em andamento"),
+            NotifyState::Status(&text!("service-stopping").message(self.shared.locale)),
         ]);
         self.drain(schedule, web, alarms).await;
         match end {
             End::Asked => Ok(()),
-            End::Ended(what) => Err(ended(format!("{what} has ended by itself"))),
-            End::Disk => {
-                Err(ended("the disk refused to synchronise, so that nobody knows what is on it".into()))
-            }
-            End::Panicked(said) => Err(ended(format!("a task has panicked: {said}"))),
+            End::Ended(what) => Err(ended(text!("run-ended", what = what))),
+            End::Disk => Err(ended(text!("run-ended-disk"))),
+            End::Panicked(said) => Err(ended(text!("run-panicked", said = said))),
         }
     }
 
@@ -296,9 +301,8 @@ impl Service {
     }
 }
 
-fn ended(error: String) -> Problem {
-    let hint = "start the service again; report it with the log above".into();
-    Problem { trouble: Trouble::Failure, code: "ended".into(), error, hint }
+fn ended(text: Text) -> Problem {
+    Problem::of(Trouble::Failure, "ended", text)
 }
 
 async fn next_of(reloads: &mut Option<Reloads>) {
@@ -353,7 +357,8 @@ fn install_metrics() -> PrometheusHandle {
 /// A cron job that does nothing but wake the stores: several ticks while one works become one.
 async fn schedule(expression: &str, wakers: Vec<Arc<Notify>>) -> Result<JobScheduler, Problem> {
     let failed = |error: &dyn std::error::Error| {
-        Problem::new(Trouble::Configuration, "schedule", error, "correct schedule.reconcile in espelho.toml")
+        let text = text!("run-schedule", problem = error.to_string());
+        Problem::new(Trouble::Configuration, "schedule", error, text)
     };
     let scheduler = JobScheduler::new().await.map_err(|e| failed(&e))?;
     let wake = move |_, _: JobScheduler| wakers.iter().for_each(|waker| waker.notify_one());

@@ -10,7 +10,6 @@ use espelho_api_client::Stats;
 use espelho_model::{
     Clock, StoreKey,
     sync::{Resource, RunState},
-    text,
     text::Text,
 };
 use espelho_store::EffectState;
@@ -41,13 +40,15 @@ pub(crate) struct Measure {
     store: StoreKey,
     health: Arc<Health>,
     clock: Arc<dyn Clock>,
+    /// How people read what is wrong.
+    locale: Locale,
     /// What was counted so far.
     counted: Mutex<Stats>,
 }
 
 impl Measure {
     /// Listens from now on.
-    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>, locale: Locale) -> Self {
         // The lines are there from the start, so that an alert on their growth sees the first one.
         for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
             metrics::counter!(name, "store" => store.to_string()).absolute(0);
@@ -79,7 +80,7 @@ impl Observer for Measure {
                 tracing::info!(store = %key, state, "the reconciliation is stopped before its end");
             }
             Some(problem) => tracing::error!(
-                store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint, "not reconciled"
+                store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint(), "not reconciled"
             ),
         }
         let own = problem.filter(|problem| has_own_cause(problem)).map(words);
@@ -157,7 +158,7 @@ pub(crate) fn has_own_cause(problem: &Problem) -> bool {
 
 /// A problem in words for people.
 pub(crate) fn words(problem: &Problem) -> Text {
-    text!("raw", error = problem.error.as_str(), hint = problem.hint.as_str())
+    problem.text.clone()
 }
 
 /// The metrics of one run.

@@ -56,13 +56,7 @@ pub(crate) async fn refusal(
     let is_ours = |shown: &Shown| stores.iter().any(|store| store.key.as_str() == shown.store);
     let serves_ours = neighbour.as_ref().is_some_and(|neighbour| neighbour.stores.iter().any(is_ours));
     let text = explain(key, address, error, holder.as_ref(), neighbour.as_ref());
-    let locale = Locale::default();
-    Problem {
-        trouble: if serves_ours { Trouble::Held } else { Trouble::Failure },
-        code: "port_refused".into(),
-        error: text.message(locale),
-        hint: text.next(locale).unwrap_or_default(),
-    }
+    Problem::of(if serves_ours { Trouble::Held } else { Trouble::Failure }, "port_refused", text)
 }
 
 /// The espelho that answers there, if it is one.

@@ -2,25 +2,30 @@
 
 use std::fmt::Write as _;
 
-use espelho_model::sync::RunState;
+use espelho_model::{
+    sync::RunState,
+    text,
+    text::{Locale, Text, words},
+};
 use espelho_sync_engine::{Problem, ResourceReport, StoreReport};
 use serde_json::{Map, Value, json};
 
 /// The object of `--resync --json`.
-pub(crate) fn as_json(reports: &[StoreReport]) -> Value {
+pub(crate) fn as_json(reports: &[StoreReport], locale: Locale) -> Value {
     let state = RunState::of_parts(reports.iter().map(|report| report.state));
-    let stores: Vec<Value> = reports.iter().map(store_json).collect();
+    let stores: Vec<Value> = reports.iter().map(|report| store_json(report, locale)).collect();
     json!({ "state": state.as_str(), "stores": stores, "process": crate::usage::now() })
 }
 
 /// The object for a run that could not begin at all.
-pub(crate) fn failure_json(problems: &[Problem]) -> Value {
-    json!({ "state": "failed", "stores": [], "errors": problems.iter().map(problem_json).collect::<Vec<_>>() })
+pub(crate) fn failure_json(problems: &[Problem], locale: Locale) -> Value {
+    let errors: Vec<Value> = problems.iter().map(|problem| problem_json(problem, locale)).collect();
+    json!({ "state": "failed", "stores": [], "errors": errors })
 }
 
-fn store_json(report: &StoreReport) -> Value {
+fn store_json(report: &StoreReport, locale: Locale) -> Value {
     let resources: Map<String, Value> =
-        report.resources.iter().map(|r| (r.resource.as_str().to_owned(), resource_json(r))).collect();
+        report.resources.iter().map(|r| (r.resource.as_str().to_owned(), resource_json(r, locale))).collect();
     let mut object = json!({
         "store": report.store.as_str(),
         "state": report.state.as_str(),
@@ -31,12 +36,12 @@ fn store_json(report: &StoreReport) -> Value {
         "seconds": (report.seconds * 1000.0).round() / 1000.0,
     });
     if let Some(problem) = report.problems().next() {
-        object["error"] = problem_json(problem);
+        object["error"] = problem_json(problem, locale);
     }
     object
 }
 
-fn resource_json(report: &ResourceReport) -> Value {
+fn resource_json(report: &ResourceReport, locale: Locale) -> Value {
     let counts = report.counts;
     let failure =
         |f: &espelho_store::Failure| json!({"key": f.key, "code": f.code, "error": f.error, "hint": f.hint});
@@ -49,77 +54,88 @@ fn resource_json(report: &ResourceReport) -> Value {
         "pages": report.pages,
         "details": report.details,
         "failures": report.failures.iter().map(failure).collect::<Vec<_>>(),
-        "notes": report.notes,
+        "notes": report.notes.iter().map(|note| note.message(locale)).collect::<Vec<_>>(),
         "resumed_at_page": report.resumed_at,
     });
     if let Some(problem) = &report.problem {
-        object["error"] = problem_json(problem);
+        object["error"] = problem_json(problem, locale);
     }
     object
 }
 
-fn problem_json(problem: &Problem) -> Value {
-    json!({ "code": problem.code, "error": problem.error, "hint": problem.hint })
+/// A problem for programs, with its words in one language.
+pub(crate) fn problem_json(problem: &Problem, locale: Locale) -> Value {
+    json!({ "code": problem.code, "error": problem.message(locale), "hint": problem.next(locale) })
 }
 
 /// The lines for people.
-pub(crate) fn as_text(reports: &[StoreReport]) -> String {
+pub(crate) fn as_text(reports: &[StoreReport], locale: Locale) -> String {
     let mut text = String::new();
     for report in reports {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}", store_line(report));
+        let _ = writeln!(text, "{}", store_line(report, locale));
         if let Some(problem) = &report.problem {
-            text.push_str(&problem_lines(problem));
+            text.push_str(&problem_lines(problem, locale));
         }
-        report.resources.iter().for_each(|resource| text.push_str(&resource_lines(resource)));
+        let lines = report.resources.iter().map(|resource| resource_lines(resource, locale));
+        lines.for_each(|lines| text.push_str(&lines));
     }
     text
 }
 
-fn store_line(report: &StoreReport) -> String {
-    let rate_limited = match report.rate_limited {
-        0 => String::new(),
-        n => format!(", {n} of them refused as too many (429)"),
-    };
-    let (store, state, seconds, requests) =
-        (&report.store, report.state.as_str(), report.seconds, report.requests);
-    format!("{store}: {state} in {seconds:.1} s, {requests} requests{rate_limited}, {} logins", report.logins)
+fn store_line(report: &StoreReport, locale: Locale) -> String {
+    let line = text!(
+        "run-report-line",
+        store = report.store.as_str(),
+        state = words::run_state(report.state.as_str()),
+        seconds = format!("{:.1}", report.seconds),
+        requests = report.requests,
+        logins = report.logins
+    );
+    match report.rate_limited {
+        0 => line.message(locale),
+        n => {
+            let limited = text!("run-report-limited", rate_limited = n);
+            format!("{}, {}", line.message(locale), limited.message(locale))
+        }
+    }
 }
 
-fn resource_lines(report: &ResourceReport) -> String {
+fn resource_lines(report: &ResourceReport, locale: Locale) -> String {
     let counts = report.counts;
-    let mut text = format!(
-        "  {:9} {:>8} seen {:>8} changed {:>6} gone {:>6} failed\n",
-        report.resource.as_str(),
-        counts.seen,
-        counts.changed,
-        counts.gone,
-        counts.failed
+    let columns = text!(
+        "run-report-columns",
+        seen = counts.seen,
+        changed = counts.changed,
+        gone = counts.gone,
+        failed = counts.failed
     );
+    let resource = words::resource(report.resource.as_str()).message(locale);
+    let mut text = format!("  {resource:9} {}\n", columns.message(locale));
+    let mut line = |said: Text| {
+        let _ = writeln!(text, "            {}", said.message(locale));
+    };
     if let Some(page) = report.resumed_at {
-        let _ = writeln!(text, "            resumed at page {page}");
+        line(text!("run-report-resumed", page = page));
     }
-    for note in &report.notes {
-        let _ = writeln!(text, "            note: {note}");
-    }
+    report.notes.iter().for_each(|note| line(text!("run-report-note", note = note.clone())));
     for failure in &report.failures {
-        let _ = writeln!(
-            text,
-            "            {} failed: {}\n              next step: {}",
-            failure.key, failure.error, failure.hint
-        );
+        line(text!("run-report-failure", key = &failure.key, error = &failure.error));
+        line(text!("run-next-step", next = &failure.hint));
     }
     let hidden = counts.failed.saturating_sub(report.failures.len() as u64);
     if hidden > 0 {
-        let _ = writeln!(text, "            and {hidden} more: SELECT * FROM sync_failures");
+        line(text!("run-report-hidden", hidden = hidden));
     }
     if let Some(problem) = &report.problem {
-        text.push_str(&problem_lines(problem));
+        text.push_str(&problem_lines(problem, locale));
     }
     text
 }
 
 /// A problem in two lines: cause, and next step.
-pub(crate) fn problem_lines(problem: &Problem) -> String {
-    format!("  error: {}\n  next step: {}\n", problem.error, problem.hint)
+pub(crate) fn problem_lines(problem: &Problem, locale: Locale) -> String {
+    let error = text!("run-error", error = problem.message(locale));
+    let next = text!("run-next-step", next = problem.next(locale));
+    format!("  {}\n  {}\n", error.message(locale), next.message(locale))
 }

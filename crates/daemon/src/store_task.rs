@@ -50,7 +50,7 @@ impl StoreTask {
         match self.shared.take(&self.config).await {
             Ok(lease) => Ok((lease, last_seen)),
             Err(problem) => {
-                let (key, error, next_step) = (&self.config.key, &problem.error, &problem.hint);
+                let (key, error, next_step) = (&self.config.key, &problem.error, problem.hint());
                 tracing::error!(store = %key, code = problem.code, error, next_step, "waiting for the store");
                 self.health.change(key, |health| health.problem = Some(words(&problem)));
                 Err(problem)
@@ -99,7 +99,12 @@ impl StoreTask {
             health.webhook_elsewhere = elsewhere;
         });
         tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
-        let measure = Measure::new(key.clone(), Arc::clone(&self.health), Arc::clone(&self.shared.clock));
+        let measure = Measure::new(
+            key.clone(),
+            Arc::clone(&self.health),
+            Arc::clone(&self.shared.clock),
+            self.shared.locale,
+        );
         let mut options = live::Options {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),
@@ -176,11 +181,11 @@ impl StoreTask {
     fn folder(&self) -> Option<Folder> {
         let (store, clock) = (self.shared.store.clone(), Arc::clone(&self.shared.clock));
         let path = self.shared.state.join(self.config.inbox.as_ref()?);
-        Some(Folder { path, key: self.config.key.clone(), store, clock })
+        Some(Folder { path, key: self.config.key.clone(), store, clock, locale: self.shared.locale })
     }
 
     fn tell(&self, problem: &Problem) {
-        let (error, next_step) = (&problem.error, &problem.hint);
+        let (error, next_step) = (&problem.error, problem.hint());
         tracing::error!(store = %self.config.key, code = problem.code, error, next_step, "the work on the store ended");
         let own = has_own_cause(problem).then(|| words(problem));
         self.health.change(&self.config.key, |health| health.problem = own);

@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
-    Clock, StoreKey,
-    text::Locale,
+    Clock, StoreKey, text,
+    text::{Arg, Locale, Text},
     watch::{Stalled, Watch},
 };
 use sd_notify::NotifyState;
@@ -33,6 +33,19 @@ impl fmt::Display for Hanging {
             None => write!(f, "service: ")?,
         }
         write!(f, "lane {lane} has not moved for {} s", stalled.as_secs())
+    }
+}
+
+impl Hanging {
+    fn text(&self) -> Text {
+        let Stalled { store, lane, stalled } = &self.0;
+        let seconds = Arg::Seconds(i64::try_from(stalled.as_secs()).unwrap_or(i64::MAX));
+        match store {
+            Some(store) => {
+                text!("service-store-hangs", store = store.as_str(), lane = *lane, seconds = seconds)
+            }
+            None => text!("service-hangs", lane = *lane, seconds = seconds),
+        }
     }
 }
 
@@ -71,10 +84,10 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
 }
 
 /// Writes the status line whenever it has changed.
-pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>) {
+pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>, locale: Locale) {
     let mut said = String::new();
     loop {
-        let line = line(&health.snapshot(), &stalled(&watch), watch.now());
+        let line = line(&health.snapshot(), &stalled(&watch), watch.now(), locale);
         if line != said {
             tell(&[NotifyState::Status(&line)]);
             said = line;
@@ -83,35 +96,33 @@ pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>) {
     }
 }
 
-/// One line in Portuguese: how many stores are ours, how late they are, what is wrong.
-fn line(stores: &BTreeMap<StoreKey, StoreHealth>, hanging: &[Hanging], now: DateTime<Utc>) -> String {
+/// One line: how many stores are ours, how late they are, what is wrong.
+fn line(
+    stores: &BTreeMap<StoreKey, StoreHealth>,
+    hanging: &[Hanging],
+    now: DateTime<Utc>,
+    locale: Locale,
+) -> String {
     let held: Vec<_> = stores.values().filter(|store| store.is_held()).collect();
-    let mut line = format!("{} de {} lojas nesta instância", held.len(), stores.len());
-    let oldest = held.iter().map(|store| store.last.map(|(at, _)| at)).min();
-    match oldest {
-        Some(Some(at)) => line += &format!("; conciliação mais antiga há {}", ago(now - at)),
-        Some(None) => line += "; primeira conciliação em andamento",
+    let mut parts = vec![text!("service-stores", held = held.len(), all = stores.len())];
+    match held.iter().map(|store| store.last.map(|(at, _)| at)).min() {
+        Some(Some(at)) => {
+            parts.push(text!("service-oldest", age = Arg::Seconds((now - at).num_seconds())));
+        }
+        Some(None) => parts.push(text!("service-first")),
         None => {}
     }
-    let mut wrong: Vec<String> = hanging.iter().map(|lane| format!("parou: {lane}")).collect();
+    let mut wrong: Vec<String> = hanging.iter().map(|lane| lane.text().message(locale)).collect();
     let problems = stores.iter().filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
-    wrong.extend(problems.map(|(key, problem)| format!("{key}: {}", problem.message(Locale::default()))));
-    match &wrong[..] {
-        [] => line += "; sem erros",
-        [one] => line += &format!("; 1 problema: {one}"),
-        [first, ..] => line += &format!("; {} problemas, o primeiro: {first}", wrong.len()),
-    }
+    wrong.extend(problems.map(|(key, problem)| format!("{key}: {}", problem.message(locale))));
+    parts.push(match &wrong[..] {
+        [] => text!("service-well"),
+        [one] => text!("service-problem", first = one),
+        [first, ..] => text!("service-problems", count = wrong.len(), first = first),
+    });
+    let parts: Vec<String> = parts.iter().map(|part| part.message(locale)).collect();
     // systemd takes one line, and what others have said may hold anything.
-    let line = line.chars().map(|c| if c.is_control() { ' ' } else { c });
-    line.take(MOST).collect()
-}
-
-fn ago(time: chrono::TimeDelta) -> String {
-    match time.num_minutes() {
-        ..1 => "menos de 1 min".to_owned(),
-        minutes @ 1..120 => format!("{minutes} min"),
-        minutes => format!("{} h", minutes / 60),
-    }
+    parts.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
 }
 
 /// Tells systemd, where there is one.
@@ -159,9 +170,9 @@ mod tests {
     #[test]
     fn the_status_line_says_whose_stores_how_late_and_what_is_wrong() {
         let check = |of: &[(&str, bool, Option<i64>, Option<&str>)], expected: &str| {
-            assert_eq!(line(&stores(of), &[], now()), expected);
+            assert_eq!(line(&stores(of), &[], now(), Locale::default()), expected);
         };
-        check(&[("a", false, None, None)], "0 de 1 lojas nesta instância; sem erros");
+        check(&[("a", false, None, None)], "0 de 1 loja nesta instância; sem erros");
         check(
             &[("a", true, None, None), ("b", true, Some(3), None)],
             "2 de 2 lojas nesta instância; primeira conciliação em andamento; sem erros",
@@ -180,8 +191,13 @@ mod tests {
     fn the_status_line_is_one_line_names_what_hangs_and_has_an_end() {
         let store = Some(StoreKey::new("a").unwrap());
         let hanging = [Hanging(Stalled { store, lane: "sweep", stalled: Duration::from_secs(73) })];
-        let line = line(&stores(&[("a", true, Some(1), Some(&"x\n\u{1b}".repeat(200)))]), &hanging, now());
-        assert!(line.contains("parou: store a: lane sweep has not moved for 73 s"), "{line}");
+        let line = line(
+            &stores(&[("a", true, Some(1), Some(&"x\n\u{1b}".repeat(200)))]),
+            &hanging,
+            now(),
+            Locale::default(),
+        );
+        assert!(line.contains("a: parou na tarefa sweep há 73 s"), "{line}");
         assert!(!line.contains(char::is_control));
         assert_eq!(line.chars().count(), MOST.min(line.chars().count()));
     }

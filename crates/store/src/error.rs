@@ -6,7 +6,10 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use espelho_model::StoreKey;
+use espelho_model::{
+    StoreKey, text,
+    text::{Arg, Language, Locale, Text},
+};
 use tokio::sync::watch;
 
 /// Statements of this process that have failed, by the database's code: SQLite and PostgreSQL have a few dozen each.
@@ -248,58 +251,86 @@ impl Error {
             || ["18", "19", "20"].contains(&&*code)
     }
 
-    /// What to do about it, in one sentence.
-    pub fn hint(&self) -> &'static str {
+    /// What people are told: the cause, and the next step.
+    pub fn text(&self) -> Text {
         match self {
-            Self::Address { .. } => {
-                "write database.url as \"sqlite:espelho.db\" or \"postgres://user@host/db\""
+            Self::Address { url, why } => text!("database-address", url = url, why = why),
+            Self::Connect { url, source } => {
+                text!("database-connect", url = url, cause = source.to_string())
             }
-            Self::Connect { .. } => {
-                "check that the path is writable or the server runs, and that user, password and database exist"
+            Self::Network { url, kind } => text!("database-network", url = url, kind = *kind),
+            Self::OldLibrary { found } => text!("database-old-library", found = found),
+            Self::Damaged { file, what } => text!("database-damaged", file = file, what = what),
+            Self::DamagedBackup { path, what } => {
+                text!("database-damaged-backup", path = path, what = what)
             }
-            Self::Network { .. } => {
-                "put the database on a local disk, or use PostgreSQL: locks do not hold over a network"
+            Self::Newer { found } => text!("database-newer", found = *found),
+            Self::Missing { url } => text!("database-missing", url = url),
+            Self::Older { found, wanted } => {
+                text!("database-older", found = *found, wanted = *wanted)
             }
-            Self::OldLibrary { .. } => "install a binary that was built with SQLite 3.51.3 or later",
-            Self::Damaged { .. } => {
-                "put a backup in its place, or move it away and start again: the mirror is read again from the \
-                 marketplace, deliveries, tokens and secrets are in the file beside it"
+            Self::Migrate(source) => text!("database-migrate", cause = source.to_string()),
+            Self::Statement { source, .. } => {
+                text!("database-statement", kind = kind_of(source), cause = source.to_string())
             }
-            Self::DamagedBackup { .. } => "take another backup; the database is untouched",
-            Self::Newer { .. } => {
-                "install the espelho that migrated it, or a later one; a database is never migrated back"
+            Self::Arity { .. } | Self::Corrupt { .. } => {
+                text!("database-defect", what = self.to_string())
             }
-            Self::Missing { .. } => {
-                "start the service or run `espelho migrate`, which create it; check database.url"
+            Self::OtherStore { store, kept, configured } => {
+                text!("database-other-store", store = store.as_str(), kept = kept, configured = configured)
             }
-            Self::Older { .. } => "start the service of this version or run `espelho migrate`",
-            Self::Migrate(_) => "see the database's own message; nothing of the failed migration was kept",
-            Self::Statement { .. } => "see the database's own message; check disk space and permissions",
-            Self::Arity { .. } | Self::Corrupt { .. } => "this is a defect: report it with this message",
-            Self::OtherStore { .. } => {
-                "use one database for each environment, or correct environment and base_url in the store's file"
+            Self::WebhookElsewhere { store, registered, configured } => {
+                text!(
+                    "database-webhook-elsewhere",
+                    store = store.as_str(),
+                    registered = registered,
+                    configured = configured
+                )
             }
-            Self::WebhookElsewhere { .. } => {
-                "a credential has one webhook: if another installation receives there, make a credential for this one; to \
-                 move the webhook here, run `espelho webhook move KEY`; or write the old address again"
+            Self::Held { store, owner, since } => {
+                text!("database-held", store = store.as_str(), owner = owner, since = instant(since))
             }
-            Self::Held { .. } => "wait until it ends, or stop it, then run again",
-            Self::LeaseLost { .. } => "let only one instance work on a store",
-            Self::LockFile { .. } => {
-                "check that the directory of the database is writable and on a local disk"
+            Self::LeaseLost { store } => text!("database-lease-lost", store = store.as_str()),
+            Self::LockFile { path, source } => {
+                text!("database-lock-file", path = path, cause = source.to_string())
             }
-            Self::Foreign { .. } => {
-                "run as the service's user (sudo -u espelho espelho …); if that does, find out who made the file, and move it away"
+            Self::Foreign { path, .. } => text!("place-foreign", path = path),
+            Self::Copy { path, source, .. } => {
+                text!("database-copy", path = path, cause = source.to_string())
             }
-            Self::Copy { .. } => "see the cause; what was there before is untouched, so run it again",
-            Self::BackupExists { .. } => "name a folder that does not exist yet",
-            Self::NoBackup { .. } => "name a folder that `espelho backup` has made",
-            Self::Occupied { .. } => {
-                "give --replace to put the backup in its place; the files that are there are kept beside it"
-            }
-            Self::InUse { .. } => "stop the service and whatever else reads the database, then run again",
-            Self::Restoring { .. } => "wait until the restore has ended, then start again",
+            Self::BackupExists { path } => text!("database-backup-exists", path = path),
+            Self::NoBackup { path, why } => text!("database-no-backup", path = path, why = why),
+            Self::Occupied { path } => text!("database-occupied", path = path),
+            Self::InUse { path } => text!("database-in-use", path = path),
+            Self::Restoring { path } => text!("database-restoring", path = path),
         }
+    }
+
+    /// The next step in English, for logs.
+    pub fn hint(&self) -> String {
+        self.text().next(Locale::of(Language::English)).unwrap_or_default()
+    }
+}
+
+/// A time that people read in their own zone; where it is none, as it stands.
+fn instant(since: &str) -> Arg {
+    chrono::DateTime::parse_from_rfc3339(since).map_or_else(|_| since.into(), |at| at.to_utc().into())
+}
+
+/// The word by which the catalogue of texts chooses what to say of a refusal.
+fn kind_of(source: &sqlx::Error) -> &'static str {
+    if matches!(source, sqlx::Error::PoolTimedOut) {
+        return "busy";
+    }
+    let sqlx::Error::Database(refusal) = source else { return "other" };
+    match refusal.code().as_deref() {
+        // SQLite: FULL; PostgreSQL: disk_full.
+        Some("13" | "53100") => "full",
+        // SQLite: BUSY, LOCKED and theirs; PostgreSQL: lock_not_available.
+        Some("5" | "6" | "261" | "262" | "517" | "518" | "773" | "55P03") => "busy",
+        // SQLite: READONLY and its own; PostgreSQL: read_only_sql_transaction.
+        Some("8" | "264" | "520" | "776" | "1032" | "1288" | "1544" | "25006") => "read-only",
+        _ => "other",
     }
 }
 

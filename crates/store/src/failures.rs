@@ -1,6 +1,6 @@
 //! Rows that could not be mirrored, each with cause and next step, until they can.
 
-use espelho_model::{StoreKey, sync::Resource};
+use espelho_model::{StoreKey, sync::Resource, text::Text};
 
 use crate::{
     Error, Store,
@@ -31,6 +31,8 @@ pub struct Failure {
     pub error: String,
     /// The next step.
     pub hint: String,
+    /// The message that both were said by, for other languages.
+    pub said: Option<Text>,
 }
 
 impl Store {
@@ -43,7 +45,13 @@ impl Store {
         let rows = self.database.fetch("read the failed rows", LOAD, values).await?;
         rows.iter()
             .map(|row| {
-                Ok(Failure { key: row.text(0)?, code: row.text(1)?, error: row.text(2)?, hint: row.text(3)? })
+                Ok(Failure {
+                    key: row.text(0)?,
+                    code: row.text(1)?,
+                    error: row.text(2)?,
+                    hint: row.text(3)?,
+                    said: None,
+                })
             })
             .collect()
     }

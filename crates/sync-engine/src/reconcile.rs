@@ -7,6 +7,7 @@ use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{
     Clock, StoreKey,
     sync::{Resource, RunState},
+    text::Locale,
 };
 use espelho_store::{Lease, RunResult, Store};
 use tokio::sync::Mutex;
@@ -29,6 +30,8 @@ pub struct StoreContext {
     pub store: Store,
     /// The right to work on it.
     pub lease: Lease,
+    /// How people read what is written on rows.
+    pub locale: Locale,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Who hears how far we are.
@@ -97,7 +100,7 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
         report.problem = Some(Problem::from_api(&error));
     }
     if let Some(run) = run {
-        let error = report.problems().next().map(|p| format!("{}; {}", p.error, p.hint));
+        let error = report.problems().next().map(|p| p.in_one_line(context.locale));
         let (state, requests, counts) = (report.state.as_str(), report.requests, report.counts());
         if let Err(error) = context.store.finish_run(run, RunResult { state, requests, counts, error }).await
         {

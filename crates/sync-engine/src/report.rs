@@ -3,6 +3,8 @@
 use espelho_model::{
     StoreKey,
     sync::{Counts, Resource, RunState},
+    text,
+    text::{Language, Locale, Text},
 };
 use espelho_store::Failure;
 
@@ -30,10 +32,10 @@ pub struct Problem {
     pub trouble: Trouble,
     /// A short stable code.
     pub code: String,
-    /// The cause, in words, with its own causes.
+    /// The cause, and the next step, for people.
+    pub text: Text,
+    /// The cause with its own causes, in English, for logs.
     pub error: String,
-    /// The next step.
-    pub hint: String,
 }
 
 /// How one resource of one store went.
@@ -54,7 +56,7 @@ pub struct ResourceReport {
     /// Why it ended early, if it did.
     pub problem: Option<Problem>,
     /// What the operator should know though nothing failed.
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
     /// The page at which an interrupted pass was taken up again.
     pub resumed_at: Option<u64>,
 }
@@ -82,8 +84,38 @@ pub struct StoreReport {
 
 impl Problem {
     /// A problem from an error and its causes.
-    pub fn new(trouble: Trouble, code: &str, error: &dyn std::error::Error, hint: &str) -> Self {
-        Self { trouble, code: code.to_owned(), error: with_causes(error), hint: hint.to_owned() }
+    pub fn new(trouble: Trouble, code: &str, error: &dyn std::error::Error, text: Text) -> Self {
+        Self { trouble, code: code.to_owned(), error: with_causes(error), text }
+    }
+
+    /// A problem that is no error of a library.
+    pub fn of(trouble: Trouble, code: &str, text: Text) -> Self {
+        Self { trouble, code: code.to_owned(), error: text.to_string(), text }
+    }
+
+    /// A problem in words that are at hand already, in the reader's language.
+    pub fn worded(trouble: Trouble, code: &str, error: &str, hint: &str) -> Self {
+        Self::of(trouble, code, text!("run-worded", error = error, next = hint))
+    }
+
+    /// The cause, for people.
+    pub fn message(&self, locale: Locale) -> String {
+        self.text.message(locale)
+    }
+
+    /// The next step, for people.
+    pub fn next(&self, locale: Locale) -> String {
+        self.text.next(locale).unwrap_or_default()
+    }
+
+    /// The next step in English, for logs.
+    pub fn hint(&self) -> String {
+        self.next(Locale::of(Language::English))
+    }
+
+    /// Cause and next step in one line, for people.
+    pub fn in_one_line(&self, locale: Locale) -> String {
+        format!("{}; {}", self.message(locale), self.next(locale))
     }
 
     /// A problem with the marketplace.
@@ -93,7 +125,7 @@ impl Problem {
             error if error.is_authentication() => Trouble::Authentication,
             _ => Trouble::Failure,
         };
-        Self::new(trouble, &error.code(), error, error.hint())
+        Self::new(trouble, &error.code(), error, error.text())
     }
 
     /// A problem with the database.
@@ -111,7 +143,7 @@ impl Problem {
             E::Occupied { .. } => (Trouble::Guard, "occupied"),
             _ => (Trouble::Failure, "database"),
         };
-        Self::new(trouble, code, error, error.hint())
+        Self::new(trouble, code, error, error.text())
     }
 }
 
@@ -173,6 +205,12 @@ impl StoreReport {
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problem.iter().chain(self.resources.iter().filter_map(|r| r.problem.as_ref()))
     }
+}
+
+/// A failure as its row shows it.
+pub(crate) fn failure(key: String, code: String, text: Text, locale: Locale) -> Failure {
+    let hint = text.next(locale).unwrap_or_default();
+    Failure { key, code, error: text.message(locale), hint, said: Some(text) }
 }
 
 /// An error with its causes in one line. No error prints its source itself.

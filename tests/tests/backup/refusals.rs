@@ -31,7 +31,7 @@ async fn a_backup_overwrites_nothing_and_needs_a_mirror() {
     assert!(path.contains("/backups/espelho-2") && fs::metadata(path).unwrap().is_dir(), "{path}");
     let nothing = Installation::on(Kind::Sqlite).await;
     nothing.write_store("loja-1", "http://127.0.0.1:1", "u", "p");
-    nothing.run(&["backup"]).await.expect(1).says("Não há banco de dados");
+    nothing.run(&["backup"]).await.expect(1).says("There is no database");
     assert!(!file(&nothing, "espelho.db").exists(), "looking makes nothing");
 }
 
@@ -68,7 +68,7 @@ async fn a_mirror_that_anybody_uses_is_not_replaced() {
     let mut service = installation.start(&["run"]);
     ready(&mut service, &base).await;
     let restore = ["restore", "--replace", text(&backup)];
-    installation.run(&restore).await.expect(6).says("in use").says("stop the service");
+    installation.run(&restore).await.expect(6).says("in use").says("Stop the service");
     stopped(service).await;
 
     let feed = installation.start(&["feed", "--follow"]);
@@ -91,7 +91,7 @@ async fn a_mirror_is_replaced_only_where_that_is_asked_for() {
     shop.change(|orders| orders.push(Order::ordinary("P00004")));
     installation.resync(&[]).await.expect(0);
     let refused = installation.run(&["restore", text(&backup)]).await.expect(5);
-    refused.says("there is a mirror").says("--replace");
+    refused.says("There is a mirror").says("--replace");
     let orders = "SELECT order_number FROM orders";
     let mirror = file(&installation, "espelho.db");
     assert_eq!(ask(&mirror, orders).await.len(), 4);

@@ -105,7 +105,7 @@ async fn a_detail_that_never_answers_fails_alone_and_is_mended_by_the_next_run(k
     };
     let shop = Shop::with_rule(Order::many(60), broken).await;
     let installation = one_shop(kind, &shop).await;
-    let run = installation.resync(&[]).await.expect(3).says("P00013").says("next step");
+    let run = installation.resync(&[]).await.expect(3).says("P00013").says("Next step");
     assert_eq!((run.json()["state"].as_str(), run.count("orders", "changed")), (Some("partial"), 59));
     let failures = run.resource("orders")["failures"].clone();
     assert_eq!((run.count("orders", "failed"), failures.as_array().unwrap().len()), (1, 1));

@@ -109,13 +109,13 @@ async fn a_database_that_cannot_be_opened_is_named() {
         ("sqlite:/nao/ha/esta/pasta/espelho.db", "/nao/ha/esta/pasta/espelho.db"),
     ] {
         installation.write("espelho.toml", &format!("[database]\nurl = \"{url}\"\n"));
-        let run = installation.resync(&[]).await.says(words).says("next step");
+        let run = installation.resync(&[]).await.says(words).says("Next step");
         assert!([1, 2].contains(&run.code), "{run}");
     }
     // A file that is no database stays what it is.
     installation.write_main("");
     installation.write("espelho.db", &"Isto não é um banco de dados. ".repeat(100));
-    let run = installation.resync(&[]).await.says("next step");
+    let run = installation.resync(&[]).await.says("Next step");
     assert!([1, 2].contains(&run.code), "{run}");
     let kept = fs::read_to_string(installation.dir().join("espelho.db")).unwrap();
     assert!(kept.starts_with("Isto não é"));
@@ -153,7 +153,7 @@ async fn a_database_newer_than_the_binary_is_refused(kind: Kind) {
         .await;
     shop.take_calls();
     let run =
-        installation.resync(&[]).await.expect(2).says("9999").says("install the espelho that migrated it");
+        installation.resync(&[]).await.expect(2).says("9999").says("Install the espelho that migrated it");
     has_next_step(&run, &run.json()["errors"][0]);
     installation.run(&["run"]).await.expect(2).says("9999");
     assert!(shop.take_calls().is_empty());

@@ -86,7 +86,7 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::ResetAfter });
     let lost = erp.command("listing.create", "terceira", &shirt("Camiseta longa", &sku, &image)).await;
     assert_eq!((lost[0].as_str(), erp.writes("/items/create").len()), ("doubtful", 3), "{lost:?}");
-    assert!(lost[3].contains("confira no portal") && lost[3].contains("espelho ignore"), "{lost:?}");
+    assert!(lost[3].contains("Confira no portal") && lost[3].contains("espelho ignore"), "{lost:?}");
     erp.stop().await;
 }
 

@@ -63,7 +63,10 @@ async fn transitions_that_are_not_offered_are_refused_once_with_where_it_can_go(
     let number = erp.sell("standard", &goods[0].sku);
     let [state, code, error, hint] = advance(&erp, &number, "delivered", Value::Null).await;
     assert_eq!((state.as_str(), code.as_str()), ("failed", "impossible_transition"));
-    assert!(error.contains("não pode ir para delivered") && hint.contains("preparing"), "{error} {hint}");
+    assert!(
+        error.contains("não pode ir para “Entregue”") && hint.contains("Em preparo (preparing)"),
+        "{error} {hint}"
+    );
     let short = advance(&erp, &number, "cancelled", json!({"reason": "curto"})).await;
     assert_eq!(short[1], "invalid_data", "{short:?}");
     assert_eq!(
@@ -259,7 +262,7 @@ async fn an_order_that_nobody_knows_is_said_to_be_unknown(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let unknown = advance(&erp, "MP-0", "preparing", Value::Null).await;
     assert_eq!((unknown[0].as_str(), unknown[1].as_str()), ("failed", "NOT_FOUND"), "{unknown:?}");
-    assert!(unknown[3].contains("confira o código"), "{unknown:?}");
+    assert!(unknown[3].contains("Confira o código"), "{unknown:?}");
     let strange = erp.command("order.cancel", "MP-0", &json!({})).await;
     assert_eq!(strange[1], "unknown_kind");
     assert!(strange[3].contains("order.status"), "{strange:?}");

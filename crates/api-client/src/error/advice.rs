@@ -1,6 +1,11 @@
-//! What people are told about an error: a code for tables, and what to do next.
+//! What people are told about an error: a code for tables, the cause and what to do next.
 
-use super::{Documented, Error};
+use espelho_model::{
+    text,
+    text::{Language, Locale, Text},
+};
+
+use super::{Documented, Error, Refusal};
 
 impl Error {
     /// A short stable code for tables and reports.
@@ -31,53 +36,60 @@ impl Error {
         }
     }
 
-    /// What to do about it, in one sentence.
-    pub fn hint(&self) -> &'static str {
+    /// What people are told: the cause, and the next step.
+    pub fn text(&self) -> Text {
         match self {
-            Self::Setup(_) => "correct the store's file and run `espelho check`",
-            Self::Unreachable { .. } => {
-                "check base_url, DNS and the network, then run again: it resumes where it stopped"
+            Self::Setup(problem) => text!("api-setup", problem = problem),
+            Self::Unreachable { host, .. } => text!("api-unreachable", host = host),
+            Self::Interrupted { .. } => text!("api-interrupted"),
+            Self::TooLarge { limit_mib, .. } => text!("api-too-large", mib = *limit_mib),
+            Self::Unreadable { status, content_type, .. } => {
+                text!("api-unreadable", status = *status, content = content_type)
             }
-            Self::Interrupted { .. } => {
-                "the marketplace or the network broke off; run again later, it resumes where it stopped"
+            Self::Unexpected { problem, .. } => text!("api-unexpected", problem = problem),
+            Self::AddressRefused { file, objection } => {
+                let kind = if objection.contains("labels.hosts") { "hosts" } else { "address" };
+                text!("api-address-refused", kind = kind, file = file)
             }
-            Self::TooLarge { .. } => "tell the marketplace's support which address answers so much",
-            Self::Unreadable { .. } => {
-                "something other than the API answered (a proxy, a maintenance page); check base_url or run again later"
+            Self::AddressExpired { status, .. } => text!("api-address-expired", status = *status),
+            Self::FileRefused { status, .. } => text!("api-file-refused", status = *status),
+            Self::Refused { status, refusal, .. } => self.refused(*status, refusal),
+            Self::LoginRefused { username, status, refusal } => {
+                text!("api-login-refused", username = username, status = *status, words = quoted(refusal))
             }
-            Self::Unexpected { .. } => {
-                "the marketplace's API differs from its document here: report it with this message"
+            Self::LoginFailed { source, .. } => source.text(),
+            Self::ForeignLogin { username, times } => {
+                text!("api-foreign-login", username = username, times = *times)
             }
-            Self::AddressRefused { .. } => {
-                "outside the sandbox files are fetched by https from other machines only: tell the marketplace's support"
-            }
-            Self::AddressExpired { .. } => {
-                "ask the marketplace for a new address of the file; each is good for 15 minutes"
-            }
-            Self::FileRefused { .. } => {
-                "the object storage behind the marketplace has a fault; ask for a new address of the file later"
-            }
-            Self::Refused { status, .. } => match self.kind() {
-                None | Some(Documented::Unknown) => hint_of_status(*status),
-                Some(kind) => kind.hint(),
-            },
-            Self::LoginFailed { source, .. } => source.hint(),
-            Self::LoginRefused { .. } => {
-                "check username and password of the store's credential in the seller portal"
-            }
-            Self::ForeignLogin { .. } => {
-                "another program logs in with this credential and ends our token each time: create one credential for each program"
-            }
-            Self::NotOurs { .. } => "nothing is lost: whoever has the store now goes on with it",
-            Self::Vault { .. } | Self::Ledger { .. } => "see the database's own message",
+            Self::NotOurs { .. } => text!("api-not-ours"),
+            Self::Vault { .. } => text!("api-no-token-record"),
+            Self::Ledger { .. } => text!("api-no-budget-record"),
         }
+    }
+
+    /// The next step in English, for logs.
+    pub fn hint(&self) -> String {
+        self.text().next(Locale::of(Language::English)).unwrap_or_default()
+    }
+
+    fn refused(&self, status: u16, refusal: &Refusal) -> Text {
+        let kind = self.kind().unwrap_or(Documented::Unknown);
+        let abilities = match &kind {
+            Documented::MissingAbilities(abilities) => abilities.join(", "),
+            _ => String::new(),
+        };
+        text!(
+            "api-refused",
+            status = status,
+            words = quoted(refusal),
+            kind = kind.word(status),
+            abilities = abilities
+        )
     }
 }
 
-/// What to do about a refusal of which nothing but its status is understood.
-fn hint_of_status(status: u16) -> &'static str {
-    match status {
-        500.. => "the marketplace has a fault; run again later, it resumes where it stopped",
-        _ => "the marketplace refuses this call as it is; see its words",
-    }
+/// The marketplace's own words, or `none`: its code says nothing to people that the status does not.
+fn quoted(refusal: &Refusal) -> String {
+    let words = refusal.for_people();
+    if words.is_empty() { "none".to_owned() } else { words }
 }

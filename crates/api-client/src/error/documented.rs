@@ -103,38 +103,25 @@ impl Refusal {
 }
 
 impl Documented {
-    /// What to do about it, in one sentence.
-    pub fn hint(&self) -> &'static str {
+    /// The word by which the catalogue of texts chooses the next step.
+    pub(super) fn word(&self, status: u16) -> &'static str {
         match self {
-            Self::BothDirections => "a stock movement either adds or subtracts: send one of the two",
-            Self::Unauthorized => {
-                "the token was not accepted: check the store's credential in the seller portal"
-            }
-            Self::MissingAbilities(_) => {
-                "the credential lacks a scope: add the abilities named here to it in the seller portal"
-            }
-            Self::StorePageClosed => {
-                "the store page is not open to integration tokens yet: change it in the seller portal"
-            }
-            Self::NotFound => "the marketplace does not have it (any more), or base_url points elsewhere",
-            Self::ImageInUse => "take the image out of the product, listing or store page that uses it first",
-            Self::ImpossibleTransition => {
-                "the order cannot go there from where it is: read its possible statuses and choose one of them"
-            }
-            Self::InvalidFields => "correct the fields named here and ask again",
-            Self::CampaignOptInClosed => "the campaign's deadline to join has passed: nothing can be done",
-            Self::SubstoreCannotCreateSku => {
-                "this sub-store mirrors its parent's products: create the product in the parent store"
-            }
-            Self::LabelNotReady => "the label is still being made: ask again in a few seconds",
-            Self::FiscalGate(_) => "issue the NF-e or the content declaration of the order first",
-            Self::ListingNotReady { .. } => {
-                "correct what the details name, simulate again, then create the listing"
-            }
-            Self::TooManyRequests => {
-                "another program spends this store's requests; lower requests_per_minute or stop it"
-            }
-            Self::Unknown => "the marketplace refuses this call as it is; see its words",
+            Self::BothDirections => "both-directions",
+            Self::Unauthorized => "unauthorized",
+            Self::MissingAbilities(_) => "missing-abilities",
+            Self::StorePageClosed => "store-page-closed",
+            Self::NotFound => "not-found",
+            Self::ImageInUse => "image-in-use",
+            Self::ImpossibleTransition => "impossible-transition",
+            Self::InvalidFields => "invalid-fields",
+            Self::CampaignOptInClosed => "campaign-closed",
+            Self::SubstoreCannotCreateSku => "substore",
+            Self::LabelNotReady => "label-not-ready",
+            Self::FiscalGate(_) => "fiscal-gate",
+            Self::ListingNotReady { .. } => "listing-not-ready",
+            Self::TooManyRequests => "too-many",
+            Self::Unknown if status >= 500 => "server",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -279,9 +266,10 @@ mod tests {
             Documented::TooManyRequests,
             Documented::Unknown,
         ];
-        let hints: std::collections::BTreeSet<_> = kinds.iter().map(Documented::hint).collect();
-        assert_eq!(hints.len(), kinds.len());
+        let words: std::collections::BTreeSet<_> = kinds.iter().map(|kind| kind.word(422)).collect();
+        assert_eq!(words.len(), kinds.len());
         let gate = error("POST /x", 422, r#"{"errors":{"fiscal":["NF-e"]}}"#);
-        assert!(gate.hint().contains("NF-e"), "{}", gate.hint());
+        let next = gate.text().next(espelho_model::text::Locale::default()).unwrap();
+        assert!(next.contains("NF-e"), "{next}");
     }
 }

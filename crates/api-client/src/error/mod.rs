@@ -342,6 +342,6 @@ mod tests {
         assert_eq!(class(404), Class::Permanent);
         let expired = Error::AddressExpired { file: "https://s.example/a".into(), status: 403 };
         assert_eq!(expired.class(), Class::Permanent);
-        assert!(expired.hint().contains("new address"));
+        assert!(expired.hint().contains("another address"));
     }
 }

@@ -76,6 +76,14 @@ impl Refusal {
         self.errors.iter().any(about) || about(&self.description)
     }
 
+    /// The server's sentences, as it said them: without its code, which stands apart.
+    pub fn for_people(&self) -> String {
+        let parts =
+            [&self.description].into_iter().chain(&self.errors).chain([&self.reason]).chain(&self.details);
+        let parts: Vec<&str> = parts.map(String::as_str).filter(|part| !part.is_empty()).collect();
+        parts.join("; ")
+    }
+
     /// The server's words, ready to follow a status.
     pub(crate) fn in_words(&self) -> String {
         let mut words = String::new();

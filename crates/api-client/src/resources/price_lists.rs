@@ -2,7 +2,7 @@
 //! delete them are not documented.
 
 use chrono::{Offset as _, Utc};
-use espelho_model::{PriceListId, RawJson, price_list::PriceList};
+use espelho_model::{PriceListId, RawJson, price_list::PriceList, text};
 use serde::Serialize;
 
 use super::answer::{Written, read_written, unwrapped};
@@ -40,7 +40,7 @@ impl PriceListMode {
         match word {
             "manual" => Ok(Self::Manual),
             "auto" => Ok(Self::Auto),
-            _ => Err(Invalid::value("mode", word, "manual or auto")),
+            _ => Err(Invalid::value("mode", word, text!("value-rule-price-list-mode"))),
         }
     }
 }

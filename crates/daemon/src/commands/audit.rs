@@ -2,16 +2,22 @@
 
 use std::{fmt::Write as _, net::SocketAddr, sync::Arc};
 
+use espelho_model::{
+    text,
+    text::{Locale, Text, words},
+};
 use espelho_sync_engine::{Audit, AuditOptions, Problem, ResourceAudit, Silent, Subject, Trouble, audit};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{load, reading::named, say};
+use super::{load, no_signals, reading::named, say};
 use crate::{
     cli::{AuditArgs, Cli},
     config::StoreConfig,
     context::{Shared, stop_on_signals},
-    exit, handover, report, telemetry,
+    exit, handover,
+    report::{self, problem_json},
+    telemetry,
 };
 
 pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
@@ -21,31 +27,31 @@ pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
     };
     let keys = match named(&configuration, arguments.store.as_deref()) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     telemetry::start(configuration.installation.log.format, "warn");
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
-        eprintln!("espelho: {error:#}");
+        eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
     }
     let shared = match Shared::open(&configuration, "audit", Arc::new(Silent), stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let options = AuditOptions { only: arguments.only.clone(), sample: arguments.sample };
-    let listen = configuration.installation.http.listen;
+    let service = (configuration.installation.http.listen, cli.locale);
     let mut audits = Vec::new();
     for config in configuration.stores.iter().filter(|store| keys.contains(&store.key)) {
-        audits.push(of_store(&shared, config, &options, listen).await);
+        audits.push(of_store(&shared, config, &options, service).await);
     }
     shared.store.close().await;
     match cli.json {
         true => {
-            eprint!("{}", as_text(&audits));
-            println!("{}", as_json(&audits));
+            eprint!("{}", as_text(&audits, cli.locale));
+            println!("{}", as_json(&audits, cli.locale));
         }
-        false => print!("{}", as_text(&audits)),
+        false => print!("{}", as_text(&audits, cli.locale)),
     }
     exit_code(&audits)
 }
@@ -54,12 +60,12 @@ async fn of_store(
     shared: &Shared,
     config: &StoreConfig,
     options: &AuditOptions,
-    listen: SocketAddr,
+    service: (SocketAddr, Locale),
 ) -> Audit {
     let context = match shared.context(config).await {
         Ok(context) => context,
         Err(problem) if problem.trouble == Trouble::Held => {
-            let handed_over = hand_over(shared, config, options, listen).await;
+            let handed_over = hand_over(shared, config, options, service).await;
             return handed_over.unwrap_or_else(|| Audit::not_begun(config.key.clone(), problem));
         }
         Err(problem) => return Audit::not_begun(config.key.clone(), problem),
@@ -78,21 +84,16 @@ async fn hand_over(
     shared: &Shared,
     config: &StoreConfig,
     options: &AuditOptions,
-    listen: SocketAddr,
+    (listen, locale): (SocketAddr, Locale),
 ) -> Option<Audit> {
     tokio::select! {
-        audit = handover::ask_for_audit(listen, &config.key, options, &shared.clock) => audit,
+        audit = handover::ask_for_audit(listen, &config.key, options, &shared.clock, locale) => audit,
         () = shared.stop.cancelled() => Some(Audit::not_begun(config.key.clone(), left())),
     }
 }
 
 fn left() -> Problem {
-    Problem {
-        trouble: Trouble::Stopped,
-        code: "stopped".into(),
-        error: "stopped waiting; the service that holds the store goes on with the audit".into(),
-        hint: "see what it found: espelho status".into(),
-    }
+    Problem::of(Trouble::Stopped, "stopped", text!("run-audit-left"))
 }
 
 /// What all stores share speaks for itself; else something differs, or could not be looked at.
@@ -131,14 +132,14 @@ fn word(audit: &Audit) -> &'static str {
     }
 }
 
-fn as_json(audits: &[Audit]) -> Value {
+fn as_json(audits: &[Audit], locale: Locale) -> Value {
     let clean = audits.iter().all(Audit::is_clean);
     let stores: Vec<Value> = audits
         .iter()
         .map(|audit| {
             let resources: Map<String, Value> =
-                audit.resources.iter().map(|r| (r.subject.to_string(), resource_json(r))).collect();
-            let error = audit.problem.as_ref().map(problem_json);
+                audit.resources.iter().map(|r| (r.subject.to_string(), resource_json(r, locale))).collect();
+            let error = audit.problem.as_ref().map(|problem| problem_json(problem, locale));
             json!({
                 "store": audit.store.as_str(), "state": word(audit), "resources": resources,
                 "requests": audit.requests, "error": error,
@@ -148,70 +149,68 @@ fn as_json(audits: &[Audit]) -> Value {
     json!({ "state": if clean { "complete" } else { "partial" }, "stores": stores })
 }
 
-fn resource_json(resource: &ResourceAudit) -> Value {
+fn resource_json(resource: &ResourceAudit, locale: Locale) -> Value {
     let named = resource.differences.iter();
     let differences: Vec<Value> =
         named.map(|(key, difference)| json!({ "key": key, "difference": difference.as_str() })).collect();
     json!({
         "listed": resource.listed, "total": resource.total, "mirrored": resource.mirrored,
         "sampled": resource.sampled, "differing": resource.differing, "differences": differences,
-        "error": resource.problem.as_ref().map(problem_json), "note": resource.note,
+        "error": resource.problem.as_ref().map(|problem| problem_json(problem, locale)),
+        "note": resource.note.as_ref().map(|note| note.message(locale)),
     })
 }
 
-fn problem_json(problem: &Problem) -> Value {
-    json!({ "code": problem.code, "error": problem.error, "hint": problem.hint })
-}
-
-fn as_text(audits: &[Audit]) -> String {
+fn as_text(audits: &[Audit], locale: Locale) -> String {
     let mut text = String::new();
     for audit in audits {
-        // Writing to a String cannot fail.
+        let (store, requests) = (audit.store.as_str(), audit.requests);
         let state = match word(audit) {
-            "equal" => "igual ao marketplace / equal to the marketplace",
-            "different" => "difere do marketplace / differs from the marketplace",
-            _ => "não pôde ser comparada por inteiro / could not be compared in full",
+            "equal" => text!("run-audit-equal", store = store, requests = requests),
+            "different" => text!("run-audit-different", store = store, requests = requests),
+            _ => text!("run-audit-partial", store = store, requests = requests),
         };
-        let _ = writeln!(text, "{}: {state}, {} requests", audit.store, audit.requests);
-        audit.problem.iter().for_each(|problem| text.push_str(&report::problem_lines(problem)));
-        audit.resources.iter().for_each(|resource| write_resource(&mut text, resource));
-        write_next_steps(&mut text, audit);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}", state.message(locale));
+        audit.problem.iter().for_each(|problem| text.push_str(&report::problem_lines(problem, locale)));
+        audit.resources.iter().for_each(|resource| write_resource(&mut text, resource, locale));
+        for step in next_steps(audit) {
+            let _ = writeln!(text, "  {}", step.message(locale));
+        }
     }
     text
 }
 
 /// What to do about what differs: a run reads orders and products, everything else is the service's.
-fn write_next_steps(text: &mut String, audit: &Audit) {
+fn next_steps(audit: &Audit) -> Vec<Text> {
     let differs = |by_runs: bool| {
         let is_of_runs = |subject| matches!(subject, Subject::Orders | Subject::Products);
         audit.resources.iter().any(|r| r.differing > 0 && is_of_runs(r.subject) == by_runs)
     };
-    if differs(true) {
-        let _ =
-            writeln!(text, "  próximo passo / next step: espelho --resync --deep --store {}", audit.store);
-    }
-    if differs(false) {
-        text.push_str("  o serviço lê o resto de novo na próxima leitura / the service reads the rest again with its next sweep\n");
-    }
+    let resync = differs(true).then(|| text!("run-audit-next-resync", store = audit.store.as_str()));
+    resync.into_iter().chain(differs(false).then(|| text!("run-audit-next-sweep"))).collect()
 }
 
-fn write_resource(text: &mut String, resource: &ResourceAudit) {
-    let ResourceAudit { listed, mirrored, sampled, differing, .. } = resource;
+fn write_resource(text: &mut String, resource: &ResourceAudit, locale: Locale) {
+    let name = words::resource(resource.subject.as_str()).message(locale);
     if let Some(note) = &resource.note {
-        let _ = writeln!(text, "  {:12} {note}", resource.subject.as_str());
+        let _ = writeln!(text, "  {name:16} {}", note.message(locale));
         return;
     }
-    let _ = writeln!(
-        text,
-        "  {:12} {listed:>8} listed {mirrored:>8} mirrored {sampled:>6} details read {differing:>6} differ",
-        resource.subject.as_str()
+    let columns = text!(
+        "run-audit-columns",
+        listed = resource.listed,
+        mirrored = resource.mirrored,
+        sampled = resource.sampled,
+        differing = resource.differing
     );
+    let _ = writeln!(text, "  {name:16} {}", columns.message(locale));
     for (key, difference) in &resource.differences {
-        let _ = writeln!(text, "            {key}: {}", difference.as_str());
+        let _ = writeln!(text, "            {key}: {}", difference.text().message(locale));
     }
-    let hidden = differing.saturating_sub(resource.differences.len() as u64);
+    let hidden = resource.differing.saturating_sub(resource.differences.len() as u64);
     if hidden > 0 {
-        let _ = writeln!(text, "            and {hidden} more");
+        let _ = writeln!(text, "            {}", text!("run-audit-more", more = hidden).message(locale));
     }
-    resource.problem.iter().for_each(|problem| text.push_str(&report::problem_lines(problem)));
+    resource.problem.iter().for_each(|problem| text.push_str(&report::problem_lines(problem, locale)));
 }

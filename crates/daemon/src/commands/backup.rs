@@ -6,7 +6,7 @@ use std::{
     sync::Mutex,
 };
 
-use espelho_model::clock::SystemClock;
+use espelho_model::{clock::SystemClock, text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -28,12 +28,12 @@ pub(super) async fn run(cli: &Cli, path: Option<&Path>) -> u8 {
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
 async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<PathBuf, Problem> {
-    only_files(configuration, |url| format!("pg_dump --format=custom --file=espelho.dump \"{url}\""))?;
+    only_files(configuration, |url| text!("copies-postgres-backup", url = url))?;
     let place = Place::to_read(configuration)?;
     let clock = SystemClock::shared();
     let store =
@@ -54,18 +54,13 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
 /// A server's database is copied by the server's own tools, which know what else is in it.
 pub(super) fn only_files(
     configuration: &Configuration,
-    instead: impl FnOnce(&str) -> String,
+    instead: impl FnOnce(&str) -> Text,
 ) -> Result<(), Problem> {
     let url = &configuration.installation.database.url;
     if url.starts_with("sqlite:") {
         return Ok(());
     }
-    Err(Problem {
-        trouble: Trouble::Configuration,
-        code: "postgres".into(),
-        error: "the database is on a PostgreSQL server, which has tools of its own for backups".into(),
-        hint: format!("run: {}", instead(&Store::shown(url))),
-    })
+    Err(Problem::of(Trouble::Configuration, "postgres", instead(&Store::shown(url))))
 }
 
 /// How far a copy has come, on a terminal.

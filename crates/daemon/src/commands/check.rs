@@ -1,5 +1,6 @@
 //! `espelho check`: the configuration, and nothing else.
 
+use espelho_model::text;
 use serde_json::json;
 
 use super::load;
@@ -13,7 +14,10 @@ pub(super) fn run(cli: &Cli) -> u8 {
     let stores: Vec<&str> = configuration.stores.iter().map(|store| store.key.as_str()).collect();
     match cli.json {
         true => println!("{}", json!({ "state": "complete", "stores": stores })),
-        false => println!("the configuration is valid; stores: {}", stores.join(", ")),
+        false => {
+            let text = text!("run-check-valid", stores = stores.join(", "));
+            println!("{}", text.message(cli.locale));
+        }
     }
     exit::COMPLETE
 }

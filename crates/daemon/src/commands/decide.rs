@@ -49,7 +49,7 @@ pub(super) async fn held(cli: &Cli) -> u8 {
             println!("{} {} {key}", row.store, row.entity);
             println!("  causa / cause: {error}\n  próximo passo / next step: {hint}");
         }),
-        Err(error) => return say(&Problem::from_store(&error), cli.json),
+        Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
 }
@@ -69,7 +69,7 @@ pub(super) async fn decide(cli: &Cli, decision: Decision, arguments: &DecideArgs
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
@@ -105,23 +105,18 @@ async fn decide_with(
         count += usize::from(found);
     }
     if count == 0 && arguments.key.is_some() {
-        return Err(Problem {
-            trouble: Trouble::Failure,
-            code: "no_such_row".into(),
-            error: "no row with this key is failed, held or doubtful".into(),
-            hint: "espelho errors shows those that are: use entity and key as they stand there".into(),
-        });
+        return Err(Problem::worded(
+            Trouble::Failure,
+            "no_such_row",
+            "no row with this key is failed, held or doubtful",
+            "espelho errors shows those that are: use entity and key as they stand there",
+        ));
     }
     Ok(count)
 }
 
 fn which_store() -> Problem {
-    Problem {
-        trouble: Trouble::Configuration,
-        code: "usage".into(),
-        error: "there are several stores".into(),
-        hint: "name one with --store KEY".into(),
-    }
+    Problem::of(Trouble::Configuration, "usage", espelho_model::text!("run-several-stores"))
 }
 
 impl Decision {

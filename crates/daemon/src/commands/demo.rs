@@ -127,21 +127,25 @@ async fn once(
     json: bool,
     locale: Locale,
 ) -> Result<u8> {
+    let locale = configuration.locale();
     let progress = progress::for_stderr(espelho_model::clock::SystemClock::shared());
     let shared = open(configuration, progress, stop).await?;
     let mut reports: Vec<StoreReport> = Vec::new();
     for config in &configuration.stores {
-        let context = shared.context(config).await.map_err(|problem| anyhow::anyhow!("{}", problem.error))?;
+        let context = shared
+            .context(config)
+            .await
+            .map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;
         reports.push(reconcile(&context, &Options { kind: "demo", ..Options::default() }).await);
     }
     let database = place.database();
     if json {
-        let mut object = report::as_json(&reports);
+        let mut object = report::as_json(&reports, locale);
         object["database"] = json!(database);
         println!("{object}");
     } else {
         let database = database.display().to_string();
-        print!("{}", report::as_text(&reports));
+        print!("{}", report::as_text(&reports, locale));
         println!("\n{}", text!("demo-mirrored", database = database.as_str()).message(locale));
         show_tables(&shared.store, configuration).await?;
         questions::show(&shared.store, locale).await?;
@@ -156,8 +160,9 @@ async fn open(
     progress: Arc<dyn Progress>,
     stop: CancellationToken,
 ) -> Result<Shared> {
+    let locale = configuration.locale();
     let shared = Shared::open(configuration, "demo", progress, stop).await;
-    shared.map_err(|problem| anyhow::anyhow!("{}; {}", problem.error, problem.hint))
+    shared.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))
 }
 
 async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()> {
@@ -190,7 +195,7 @@ async fn keep_on(
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));
     let served = Service::new(shared, configuration).run(listener, None, Outside::default()).await;
     selling.abort();
-    served.map_err(|problem| anyhow::anyhow!("{}; {}", problem.error, problem.hint))?;
+    served.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;
     Ok(exit::COMPLETE)
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
     };
     let keys = match named(&reading.configuration, store) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let one = store.and(keys.first());
     let errors = reading.store.errors(one, MOST).await;
@@ -31,7 +31,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
             println!("{}", json!({ "errors": errors.iter().map(as_json).collect::<Vec<_>>() }));
         }
         Ok(errors) => show(&errors),
-        Err(error) => return say(&Problem::from_store(&error), cli.json),
+        Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
 }

@@ -38,7 +38,7 @@ struct Knowledge {
 
 pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
     if let Err(problem) = check_entity(&arguments.entity) {
-        return say(&problem, cli.json);
+        return say(&problem, cli);
     }
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
@@ -46,14 +46,14 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
     };
     let keys = match named(&reading.configuration, arguments.store.as_deref()) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let mut known = Vec::new();
     for store in keys {
         match look(&reading.store, store, arguments).await {
             Ok(knowledge) if knowledge.is_something() => known.push(knowledge),
             Ok(_) => {}
-            Err(error) => return say(&Problem::from_store(&error), cli.json),
+            Err(error) => return say(&Problem::from_store(&error), cli),
         }
     }
     reading.store.close().await;
@@ -81,15 +81,10 @@ fn check_entity(entity: &str) -> Result<(), Problem> {
         let likeness = |name: &str| strsim::jaro_winkler(name, entity);
         likeness(a).total_cmp(&likeness(b))
     });
-    Err(Problem {
-        trouble: Trouble::Configuration,
-        code: "unknown_entity".into(),
-        error: format!(
-            "{entity:?} is nothing that is mirrored; did you mean {:?}?",
-            alike.unwrap_or(&"order")
-        ),
-        hint: format!("choose from {}", known.join(", ")),
-    })
+    let error =
+        format!("{entity:?} is nothing that is mirrored; did you mean {:?}?", alike.unwrap_or(&"order"));
+    let hint = format!("choose from {}", known.join(", "));
+    Err(Problem::worded(Trouble::Configuration, "unknown_entity", &error, &hint))
 }
 
 async fn look(store: &Store, key: StoreKey, arguments: &ExplainArgs) -> Result<Knowledge, Error> {

@@ -5,14 +5,14 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::time::fixed_width;
+use espelho_model::{text, time::fixed_width};
 use espelho_store::{Change, ChangeWatch, Error};
 use espelho_sync_engine::{Problem, Trouble};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::{reading::Reading, say};
+use super::{no_signals, reading::Reading, say};
 use crate::{
     cli::{Cli, FeedArgs},
     context::stop_on_signals,
@@ -29,7 +29,7 @@ const LOOK_ANYWAY: Duration = Duration::from_secs(5);
 pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
-        eprintln!("espelho: {error:#}");
+        eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
     }
     let reading = match Reading::open(cli).await {
@@ -43,7 +43,7 @@ pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
     reading.store.close().await;
     match done {
         Ok(()) => exit::COMPLETE,
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
@@ -52,13 +52,8 @@ async fn acknowledge(reading: &Reading, consumer: &str, seq: i64) -> Result<(), 
     let bounds = reading.store.feed_bounds().await.map_err(of_store)?;
     let newest = bounds.map_or(0, |(_, newest)| newest);
     if seq > newest {
-        let error = format!("the feed has not reached {seq}: its newest number is {newest}");
-        return Err(Problem {
-            trouble: Trouble::Configuration,
-            code: "unknown_seq".into(),
-            error,
-            hint: "acknowledge a \"seq\" that `espelho feed` has printed".into(),
-        });
+        let text = text!("run-unknown-seq", seq = seq, newest = newest);
+        return Err(Problem::of(Trouble::Configuration, "unknown_seq", text));
     }
     reading.store.acknowledge(consumer, seq).await.map(drop).map_err(of_store)
 }
@@ -90,7 +85,8 @@ async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken)
             // Whoever read has read enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             Err(error) => {
-                return Err(Problem::new(Trouble::Failure, "output", &error, "see where stdout goes"));
+                let text = text!("run-output", problem = error.to_string());
+                return Err(Problem::new(Trouble::Failure, "output", &error, text));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `espelho migrate`: brings the database to this version's schema.
 
-use espelho_model::clock::SystemClock;
+use espelho_model::{clock::SystemClock, text};
 use espelho_store::Store;
 use espelho_sync_engine::Problem;
 use serde_json::json;
@@ -17,11 +17,11 @@ pub(super) async fn run(cli: &Cli, may_be_second: bool) -> u8 {
         Ok(()) => {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
-                false => println!("the database is up to date"),
+                false => println!("{}", text!("copies-migrated").message(cli.locale)),
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 

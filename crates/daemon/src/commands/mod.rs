@@ -20,19 +20,20 @@ mod webhook;
 mod wishes;
 
 use clap::CommandFactory as _;
+use espelho_model::{text, text::Text};
 use espelho_sync_engine::{Problem, Trouble};
 
 use self::{decide::Decision, wishes::Wish};
 use crate::{
     cli::{Cli, Command, WebhookCommand},
     config::{self, Configuration},
-    exit, report,
+    exit, help, report,
 };
 
 /// Runs a command; gives the exit code.
 pub(crate) async fn run(cli: Cli) -> u8 {
     if cli.resync.resync && cli.command.is_some() {
-        eprintln!("espelho: --resync is a run of its own; leave the command out");
+        eprintln!("espelho: {}", text!("run-resync-alone").message(cli.locale));
         return exit::CONFIGURATION;
     }
     if cli.resync.resync {
@@ -65,7 +66,8 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,
         Some(Command::Audit(arguments)) => audit::run(&cli, arguments).await,
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(*shell, &mut Cli::command(), "espelho", &mut std::io::stdout());
+            let mut command = help::in_language(Cli::command(), cli.locale);
+            clap_complete::generate(*shell, &mut command, "espelho", &mut std::io::stdout());
             exit::COMPLETE
         }
     }
@@ -87,28 +89,21 @@ fn load(cli: &Cli) -> Result<Configuration, u8> {
     config::load(&config::directory(cli.config.as_deref())).map_err(|errors| {
         let problems: Vec<Problem> = errors
             .iter()
-            .map(|error| {
-                Problem::new(
-                    Trouble::Configuration,
-                    "configuration",
-                    error,
-                    "correct it and run `espelho check`",
-                )
-            })
+            .map(|error| Problem::new(Trouble::Configuration, "configuration", error, error.text()))
             .collect();
-        problems.iter().for_each(|problem| eprintln!("espelho: {}", problem.error));
+        problems.iter().for_each(|problem| eprintln!("espelho: {}", problem.message(cli.locale)));
         if cli.json {
-            println!("{}", report::failure_json(&problems));
+            println!("{}", report::failure_json(&problems, cli.locale));
         }
         exit::CONFIGURATION
     })
 }
 
 /// Says a problem that kept a command from beginning; gives the exit code.
-fn say(problem: &Problem, json: bool) -> u8 {
-    eprint!("espelho:\n{}", report::problem_lines(problem));
-    if json {
-        println!("{}", report::failure_json(std::slice::from_ref(problem)));
+fn say(problem: &Problem, cli: &Cli) -> u8 {
+    eprint!("espelho:\n{}", report::problem_lines(problem, cli.locale));
+    if cli.json {
+        println!("{}", report::failure_json(std::slice::from_ref(problem), cli.locale));
     }
     match problem.trouble {
         Trouble::Configuration => exit::CONFIGURATION,
@@ -119,6 +114,18 @@ fn say(problem: &Problem, json: bool) -> u8 {
     }
 }
 
+/// Signals that cannot be heard.
+fn no_signals(error: &anyhow::Error) -> Text {
+    text!("run-signals", problem = format!("{error:#}"))
+}
+
 fn in_full(error: &dyn std::error::Error) -> String {
-    Problem::new(Trouble::Failure, "", error, "").error
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
 }

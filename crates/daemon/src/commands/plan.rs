@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use espelho_model::push::PushState;
+use espelho_model::{push::PushState, text::Locale};
 use espelho_sync_engine::{
     Problem, Silent,
     push::{NobodyLooks, PlannedCall, Pusher, preview},
@@ -36,26 +36,26 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     };
     let keys = match named(&reading.configuration, store) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let (mut shown, mut is_settled): (Vec<Planned>, Vec<bool>) = (Vec::new(), Vec::new());
     for config in reading.configuration.stores.iter().filter(|config| keys.contains(&config.key)) {
         match preview(&reading.store, &config.key, &config.push).await {
             Ok(calls) => shown.push((config.clone(), calls)),
-            Err(error) => return say(&Problem::from_store(&error), cli.json),
+            Err(error) => return say(&Problem::from_store(&error), cli),
         }
         match reading.store.open_effects(&config.key).await {
             Ok(effects) => is_settled.push(effects.is_empty()),
-            Err(error) => return say(&Problem::from_store(&error), cli.json),
+            Err(error) => return say(&Problem::from_store(&error), cli),
         }
     }
     reading.store.close().await;
     if !apply {
-        show(&shown, cli.json);
+        show(&shown, cli.json, cli.locale);
         return exit::COMPLETE;
     }
     if !cli.json {
-        show(&shown, false);
+        show(&shown, false, cli.locale);
     }
     // Also where nothing is asked for and the outcome of something is not known.
     let has_work =
@@ -64,14 +64,14 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     apply_to(cli, &shown).await
 }
 
-fn show(shown: &[Planned], as_json: bool) {
+fn show(shown: &[Planned], as_json: bool, locale: Locale) {
     if as_json {
         let stores: Vec<Value> = shown
             .iter()
             .map(|(config, calls)| {
                 let requests: u32 = calls.iter().map(|call| call.requests).sum();
                 json!({ "store": config.key.as_str(), "requests": requests, "seconds": seconds(config, requests),
-                    "calls": calls.iter().map(as_value).collect::<Vec<_>>() })
+                    "calls": calls.iter().map(|call| as_value(call, locale)).collect::<Vec<_>>() })
             })
             .collect();
         println!("{}", json!({ "stores": stores }));
@@ -88,7 +88,7 @@ fn show(shown: &[Planned], as_json: bool) {
         for call in calls {
             println!("  {} {}  {}", call.entity, call.key, call.diff);
             call.calls.iter().for_each(|line| println!("    {line}"));
-            call.note.iter().for_each(|note| println!("    ({note})"));
+            call.note.iter().for_each(|note| println!("    {}", note.message(locale)));
         }
     }
 }
@@ -97,8 +97,9 @@ fn seconds(config: &StoreConfig, requests: u32) -> u32 {
     (requests * 60).div_ceil(config.requests_per_minute.get())
 }
 
-fn as_value(call: &PlannedCall) -> Value {
-    let PlannedCall { entity, key, diff, calls, requests, note } = call;
+fn as_value(call: &PlannedCall, locale: Locale) -> Value {
+    let note = call.note.as_ref().map(|note| note.message(locale));
+    let PlannedCall { entity, key, diff, calls, requests, .. } = call;
     json!({ "entity": entity, "key": key, "diff": diff, "calls": calls, "requests": requests, "note": note })
 }
 
@@ -114,19 +115,19 @@ async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
     }
     let shared = match Shared::open(&configuration, "plan --apply", Arc::new(Silent), stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     for (config, _) in planned {
         if let Err(problem) = push_one(&shared, config).await {
             shared.store.close().await;
-            return say(&problem, cli.json);
+            return say(&problem, cli);
         }
     }
     let ended = say_how_it_went(&shared, planned, cli.json).await;
     shared.store.close().await;
     match ended {
         Ok(code) => code,
-        Err(error) => say(&Problem::from_store(&error), cli.json),
+        Err(error) => say(&Problem::from_store(&error), cli),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use espelho_model::{Clock, StoreKey, clock::SystemClock};
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
@@ -21,7 +21,7 @@ impl Reading {
     pub(super) async fn open(cli: &Cli) -> Result<Self, u8> {
         let configuration = load(cli)?;
         let clock = SystemClock::shared();
-        let store = attach(&configuration, &clock).await.map_err(|problem| say(&problem, cli.json))?;
+        let store = attach(&configuration, &clock).await.map_err(|problem| say(&problem, cli))?;
         Ok(Self { configuration, store, clock })
     }
 }
@@ -45,10 +45,6 @@ pub(super) fn named(configuration: &Configuration, asked: Option<&str>) -> Resul
 /// A name that no store has.
 pub(super) fn unknown_store(asked: &str, known: &[StoreKey]) -> Problem {
     let known: Vec<&str> = known.iter().map(StoreKey::as_str).collect();
-    Problem {
-        trouble: Trouble::Configuration,
-        code: "unknown_store".into(),
-        error: format!("there is no store {asked:?}"),
-        hint: format!("name one that is configured: {}", known.join(", ")),
-    }
+    let text = text!("run-unknown-store", asked = asked, known = known.join(", "));
+    Problem::of(Trouble::Configuration, "unknown_store", text)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use espelho_model::clock::SystemClock;
+use espelho_model::{clock::SystemClock, text, text::Text};
 use espelho_store::{Restored, restore};
 use espelho_sync_engine::Problem;
 use serde_json::json;
@@ -21,10 +21,10 @@ pub(super) async fn run(cli: &Cli, path: &Path, replace: bool) -> u8 {
     match put_back(&configuration, path, replace).await {
         Ok((restored, place)) => {
             let file = place.file().map(|file| file.display().to_string()).unwrap_or_default();
-            tell(&restored, &file, cli.json);
+            tell(&restored, &file, cli);
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
@@ -33,12 +33,7 @@ async fn put_back(
     path: &Path,
     replace: bool,
 ) -> Result<(Restored, Place), Problem> {
-    only_files(configuration, |url| {
-        format!(
-            "pg_restore --clean --if-exists --dbname=\"{url}\" espelho.dump, with all services stopped, and then \
-             the statements under \"Backups\" in docs/OPERATIONS.md"
-        )
-    })?;
+    only_files(configuration, |url| text!("copies-postgres-restore", url = url))?;
     let bar = Bar::new();
     let told = |name, done, all| bar.tell(name, done, all);
     let place = Place::to_open(configuration, false)?;
@@ -46,34 +41,29 @@ async fn put_back(
     restored.map(|restored| (restored, place)).map_err(|error| Problem::from_store(&error))
 }
 
-fn tell(restored: &Restored, place: &str, json: bool) {
+fn tell(restored: &Restored, place: &str, cli: &Cli) {
     let Restored { kept, replaced, feed_from } = restored;
     let deliveries = replaced.map_or(0, |replaced| replaced.deliveries);
-    if json {
+    if cli.json {
         let kept = kept.as_ref().map(|kept| kept.display().to_string());
         let told = json!({ "state": "complete", "database": place, "kept": kept, "deliveries": deliveries, "feed_from": feed_from });
         println!("{told}");
         return;
     }
-    println!("the backup is in place: {place}");
+    let say = |text: Text| println!("{}", text.message(cli.locale));
+    say(text!("copies-restored", place = place));
     if let Some(kept) = kept {
-        println!("the files that were there are in {}", kept.display());
+        say(text!("copies-kept", folder = kept.display().to_string()));
     }
     if let Some(replaced) = replaced {
         match replaced.inbox_read {
-            true => {
-                println!("{deliveries} deliveries that the backup did not have were taken over from them");
-            }
-            false => {
-                println!("their inbox could not be read: deliveries that came after the backup are lost");
-            }
+            true => say(text!("copies-deliveries", deliveries = deliveries)),
+            false => say(text!("copies-inbox-lost")),
         }
         if !replaced.mirror_read {
-            println!("their mirror could not be read: nothing was taken over from it");
+            say(text!("copies-mirror-lost"));
         }
     }
-    println!(
-        "the change feed goes on above {feed_from} and tells of every row once more; readers keep their place"
-    );
-    println!("the next start logs in anew and reconciles completely");
+    say(text!("copies-feed", from = *feed_from));
+    say(text!("copies-next-start"));
 }

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use espelho_model::clock::SystemClock;
+use espelho_model::{clock::SystemClock, text, text::Locale};
 use espelho_sync_engine::{
     Options, Problem, StoreContext, StoreReport, Trouble,
     labels::{self, FetchedLabels},
@@ -11,7 +11,7 @@ use espelho_sync_engine::{
 use futures_util::{StreamExt as _, stream};
 use tokio_util::sync::CancellationToken;
 
-use super::{load, reading::unknown_store, say};
+use super::{load, no_signals, reading::unknown_store, say};
 use crate::{
     cli::Cli,
     config::{Configuration, StoreConfig},
@@ -30,29 +30,30 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Err(code) => return code,
     };
     if let Err(unknown) = select(&mut configuration, &cli.resync.store) {
-        return say(&unknown, cli.json);
+        return say(&unknown, cli);
     }
     telemetry::start(configuration.installation.log.format, "warn");
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
-        eprintln!("espelho: {error:#}");
+        eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
     }
     let progress = progress::for_stderr(SystemClock::shared());
     let shared = match Shared::open(&configuration, "--resync", progress, stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let (options, listen) = (options(cli), configuration.installation.http.listen);
-    let work = configuration.stores.iter().map(|config| resync_store(&shared, config, &options, listen));
+    let service = (listen, cli.locale);
+    let work = configuration.stores.iter().map(|config| resync_store(&shared, config, &options, service));
     let working = stream::iter(work).buffer_unordered(STORES_AT_ONCE).collect::<Vec<StoreReport>>();
     let mut reports = tokio::select! {
         reports = working => reports,
-        () = patience_ended(&shared) => return say(&stopped(), cli.json),
+        () = patience_ended(&shared) => return say(&stopped(), cli),
     };
     reports.sort_by(|a, b| a.store.cmp(&b.store));
     shared.store.close().await;
-    print(&reports, cli.json);
+    print(&reports, cli);
     exit::of_run(&reports)
 }
 
@@ -65,12 +66,7 @@ async fn patience_ended(shared: &Shared) {
 }
 
 fn stopped() -> Problem {
-    Problem {
-        trouble: Trouble::Stopped,
-        code: "stopped".into(),
-        error: "stopped while it was waiting for the marketplace".into(),
-        hint: "run again: it resumes where it stopped".into(),
-    }
+    Problem::of(Trouble::Stopped, "stopped", text!("run-stopped-waiting"))
 }
 
 fn options(cli: &Cli) -> Options {
@@ -92,9 +88,9 @@ async fn hand_over(
     shared: &Shared,
     config: &StoreConfig,
     options: &Options,
-    listen: SocketAddr,
+    (listen, locale): (SocketAddr, Locale),
 ) -> Option<StoreReport> {
-    let asking = handover::ask(listen, &config.key, options, &*shared.progress, &shared.clock);
+    let asking = handover::ask(listen, &config.key, options, &*shared.progress, &shared.clock, locale);
     tokio::select! {
         report = asking => report,
         () = shared.stop.cancelled() => Some(StoreReport::not_begun(config.key.clone(), left())),
@@ -102,24 +98,19 @@ async fn hand_over(
 }
 
 fn left() -> Problem {
-    Problem {
-        trouble: Trouble::Stopped,
-        code: "stopped".into(),
-        error: "stopped waiting; the service that holds the store goes on with the run".into(),
-        hint: "see how it ends: espelho status".into(),
-    }
+    Problem::of(Trouble::Stopped, "stopped", text!("run-left"))
 }
 
 async fn resync_store(
     shared: &Shared,
     config: &StoreConfig,
     options: &Options,
-    listen: SocketAddr,
+    service: (SocketAddr, Locale),
 ) -> StoreReport {
     let context = match shared.context(config).await {
         Ok(context) => context,
         Err(problem) if problem.trouble == Trouble::Held => {
-            let handed_over = hand_over(shared, config, options, listen).await;
+            let handed_over = hand_over(shared, config, options, service).await;
             return handed_over.unwrap_or_else(|| StoreReport::not_begun(config.key.clone(), problem));
         }
         Err(problem) => return StoreReport::not_begun(config.key.clone(), problem),
@@ -161,11 +152,12 @@ fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), Pro
     Ok(())
 }
 
-fn print(reports: &[StoreReport], json: bool) {
-    if json {
-        eprint!("{}", report::as_text(reports));
-        println!("{}", report::as_json(reports));
+fn print(reports: &[StoreReport], cli: &Cli) {
+    let text = report::as_text(reports, cli.locale);
+    if cli.json {
+        eprint!("{text}");
+        println!("{}", report::as_json(reports, cli.locale));
     } else {
-        print!("{}", report::as_text(reports));
+        print!("{text}");
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use espelho_sync_engine::Silent;
+use espelho_model::text;
+use espelho_sync_engine::{Problem, Silent, Trouble};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{load, say};
+use super::{load, no_signals, say};
 use crate::{
     cli::Cli,
     config,
@@ -31,13 +32,13 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     let outside = match (Panics::listen(), Reloads::of(config::directory(cli.config.as_deref()))) {
         (panics, Ok(reloads)) => Outside { panics, reloads: Some(reloads) },
         (_, Err(error)) => {
-            eprintln!("espelho: no handler for SIGHUP: {error}");
+            eprintln!("espelho: {}", no_signals(&error.into()).message(cli.locale));
             return exit::FAILED;
         }
     };
     let stop = CancellationToken::new();
     if let Err(error) = stop_on_signals(&stop) {
-        eprintln!("espelho: {error:#}");
+        eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
     }
     let listen = configuration.installation.http.listen;
@@ -45,26 +46,25 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         Ok(listener) => listener,
         Err(error) => {
             let problem = ports::refusal("http.listen", listen, &error, &configuration.stores).await;
-            return say(&problem, cli.json);
+            return say(&problem, cli);
         }
     };
     let webhooks = match webhook::open(&configuration) {
         Ok(webhooks) => webhooks,
         Err(OpenError::Listen(listen, error)) => {
             let problem = ports::refusal("webhooks.listen", listen, &error, &configuration.stores).await;
-            return say(&problem, cli.json);
+            return say(&problem, cli);
         }
-        Err(error) => {
-            eprintln!("espelho: {error}");
-            return exit::FAILED;
+        Err(OpenError::Certificate(why)) => {
+            return say(&Problem::of(Trouble::Configuration, "certificate", why), cli);
         }
     };
     let shared = match Shared::open(&configuration, "run", Arc::new(Silent), stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     match Service::new(shared, configuration).run(listener, webhooks, outside).await {
         Ok(()) => exit::COMPLETE,
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }

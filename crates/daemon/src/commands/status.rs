@@ -25,7 +25,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
     };
     let of = match named(&configuration, store) {
         Ok(keys) => store.and(keys.into_iter().next()),
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let clock = SystemClock::shared();
     let listen = configuration.installation.http.listen;
@@ -34,7 +34,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
         Some(picture) => picture,
         None => match look(&configuration, of.as_ref(), cli.locale, &clock).await {
             Ok(picture) => picture,
-            Err(problem) => return say(&problem, cli.json),
+            Err(problem) => return say(&problem, cli),
         },
     };
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();

@@ -1,6 +1,6 @@
 //! `espelho webhook move`: the operator's word that a webhook may be given another address.
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text};
 use espelho_sync_engine::Problem;
 use serde_json::json;
 
@@ -22,13 +22,14 @@ pub(super) async fn let_move(cli: &Cli, store: &str) -> u8 {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
                 false => {
-                    println!("the next start gives the webhook of {store} the address that is configured");
-                    println!("if the service runs, restart it: systemctl restart espelho");
+                    let text = text!("run-webhook-moved", store = store);
+                    println!("{}", text.message(cli.locale));
+                    text.next(cli.locale).iter().for_each(|next| println!("{next}"));
                 }
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use espelho_model::{StoreKey, push::CommandKind};
+use espelho_model::{StoreKey, push::CommandKind, text};
 use espelho_store::{PriceWish, StockWish};
 use espelho_sync_engine::{Problem, Trouble};
 use rust_decimal::Decimal;
@@ -46,7 +46,7 @@ pub(super) async fn run(cli: &Cli, wish: Wish<'_>) -> u8 {
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
@@ -122,11 +122,9 @@ async fn write(reading: &Reading, wish: Wish<'_>) -> Result<Value, Problem> {
 
 fn read_file(kind: ImportKind, file: &Path) -> Result<Rows, Problem> {
     let text = std::fs::read(file).map_err(|error| bad(format!("{}: {error}", file.display())))?;
-    import::rows(kind, &text).map_err(|bad| Problem {
-        trouble: Trouble::Failure,
-        code: "bad_lines".into(),
-        error: format!("{}: {}", file.display(), bad.in_english().join("; ")),
-        hint: "nada foi importado: corrija estas linhas e importe de novo / nothing was imported: correct these lines and import it again".into(),
+    import::rows(kind, &text).map_err(|bad| {
+        let text = text!("files-bad-lines", file = file.display().to_string(), lines = bad.texts());
+        Problem::of(Trouble::Failure, "bad_lines", text)
     })
 }
 
@@ -162,10 +160,5 @@ fn number(name: &str, text: &str) -> Result<Decimal, Problem> {
 }
 
 fn bad(error: String) -> Problem {
-    Problem {
-        trouble: Trouble::Configuration,
-        code: "usage".into(),
-        error,
-        hint: "see espelho help for the command".into(),
-    }
+    Problem::worded(Trouble::Configuration, "usage", &error, "see espelho help for the command")
 }

@@ -4,11 +4,14 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use croner::{Cron, parser::CronParser};
+use espelho_model::{text, text::Text};
 use espelho_sync_engine::live::schedule::{Cadence as Engine, Timetable};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, Visitor},
 };
+
+use super::people::refused;
 
 /// A cadence as somebody wrote it.
 #[derive(Clone, Debug)]
@@ -38,7 +41,7 @@ impl Cadence {
         self.engine.clone()
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, Text> {
         let text = text.trim();
         let engine = match text.contains(char::is_whitespace) {
             true => cron(text)?,
@@ -48,9 +51,9 @@ impl Cadence {
     }
 }
 
-fn cron(text: &str) -> Result<Engine, String> {
+fn cron(text: &str) -> Result<Engine, Text> {
     let parser = CronParser::builder().seconds(croner::parser::Seconds::Required).dom_and_dow(true).build();
-    let cron = parser.parse(text).map_err(|error| format!("{} ({error})", wrong(text)))?;
+    let cron = parser.parse(text).map_err(|_| wrong(text))?;
     Ok(Engine::At(Arc::new(Expression(cron))))
 }
 
@@ -69,11 +72,8 @@ fn span(text: &str) -> Option<Duration> {
     (1..=366 * 86_400).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
-fn wrong(text: &str) -> String {
-    format!(
-        "{text:?} is neither a number of seconds (60), a span (\"90s\", \"5m\", \"2h\", \"1d\"), nor a cron expression \
-         of six fields in UTC (\"0 */5 * * * *\")"
-    )
+fn wrong(text: &str) -> Text {
+    text!("config-cadence", value = text)
 }
 
 impl PartialEq for Cadence {
@@ -104,7 +104,7 @@ impl Visitor<'_> for Written {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Cadence, E> {
-        Cadence::parse(text).map_err(E::custom)
+        Cadence::parse(text).map_err(|problem| refused(&problem))
     }
 
     fn visit_i64<E: Error>(self, seconds: i64) -> Result<Cadence, E> {
@@ -122,7 +122,9 @@ mod tests {
 
     fn period(text: &str) -> Result<u64, String> {
         let now = "2026-11-20T12:00:00Z".parse().unwrap();
-        Cadence::parse(text).map(|cadence| cadence.engine().period(now).as_secs())
+        Cadence::parse(text)
+            .map(|cadence| cadence.engine().period(now).as_secs())
+            .map_err(|problem| problem.to_string())
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use std::{ops::Range, path::Path};
 
+use espelho_model::{text, text::Text};
 use serde::de::DeserializeOwned;
 
-use super::ConfigError;
+use super::{ConfigError, people};
 
 /// Reads a file's text.
 pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(path).map_err(|e| ConfigError {
         place: path.display().to_string(),
-        problem: format!("cannot be read: {e}"),
+        problem: text!("config-unreadable", problem = e.to_string()),
     })
 }
 
@@ -19,7 +20,7 @@ pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, C
     toml::from_str(text).map_err(|error| ConfigError {
         problem: match error.span().is_some_and(|span| concerns_password(text, span.start)) {
             // The message would quote the value.
-            true => "the password must be text in quotes".to_owned(),
+            true => text!("config-password-quotes"),
             false => in_words(error.message()),
         },
         place: place(path, text, error.span()),
@@ -42,25 +43,57 @@ fn place(path: &Path, text: &str, span: Option<Range<usize>>) -> String {
     }
 }
 
-/// serde's message, with the nearest key instead of a list of all.
-pub(super) fn in_words(message: &str) -> String {
-    let Some((unknown, expected)) = unknown_key(message) else { return message.replace('\n', " ") };
+/// serde's message for people: with the nearest key instead of a list of all, and one of ours as it is.
+pub(super) fn in_words(message: &str) -> Text {
+    if let Some(text) = people::carried(message) {
+        return text;
+    }
+    if let Some(key) = message.strip_prefix("missing field `") {
+        return text!("config-missing-key", key = key.trim_end_matches('`'));
+    }
+    if let Some((value, known)) = listed(message, "unknown variant `") {
+        return text!("config-unknown-value", value = value, known = known.join(", "));
+    }
+    if let Some((found, expected)) = wrong_type(message) {
+        return text!("config-wrong-type", found = found, expected = expected);
+    }
+    let Some((unknown, expected)) = listed(message, "unknown field `") else {
+        return text!("config-not-toml", problem = message.replace('\n', " "));
+    };
     let nearest = expected.iter().max_by(|a, b| {
         let likeness = |key: &str| strsim::jaro_winkler(key, unknown);
         likeness(a).total_cmp(&likeness(b))
     });
     match nearest {
-        Some(nearest) => format!(
-            "unknown key {unknown:?}; did you mean {nearest:?}? (valid here: {})",
-            expected.join(", ")
-        ),
-        None => format!("unknown key {unknown:?}; no key is valid here"),
+        Some(nearest) => {
+            let known = expected.join(", ");
+            text!("config-unknown-key", key = unknown, nearest = *nearest, known = known)
+        }
+        None => text!("config-unknown-key-nowhere", key = unknown),
     }
 }
 
+/// Takes "invalid type: integer `5`, expected a string" apart, where the expected type has a name for people.
+fn wrong_type(message: &str) -> Option<(String, Text)> {
+    let (found, expected) = message.strip_prefix("invalid ")?.split_once(", expected ")?;
+    let (_, found) = found.split_once(": ")?;
+    let found = found.split_once('`').map_or(found, |(_, quoted)| quoted.trim_end_matches('`'));
+    let expected = match expected.trim() {
+        "a string" | "string" => text!("config-type-text"),
+        "socket address" => text!("config-type-address"),
+        "a boolean" => text!("config-type-switch"),
+        "f64" | "f32" => text!("config-type-number"),
+        "a sequence" => text!("config-type-list"),
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i64" => text!("config-type-whole"),
+        whole if whole.starts_with("a nonzero") => text!("config-type-positive"),
+        _ => return None,
+    };
+    Some((found.to_owned(), expected))
+}
+
 /// Takes "unknown field `x`, expected one of `a`, `b`" apart.
-fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
-    let rest = message.strip_prefix("unknown field `")?;
+fn listed<'m>(message: &'m str, prefix: &str) -> Option<(&'m str, Vec<&'m str>)> {
+    let rest = message.strip_prefix(prefix)?;
     let (unknown, rest) = rest.split_once('`')?;
     let expected = rest.split('`').skip(1).step_by(2).collect();
     Some((unknown, expected))
@@ -107,8 +140,11 @@ mod tests {
 
     #[test]
     fn a_wrong_type_and_broken_syntax_are_named_with_their_line() {
-        assert!(mistake("listen = 5\n").starts_with("espelho.toml:1: invalid type: integer"));
-        assert!(mistake("\nformat = 1.5\n").starts_with("espelho.toml:2: invalid type: floating point"));
+        assert_eq!(
+            mistake("listen = 5\n"),
+            "espelho.toml:1: text in quotes is expected here, and 5 is written"
+        );
+        assert!(mistake("\nformat = 1.5\n").starts_with("espelho.toml:2: a whole number is expected here"));
         assert!(mistake("\n\nlisten = \n").starts_with("espelho.toml:3: "));
     }
 }

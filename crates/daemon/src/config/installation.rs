@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::text::{Language, Locale, Tz};
+use espelho_model::{
+    text,
+    text::{Language, Locale, Tz},
+};
 use espelho_sync_engine::live::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
@@ -265,7 +268,7 @@ pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     check_webhooks(webhooks, &path)?;
     check_schedule(&installation, &path)?;
     if let Some(mistake) = installation.labels.mistake() {
-        return Err(ConfigError { place: path.display().to_string(), problem: mistake.into() });
+        return Err(ConfigError { place: path.display().to_string(), problem: mistake });
     }
     Ok(installation)
 }
@@ -286,12 +289,12 @@ fn override_from_environment(from_file: &Installation) -> Result<Installation, C
 
 fn check_webhooks(webhooks: &Webhooks, path: &Path) -> Result<(), ConfigError> {
     let mistake = match (&webhooks.tls_certificate_file, &webhooks.tls_key_file) {
-        (Some(_), None) => "webhooks.tls_certificate_file needs tls_key_file beside it",
-        (None, Some(_)) => "webhooks.tls_key_file needs tls_certificate_file beside it",
-        _ if webhooks.queue_megabytes.get() > 1_024 => "webhooks.queue_megabytes may be 1024 at most",
+        (Some(_), None) => text!("config-tls-key"),
+        (None, Some(_)) => text!("config-tls-certificate"),
+        _ if webhooks.queue_megabytes.get() > 1_024 => text!("config-queue"),
         _ => return Ok(()),
     };
-    Err(ConfigError { place: path.display().to_string(), problem: mistake.into() })
+    Err(ConfigError { place: path.display().to_string(), problem: mistake })
 }
 
 fn check_schedule(installation: &Installation, path: &Path) -> Result<(), ConfigError> {
@@ -300,10 +303,7 @@ fn check_schedule(installation: &Installation, path: &Path) -> Result<(), Config
         Ok(_) => Ok(()),
         Err(error) => Err(ConfigError {
             place: path.display().to_string(),
-            problem: format!(
-                "schedule.reconcile {expression:?} is no cron expression ({error}); \
-                 write six fields: second minute hour day month weekday"
-            ),
+            problem: text!("config-cron", expression = expression, problem = error.to_string()),
         }),
     }
 }

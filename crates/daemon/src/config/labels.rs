@@ -1,7 +1,7 @@
 //! `[labels]`: in `espelho.toml` where the files of labels lie, in a store's file which are fetched and from where.
 
 use espelho_api_client::HostPattern;
-use espelho_model::shipment::LabelFormat;
+use espelho_model::{shipment::LabelFormat, text, text::Text};
 use serde::{Deserialize, Serialize};
 
 /// Of the installation.
@@ -22,11 +22,9 @@ impl Default for LabelsSection {
 
 impl LabelsSection {
     /// What is wrong with it.
-    pub(super) fn mistake(&self) -> Option<&'static str> {
+    pub(super) fn mistake(&self) -> Option<Text> {
         let is_empty = self.directory.trim_end_matches('/').is_empty();
-        is_empty.then_some(
-            "labels.directory is empty; write the name of a folder, or leave it out for \"labels\"",
-        )
+        is_empty.then(|| text!("config-labels-directory"))
     }
 }
 
@@ -58,9 +56,10 @@ impl Default for StoreLabels {
 
 impl StoreLabels {
     /// Checks it; a mistake comes with the key that it is in. Nothing where no format is wanted.
-    pub(super) fn check(self) -> Result<Option<LabelsConfig>, (&'static str, String)> {
-        let hosts = self.hosts.iter().map(|host| host.parse::<HostPattern>());
-        let hosts = hosts.collect::<Result<_, _>>().map_err(|e| ("hosts", format!("labels.hosts: {e}")))?;
+    pub(super) fn check(self) -> Result<Option<LabelsConfig>, (&'static str, Text)> {
+        let wrong = |host: &str| ("hosts", text!("config-labels-host", host = host));
+        let hosts = self.hosts.iter().map(|host| host.parse::<HostPattern>().map_err(|_| wrong(host)));
+        let hosts = hosts.collect::<Result<_, _>>()?;
         if self.formats.is_empty() {
             return Ok(None);
         }
@@ -69,11 +68,7 @@ impl StoreLabels {
         }
         let formats: Vec<LabelFormat> = self.formats.iter().map(|format| LabelFormat::new(format)).collect();
         if let Some(unknown) = formats.iter().find(|format| format.file_kind().is_none()) {
-            let problem = format!(
-                "labels.formats: {:?} is no format of labels; choose from a4, zebra, thermal, zebra_pdf, or \"*\" for all",
-                unknown.as_str()
-            );
-            return Err(("formats", problem));
+            return Err(("formats", text!("config-labels-format", format = unknown.as_str())));
         }
         Ok(Some(LabelsConfig { formats, hosts, days: self.days }))
     }
@@ -83,7 +78,7 @@ impl StoreLabels {
 mod tests {
     use super::*;
 
-    fn checked(text: &str) -> Result<Option<LabelsConfig>, (&'static str, String)> {
+    fn checked(text: &str) -> Result<Option<LabelsConfig>, (&'static str, Text)> {
         toml::from_str::<StoreLabels>(text).unwrap().check()
     }
 
@@ -101,12 +96,13 @@ mod tests {
     #[test]
     fn formats_and_hosts_that_do_not_exist_are_refused_by_name() {
         let (key, problem) = checked("formats = [\"a4\", \"braille\"]").unwrap_err();
+        let problem = problem.to_string();
         assert!(
             key == "formats" && problem.contains("\"braille\"") && problem.contains("zebra_pdf"),
             "{problem}"
         );
         let (key, problem) = checked("hosts = [\"https://s.example/a\"]").unwrap_err();
-        assert!(key == "hosts" && problem.contains("is no host"), "{problem}");
+        assert!(key == "hosts" && problem.to_string().contains("is no host"), "{problem}");
         assert!(LabelsSection { directory: "/".into(), ..LabelsSection::default() }.mistake().is_some());
         assert_eq!(LabelsSection::default().mistake(), None);
     }

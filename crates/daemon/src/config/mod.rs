@@ -13,7 +13,7 @@ mod webhook;
 use std::path::{Path, PathBuf};
 
 use espelho_model::{
-    StoreKey,
+    StoreKey, text,
     text::{Locale, Text},
 };
 
@@ -36,7 +36,15 @@ pub(crate) struct ConfigError {
     /// File and line, or the environment variable.
     pub place: String,
     /// What is wrong, ending in the next step.
-    pub problem: String,
+    pub problem: Text,
+}
+
+impl ConfigError {
+    /// The same for people: where, what, and the next step.
+    pub(crate) fn text(&self) -> Text {
+        let mistake = text!("config-at", place = &self.place, problem = self.problem.clone());
+        text!("config-mistake", mistake = mistake)
+    }
 }
 
 /// Everything that DIR says.
@@ -93,7 +101,7 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     if !dir.is_dir() {
         return Err(vec![ConfigError {
             place: dir.display().to_string(),
-            problem: "there is no such folder; create it with espelho.toml and stores/KEY.toml, or name another with --config".into(),
+            problem: text!("config-no-folder"),
         }]);
     }
     let mut errors = Vec::new();
@@ -117,12 +125,6 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     }
 }
 
-/// A mistake as people read it, with what to do.
-fn in_words(text: &Text) -> String {
-    let locale = Locale::default();
-    [Some(text.message(locale)), text.next(locale)].into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
 /// Two stores with one credential would end each other's token with every login.
 fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
     let mut seen = std::collections::HashMap::new();
@@ -130,9 +132,7 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
         let first = seen.insert((&store.base_url, &store.username), &store.key)?;
         Some(ConfigError {
             place: dir.join("stores").join(format!("{}.toml", store.key)).display().to_string(),
-            problem: format!(
-                "has the credential of store {first}; create one for each store in the seller portal"
-            ),
+            problem: text!("config-shared-credential", first = first.as_str()),
         })
     })
 }
@@ -143,7 +143,7 @@ fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
     let place = folder.display().to_string();
     let entries = std::fs::read_dir(&folder).map_err(|e| ConfigError {
         place: place.clone(),
-        problem: format!("cannot be read ({e}); put one KEY.toml for each store there"),
+        problem: text!("config-stores-unreadable", problem = e.to_string()),
     })?;
     let mut files = Vec::new();
     for entry in entries.flatten() {
@@ -154,11 +154,11 @@ fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
         }
         let place = path.display().to_string();
         let key = StoreKey::new(&stem)
-            .map_err(|e| ConfigError { place, problem: format!("{e}; rename the file") })?;
+            .map_err(|_| ConfigError { place, problem: text!("config-bad-key", key = &stem) })?;
         files.push((key, path));
     }
     if files.is_empty() {
-        return Err(ConfigError { place, problem: "has no KEY.toml; write one for each store".into() });
+        return Err(ConfigError { place, problem: text!("config-no-stores") });
     }
     files.sort();
     Ok(files)

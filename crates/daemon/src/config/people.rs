@@ -2,24 +2,35 @@
 
 use std::path::Path;
 
-use espelho_model::text::{Language, Tz};
+use espelho_model::{
+    text,
+    text::{Language, Text, Tz},
+};
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
 /// `language`, by its exact tag.
 pub(super) fn language<'de, D: Deserializer<'de>>(from: D) -> Result<Language, D::Error> {
     let tag = String::deserialize(from)?;
-    exact(&tag)
-        .ok_or_else(|| D::Error::custom(format!("there is no language {tag:?}; write \"pt-BR\" or \"en\"")))
+    exact(&tag).ok_or_else(|| refused(&text!("config-language", tag = &tag)))
 }
 
 /// `timezone`, by its IANA name.
 pub(super) fn timezone<'de, D: Deserializer<'de>>(from: D) -> Result<Tz, D::Error> {
     let name = String::deserialize(from)?;
-    name.parse().map_err(|_| {
-        D::Error::custom(format!(
-            "there is no time zone {name:?}; write an IANA name: \"America/Sao_Paulo\", \"America/Manaus\", \"UTC\""
-        ))
-    })
+    name.parse().map_err(|_| refused(&text!("config-timezone", name = &name)))
+}
+
+/// Marks a message of the catalogue on its way through the parser, which carries strings only.
+const CARRIED: &str = "\u{1}";
+
+/// An error of the parser that carries a message of the catalogue.
+pub(super) fn refused<E: Error>(text: &Text) -> E {
+    E::custom(format!("{CARRIED}{}{CARRIED}", serde_json::to_string(text).unwrap_or_default()))
+}
+
+/// The message of the catalogue that an error of the parser carries.
+pub(super) fn carried(message: &str) -> Option<Text> {
+    serde_json::from_str(message.split(CARRIED).nth(1)?).ok()
 }
 
 /// Writes a time zone by its IANA name.
@@ -41,4 +52,24 @@ pub(crate) fn of_installation(dir: &Path) -> (Option<Language>, Option<Tz>) {
         overriding.or_else(|| Some(file.get(key)?.as_str()?.to_owned()))
     };
     (named("language").and_then(|tag| exact(&tag)), named("timezone").and_then(|name| name.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Installation;
+
+    #[test]
+    fn the_language_and_the_zone_are_refused_with_what_is_possible() {
+        let read = |text: &str| super::super::file::parse::<Installation>(Path::new("espelho.toml"), text);
+        let mistake = |text: &str| read(text).unwrap_err().to_string();
+        assert_eq!(
+            mistake("\nlanguage = \"fr\"\n"),
+            "espelho.toml:2: there is no language \"fr\"; write \"pt-BR\" or \"en\""
+        );
+        assert!(mistake("timezone = \"Brasília\"\n").contains("\"America/Sao_Paulo\""));
+        let own = read("language = \"en\"\ntimezone = \"America/Manaus\"\n").unwrap();
+        assert_eq!((own.language, own.timezone), (Language::English, Tz::America__Manaus));
+        assert_eq!(Installation::default().language, Language::Portuguese);
+    }
 }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use espelho_model::{text, text::Text};
 use espelho_sync_engine::{
     plan::{
         guards::Guards,
@@ -81,7 +82,7 @@ enum Join {
 }
 
 impl Campaigns {
-    fn check(self) -> Result<Policy, (&'static str, String)> {
+    fn check(self) -> Result<Policy, (&'static str, Text)> {
         let mut floors = std::collections::HashMap::new();
         for (item, floor) in &self.floors {
             floors.insert(item.clone(), number("floors", *floor)?);
@@ -101,9 +102,9 @@ impl Campaigns {
 }
 
 /// A number of the file, exactly as it stands there.
-fn number(name: &'static str, value: f64) -> Result<Decimal, (&'static str, String)> {
+fn number(name: &'static str, value: f64) -> Result<Decimal, (&'static str, Text)> {
     let exact = Decimal::from_str_exact(&value.to_string()).ok().filter(|number| *number >= Decimal::ZERO);
-    exact.ok_or_else(|| (name, format!("{name} is {value}; write a number that is 0 or more")))
+    exact.ok_or_else(|| (name, text!("config-number", field = name, value = value.to_string())))
 }
 
 /// The part of `[guards]` that is about what the ERP wants.
@@ -125,7 +126,7 @@ impl Push {
         floors: &BTreeMap<String, f64>,
         campaigns: Option<Campaigns>,
         dir: &Path,
-    ) -> Result<PushOptions, (&'static str, String)> {
+    ) -> Result<PushOptions, (&'static str, Text)> {
         let mut checked = std::collections::HashMap::new();
         for (sku, floor) in floors {
             checked.insert(sku.clone(), number("price_floors", *floor)?);
@@ -158,7 +159,7 @@ impl Push {
 mod tests {
     use super::*;
 
-    fn policy(text: &str) -> Result<Policy, (&'static str, String)> {
+    fn policy(text: &str) -> Result<Policy, (&'static str, Text)> {
         toml::from_str::<Campaigns>(text).unwrap().check()
     }
 
@@ -173,6 +174,6 @@ mod tests {
         assert_eq!(policy("join = \"yes\"").unwrap().joining, Joining::Joins);
         assert_eq!(policy("join = \"no\"").unwrap().joining, Joining::Never);
         let (key, problem) = policy("[floors]\na = -1.0\n").unwrap_err();
-        assert!(key == "floors" && problem.contains("0 or more"), "{key}: {problem}");
+        assert!(key == "floors" && problem.to_string().contains("0 or more"), "{key}: {problem}");
     }
 }

@@ -9,26 +9,8 @@ use std::{
 use espelho_model::{StoreKey, text, text::Text};
 use secrecy::SecretString;
 
-use super::in_words;
-
-/// A secret that cannot be used.
-#[derive(Debug)]
-pub(crate) enum Mistake {
-    /// No file has it; says where it was looked for.
-    NotFound(String),
-    /// Others may read it.
-    Exposed(Text),
-}
-
-impl Mistake {
-    /// The sentence, about a secret of this name.
-    pub(super) fn about(&self, secret: &str) -> String {
-        match self {
-            Self::NotFound(why) => format!("{secret} {why}"),
-            Self::Exposed(text) => in_words(text),
-        }
-    }
-}
+/// The message about a file that others may read.
+const EXPOSED: &str = "check-secret-exposed";
 
 /// The places where a store's password file may lie; none for a password that stands in the store's file.
 pub(super) fn password_files(
@@ -45,6 +27,12 @@ pub(super) fn password_files(
     }
 }
 
+/// A file that others may read is a mistake of its own; else no place has the secret.
+pub(super) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Text) -> Text {
+    let exposed = tried.iter().find(|text| text.id() == EXPOSED).cloned();
+    exposed.unwrap_or_else(|| nowhere(tried))
+}
+
 /// Finds a store's password; the error says where it was looked for.
 pub(super) fn password(
     dir: &Path,
@@ -52,23 +40,21 @@ pub(super) fn password(
     key: &StoreKey,
     inline: Option<SecretString>,
     file: Option<&Path>,
-) -> Result<SecretString, String> {
+) -> Result<SecretString, Text> {
+    let unreadable = |tried| unreadable(tried, |tried| text!("config-password", tried = tried));
     match (inline, file) {
-        (Some(_), Some(_)) => Err("credentials has both password and password_file; keep one".into()),
+        (Some(_), Some(_)) => Err(text!("config-password-twice")),
         (Some(password), None) => Ok(password),
-        (None, Some(file)) => from_file(dir, store_file, file).map_err(|e| e.about("the password")),
-        (None, None) => match systemd_credential(key) {
-            Some(credential) => from_first(&[credential]).map_err(|e| e.about("the password")),
-            None => {
-                Err("credentials has neither password nor password_file, and systemd passed no credential"
-                    .into())
-            }
-        },
+        (None, Some(file)) => from_file(dir, store_file, file).map_err(unreadable),
+        (None, None) => {
+            let passed = systemd_credential(key).ok_or_else(|| text!("config-no-password"))?;
+            from_first(&[passed]).map_err(unreadable)
+        }
     }
 }
 
-/// Reads a secret from a file; the error, which its name comes before, says where it was looked for.
-pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, Mistake> {
+/// Reads a secret from a file; the error says where it was looked for.
+pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, Vec<Text>> {
     from_first(&candidates(dir, store_file, file))
 }
 
@@ -89,38 +75,35 @@ fn systemd_credential(key: &StoreKey) -> Option<PathBuf> {
 }
 
 /// Reads a secret from the first of these files that can be read.
-pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Mistake> {
+pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Text>> {
     let mut tried = Vec::new();
     for path in candidates {
+        if let Some(exposed) = exposed(path) {
+            return Err(vec![exposed]);
+        }
         match std::fs::read_to_string(path) {
             // An editor's line end is not part of the password.
             Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
-                refuse_exposed(path)?;
                 return Ok(text.trim_end_matches(['\r', '\n']).into());
             }
-            Ok(_) => tried.push(format!("{} is empty", path.display())),
-            Err(error) => tried.push(format!("{}: {error}", path.display())),
+            Ok(_) => tried.push(text!("config-file-empty", path = path.display().to_string())),
+            Err(error) => {
+                let (path, problem) = (path.display().to_string(), error.to_string());
+                tried.push(text!("config-file-error", path = path, problem = problem));
+            }
         }
     }
-    Err(Mistake::NotFound(format!("cannot be read ({})", tried.join("; "))))
+    Err(tried)
 }
 
-/// Refuses a file that others may read. What systemd hands over is as systemd makes it.
-fn refuse_exposed(path: &Path) -> Result<(), Mistake> {
+/// The mistake that others may read a file. What systemd hands over is as systemd makes it.
+fn exposed(path: &Path) -> Option<Text> {
     let is_credential =
         std::env::var_os("CREDENTIALS_DIRECTORY").is_some_and(|dir| !dir.is_empty() && path.starts_with(dir));
     let is_exposed = |about: &Metadata| is_exposed(about.mode(), about.uid());
-    match std::fs::metadata(path) {
-        Ok(about) if !is_credential && is_exposed(&about) => {
-            let mode = format!("{:04o}", about.mode() & 0o7777);
-            Err(Mistake::Exposed(text!(
-                "check-secret-exposed",
-                file = path.display().to_string(),
-                mode = mode
-            )))
-        }
-        _ => Ok(()),
-    }
+    let about = std::fs::metadata(path).ok().filter(|about| !is_credential && is_exposed(about))?;
+    let (file, mode) = (path.display().to_string(), format!("{:04o}", about.mode() & 0o7777));
+    Some(text!("check-secret-exposed", file = file, mode = mode))
 }
 
 /// Whether anybody but the owner may read or write a file. Of one that root owns a group may read it: whoever administers the
@@ -162,7 +145,7 @@ mod tests {
             from_file(dir.path(), &dir.path().join("loja.toml"), Path::new("loja.password"))
         };
         assert!(read(0o600).is_ok());
-        let refusal = read(0o644).unwrap_err().about("the password");
+        let refusal = read(0o644).unwrap_err()[0].to_string();
         let command = format!("chmod 600 {}", file.display());
         assert!(refusal.contains("0644") && refusal.contains(&command), "{refusal}");
     }

@@ -8,14 +8,14 @@ use std::{
 };
 
 use chrono::FixedOffset;
-use espelho_model::{StoreKey, text};
+use espelho_model::{StoreKey, text, text::Text};
 use espelho_sync_engine::{plan::gone::GoneGuard, push::PushOptions};
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::{
-    ConfigError, LabelsConfig, file, in_words,
+    ConfigError, LabelsConfig, file,
     labels::StoreLabels,
     push::{Campaigns, Held, Push},
     secret,
@@ -180,7 +180,7 @@ impl Default for Assumptions {
 pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig, ConfigError> {
     let text = file::read(path)?;
     let file: StoreFile = file::parse(path, &text)?;
-    let at = |name: &str, problem: String| ConfigError { place: place_of(path, &text, name), problem };
+    let at = |name: &str, problem: Text| ConfigError { place: place_of(path, &text, name), problem };
     check_address("base_url", &file.base_url, file.environment).map_err(|e| at("base_url", e))?;
     let webhook = file.webhook.map(|webhook| webhook.check(file.environment, dir, path)).transpose();
     let webhook = webhook.map_err(|(name, problem)| at(name, problem))?;
@@ -189,7 +189,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         .map_err(|e| at("requests_per_minute", e))?;
     let credentials = file.credentials;
     if credentials.username.trim().is_empty() {
-        return Err(at("username", "credentials.username is empty; see the seller portal".into()));
+        return Err(at("username", text!("config-username")));
     }
     let (is_inline, named) = (credentials.password.is_some(), credentials.password_file.as_deref());
     let password_files = secret::password_files(dir, path, &key, is_inline, named);
@@ -197,9 +197,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         secret::password(dir, path, &key, credentials.password, credentials.password_file.as_deref())
             .map_err(|e| at("credentials", e))?;
     let naive_offset = file.assumptions.naive_offset.parse().map_err(|_| {
-        let problem =
-            format!("assumptions.naive_offset {:?} is not like \"-03:00\"", file.assumptions.naive_offset);
-        at("naive_offset", problem)
+        at("naive_offset", text!("config-naive-offset", value = &file.assumptions.naive_offset))
     })?;
     let held = Held {
         price_max_fall_percent: file.guards.price_max_fall_percent,
@@ -249,32 +247,29 @@ fn place_of(path: &Path, text: &str, name: &str) -> String {
 }
 
 /// In production: https, and no address of this machine. In the sandbox anything goes.
-pub(super) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), String> {
+pub(super) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), Text> {
     // Before anything quotes it.
     let authority =
         text.split_once("://").map_or(text, |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
     if authority.contains('@') {
-        return Err(format!("{name} carries credentials; they belong in [credentials]"));
+        return Err(text!("config-address-credentials", field = name));
     }
-    let url = Url::parse(text).map_err(|e| format!("{name} {text:?} is not an address ({e})"))?;
+    let url = Url::parse(text)
+        .map_err(|e| text!("config-address", field = name, address = text, problem = e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(format!("{name} {text:?} must begin with https://"));
+        return Err(text!("config-address-https", field = name, address = text));
     }
     if environment == Environment::Sandbox {
         return Ok(());
     }
     if url.scheme() != "https" {
-        return Err(format!(
-            "{name} {text:?} must begin with https:// in production; only environment = \"sandbox\" may use http://"
-        ));
+        return Err(text!("config-address-production", field = name, address = text));
     }
     if is_placeholder(&url) {
-        return Err(in_words(&text!("check-address-placeholder", key = name, address = text)));
+        return Err(text!("check-address-placeholder", key = name, address = text));
     }
     if is_loopback(&url) {
-        return Err(format!(
-            "{name} {text:?} is an address of this machine, which production refuses; use environment = \"sandbox\""
-        ));
+        return Err(text!("config-address-loopback", field = name, address = text));
     }
     Ok(())
 }
@@ -295,14 +290,10 @@ fn is_placeholder(url: &Url) -> bool {
     ["example", "invalid", "example.com", "example.net", "example.org"].into_iter().any(is_or_is_in)
 }
 
-fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZeroU32, String> {
-    let rate = NonZeroU32::new(requests_per_minute)
-        .ok_or("limits.requests_per_minute must be at least 1".to_owned())?;
+fn check_rate(requests_per_minute: u32, environment: Environment) -> Result<NonZeroU32, Text> {
+    let rate = NonZeroU32::new(requests_per_minute).ok_or_else(|| text!("config-rate-least"))?;
     if environment == Environment::Production && rate.get() > MARKETPLACE_LIMIT {
-        return Err(format!(
-            "limits.requests_per_minute is {rate}, and the marketplace allows {MARKETPLACE_LIMIT}; \
-             write a number from 1 to {MARKETPLACE_LIMIT}"
-        ));
+        return Err(text!("config-rate-most", rate = rate.get(), most = MARKETPLACE_LIMIT));
     }
     Ok(rate)
 }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use espelho_model::{text, text::Text};
 use reqwest::Url;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -47,21 +48,18 @@ impl Webhook {
         environment: Environment,
         dir: &Path,
         store_file: &Path,
-    ) -> Result<WebhookConfig, (&'static str, String)> {
+    ) -> Result<WebhookConfig, (&'static str, Text)> {
         let Self { public_url, events, secret_file } = self;
         check_address("webhook.public_url", &public_url, environment).map_err(|e| ("public_url", e))?;
         if environment == Environment::Production && !is_public(&public_url) {
-            let problem = format!(
-                "webhook.public_url {public_url:?} is not reachable from the internet, so production refuses it; write the \
-                 public address of your proxy"
-            );
-            return Err(("public_url", problem));
+            return Err(("public_url", text!("config-webhook-not-public", url = &public_url)));
         }
         if events.is_empty() || events.iter().any(|event| event.trim().is_empty()) {
-            return Err(("events", "webhook.events names no event; write [\"*\"] for all".into()));
+            return Err(("events", text!("config-webhook-events")));
         }
         let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
-        let secret = secret.map_err(|e| ("secret_file", e.about("the webhook secret")))?;
+        let unreadable = |tried| secret::unreadable(tried, |tried| text!("config-webhook-secret", tried = tried));
+        let secret = secret.map_err(|tried| ("secret_file", unreadable(tried)))?;
         Ok(WebhookConfig { public_url, events, secret })
     }
 }
@@ -94,7 +92,7 @@ mod tests {
 
     use super::*;
 
-    fn checked(environment: Environment, text: &str) -> Result<WebhookConfig, (&'static str, String)> {
+    fn checked(environment: Environment, text: &str) -> Result<WebhookConfig, (&'static str, Text)> {
         let dir = tempfile::tempdir().unwrap();
         let secret = dir.path().join("loja.whsec");
         std::fs::write(&secret, "whsec_do-portal\r\n").unwrap();
@@ -110,7 +108,7 @@ mod tests {
         {
             let text = format!("public_url = \"https://{host}/webhooks/loja\"");
             let (key, problem) = checked(Environment::Production, &text).unwrap_err();
-            assert!(key == "public_url" && problem.contains("not reachable"), "{problem}");
+            assert!(key == "public_url" && problem.to_string().contains("not reachable"), "{problem}");
             assert!(checked(Environment::Sandbox, &text).is_ok(), "{host}");
         }
         for (url, words) in [
@@ -120,7 +118,10 @@ mod tests {
         ] {
             let text = format!("public_url = \"{url}\"");
             let (_, problem) = checked(Environment::Production, &text).unwrap_err();
-            assert!(problem.contains(words) && problem.contains("webhook.public_url"), "{problem}");
+            assert!(
+                problem.to_string().contains(words) && problem.to_string().contains("webhook.public_url"),
+                "{problem}"
+            );
             assert!(checked(Environment::Sandbox, &text).is_ok(), "{url}");
         }
     }
@@ -146,6 +147,9 @@ mod tests {
         assert_eq!(config.secret.unwrap().expose_secret(), "whsec_do-portal");
         let (key, problem) =
             checked(Environment::Production, &format!("{url}secret_file = \"nowhere\"")).unwrap_err();
-        assert!(key == "secret_file" && problem.contains("the webhook secret cannot be read"), "{problem}");
+        assert!(
+            key == "secret_file" && problem.to_string().contains("the webhook secret cannot be read"),
+            "{problem}"
+        );
     }
 }

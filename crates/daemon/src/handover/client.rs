@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, text, text::Locale};
 use espelho_sync_engine::{
     Audit, AuditOptions, Examination, Options, Problem, Progress, Question, StoreReport, Trouble,
 };
@@ -17,13 +17,14 @@ pub(crate) async fn ask(
     options: &Options,
     progress: &dyn Progress,
     clock: &Arc<dyn Clock>,
+    locale: Locale,
 ) -> Option<StoreReport> {
     let body = serde_json::to_string(&Asked::new(store, options)).ok()?;
     let answer = local::request(listen, "POST", "/resync", Some(&body), clock).await.ok()?;
     if answer.status != 200 {
         return None;
     }
-    eprintln!("{store}: the service that holds the store does the run");
+    eprintln!("{}", text!("run-handed-over", store = store.as_str()).message(locale));
     let mut lines = answer.lines();
     while let Ok(Some(line)) = lines.next_line().await {
         // What a newer service tells beyond this is not for us.
@@ -42,25 +43,21 @@ pub(crate) async fn ask_for_audit(
     store: &StoreKey,
     options: &AuditOptions,
     clock: &Arc<dyn Clock>,
+    locale: Locale,
 ) -> Option<Audit> {
     let body = serde_json::to_string(&AskedAudit::new(store, options)).ok()?;
     let answer = local::request(listen, "POST", "/audit", Some(&body), clock).await.ok()?;
     if answer.status != 200 {
         return None;
     }
-    eprintln!("{store}: the service that holds the store does the audit");
+    eprintln!("{}", text!("run-audit-handed-over", store = store.as_str()).message(locale));
     let mut lines = answer.lines();
     while let Ok(Some(line)) = lines.next_line().await {
         if let Ok(Event::Audit { audit }) = serde_json::from_str(&line) {
             return Some(audit.into_audit(store.clone()));
         }
     }
-    let problem = Problem {
-        error: "the service that does the audit ended before it said how mirror and marketplace compare"
-            .into(),
-        hint: "see `espelho status`; run again: an audit begins anew".into(),
-        ..cut_off()
-    };
+    let problem = Problem::of(Trouble::Failure, "handover", text!("run-audit-cut-off"));
     Some(Audit::not_begun(store.clone(), problem))
 }
 
@@ -104,10 +101,5 @@ fn pass_on(event: Event, store: &StoreKey, progress: &dyn Progress) {
 }
 
 fn cut_off() -> Problem {
-    Problem {
-        trouble: Trouble::Failure,
-        code: "handover".into(),
-        error: "the service that does the run ended before it said how the run went".into(),
-        hint: "see `espelho status`; run again: it resumes where it stopped".into(),
-    }
+    Problem::of(Trouble::Failure, "handover", text!("run-cut-off"))
 }

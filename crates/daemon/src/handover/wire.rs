@@ -5,6 +5,7 @@ use espelho_api_client::limit::Lane;
 use espelho_model::{
     StoreKey,
     sync::{Counts, Resource, RunState},
+    text::Text,
 };
 use espelho_store::Failure;
 use espelho_sync_engine::{
@@ -96,7 +97,7 @@ struct WireResource {
     details: u64,
     failures: Vec<[String; 4]>,
     problem: Option<WireProblem>,
-    notes: Vec<String>,
+    notes: Vec<Text>,
     resumed_at: Option<u64>,
 }
 
@@ -105,7 +106,7 @@ pub(super) struct WireProblem {
     trouble: String,
     code: String,
     error: String,
-    hint: String,
+    text: Text,
 }
 
 const TROUBLES: [(Trouble, &str); 6] = [
@@ -166,15 +167,15 @@ impl From<&Problem> for WireProblem {
     fn from(problem: &Problem) -> Self {
         let word =
             TROUBLES.iter().find(|(trouble, _)| *trouble == problem.trouble).map_or("failure", |(_, w)| w);
-        let Problem { code, error, hint, .. } = problem.clone();
-        Self { trouble: word.to_owned(), code, error, hint }
+        let Problem { code, error, text, .. } = problem.clone();
+        Self { trouble: word.to_owned(), code, error, text }
     }
 }
 
 impl From<WireProblem> for Problem {
-    fn from(WireProblem { trouble, code, error, hint }: WireProblem) -> Self {
+    fn from(WireProblem { trouble, code, error, text }: WireProblem) -> Self {
         let known = TROUBLES.iter().find(|(_, word)| *word == trouble);
-        Self { trouble: known.map_or(Trouble::Failure, |(trouble, _)| *trouble), code, error, hint }
+        Self { trouble: known.map_or(Trouble::Failure, |(trouble, _)| *trouble), code, error, text }
     }
 }
 
@@ -232,7 +233,7 @@ impl WireReport {
 
 impl WireResource {
     fn into_report(self) -> Option<ResourceReport> {
-        let failure = |[key, code, error, hint]: [String; 4]| Failure { key, code, error, hint };
+        let failure = |[key, code, error, hint]: [String; 4]| Failure { key, code, error, hint, said: None };
         Some(ResourceReport {
             resource: self.resource.parse().ok()?,
             state: state(&self.state),
@@ -257,15 +258,16 @@ mod tests {
     use super::*;
 
     fn report() -> StoreReport {
-        let problem = |trouble| Problem { trouble, code: "c".into(), error: "e".into(), hint: "h".into() };
+        let problem =
+            |trouble| Problem { trouble, code: "c".into(), error: "e".into(), text: Text::new("t") };
         let mut resource = ResourceReport::new(Resource::Products);
         resource.counts = Counts { seen: 4, changed: 3, gone: 2, failed: 1 };
         resource.state = RunState::Partial;
         resource.problem = Some(problem(Trouble::Guard));
-        resource.notes = vec!["a note".into()];
+        resource.notes = vec![Text::new("a-note")];
         resource.resumed_at = Some(7);
         let [key, code, error, hint] = ["k", "c", "e", "h"].map(str::to_owned);
-        resource.failures = vec![Failure { key, code, error, hint }];
+        resource.failures = vec![Failure { key, code, error, hint, said: None }];
         let mut report =
             StoreReport::not_begun(StoreKey::new("loja-1").unwrap(), problem(Trouble::Authentication));
         (report.resources, report.requests, report.seconds) = (vec![resource], 9, 1.5);

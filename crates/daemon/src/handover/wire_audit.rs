@@ -1,6 +1,6 @@
 //! An audit on its way over the local API.
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text::Text};
 use espelho_sync_engine::{Audit, AuditOptions, Difference, ResourceAudit, Subject};
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ struct WireComparison {
     differing: u64,
     differences: Vec<[String; 2]>,
     problem: Option<WireProblem>,
-    note: Option<String>,
+    note: Option<Text>,
 }
 
 impl AskedAudit {
@@ -119,7 +119,7 @@ mod tests {
             trouble: Trouble::Authentication,
             code: "c".into(),
             error: "e".into(),
-            hint: "h".into(),
+            text: Text::new("t"),
         };
         let differences = Difference::ALL.map(|is| (format!("k-{}", is.as_str()), is)).to_vec();
         let report = ResourceAudit {
@@ -130,7 +130,7 @@ mod tests {
             differing: 5,
             differences,
             problem: Some(problem.clone()),
-            note: Some("n".into()),
+            note: Some(Text::new("n")),
             ..ResourceAudit::begun(Subject::Campaigns)
         };
         let mut sent = Audit::not_begun(StoreKey::new("loja-1").unwrap(), problem);

@@ -8,7 +8,7 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use espelho_model::{Clock, StoreKey};
+use espelho_model::{Clock, StoreKey, text};
 use espelho_sync_engine::{Audit, Problem, StoreReport, Trouble};
 use futures_util::stream;
 use tokio::sync::mpsc;
@@ -123,10 +123,5 @@ impl Telling {
 }
 
 fn lost() -> Problem {
-    Problem {
-        trouble: Trouble::Held,
-        code: "held".into(),
-        error: "the service lost the store before it could begin".into(),
-        hint: "see `espelho status` for who holds it, and run again".into(),
-    }
+    Problem::of(Trouble::Held, "held", text!("run-store-lost"))
 }

@@ -5,7 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_model::text::Locale;
 use espelho_sync_engine::Problem;
 use rustix::fs::Access;
 
@@ -21,11 +20,6 @@ impl Facts {
             working: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         }
     }
-}
-
-/// How people are spoken to.
-fn locale(configuration: &Configuration) -> Locale {
-    configuration.locale()
 }
 
 /// Where relative paths begin.
@@ -47,7 +41,7 @@ impl Place {
         let place = place(&configuration.installation.database.url, &Facts::of_this_process().candidates());
         let other = place.others.iter().find(|other| other.exists() && !may_be_second);
         let usable = place.usable(&place.found_to_make(), other.map(PathBuf::as_path));
-        usable.map_err(|refusal| refusal.problem(locale(configuration)))?;
+        usable.map_err(|refusal| refusal.problem())?;
         Ok(place)
     }
 
@@ -55,7 +49,7 @@ impl Place {
     pub(crate) fn to_read(configuration: &Configuration) -> Result<Self, Problem> {
         let place = place(&configuration.installation.database.url, &Facts::of_this_process().candidates());
         let readable = place.readable(&place.found());
-        readable.map_err(|refusal| refusal.problem(locale(configuration)))?;
+        readable.map_err(|refusal| refusal.problem())?;
         Ok(place)
     }
 

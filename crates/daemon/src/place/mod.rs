@@ -170,18 +170,13 @@ fn why(rule: Option<Rule>) -> Text {
 }
 
 impl Refusal {
-    fn problem(&self, locale: Locale) -> Problem {
+    fn problem(&self) -> Problem {
         let (trouble, code, said) = match self {
             Self::Missing(said) => (Trouble::Failure, "no_database", said),
             Self::Elsewhere(said) => (Trouble::Configuration, "other_database", said),
             Self::Denied(said) => (Trouble::Failure, "permission_denied", said),
         };
-        Problem {
-            trouble,
-            code: code.into(),
-            error: said.message(locale),
-            hint: said.next(locale).unwrap_or_default(),
-        }
+        Problem::of(trouble, code, said.clone())
     }
 }
 

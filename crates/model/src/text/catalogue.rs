@@ -22,6 +22,8 @@ macro_rules! files {
 
 files![
     "alarms", "check", "demo", "doctor", "engine", "place", "ports", "renewal", "status", "store", "words"
+    "alarms", "api", "config", "copies", "database", "files", "help", "push", "run", "service", "value",
+    "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
@@ -90,5 +92,10 @@ fn value(arg: &Arg, locale: Locale) -> FluentValue<'_> {
         Arg::Time(time) => FluentValue::from(format::local(*time, locale)),
         Arg::Seconds(seconds) => FluentValue::from(format::span(*seconds)),
         Arg::Text(text) => FluentValue::from(text.message(locale)),
+        Arg::Next(text) => FluentValue::from(text.next(locale).unwrap_or_default()),
+        Arg::List(texts) => {
+            let all: Vec<String> = texts.iter().map(|text| text.message(locale)).collect();
+            FluentValue::from(all.join(", "))
+        }
     }
 }

@@ -88,7 +88,7 @@ impl Locale {
 }
 
 /// An argument of a message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arg {
     /// A count: messages choose singular or plural by it.
@@ -105,10 +105,14 @@ pub enum Arg {
     Seconds(i64),
     /// Another message, rendered in the same language.
     Text(Box<Text>),
+    /// The next step of another message.
+    Next(Box<Text>),
+    /// Several messages, one after the other with commas between.
+    List(Vec<Text>),
 }
 
 /// Something to tell people: which message, with which arguments.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Text {
     id: Cow<'static, str>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -149,6 +153,13 @@ impl Text {
     }
 }
 
+impl fmt::Display for Text {
+    /// In English, for logs.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message(Locale::of(Language::English)))
+    }
+}
+
 impl From<&str> for Arg {
     fn from(word: &str) -> Self {
         Self::Word(word.to_owned())
@@ -179,6 +190,12 @@ impl From<Text> for Arg {
     }
 }
 
+impl From<Vec<Text>> for Arg {
+    fn from(texts: Vec<Text>) -> Self {
+        Self::List(texts)
+    }
+}
+
 /// Declares the conversions of whole numbers.
 macro_rules! numbers {
     ($($number:ty),+) => {$(
@@ -202,3 +219,6 @@ macro_rules! text {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod snapshots;

@@ -10,7 +10,7 @@ const BOTH: [Locale; 2] = [
 ];
 
 /// Every message and attribute of a language, with the arguments that it names.
-fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
+pub(super) fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
     let mut all = BTreeMap::new();
     for file in catalogue::FILES {
         let parsed = fluent_syntax::parser::parse(catalogue::source(language, file));

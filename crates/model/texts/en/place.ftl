@@ -13,3 +13,5 @@ place-why-given = the folder comes from STATE_DIRECTORY
 place-why-installed = the path in database.url is relative to { $folder }, which exists
 place-why-working = the path in database.url is relative to the working directory: there is neither STATE_DIRECTORY nor { $folder }
 place-why-absolute = the path in database.url is absolute
+place-foreign = The file { $path } belongs to another user, who could read the tokens and secrets that are written to it.
+    .next = run as the service's user (sudo -u espelho espelho …); if that does, find out who made the file, and move it away

@@ -13,3 +13,5 @@ place-why-given = a pasta vem de STATE_DIRECTORY
 place-why-installed = o caminho de database.url é relativo a { $folder }, que existe
 place-why-working = o caminho de database.url é relativo à pasta atual: não há STATE_DIRECTORY nem { $folder }
 place-why-absolute = o caminho de database.url é absoluto
+place-foreign = O arquivo { $path } é de outro usuário, que poderia ler os tokens e segredos gravados nele.
+    .next = rode como o usuário do serviço (sudo -u espelho espelho …); se já for ele, descubra quem criou o arquivo e tire-o dali

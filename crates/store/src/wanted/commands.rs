@@ -90,7 +90,7 @@ impl PageTx<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn answer_command(&mut self, command: &Command, outcome: &Outcome) -> Result<bool, Error> {
-        let Outcome { state, code, error, hint, result } = outcome.clone();
+        let Outcome { state, code, error, hint, result, .. } = outcome.clone();
         let at = self.at();
         let is_over = !matches!(state, PushState::New | PushState::Waiting | PushState::Sending);
         let values: Vec<Value> = vec![

@@ -13,7 +13,7 @@ pub(crate) mod unknown_stores;
 pub(crate) mod unreadable;
 pub(crate) mod write;
 
-use espelho_model::push::PushState;
+use espelho_model::{push::PushState, text::Text};
 
 /// What became of something that was wanted, for its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Outcome {
     pub error: Option<String>,
     /// The next step.
     pub hint: Option<String>,
+    /// The message that cause and next step were said by, for other languages.
+    pub said: Option<Text>,
     /// What came of a command, as JSON.
     pub result: Option<String>,
 }
@@ -33,6 +35,6 @@ pub struct Outcome {
 impl Outcome {
     /// Nothing to say but where it is.
     pub fn plain(state: PushState) -> Self {
-        Self { state, code: None, error: None, hint: None, result: None }
+        Self { state, code: None, error: None, hint: None, said: None, result: None }
     }
 }

@@ -1,6 +1,8 @@
 //! Rows that SQLite keeps and nobody can read: text that is no UTF-8, bytes in place of text, a quantity that is no whole number. One of
 //! them must not stop the others.
 
+use espelho_model::{text, text::Locale};
+
 use crate::{
     Error, Lease, Store,
     driver::{Database, Row},
@@ -26,19 +28,17 @@ pub(crate) const COMMANDS: [&str; 2] = [
     "UPDATE commands SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE rowid = $4",
 ];
 
-const CAUSE: &str = "há texto que não é UTF-8, ou um valor de outro tipo / there is text that is no UTF-8, or a value of another type";
-const STEP: &str = "apague esta linha e grave-a de novo em UTF-8, com números como números / delete this row and write it again in UTF-8, \
-    numbers as numbers";
-
 impl Store {
-    /// Fails open rows that cannot be read; how many. PostgreSQL takes none of that kind.
+    /// Fails open rows that cannot be read, in words of a locale; how many. PostgreSQL takes none of that kind.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
-    pub async fn fail_unreadable(&self, lease: &Lease) -> Result<usize, Error> {
+    pub async fn fail_unreadable(&self, lease: &Lease, locale: Locale) -> Result<usize, Error> {
         if !matches!(self.database, Database::Sqlite { .. }) {
             return Ok(0);
         }
+        let text = text!("push-unreadable");
+        let (cause, step) = (text.message(locale), text.next(locale));
         let mut failed = 0;
         for [look, fail] in [STOCK, PRICES, COMMANDS] {
             let rows = self
@@ -47,7 +47,12 @@ impl Store {
                 .await?;
             for row in rows.iter().filter(|row| !is_readable(row)) {
                 let mut page = self.begin_answer(lease).await?;
-                let values = vec![CAUSE.into(), STEP.into(), self.clock.now().into(), row.int(0)?.into()];
+                let values = vec![
+                    cause.as_str().into(),
+                    step.clone().into(),
+                    self.clock.now().into(),
+                    row.int(0)?.into(),
+                ];
                 page.tx.execute("fail an unreadable row", fail, values).await?;
                 page.commit().await?;
                 failed += 1;

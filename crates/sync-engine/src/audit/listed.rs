@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use espelho_api_client::{Error as ApiError, ListPage, PageMeta};
-use espelho_model::ContentHash;
+use espelho_model::{ContentHash, text};
 use espelho_store::Known;
 
 use super::{Difference, ResourceAudit, choose};
@@ -119,14 +119,9 @@ impl<P: Pull> Comparison<'_, P> {
             }
             let keys: Vec<_> = listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
             let received = listing.rows.len() + listing.nameless;
-            next = pager.after(page, &keys, received, listing.meta).map_err(|stuck| {
-                Problem::new(
-                    Trouble::Failure,
-                    "paging",
-                    &stuck,
-                    "set assumptions.page_parameter in the store's file",
-                )
-            })?;
+            next = pager
+                .after(page, &keys, received, listing.meta)
+                .map_err(|stuck| Problem::new(Trouble::Failure, "paging", &stuck, stuck.text()))?;
             listed.extend(listing.rows.into_iter().map(|row| (row.key, row.hash)));
         }
         self.report.listed = listed.len() as u64;
@@ -226,12 +221,7 @@ impl<P: Pull> Comparison<'_, P> {
     fn stop_if_asked(&self) -> Result<(), Problem> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
-            true => Err(Problem {
-                trouble: Trouble::Stopped,
-                code: "stopped".into(),
-                error: "stopped before the end".into(),
-                hint: "run again: an audit begins anew".into(),
-            }),
+            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-audit-stopped"))),
         }
     }
 }

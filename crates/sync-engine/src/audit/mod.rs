@@ -10,7 +10,7 @@ mod whole;
 use std::collections::BTreeSet;
 
 use espelho_api_client::limit::Lane;
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text, text::Text};
 use espelho_store::AuditRecord;
 
 use crate::{
@@ -54,7 +54,7 @@ pub struct ResourceAudit {
     /// Why it ended early, if it did.
     pub problem: Option<Problem>,
     /// Why there was nothing to compare, where that is no problem.
-    pub note: Option<String>,
+    pub note: Option<Text>,
 }
 
 /// In what a row differs.
@@ -75,6 +75,17 @@ pub enum Difference {
 impl Difference {
     /// Every one.
     pub const ALL: [Self; 5] = [Self::Missing, Self::Surplus, Self::Listing, Self::Detail, Self::Unreadable];
+
+    /// What people are told of it.
+    pub fn text(self) -> Text {
+        match self {
+            Self::Missing => text!("run-difference-missing"),
+            Self::Surplus => text!("run-difference-surplus"),
+            Self::Listing => text!("run-difference-listing"),
+            Self::Detail => text!("run-difference-detail"),
+            Self::Unreadable => text!("run-difference-unreadable"),
+        }
+    }
 
     /// The word in reports.
     pub fn as_str(self) -> &'static str {
@@ -108,8 +119,8 @@ impl ResourceAudit {
     }
 
     /// Nothing compared, for a reason that is no problem.
-    fn noted(subject: Subject, note: impl Into<String>) -> Self {
-        Self { note: Some(note.into()), ..Self::begun(subject) }
+    fn noted(subject: Subject, note: Text) -> Self {
+        Self { note: Some(note), ..Self::begun(subject) }
     }
 }
 
@@ -195,7 +206,7 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
         Subject::Campaigns | Subject::Media | Subject::Profile => {
             whole::compare(context, client, subject, sample).await
         }
-        Subject::PriceLists => ResourceAudit::noted(subject, "the API has no route that reads them"),
+        Subject::PriceLists => ResourceAudit::noted(subject, text!("run-audit-no-route")),
     }
 }
 

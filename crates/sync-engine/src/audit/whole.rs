@@ -13,7 +13,7 @@ use espelho_api_client::{
         store_page::is_closed,
     },
 };
-use espelho_model::{CampaignId, MediaId};
+use espelho_model::{CampaignId, MediaId, text, text::Text};
 use espelho_store::{Compared, Unlike};
 use futures_util::FutureExt as _;
 
@@ -43,7 +43,7 @@ pub(super) async fn compare(
         Err(problem) => {
             return ResourceAudit { problem: Some(problem), ..ResourceAudit::begun(subject) };
         }
-        Ok(false) => return ResourceAudit::noted(subject, "not mirrored yet: the service reads it"),
+        Ok(false) => return ResourceAudit::noted(subject, text!("run-audit-not-mirrored")),
         Ok(true) => (),
     }
     let comparison = Comparison { context, client, sample };
@@ -66,7 +66,7 @@ struct Comparison<'c> {
 }
 
 /// What was compared, or why there is nothing to compare.
-type Outcome = Result<Result<Compared, String>, Problem>;
+type Outcome = Result<Result<Compared, Text>, Problem>;
 
 impl Comparison<'_> {
     async fn run(&self, subject: Subject) -> ResourceAudit {
@@ -87,7 +87,7 @@ impl Comparison<'_> {
         let listed = all(&self.context.stop, |paging| client.campaign_calendar(paging).boxed()).await;
         let mut campaigns = match listed {
             Ok(Whole { rows, is_complete: true }) => rows,
-            Ok(_) => return Ok(Err("the calendar does not end".to_owned())),
+            Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };
         let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
@@ -146,7 +146,7 @@ impl Comparison<'_> {
         });
         let images = match listed.await {
             Ok(Whole { rows, is_complete: true }) => rows,
-            Ok(_) => return Ok(Err("the listing of images does not end".to_owned())),
+            Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };
         let compared = self.context.store.compare_media_images(&self.context.key, images).await;
@@ -180,7 +180,7 @@ impl Comparison<'_> {
 /// A credential that may not ask has nothing to compare.
 fn refused(error: &ApiError) -> Outcome {
     match is_final(error) {
-        true => Ok(Err(format!("the marketplace does not let it be read: {error}"))),
+        true => Ok(Err(text!("run-audit-closed", why = error.text()))),
         false => Err(Problem::from_api(error)),
     }
 }

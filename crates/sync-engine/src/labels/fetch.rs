@@ -5,6 +5,8 @@ use std::io;
 use espelho_api_client::{Class, Client, Documented, Error as ApiError, FileRules, SignedUrl};
 use espelho_model::{
     shipment::{FileKind, LabelFormat},
+    text,
+    text::Text,
     watch,
 };
 use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, ReadyLabel};
@@ -179,10 +181,8 @@ impl Fault {
             Self::Api(error) => Problem::from_api(&error),
             Self::Store(error) => Problem::from_store(&error),
             other => Problem {
-                trouble: crate::Trouble::Failure,
-                code: other.code(),
                 error: other.in_words(),
-                hint: other.hint().to_owned(),
+                ..Problem::of(crate::Trouble::Failure, &other.code(), other.text())
             },
         }
     }
@@ -199,35 +199,25 @@ impl Fault {
         }
     }
 
-    /// The cause.
+    /// The cause, and the next step, for people.
+    pub(crate) fn text(&self) -> Text {
+        match self {
+            Self::Api(error) => error.text(),
+            Self::Store(error) => error.text(),
+            Self::Disk(error) if is_full(error) => text!("run-label-disk-full"),
+            Self::Disk(error) => text!("run-label-disk", problem = error.to_string()),
+            Self::NotALabel { wanted, .. } => text!("run-not-a-label", wanted = wanted.extension()),
+            Self::NoShipment => text!("run-label-without-shipment"),
+        }
+    }
+
+    /// The cause in English, for logs.
     pub(crate) fn in_words(&self) -> String {
         match self {
             Self::Api(error) => with_causes(error),
             Self::Store(error) => with_causes(error),
-            Self::Disk(error) => format!("its file cannot be written: {error}"),
-            Self::NotALabel { wanted, problem } => {
-                format!("the storage gave something that is no {}: {problem}", wanted.extension())
-            }
-            Self::NoShipment => "the marketplace names no shipment for it".into(),
-        }
-    }
-
-    /// The next step.
-    pub(crate) fn hint(&self) -> &'static str {
-        match self {
-            Self::Api(ApiError::AddressRefused { objection, .. }) if objection.contains("labels.hosts") => {
-                "if the host is the marketplace's storage, add it to labels.hosts of the store's file"
-            }
-            Self::Api(error) => error.hint(),
-            Self::Store(error) => error.hint(),
-            Self::Disk(error) if is_full(error) => {
-                "make room where labels.directory is; fetching goes on by itself"
-            }
-            Self::Disk(_) => "let espelho's user write to labels.directory; fetching goes on by itself",
-            Self::NotALabel { .. } => {
-                "print the label from the seller portal and tell the marketplace's support; it is tried again by itself"
-            }
-            Self::NoShipment => "print the label from the seller portal",
+            Self::NotALabel { problem, .. } => format!("{}: {problem}", self.text()),
+            other => other.text().to_string(),
         }
     }
 }

@@ -9,13 +9,13 @@ pub(crate) mod pace;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, HostPattern};
-use espelho_model::shipment::LabelFormat;
-use espelho_store::{Failure, LabelFolder, ReadyLabel, WantedLabels};
+use espelho_model::{shipment::LabelFormat, text, text::Arg};
+use espelho_store::{LabelFolder, ReadyLabel, WantedLabels};
 use futures_util::future::join_all;
 
 pub(crate) use fetch::{Fault, Fetched};
 
-use crate::{Problem, StoreContext, Trouble};
+use crate::{Problem, StoreContext, Trouble, report::failure};
 
 /// Files that are fetched at once.
 pub(crate) const HANDS: usize = 3;
@@ -102,15 +102,13 @@ pub(crate) async fn fetch_some<'r>(
 
 /// Shows on the row why a label's file is not there.
 pub(crate) async fn note(context: &StoreContext, label: &ReadyLabel, fault: &Fault) {
-    let failure = Failure {
-        key: label.id.as_str().to_owned(),
-        code: fault.code(),
-        error: format!("label of order {}: {}", label.order, fault.in_words()),
-        hint: fault.hint().to_owned(),
-    };
-    let (code, next_step) = (&failure.code, &failure.hint);
-    tracing::warn!(store = %context.key, order_number = %label.order, label = %label.id, code, error = failure.error,
-        next_step, "a label's file cannot be had");
+    let why = fault.text();
+    let next = Arg::Next(Box::new(why.clone()));
+    let text = text!("run-label", order = label.order.as_str(), why = why, next = next);
+    let failure = failure(label.id.as_str().to_owned(), fault.code(), text, context.locale);
+    let (code, error) = (&failure.code, fault.in_words());
+    tracing::warn!(store = %context.key, order_number = %label.order, label = %label.id, code, error,
+        "a label's file cannot be had");
     let noted = async {
         let mut tx = context.store.begin(&context.lease).await?;
         tx.note_label_failures(std::slice::from_ref(&failure)).await?;

@@ -115,7 +115,9 @@ impl Live<'_> {
         match self.poll().test_webhook().await {
             Ok(()) => self.note_tested(at, None),
             // It has none that is active.
-            Err(error) if is_final(&error) => self.note_tested(at, Some(crate::report::with_causes(&error))),
+            Err(error) if is_final(&error) => {
+                self.note_tested(at, Some(error.text().message(self.context.locale)))
+            }
             Err(error) => return Err(Problem::from_api(&error)),
         }
         Ok(())
@@ -131,7 +133,7 @@ impl Live<'_> {
             Ok(()) => self.note_tested(at, None),
             // It has none that is active.
             Err(error) if is_final(&error) => {
-                let problem = crate::report::with_causes(&error);
+                let problem = error.text().message(self.context.locale);
                 self.note_tested(at, Some(problem.clone()));
                 return RoundTrip::Refused { problem };
             }

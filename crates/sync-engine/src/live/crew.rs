@@ -216,7 +216,7 @@ impl Live<'_> {
         match ended {
             Err(problem) if ends_all(&problem) => Err(problem),
             Err(problem) => {
-                let (error, next_step) = (problem.error, problem.hint);
+                let (error, next_step) = (&problem.error, problem.hint());
                 tracing::warn!(store = %self.context.key, look = look.as_str(), error, next_step, "a sweep failed");
                 Ok((false, pages))
             }

@@ -2,11 +2,14 @@
 
 use chrono::TimeDelta;
 use espelho_api_client::webhook::Fact;
-use espelho_model::conversation::{CLOSED, OPEN};
+use espelho_model::{
+    conversation::{CLOSED, OPEN},
+    text,
+};
 use espelho_store::{Error, Failure, PageTx};
 
 use super::Live;
-use crate::report::with_causes;
+use crate::report::{failure, with_causes};
 
 impl Live<'_> {
     /// Writes facts, each with its delivery's key, and the deliveries that nothing could be made of, all or none. Only then
@@ -36,10 +39,8 @@ impl Live<'_> {
             match write(&mut tx, fact).await {
                 Err(error) if one_by_one && error.concerns_a_row() => {
                     tx.undo_to_mark().await?;
-                    let hint =
-                        "the database cannot hold what this delivery tells; report it with this message";
-                    let (code, error) = ("unwritable".to_owned(), with_causes(&error));
-                    odd.push(Failure { key, code, error, hint: hint.to_owned() });
+                    let text = text!("database-unwritable", cause = with_causes(&error));
+                    odd.push(failure(key, "unwritable".to_owned(), text, self.context.locale));
                 }
                 written => written?,
             }

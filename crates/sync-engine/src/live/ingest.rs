@@ -7,7 +7,11 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use espelho_api_client::webhook::{Delivery, Fact};
-use espelho_model::watch;
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+    watch,
+};
 use espelho_store::{Delivery as Kept, Failure};
 use futures_util::future::BoxFuture;
 
@@ -16,7 +20,7 @@ use super::{
     hints::{Asks, asked_by},
     want::{Entity, Want},
 };
-use crate::Problem;
+use crate::{Problem, report::failure};
 
 /// Deliveries that are read from the inbox at once.
 const AT_ONCE: i64 = 200;
@@ -38,6 +42,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(5);
 /// What some deliveries come to.
 #[derive(Default)]
 struct Sorted {
+    locale: Locale,
     reads: Vec<(Entity, Want)>,
     facts: Vec<(String, Fact)>,
     odd: Vec<Failure>,
@@ -135,15 +140,19 @@ impl Live<'_> {
         };
         let own = self.known().id.clone();
         let naive = self.context.client.naive_offset();
-        let mut sorted = Sorted::default();
+        let mut sorted = Sorted { locale: self.context.locale, ..Sorted::default() };
         for kept in new {
             self.note_heard(kept.received_at, kept.event.as_deref() == Some("webhook.test"));
             match Delivery::parse(&kept.body, naive) {
                 Ok(delivery) => sorted.add(&kept, &delivery, own.as_deref()),
-                Err(error) => sorted.add_odd(&kept, "unreadable", crate::report::with_causes(&error)),
+                Err(error) => {
+                    let problem = crate::report::with_causes(&error);
+                    let text = text!("run-unreadable-delivery", problem = problem);
+                    sorted.note(&kept, Handled::Odd, "unreadable", text);
+                }
             }
         }
-        let Sorted { reads, facts, odd, handled } = sorted;
+        let Sorted { reads, facts, odd, handled, .. } = sorted;
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
         self.keep_facts(facts, &odd).await.map_err(failed)?;
         self.push(reads);
@@ -161,8 +170,8 @@ impl Sorted {
         if let (Some(told), Some(own)) = (delivery.store_id.as_deref(), own)
             && told != own
         {
-            let error = format!("the delivery is about store {told}, and this is store {own}");
-            return self.note(kept, Handled::Foreign, "foreign_store", error, FOREIGN);
+            let text = text!("run-foreign-store", told = told, own = own);
+            return self.note(kept, Handled::Foreign, "foreign_store", text);
         }
         match asked_by(delivery) {
             Asks::Read(entity, want) => {
@@ -174,33 +183,25 @@ impl Sorted {
                     self.facts.push((key_of(kept), fact));
                     self.handled.push((kept.id, Handled::Fact));
                 }
-                None => self.add_odd(kept, "aimless", aimless(delivery)),
+                None => self.note(kept, Handled::Odd, "aimless", aimless(delivery)),
             },
             Asks::Nothing => self.handled.push((kept.id, Handled::Test)),
             Asks::Unknown => self.handled.push((kept.id, Handled::Unknown)),
-            Asks::Aimless => self.add_odd(kept, "aimless", aimless(delivery)),
+            Asks::Aimless => self.note(kept, Handled::Odd, "aimless", aimless(delivery)),
         }
     }
 
-    fn add_odd(&mut self, kept: &Kept, code: &str, error: String) {
-        self.note(kept, Handled::Odd, code, error, ODD);
-    }
-
-    fn note(&mut self, kept: &Kept, what: Handled, code: &str, error: String, hint: &str) {
-        self.odd.push(Failure { key: key_of(kept), code: code.into(), error, hint: hint.into() });
+    fn note(&mut self, kept: &Kept, what: Handled, code: &str, text: Text) {
+        self.odd.push(failure(key_of(kept), code.into(), text, self.locale));
         self.handled.push((kept.id, what));
     }
 }
-
-const ODD: &str = "nothing is lost where a sweep finds it; report the body of this delivery (webhook_inbox.body, by its digest)";
-const FOREIGN: &str =
-    "each store has a webhook of its own: look in the seller portal which credential this address belongs to";
 
 /// Equal bodies are one failure, however often they come.
 fn key_of(kept: &Kept) -> String {
     kept.digest.chars().take(32).collect()
 }
 
-fn aimless(delivery: &Delivery) -> String {
-    format!("a {} that does not say what it is about", delivery.event)
+fn aimless(delivery: &Delivery) -> Text {
+    text!("run-aimless-delivery", event = delivery.event.to_string())
 }

@@ -10,7 +10,11 @@ use std::{
 };
 
 use chrono::TimeDelta;
-use espelho_model::{LabelId, OrderNumber, watch};
+use espelho_model::{
+    LabelId, OrderNumber,
+    text::{Language, Locale},
+    watch,
+};
 use espelho_store::{Part, ReadyLabel};
 use futures_util::future::BoxFuture;
 
@@ -77,7 +81,7 @@ impl Live<'_> {
             let busy = match self.boxed_look_after_labels(labels, &mut keeper).await {
                 Err(problem) if is_hopeless(&problem) => return Err(problem),
                 Err(problem) => {
-                    let (error, next_step) = (problem.error, problem.hint);
+                    let (error, next_step) = (&problem.error, problem.hint());
                     tracing::warn!(store = %self.context.key, error, next_step, "looking after labels failed");
                     false
                 }
@@ -294,8 +298,9 @@ impl Live<'_> {
             folder.remove(&context.key, &orphans).await.map_err(Fault::Disk)
         };
         if let Err(fault) = removed.await {
-            let (error, next_step) = (fault.in_words(), fault.hint());
-            tracing::warn!(store = %context.key, error, next_step, "files that nobody knows of stay");
+            let text = fault.text();
+            let (error, next_step) = (&text, text.next(Locale::of(Language::English)));
+            tracing::warn!(store = %context.key, %error, next_step, "files that nobody knows of stay");
         }
     }
 }

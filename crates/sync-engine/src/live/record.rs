@@ -164,7 +164,7 @@ impl Live<'_> {
                 memory.succeeded.insert(look, at);
             }
             let succeeded_at = memory.succeeded.get(&look).copied();
-            let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
+            let problem = problem.map(|problem| problem.in_one_line(self.context.locale));
             let kind = look.as_str().to_owned();
             memory.unwritten.insert(look, SweepRecord { kind, started_at, succeeded_at, problem });
             is_seldom || is_news

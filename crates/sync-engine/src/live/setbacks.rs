@@ -1,8 +1,8 @@
 //! What becomes of a reading that failed: it is tried again, shown on the row, or ends the work on the store.
 
 use espelho_api_client::{Class, Error as ApiError};
-use espelho_model::sync::Resource;
-use espelho_store::{Error as StoreError, Failure};
+use espelho_model::{sync::Resource, text, text::Text};
+use espelho_store::Error as StoreError;
 use futures_util::future::BoxFuture;
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     queue::Ended,
     want::{Entity, Urgency, Want},
 };
-use crate::{Problem, report::with_causes};
+use crate::{Problem, report::failure};
 
 impl Live<'_> {
     pub(super) async fn after_store_error(
@@ -26,9 +26,8 @@ impl Live<'_> {
         if !error.concerns_a_row() {
             return Ok(Ended::Failed { after: None });
         }
-        let hint =
-            "the database cannot hold what the marketplace says of this row; report it with this message";
-        self.note_failure(entity, "unwritable".into(), problem.error, hint).await;
+        let text = text!("database-unwritable", cause = problem.error);
+        self.note_failure(entity, "unwritable".into(), text).await;
         Ok(Ended::Done)
     }
 
@@ -43,14 +42,14 @@ impl Live<'_> {
             return Err(Problem::from_api(error));
         }
         if let ApiError::Refused { status: 404 | 410, .. } = error {
-            return Ok(self.after_not_found(entity, want, is_last, error).await);
+            return Ok(self.after_not_found(entity, want, is_last).await);
         }
         match error.class() {
             Class::Transient { after } => Ok(Ended::Failed { after }),
             Class::Reauthenticate => Ok(Ended::Failed { after: None }),
             Class::Permanent | Class::Ambiguous => {
                 tracing::warn!(store = %self.context.key, ?entity, %error, "it cannot be read");
-                self.note_failure(entity, error.code(), with_causes(error), error.hint()).await;
+                self.note_failure(entity, error.code(), error.text()).await;
                 Ok(Ended::Done)
             }
         }
@@ -74,7 +73,7 @@ impl Live<'_> {
 
     /// What a delivery told of may not be shown yet; what a sweep has listed is gone again. Whether something is gone for
     /// good, a complete pass decides, or of an order that is denied again and again, [`Live::note_denied`].
-    async fn after_not_found(&self, entity: &Entity, want: &Want, is_last: bool, error: &ApiError) -> Ended {
+    async fn after_not_found(&self, entity: &Entity, want: &Want, is_last: bool) -> Ended {
         if let Entity::Product(_) = entity {
             // The identifier may be of another kind than the route takes: then the listing knows what changed.
             self.known().strange_product = true;
@@ -84,8 +83,7 @@ impl Live<'_> {
             return Ended::Done;
         }
         if is_last {
-            let hint = "it is asked for again over a day; the next complete pass decides at once (--resync)";
-            self.note_failure(entity, "not_found".into(), with_causes(error), hint).await;
+            self.note_failure(entity, "not_found".into(), text!("run-not-found")).await;
         }
         Ended::NotYet
     }
@@ -96,17 +94,17 @@ impl Live<'_> {
         entity: &'s Entity,
         problem: &'s Problem,
     ) -> BoxFuture<'s, ()> {
-        Box::pin(self.note_failure(entity, problem.code.clone(), problem.error.clone(), &problem.hint))
+        Box::pin(self.note_failure(entity, problem.code.clone(), problem.text.clone()))
     }
 
-    async fn note_failure(&self, entity: &Entity, code: String, error: String, hint: &str) {
+    async fn note_failure(&self, entity: &Entity, code: String, text: Text) {
         let (resource, key) = match entity {
             Entity::Order(number) => (Resource::Orders, number.as_str().to_owned()),
             Entity::Product(id) => (Resource::Products, id.as_str().to_owned()),
         };
         let noted = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.note_failures(resource, &[Failure { key, code, error, hint: hint.to_owned() }]).await?;
+            tx.note_failures(resource, &[failure(key, code, text, self.context.locale)]).await?;
             tx.commit().await
         };
         if let Err(error) = noted.await {

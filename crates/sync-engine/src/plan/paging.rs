@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use espelho_api_client::PageMeta;
-use espelho_model::ContentHash;
+use espelho_model::{ContentHash, text, text::Text};
 use espelho_store::KeptPage;
 
 /// Pages without a new row that are accepted in a row: rows that shift back make one or two.
@@ -45,6 +45,18 @@ pub enum Stuck {
         /// The page reached.
         page: u64,
     },
+}
+
+impl Stuck {
+    /// The same for people.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::IgnoresPage { page, same_as } => {
+                text!("run-ignores-page", page = *page, same = *same_as)
+            }
+            Self::NoProgress { page } => text!("run-no-progress", page = *page),
+        }
+    }
 }
 
 /// The state of a walk.

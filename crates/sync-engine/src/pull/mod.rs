@@ -13,7 +13,7 @@ mod write;
 use std::future::Future;
 
 use espelho_api_client::{Error as ApiError, ListPage, error::Refusal};
-use espelho_model::{ContentHash, sync::Resource};
+use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Op, PageTx};
 
 pub use orders::OrdersPull;
@@ -77,5 +77,5 @@ pub struct Fetched<T> {
     /// Its fingerprint.
     pub content_hash: ContentHash,
     /// What is worth counting about it: fields that could not be read, values that are not known.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Text>,
 }

@@ -4,7 +4,7 @@ use chrono::{Days, NaiveDate};
 use espelho_api_client::{
     Client, Error as ApiError, ListPage, error::Refusal, resources::orders::OrderQuery,
 };
-use espelho_model::{OrderNumber, order::Order, sync::Resource};
+use espelho_model::{OrderNumber, order::Order, sync::Resource, text};
 use espelho_store::{Error as StoreError, OrderWrite, PageTx};
 
 use super::{Fetched, Pull, RowWrite};
@@ -81,8 +81,11 @@ impl Pull for OrdersPull {
     async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {
         let read = self.client.order(&OrderNumber::new(key)).await?;
         let unknown = read.value.unknown_values();
-        let unknown = unknown.iter().map(|(field, value)| format!("unknown {field} {value:?}"));
-        let unreadable = read.unreadable.iter().map(|field| format!("unreadable field {field}"));
+        let unknown = unknown.iter().map(|(field, value)| {
+            text!("run-note-value", field = field.to_string(), value = value.to_string())
+        });
+        let unreadable =
+            read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks })
     }

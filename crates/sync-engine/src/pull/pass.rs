@@ -6,6 +6,8 @@ use espelho_api_client::{Class, Error as ApiError, ListPage, ListedRow, PageMeta
 use espelho_model::{
     ContentHash,
     sync::{Counts, RunState},
+    text,
+    text::{Arg, Text},
 };
 use espelho_store::{KeptPage, Known, Pass};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
@@ -80,7 +82,7 @@ pub(super) struct Walk<'c, P> {
     /// Where the page under way is kept in memory.
     place: Option<Place<'c>>,
     nameless: u64,
-    pub(super) remarks: BTreeMap<String, u64>,
+    pub(super) remarks: BTreeMap<Text, u64>,
     pub(super) report: ResourceReport,
 }
 
@@ -314,12 +316,7 @@ impl<P: Pull> Walk<'_, P> {
     fn stop_if_asked(&self) -> Result<(), Problem> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
-            true => Err(Problem {
-                trouble: Trouble::Stopped,
-                code: "stopped".into(),
-                error: "stopped before the end".into(),
-                hint: "run again: it resumes where it stopped".into(),
-            }),
+            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-stopped"))),
         }
     }
 
@@ -327,9 +324,10 @@ impl<P: Pull> Walk<'_, P> {
         if self.nameless > 0 {
             // They cannot be listed as failures, having no key, but they are rows that are not mirrored.
             self.report.counts.failed += self.nameless;
-            self.remarks.insert("listed rows without an identifier".into(), self.nameless);
+            self.remarks.insert(text!("run-note-nameless"), self.nameless);
         }
-        let notes = self.remarks.into_iter().map(|(remark, rows)| format!("{remark} ({rows} rows)"));
+        let said = |(remark, rows)| text!("run-note-count", remark = Arg::from(remark), rows = rows);
+        let notes = self.remarks.into_iter().map(said);
         self.report.notes.extend(notes);
         self.report.state = match &problem {
             Some(_) if self.step == 0 && self.report.counts.seen == 0 => RunState::Failed,
@@ -342,8 +340,7 @@ impl<P: Pull> Walk<'_, P> {
 }
 
 fn stuck_at(stuck: Stuck) -> Problem {
-    let hint = "set assumptions.page_parameter in the store's file to the name that the marketplace uses";
-    Problem::new(Trouble::Failure, "paging", &stuck, hint)
+    Problem::new(Trouble::Failure, "paging", &stuck, stuck.text())
 }
 
 /// Errors that may meet one row or all: the marketplace is down, or a scope is missing.

@@ -7,7 +7,7 @@ use espelho_api_client::{
     error::Refusal,
     resources::products::{ProductDetail, ProductQuery},
 };
-use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource};
+use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource, text, text::Text};
 use espelho_store::{Error as StoreError, PageTx, ProductWrite};
 use tokio::sync::Mutex;
 
@@ -33,11 +33,13 @@ impl ProductsPull {
 
     /// Fills in what the detail route left out. The document shows tiers and stock in it, but not whether the
     /// stock comes with its locations; only the stock route is sure to have them.
-    async fn complete(&self, detail: &mut ProductDetail, remarks: &mut Vec<String>) -> Result<(), ApiError> {
+    async fn complete(&self, detail: &mut ProductDetail, remarks: &mut Vec<Text>) -> Result<(), ApiError> {
         let id = detail.product.id.clone();
         if !detail.has_prices {
             let prices = self.client.product_prices(&id).await?;
-            remarks.extend(prices.unreadable.iter().map(|field| format!("unreadable field {field}")));
+            remarks.extend(
+                prices.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())),
+            );
             detail.product.prices = prices.value;
         }
         // Held while asking, so that sixteen products with one new location ask once.
@@ -49,7 +51,8 @@ impl ProductsPull {
         }
         let sku = detail.product.sku.clone().unwrap_or_else(|| Sku::new(id.as_str()));
         let stock = self.client.product_stock(&id, &sku).await?;
-        remarks.extend(stock.unreadable.iter().map(|field| format!("unreadable field {field}")));
+        remarks
+            .extend(stock.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())));
         // A location that even the stock route does not describe is not asked for again.
         known.extend(detail.product.stock.iter().map(|level| level.location_id.clone()));
         known.extend(stock.value.locations.iter().map(|location| location.id.clone()));
@@ -91,7 +94,8 @@ impl Pull for ProductsPull {
 
     async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {
         let read = self.client.product(&ProductId::new(key)).await?;
-        let mut remarks = read.unreadable.iter().map(|field| format!("unreadable field {field}")).collect();
+        let mut remarks =
+            read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())).collect();
         let mut detail = read.value;
         self.complete(&mut detail, &mut remarks).await?;
         Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks })

@@ -1,7 +1,7 @@
 //! The end of a pass: rows that it no longer found.
 
 use espelho_api_client::Error as ApiError;
-use espelho_model::ContentHash;
+use espelho_model::{ContentHash, text, text::words};
 use espelho_store::Failure;
 
 use super::{Pull, pass::Walk};
@@ -73,26 +73,22 @@ async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Prob
 
 fn too_many<P: Pull>(missing: usize, live: u64, listed: u64, limit: u64) -> Problem {
     let resource = P::RESOURCE;
-    Problem {
-        trouble: Trouble::Guard,
-        code: "too_many_gone".into(),
-        error: format!(
-            "{missing} of {live} mirrored {resource} are missing from a listing of {listed}; \
-             at most {limit} are believed at once, so none was marked as gone"
-        ),
-        hint: "look in the seller portal; if they are really gone, run again with --accept-gone".into(),
-    }
+    let text = text!(
+        "run-too-many-gone",
+        missing = missing,
+        live = live,
+        resource = words::resource(resource.as_str()),
+        listed = listed,
+        limit = limit
+    );
+    Problem::of(Trouble::Guard, "too_many_gone", text)
 }
 
 fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
     let (seen, total, resource) = (walk.pager.seen(), walk.pager.total().unwrap_or(0), P::RESOURCE);
-    Problem {
-        trouble: Trouble::Failure,
-        code: "incomplete".into(),
-        error: format!("the marketplace says that there are {total} {resource} and lists only {seen}; none was marked as gone"),
-        hint: "run again; if it stays so, the listing has a limit or counts its pages differently (assumptions.page_parameter)"
-            .into(),
-    }
+    let resource = words::resource(resource.as_str());
+    let text = text!("run-incomplete", total = total, resource = resource, seen = seen);
+    Problem::of(Trouble::Failure, "incomplete", text)
 }
 
 /// Asks for each missing row itself: only what answers 404 is gone. A row that answers was merely not listed.
@@ -100,7 +96,7 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
     if walk.options.accept_gone || walk.options.dry_run {
         return Ok(keys);
     }
-    let (mut gone, mut unlisted, mut unclear) = (Vec::new(), 0, 0);
+    let (mut gone, mut unlisted, mut unclear) = (Vec::new(), 0_u64, 0_u64);
     for key in keys {
         walk.report.details += 1;
         match walk.pull.detail(&key).await {
@@ -110,12 +106,11 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
             Err(_) => unclear += 1,
         }
     }
-    for (rows, what) in
-        [(unlisted, "are not listed any more but still there"), (unclear, "could not be asked for")]
-    {
-        if rows > 0 {
-            walk.report.notes.push(format!("{rows} rows {what}; they are not marked as gone"));
-        }
+    if unlisted > 0 {
+        walk.report.notes.push(text!("run-note-unlisted", rows = unlisted));
+    }
+    if unclear > 0 {
+        walk.report.notes.push(text!("run-note-unclear", rows = unclear));
     }
     Ok(gone)
 }

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use espelho_api_client::{Error as ApiError, ListedRow};
-use espelho_model::sync::Counts;
+use espelho_model::{sync::Counts, text, text::Locale};
 use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
     Pull, RowWrite,
     pass::{Asked, Details, Walk},
 };
-use crate::{Problem, report::with_causes};
+use crate::{
+    Problem,
+    report::{failure, with_causes},
+};
 
 /// What a page's details came to.
 struct Sorted<T> {
@@ -67,12 +70,13 @@ impl<P: Pull> Walk<'_, P> {
     fn sort(&mut self, details: Details<P::Detail>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
         let mut sorted =
             Sorted { writes: Vec::new(), relisted: Vec::new(), failures: Vec::new(), mended: Vec::new() };
-        sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key)));
+        let locale = self.context.locale;
+        sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key, locale)));
         for Asked { row, answer } in details.asked {
             let fetched = match answer {
                 Ok(fetched) => fetched,
                 Err(error) => {
-                    sorted.failures.push(unread(row.key, &error));
+                    sorted.failures.push(unread(row.key, &error, locale));
                     continue;
                 }
             };
@@ -167,7 +171,7 @@ impl<P: Pull> Walk<'_, P> {
                 Ok(()) => (),
                 Err(error) if error.concerns_a_row() => {
                     tx.undo_to_mark().await?;
-                    refused.push(unwritten(key, &error));
+                    refused.push(unwritten(key, &error, self.context.locale));
                 }
                 Err(error) => return Err(error),
             }
@@ -176,20 +180,15 @@ impl<P: Pull> Walk<'_, P> {
     }
 }
 
-fn unread(key: String, error: &ApiError) -> Failure {
-    Failure { key, code: error.code(), error: with_causes(error), hint: error.hint().to_owned() }
+fn unread(key: String, error: &ApiError, locale: Locale) -> Failure {
+    failure(key, error.code(), error.text(), locale)
 }
 
-fn unasked(key: String) -> Failure {
-    Failure {
-        key,
-        code: "not_asked".into(),
-        error: "not asked for: the marketplace had failed row after row before it".into(),
-        hint: "run again later".into(),
-    }
+fn unasked(key: String, locale: Locale) -> Failure {
+    failure(key, "not_asked".into(), text!("run-not-asked"), locale)
 }
 
-fn unwritten(key: String, error: &StoreError) -> Failure {
-    let hint = "the database cannot hold what the marketplace says of this row; report it with this message";
-    Failure { key, code: "unwritable".into(), error: with_causes(error), hint: hint.to_owned() }
+fn unwritten(key: String, error: &StoreError, locale: Locale) -> Failure {
+    let text = text!("database-unwritable", cause = with_causes(error));
+    failure(key, "unwritable".into(), text, locale)
 }

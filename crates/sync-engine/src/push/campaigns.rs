@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Duration};
 
 use chrono::TimeDelta;
 use espelho_api_client::resources::campaigns::OptIn;
-use espelho_model::{CampaignId, ItemId, campaign::EnrolledListing};
+use espelho_model::{CampaignId, ItemId, campaign::EnrolledListing, text};
 use serde_json::{Value, json};
 
 use super::{
@@ -22,7 +22,7 @@ const MARGIN: TimeDelta = TimeDelta::minutes(5);
 impl Pusher<'_> {
     pub(super) async fn join_campaign(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         let Ok(number) = ask.command.key.trim().parse::<i64>() else {
-            return Ok(Verdict::Failed(invalid("key is the campaign's number (campaigns.id)")));
+            return Ok(Verdict::Failed(invalid(text!("value-campaign-key"))));
         };
         let campaign = CampaignId::new(number);
         let wanted: Vec<ItemId> = match ask.data["publication_ids"].as_array() {
@@ -30,13 +30,15 @@ impl Pusher<'_> {
                 ids.iter().filter_map(Value::as_str).map(ItemId::new).collect()
             }
             _ => {
-                return Ok(Verdict::Failed(invalid(
-                    "data.publication_ids is missing: {\"publication_ids\": [\"MPB-…\"]}",
-                )));
+                return Ok(Verdict::Failed(invalid(text!(
+                    "value-missing",
+                    field = "data.publication_ids",
+                    example = "{\"publication_ids\": [\"MPB-…\"]}"
+                ))));
             }
         };
         if let Err(error) = OptIn::new(wanted.clone()) {
-            return Ok(Verdict::Failed(invalid(&error.to_string())));
+            return Ok(Verdict::Failed(invalid(error.text())));
         }
         let enrolled = match self.enrolled(campaign).await {
             Ok(enrolled) => enrolled,
@@ -65,7 +67,7 @@ impl Pusher<'_> {
         }
         let opt_in = match OptIn::new(left.clone()) {
             Ok(opt_in) => opt_in,
-            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         let request = opt_in.request(campaign);
         let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
@@ -113,32 +115,11 @@ fn result_of(wanted: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
 }
 
 fn closed(is_over: bool) -> Said {
-    let (portuguese, english) = match is_over {
-        true => ("a campanha terminou ou foi cancelada", "the campaign is over or cancelled"),
-        false => (
-            "o prazo de adesão acabou, ou acaba em menos de 5 minutos",
-            "the time to join is over, or nearly",
-        ),
-    };
-    Said::new(
-        "campaign_closed",
-        [portuguese, "nada mais a fazer nesta campanha"],
-        [english, "nothing more to do in this campaign"],
-    )
+    let text = if is_over { text!("push-campaign-over") } else { text!("push-campaign-closed") };
+    Said::new("campaign_closed", text)
 }
 
 fn not_enrolled(left: &[ItemId]) -> Said {
     let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
-    let left = left.join(", ");
-    Said::new(
-        "not_enrolled",
-        [
-            &format!("o marketplace aceitou a adesão, mas não mostra: {left}"),
-            "confira se os anúncios são elegíveis (campaign_listings) e envie um novo comando",
-        ],
-        [
-            &format!("the marketplace took it and does not list: {left}"),
-            "check that the listings are eligible (campaign_listings) and send another command",
-        ],
-    )
+    Said::new("not_enrolled", text!("push-not-enrolled", left = left.join(", ")))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use espelho_api_client::ApiRequest;
 use espelho_model::push::{CommandKind, PushState};
+use espelho_model::text;
 use espelho_store::{Command, Effect, EffectState, NewEffect, Wanted};
 use serde_json::Value;
 
@@ -126,8 +127,8 @@ impl Pusher<'_> {
             state.files_awaited.remove(&command.id);
         }
         if let Verdict::Failed(said) | Verdict::Doubtful(said) | Verdict::Held(said) = &verdict {
-            let (code, error) = (&said.code, &said.error);
-            tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, error, "a command is not done");
+            let (code, error) = (&said.code, &said.text);
+            tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "a command is not done");
         }
         Ok(verdict.again().unwrap_or_default())
     }
@@ -159,7 +160,12 @@ impl Pusher<'_> {
             "" => Value::Null,
             text => match serde_json::from_str(text) {
                 Ok(data) => data,
-                Err(error) => return Ok(Verdict::Failed(invalid(&format!("data is not JSON: {error}")))),
+                Err(error) => {
+                    return Ok(Verdict::Failed(invalid(text!(
+                        "value-not-json",
+                        problem = error.to_string()
+                    ))));
+                }
             },
         };
         let (store, key) = (&self.context.store, &self.context.key);
@@ -239,12 +245,7 @@ impl Pusher<'_> {
 
 fn unknown_kind(kind: &str) -> Said {
     let all: Vec<&str> = CommandKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let all = all.join(", ");
-    Said::new(
-        "unknown_kind",
-        [&format!("o comando {kind:?} não existe"), &format!("use um destes: {all}")],
-        [&format!("there is no command {kind:?}"), &format!("use one of these: {all}")],
-    )
+    Said::new("unknown_kind", text!("push-unknown-kind", kind = kind, all = all.join(", ")))
 }
 
 /// Whether the last attempts, the newest first, came to nothing so often that it waits or fails. What was refused has said why, and
@@ -266,31 +267,11 @@ pub(super) fn after_futile<'e>(
 }
 
 fn gave_up(attempts: usize) -> Said {
-    Said::new(
-        "gave_up",
-        [
-            &format!("{attempts} tentativas sem efeito comprovado"),
-            "veja a situação do marketplace; depois espelho retry {row}",
-        ],
-        [
-            &format!("{attempts} attempts, and none of them had its effect"),
-            "see how the marketplace is; then espelho retry {row}",
-        ],
-    )
+    Said::new("gave_up", text!("push-gave-up", attempts = attempts))
 }
 
 pub(super) fn doubtful(code: &str) -> Said {
-    Said::new(
-        code,
-        [
-            "foi enviado e nada prova se teve efeito",
-            "confira no portal: se não houve efeito, espelho retry {row}; se houve, espelho ignore {row}",
-        ],
-        [
-            "it was sent, and nothing proves whether it had its effect",
-            "look in the portal: where it had none, espelho retry {row}; where it had, espelho ignore {row}",
-        ],
-    )
+    Said::new(code, text!("push-doubtful"))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use espelho_model::{PriceListId, ProductId, Sku};
+use espelho_model::{PriceListId, ProductId, Sku, text};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use super::{
     prices::step_shows,
     products::shows,
     sales::Surroundings,
-    verdict::{Cause, passes},
+    verdict::{Cause, Said, passes},
 };
 
 /// For so long after the first look an effect that does not show, and may be asked for twice, may still be under way within the
@@ -55,7 +55,8 @@ impl Pusher<'_> {
             Err(Cause::Api(error))
                 if !(passes(&error) || error.is_authentication() || error.is_not_ours()) =>
             {
-                Ok(Evidence::Unprovable(doubtful(&error.code())))
+                let text = text!("push-no-answer", why = error.text());
+                Ok(Evidence::Unprovable(Said::new(&error.code(), text)))
             }
             found => found,
         }

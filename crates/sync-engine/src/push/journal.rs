@@ -153,7 +153,13 @@ impl Pusher<'_> {
                 self.state().looked.remove(&effect.id);
                 self.told.settled(&effect.kind, EffectState::Doubtful);
                 return self
-                    .settle(effect.id, EffectState::Doubtful, Some(said.code.clone()), &said.error, None)
+                    .settle(
+                        effect.id,
+                        EffectState::Doubtful,
+                        Some(said.code.clone()),
+                        &said.text.to_string(),
+                        None,
+                    )
                     .await;
             }
             Evidence::NotYet(_) => return Ok(()),

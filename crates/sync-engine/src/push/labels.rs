@@ -12,6 +12,7 @@ use espelho_api_client::{
 use espelho_model::{
     OrderNumber,
     shipment::{LabelFormat, Shipment, ShipmentLabel},
+    text,
 };
 use espelho_store::Effect;
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ use super::{
 const SHOWS_WITHIN: i64 = 120;
 /// Times of the marketplace have whole seconds, and its clock and ours differ.
 const BLUR: TimeDelta = TimeDelta::seconds(5);
+/// What a command says that wants labels made again.
+const REGENERATE: &str = "{\"regenerate\": true}";
 /// Labels that are not ready by then have failed, as far as anybody can tell.
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120);
 
@@ -40,15 +43,12 @@ impl Pusher<'_> {
             Some(Some(format)) => Some(LabelFormat::new(format)),
             Some(None) if ask.data["format"].is_null() => None,
             Some(None) => {
-                return Ok(Verdict::Failed(invalid(
-                    "data.format is a text: a4, zebra, thermal or zebra_pdf",
-                )));
+                let format = ask.data["format"].to_string();
+                return Ok(Verdict::Failed(invalid(text!("value-label-format", value = format))));
             }
         };
         if let Some(LabelFormat::Other(word)) = &wanted {
-            return Ok(Verdict::Failed(invalid(&format!(
-                "{word:?} is no format: a4, zebra, thermal or zebra_pdf"
-            ))));
+            return Ok(Verdict::Failed(invalid(text!("value-label-format", value = word))));
         }
         if let Some(format) = wanted.as_ref().filter(|format| !self.fetches(format)) {
             return Ok(Verdict::Failed(label_files::format_off(format)));
@@ -194,61 +194,26 @@ fn result_of(shipments: &[&Shipment]) -> Value {
 }
 
 fn none_yet() -> Said {
-    Said::new(
-        "no_shipment",
-        ["o pedido ainda não tem remessa", "avance o pedido primeiro; depois espelho retry {row}"],
-        ["the order has no shipment yet", "move the order on first; then espelho retry {row}"],
-    )
+    Said::new("no_shipment", text!("push-no-shipment"))
 }
 
 fn blocked() -> Said {
-    Said::new(
-        "labels_blocked",
-        ["o marketplace bloqueou a geração de etiquetas desta remessa", "veja a remessa no portal"],
-        ["the marketplace blocks the labels of this shipment", "see the shipment in the portal"],
-    )
+    Said::new("labels_blocked", text!("push-labels-blocked"))
 }
 
 fn would_be_discarded() -> Said {
-    Said::new(
-        "labels_would_be_discarded",
-        [
-            "há etiquetas prontas em outro formato, e gerar de novo as descarta",
-            "se for isso mesmo: espelho release {row}, ou data {\"regenerate\": true}",
-        ],
-        [
-            "there are labels ready in another format, and making them anew discards them",
-            "if that is meant: espelho release {row}, or data {\"regenerate\": true}",
-        ],
-    )
+    let text = text!("push-labels-would-be-discarded", regenerate = REGENERATE);
+    Said::new("labels_would_be_discarded", text)
 }
 
 fn being_made() -> Said {
-    Said::new(
-        "labels_being_made",
-        ["o marketplace está gerando as etiquetas", "nada a fazer: leva de 5 a 20 segundos por remessa"],
-        ["the marketplace is making the labels", "nothing to do: it takes 5 to 20 seconds a shipment"],
-    )
+    Said::new("labels_being_made", text!("push-labels-being-made"))
 }
 
 fn not_made(failed: bool) -> Said {
-    let (portuguese, english) = match failed {
-        true => {
-            ("o marketplace não conseguiu gerar as etiquetas", "the marketplace could not make the labels")
-        }
-        false => {
-            ("as etiquetas não ficaram prontas em 2 minutos", "the labels were not ready within 2 minutes")
-        }
+    let text = match failed {
+        true => text!("push-labels-failed", regenerate = REGENERATE),
+        false => text!("push-labels-late", regenerate = REGENERATE),
     };
-    Said::new(
-        "labels_not_ready",
-        [
-            portuguese,
-            "espelho retry {row} olha de novo sem gerar outra vez; data {\"regenerate\": true} gera de novo",
-        ],
-        [
-            english,
-            "espelho retry {row} looks again without making them anew; data {\"regenerate\": true} makes them anew",
-        ],
-    )
+    Said::new("labels_not_ready", text)
 }

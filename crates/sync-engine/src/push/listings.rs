@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use espelho_api_client::resources::listings::{ListingDraft, listing_in, publish_request};
-use espelho_model::ItemId;
+use espelho_model::{ItemId, text};
 use espelho_store::Effect;
 use serde_json::{Value, json};
 
@@ -44,7 +44,9 @@ impl Pusher<'_> {
         }
         let draft: ListingDraft = match serde_json::from_value(body) {
             Ok(draft) => draft,
-            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            Err(error) => {
+                return Ok(Verdict::Failed(invalid(text!("value-listing", problem = error.to_string()))));
+            }
         };
         if self.makes_too_many_listings() && !ask.is_released {
             return Ok(Verdict::Held(too_many(self.options.guards.listings_per_hour)));
@@ -103,9 +105,7 @@ impl Pusher<'_> {
         let listing = ItemId::new(ask.command.key.trim());
         match listing.is_well_formed() {
             true => self.publish(ask, &listing).await,
-            false => {
-                Ok(Verdict::Failed(invalid("key is the listing's item_id: a prefix, a hyphen and 13 digits")))
-            }
+            false => Ok(Verdict::Failed(invalid(text!("value-listing-key")))),
         }
     }
 
@@ -150,17 +150,9 @@ fn id_of_listing(answer: &str) -> Option<String> {
 }
 
 fn not_named() -> Said {
-    Said::new(
-        "no_id",
-        ["o anúncio foi criado, mas a resposta não diz o código dele", "publique o anúncio no portal"],
-        ["the listing was created, and the answer does not tell its item_id", "publish it in the portal"],
-    )
+    Said::new("no_id", text!("push-listing-not-named"))
 }
 
 fn too_many(most: usize) -> Said {
-    Said::new(
-        "many_listings",
-        [&format!("mais de {most} anúncios criados em uma hora"), "se for isso mesmo: espelho release {row}"],
-        [&format!("more than {most} listings within an hour"), "if that is meant: espelho release {row}"],
-    )
+    Said::new("many_listings", text!("push-many-listings", most = most))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::NaiveDate;
 use espelho_api_client::{
-    ApiRequest, Invalid, Text,
+    ApiRequest, Invalid, Text as Limited,
     resources::{
         price_lists::{
             NewPriceList, PriceListChanges, PriceListMode, PriceListName, PriceListUpdate, price_list_in,
@@ -14,7 +14,7 @@ use espelho_api_client::{
         webhook::test_request,
     },
 };
-use espelho_model::{price_list::PriceList, push::CommandKind};
+use espelho_model::{price_list::PriceList, push::CommandKind, text, text::Text};
 use serde_json::{Value, json};
 
 use super::{
@@ -29,7 +29,7 @@ use super::{
 impl Pusher<'_> {
     pub(super) async fn create_price_list(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         if let Err(problem) = check_fields(&ask.data, &["name", "mode"]) {
-            return Ok(Verdict::Failed(invalid(&problem)));
+            return Ok(Verdict::Failed(invalid(problem)));
         }
         let text = |name: &'static str| ask.data[name].as_str().unwrap_or_default().to_owned();
         let build = || -> Result<ApiRequest, Invalid> {
@@ -41,10 +41,10 @@ impl Pusher<'_> {
 
     pub(super) async fn update_price_list(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         let Some(list) = list_id(&ask.command.key) else {
-            return Ok(Verdict::Failed(invalid("key is the price list's id")));
+            return Ok(Verdict::Failed(invalid(text!("value-price-list-key"))));
         };
         if let Err(problem) = check_fields(&ask.data, &["name", "mode", "position", "is_active"]) {
-            return Ok(Verdict::Failed(invalid(&problem)));
+            return Ok(Verdict::Failed(invalid(problem)));
         }
         let build = || -> Result<ApiRequest, Invalid> {
             let name = ask.data["name"].as_str().map(|name| PriceListName::new("name", name)).transpose()?;
@@ -60,7 +60,9 @@ impl Pusher<'_> {
     pub(super) async fn switch_price_lists(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         match ask.data["price_lists_enabled"].as_bool() {
             Some(enabled) => self.once(ask, "price_lists.settings", Ok(settings_request(enabled))).await,
-            None => Ok(Verdict::Failed(invalid("data.price_lists_enabled is neither true nor false"))),
+            None => {
+                Ok(Verdict::Failed(invalid(text!("value-not-boolean", field = "data.price_lists_enabled"))))
+            }
         }
     }
 
@@ -84,7 +86,7 @@ impl Pusher<'_> {
         }
         let request = match request {
             Ok(request) => request,
-            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         match self.act(ask.effect(kind, &request, &ask.data), &ask.wish(), &request).await? {
             Acted::Applied(answer) => self.taken(ask, answer.as_str()).await,
@@ -136,19 +138,19 @@ impl Pusher<'_> {
 }
 
 /// Whether every field is one that the document has, and of its type: what is not understood must not be dropped.
-fn check_fields(data: &Value, known: &[&str]) -> Result<(), String> {
-    let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
+fn check_fields(data: &Value, known: &[&str]) -> Result<(), Text> {
+    let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     for (name, value) in fields {
         let is_fit = match name.as_str() {
             _ if !known.contains(&name.as_str()) => {
-                return Err(format!("{name:?} is no field of a price list: {}", known.join(", ")));
+                return Err(text!("value-unknown-field-of", field = name, known = known.join(", ")));
             }
             "position" => whole(value).is_some(),
             "is_active" => value.is_boolean(),
             _ => value.is_string(),
         };
         if !is_fit {
-            return Err(format!("{name} is {value}, which it cannot be"));
+            return Err(text!("value-does-not-fit", field = name, value = value.to_string()));
         }
     }
     Ok(())
@@ -162,14 +164,14 @@ fn whole(value: &Value) -> Option<u32> {
 
 fn page_request(data: &Value) -> Result<ApiRequest, Invalid> {
     let changes = StorePageChanges {
-        short_description: change(data, "short_description", |text| Text::new("short_description", text))?,
-        description: change(data, "description", |text| Text::new("description", text))?,
+        short_description: change(data, "short_description", |text| Limited::new("short_description", text))?,
+        description: change(data, "description", |text| Limited::new("description", text))?,
         full_description: change(data, "full_description", |text| Ok(text.to_owned()))?,
         foundation_date: change(data, "foundation_date", |text| {
             text.parse::<NaiveDate>().map_err(|_| Invalid::Value {
                 field: "foundation_date",
                 value: text.to_owned(),
-                rule: "a date like 2018-03-01",
+                rule: text!("value-rule-date"),
             })
         })?,
     };

@@ -8,7 +8,7 @@ use espelho_api_client::{
     Error as ApiError,
     resources::media::{MediaQuery, MediaSort, ProductImage, upload_request},
 };
-use espelho_model::{ContentHash, MediaId};
+use espelho_model::{ContentHash, MediaId, text, text::Text};
 use espelho_store::{Effect, EffectState};
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ impl Pusher<'_> {
 
     /// Uploads a file for a command, unless it is there.
     pub(super) async fn upload(&self, ask: &Ask<'_>, path: &str) -> Result<Uploaded, Cause> {
-        let failed = |problem: String| Ok(Uploaded::Not(Verdict::Failed(invalid(&problem))));
+        let failed = |problem: Text| Ok(Uploaded::Not(Verdict::Failed(invalid(problem))));
         let bytes = match read(&self.options.files.join(PathBuf::from(path))).await {
             Ok(bytes) => bytes,
             Err(problem) => return failed(problem),
@@ -56,7 +56,7 @@ impl Pusher<'_> {
         let fingerprint = fingerprint(&bytes);
         let image = match ProductImage::new(bytes) {
             Ok(image) => image,
-            Err(error) => return failed(error.to_string()),
+            Err(error) => return failed(error.text()),
         };
         // One at a time, and none while one is not settled: what is new since is then known to be that one.
         let Ok(_uploading) = self.uploading.try_lock() else {
@@ -157,7 +157,7 @@ fn path_in(evidence: &str) -> Option<String> {
 }
 
 pub(super) fn no_path() -> Said {
-    invalid("data.path is missing: {\"path\": \"foto.jpg\"}")
+    invalid(text!("value-missing", field = "data.path", example = "{\"path\": \"foto.jpg\"}"))
 }
 
 /// Whether a picture that was uploaded then may soon be removed. By our own clock, which was there both times.
@@ -165,14 +165,16 @@ fn is_going(in_use: Option<bool>, uploaded_at: DateTime<Utc>, now: DateTime<Utc>
     in_use != Some(true) && now - uploaded_at >= LOOSE_FOR
 }
 
-async fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
-    let said = |error: std::io::Error| format!("{}: {error}", path.display());
+async fn read(path: &std::path::Path) -> Result<Vec<u8>, Text> {
+    let shown = || path.display().to_string();
+    let said =
+        |error: std::io::Error| text!("value-file-unreadable", path = shown(), problem = error.to_string());
     let metadata = tokio::fs::metadata(path).await.map_err(said)?;
     if !metadata.is_file() {
-        return Err(format!("{} is no file", path.display()));
+        return Err(text!("value-no-file", path = shown()));
     }
     if metadata.len() > LARGEST {
-        return Err(format!("{} has {} bytes; the marketplace takes 2 MB", path.display(), metadata.len()));
+        return Err(text!("value-file-too-large", path = shown(), bytes = metadata.len()));
     }
     tokio::fs::read(path).await.map_err(said)
 }

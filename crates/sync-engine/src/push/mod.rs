@@ -222,7 +222,9 @@ impl<'c> Pusher<'c> {
     /// Writes the answer to a command.
     async fn answer(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
         let id = command.id.to_string();
-        let Some(outcome) = verdict.outcome(&self.row(Wanted::Command, &id)) else { return Ok(()) };
+        let Some(outcome) = verdict.outcome(&self.row(Wanted::Command, &id), self.context.locale) else {
+            return Ok(());
+        };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         if tx.answer_command(command, &outcome).await? && is_decided(&outcome) {
             tx.spend_release(Wanted::Command, &id).await?;

@@ -5,7 +5,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::resources::products::stock::Movement;
-use espelho_model::{LocationId, ProductId, Sku, product::StockLevel};
+use espelho_model::{
+    LocationId, ProductId, Sku,
+    product::StockLevel,
+    text,
+    text::{Arg, Text},
+};
 use espelho_store::{Effect, EffectState};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -22,6 +27,8 @@ use super::{
 };
 use crate::plan::ledger::{Around, Moved, Sold, moved};
 
+/// The data of a movement.
+const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
 /// How often a stock that changes while it is read is read again.
 const READINGS: usize = 5;
 /// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
@@ -39,19 +46,23 @@ impl Pusher<'_> {
             Value::String(text) if !text.is_empty() => LocationId::new(text.clone()),
             Value::Number(number) => LocationId::new(number.to_string()),
             _ => {
-                return Ok(Verdict::Failed(invalid(
-                    "data.location_id is missing: {\"location_id\": 1, \"delta\": -2}",
-                )));
+                return Ok(Verdict::Failed(invalid(text!(
+                    "value-missing",
+                    field = "data.location_id",
+                    example = EXAMPLE
+                ))));
             }
         };
         let Some(delta) = number(&ask.data["delta"]) else {
-            return Ok(Verdict::Failed(invalid(
-                "data.delta is not a number: {\"location_id\": 1, \"delta\": -2}",
-            )));
+            return Ok(Verdict::Failed(invalid(text!(
+                "value-missing",
+                field = "data.delta",
+                example = EXAMPLE
+            ))));
         };
         let movement = match Movement::by(delta) {
             Ok(movement) => movement,
-            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         let sku = Sku::new(ask.command.key.clone());
         let Some(product) = self.product_of(sku.as_str()).await? else {
@@ -67,10 +78,10 @@ impl Pusher<'_> {
         let detail = self.read_product(&product).await?;
         let until = self.context.clock.now();
         if unit_has_no_half(detail.product.base_unit.as_deref(), delta) {
-            return Ok(Verdict::Failed(invalid("there is no half of this unit")));
+            return Ok(Verdict::Failed(invalid(text!("value-no-half-unit"))));
         }
         let Some(level) = detail.product.stock.iter().find(|level| level.location_id == location) else {
-            return Ok(Verdict::Failed(invalid(&format!("the product has no stock at location {location}"))));
+            return Ok(Verdict::Failed(invalid(text!("value-no-stock-there", location = location.as_str()))));
         };
         let before = level.quantity.unwrap_or_default();
         if before + delta < Decimal::ZERO {
@@ -126,7 +137,7 @@ impl Pusher<'_> {
         let (Some(delta), Some(before), Some(sent_at)) =
             (decimal("delta"), decimal("before"), effect.sent_at)
         else {
-            return Ok(Evidence::Unprovable(unprovable("its evidence cannot be read")));
+            return Ok(Evidence::Unprovable(unprovable(text!("push-movement-doubtful"))));
         };
         // Who does not know the orders yet cannot tell what was sold.
         if !self.context.store.has_complete_run(&self.context.key).await? {
@@ -145,7 +156,7 @@ impl Pusher<'_> {
         else {
             return Ok(match age < CLEARS_WITHIN {
                 true => Evidence::NotYet(LOOK_AGAIN),
-                false => Evidence::Unprovable(unprovable("too much was sold in between")),
+                false => Evidence::Unprovable(unprovable(text!("push-movement-doubtful"))),
             });
         };
         let certain: Decimal = sold.certain.iter().sum();
@@ -163,8 +174,12 @@ impl Pusher<'_> {
             Moved::Yes => Evidence::Happened { answer: None, how: "the quantity has moved by it" },
             Moved::No => Evidence::DidNot { how: "the quantity has not moved" },
             Moved::Unclear if age < CLEARS_WITHIN => Evidence::NotYet(LOOK_AGAIN),
-            Moved::Unclear => Evidence::Unprovable(unprovable(&format!(
-                "{before} before, {after} now, {certain} sold in between, and {delta} was asked for"
+            Moved::Unclear => Evidence::Unprovable(unprovable(text!(
+                "push-movement-unclear",
+                before = Arg::Quantity(before),
+                after = Arg::Quantity(after),
+                sold = Arg::Quantity(certain),
+                delta = Arg::Quantity(delta)
             ))),
         })
     }
@@ -212,29 +227,10 @@ fn unit_has_no_half(unit: Option<&str>, delta: Decimal) -> bool {
 }
 
 fn too_little(before: Decimal, delta: Decimal) -> Said {
-    Said::new(
-        "too_little_stock",
-        [
-            &format!("há {before} em estoque e a baixa pedida é de {}", -delta),
-            "confira a quantidade e envie um novo comando",
-        ],
-        [
-            &format!("{before} are there, and {} were to be taken", -delta),
-            "check the quantity and send another command",
-        ],
-    )
+    let (before, less) = (Arg::Quantity(before), Arg::Quantity(-delta));
+    Said::new("too_little_stock", text!("push-too-little-stock", before = before, less = less))
 }
 
-fn unprovable(why: &str) -> Said {
-    Said::new(
-        "unprovable",
-        [
-            "o ajuste foi enviado e nada prova se entrou",
-            "conte o estoque: se faltar, espelho retry {row}; se já entrou, espelho ignore {row}",
-        ],
-        [
-            &format!("it was sent, and nothing proves whether it happened: {why}"),
-            "count the stock: where it is missing, espelho retry {row}; where it is in, espelho ignore {row}",
-        ],
-    )
+fn unprovable(text: Text) -> Said {
+    Said::new("unprovable", text)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_api_client::resources::orders::notes;
-use espelho_model::OrderNumber;
+use espelho_model::{OrderNumber, text};
 use espelho_store::{Effect, EffectState};
 use serde_json::{Value, json};
 
@@ -22,7 +22,12 @@ impl Pusher<'_> {
             Some(Value::String(text)) => Some(text.as_str()),
             Some(Value::Null) => None,
             _ => {
-                return Ok(Verdict::Failed(invalid("data.notes is missing: {\"notes\": \"text, or null\"}")));
+                let example = "{\"notes\": \"…\"}";
+                return Ok(Verdict::Failed(invalid(text!(
+                    "value-missing",
+                    field = "data.notes",
+                    example = example
+                ))));
             }
         };
         if ask.confirmed("order.notes").is_some() {
@@ -89,15 +94,5 @@ fn same(one: Option<&str>, other: Option<&str>) -> bool {
 }
 
 fn conflict() -> Said {
-    Said::new(
-        "notes_conflict",
-        [
-            "alguém mudou as observações no marketplace; o texto de lá foi mantido",
-            "leia orders.notes, junte os textos e envie um novo comando com data.base igual ao texto de lá",
-        ],
-        [
-            "somebody has changed the notes on the marketplace; theirs are kept",
-            "read orders.notes, join the texts and send another command with data.base as theirs",
-        ],
-    )
+    Said::new("notes_conflict", text!("push-notes-conflict"))
 }

@@ -8,7 +8,13 @@ use espelho_api_client::{
     Documented, Error as ApiError,
     resources::orders::{InvalidTransition, PossibleStatuses, Transition},
 };
-use espelho_model::{OrderNumber, push::PushState, timeline::OrderEvent};
+use espelho_model::{
+    OrderNumber,
+    push::PushState,
+    text,
+    text::{Text, words::order_status},
+    timeline::OrderEvent,
+};
 use espelho_store::Effect;
 use serde_json::{Value, json};
 
@@ -34,7 +40,11 @@ impl Pusher<'_> {
     pub(super) async fn move_order(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
         let number = OrderNumber::new(ask.command.key.clone());
         let Some(target) = ask.data["status"].as_str().filter(|status| !status.is_empty()) else {
-            return Ok(Verdict::Failed(invalid("data.status is missing: {\"status\": \"preparing\"}")));
+            return Ok(Verdict::Failed(invalid(text!(
+                "value-missing",
+                field = "data.status",
+                example = "{\"status\": \"preparing\"}"
+            ))));
         };
         if ask.confirmed("order.status").is_some() {
             self.told.order(&number);
@@ -244,62 +254,43 @@ pub(super) fn payload(data: &Value) -> Value {
 
 fn not_offered(target: &str, possible: &PossibleStatuses) -> Said {
     let current = &possible.current_status;
-    let offered = possible.next_actions.iter().filter(|action| !action.is_noise(current));
-    let offered: Vec<&str> = offered.map(|action| action.target_status.as_str()).collect();
-    let offered = if offered.is_empty() { "–".to_owned() } else { offered.join(", ") };
     if target == "cancelled" {
-        return Said { error: format!("{} ({current})", too_late().error), ..too_late() };
+        let text = text!("push-too-late-to-cancel-from", current = order_status(current));
+        return Said::new("too_late_to_cancel", text);
     }
-    Said::new(
-        "impossible_transition",
-        [
-            &format!("o pedido está em {current} e não pode ir para {target}"),
-            &format!("agora ele pode ir para: {offered}"),
-        ],
-        [
-            &format!("the order is {current} and cannot go to {target}"),
-            &format!("from here it can go to: {offered}"),
-        ],
-    )
+    let offered = possible.next_actions.iter().filter(|action| !action.is_noise(current));
+    let offered: Vec<Text> = offered.map(|action| with_code(&action.target_status)).collect();
+    let (current, target) = (order_status(current), order_status(target));
+    let text = match offered.is_empty() {
+        true => text!("push-no-transition", current = current, target = target),
+        false => {
+            text!("push-impossible-transition", current = current, target = target, offered = offered)
+        }
+    };
+    Said::new("impossible_transition", text)
+}
+
+/// A status as people say it, and as a command writes it.
+fn with_code(status: &str) -> Text {
+    text!("words-with-code", word = order_status(status), code = status)
 }
 
 fn too_late() -> Said {
-    Said::new(
-        "too_late_to_cancel",
-        [
-            "tarde demais: o vendedor só cancela antes da preparação",
-            "peça o cancelamento ao marketplace pelo portal",
-        ],
-        [
-            "too late: a seller cancels before the preparation only",
-            "ask the marketplace to cancel it, in the portal",
-        ],
-    )
+    Said::new("too_late_to_cancel", text!("push-too-late-to-cancel"))
 }
 
 fn waits_for_invoice(words: &[String]) -> Said {
-    let words = if words.is_empty() { String::new() } else { format!(": {}", words.join("; ")) };
-    Said::new(
-        WAITING_INVOICE,
-        [
-            &format!("aguardando a NF-e ou a declaração de conteúdo{words}"),
-            "emita a nota: o comando continua sozinho quando ela aparecer",
-        ],
-        [
-            "waiting for the NF-e or the content declaration",
-            "issue it: the command goes on by itself when it shows",
-        ],
-    )
+    let text = match words {
+        [] => text!("push-waiting-invoice"),
+        words => text!("push-waiting-invoice-as-said", words = words.join("; ")),
+    };
+    Said::new(WAITING_INVOICE, text)
 }
 
 fn comes_by_itself() -> Said {
-    Said::new(
-        "automatic",
-        ["depois da retirada o marketplace conclui a entrega sozinho", "nada a fazer"],
-        ["after the pick-up the marketplace delivers by itself", "nothing to do"],
-    )
+    Said::new("automatic", text!("push-automatic"))
 }
 
 fn invalid_payload(error: &InvalidTransition) -> Said {
-    invalid(&error.to_string())
+    invalid(error.text())
 }

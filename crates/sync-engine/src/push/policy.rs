@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use espelho_store::Wanted;
+use espelho_model::{push::PushState, text};
+use espelho_store::{Outcome, Wanted};
 use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    verdict::{Cause, Said},
+    verdict::{Cause, Said, Verdict},
 };
 use crate::plan::policy::{Candidate, Joining};
 
@@ -39,10 +40,14 @@ impl Pusher<'_> {
             })
             .collect();
         for (campaign, items) in policy.choose(&candidates) {
-            let said = (policy.joining == Joining::Held)
-                .then(|| would_join(items.len(), &campaign).about(&self.row(Wanted::Command, "{id}")));
-            let words =
-                said.as_ref().map(|said| [said.code.as_str(), said.error.as_str(), said.hint.as_str()]);
+            let held = (policy.joining == Joining::Held).then(|| {
+                let row = self.row(Wanted::Command, "{id}");
+                Verdict::Held(would_join(items.len(), &campaign)).outcome(&row, self.context.locale)
+            });
+            let outcome = held.flatten().unwrap_or_else(|| Outcome::plain(PushState::New));
+            let [code, error, hint] =
+                [outcome.code, outcome.error, outcome.hint].map(Option::unwrap_or_default);
+            let words = (!code.is_empty()).then_some([code.as_str(), error.as_str(), hint.as_str()]);
             let data = json!({"publication_ids": items}).to_string();
             store.command_by_policy(&self.context.lease, &campaign, data, words).await?;
         }
@@ -59,15 +64,5 @@ fn pairs((campaign, data): (String, String)) -> Vec<(String, String)> {
 }
 
 fn would_join(listings: usize, campaign: &str) -> Said {
-    Said::new(
-        "policy_dry",
-        [
-            &format!("pela política da loja, {listings} anúncio(s) entrariam na campanha {campaign}"),
-            "confira em campaign_listings; para aderir: espelho release {row}; ou join = \"yes\" em [campaigns]",
-        ],
-        [
-            &format!("by the store's policy {listings} listing(s) would join campaign {campaign}"),
-            "look at campaign_listings; to join: espelho release {row}; or join = \"yes\" in [campaigns]",
-        ],
-    )
+    Said::new("policy_dry", text!("push-would-join", listings = listings, campaign = campaign))
 }

@@ -20,6 +20,8 @@ use espelho_model::{
     CampaignId, ItemId, LocationId, OrderNumber, ProductId, RawJson, StoreKey,
     product::{PriceTier, Product},
     push::CommandKind,
+    text,
+    text::Text,
 };
 use espelho_store::{Command, Error as StoreError, Store, WantedPrices, WantedStock};
 use rust_decimal::Decimal;
@@ -51,7 +53,7 @@ pub struct PlannedCall {
     /// What it costs, with the reads before and after.
     pub requests: u32,
     /// Why nothing is sent, or what is not known yet.
-    pub note: Option<String>,
+    pub note: Option<Text>,
 }
 
 /// Everything that is wanted and not dealt with, as it would be sent.
@@ -71,7 +73,7 @@ pub async fn preview(
     for row in &levels {
         let mut planned = level(row, options);
         if is_held && empties(row) {
-            planned.hold(&many_to_zero(zeroes, above).error);
+            planned.hold(many_to_zero(zeroes, above).text);
         }
         calls.push(planned);
     }
@@ -86,10 +88,10 @@ pub async fn preview(
 
 impl PlannedCall {
     /// A guard will hold it: nothing is sent.
-    fn hold(&mut self, why: &str) {
+    fn hold(&mut self, why: Text) {
         self.calls.clear();
         self.requests = 0;
-        self.note = Some(format!("held: {why}"));
+        self.note = Some(text!("push-plan-held", why = why));
     }
 }
 
@@ -103,7 +105,7 @@ fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
         note: None,
     };
     let Some(product) = &row.product else {
-        planned.note = Some("unknown_sku".to_owned());
+        planned.note = Some(text!("push-unknown-sku", sku = row.sku.as_str()));
         return planned;
     };
     let reserved = match options.basis {
@@ -113,12 +115,12 @@ fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
     let target = match check(row) {
         Ok(wanted) => wanted + reserved,
         Err(said) => {
-            planned.note = Some(said.error);
+            planned.note = Some(said.text);
             return planned;
         }
     };
     if Some(target) == row.mirrored {
-        planned.note = Some("nothing to send".to_owned());
+        planned.note = Some(text!("push-plan-nothing"));
         return planned;
     }
     match Quantity::new(target) {
@@ -127,7 +129,7 @@ fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
             // Read, set, read; what goes to zero is not read first.
             planned.requests = if options.basis == Basis::Physical && target.is_zero() { 2 } else { 3 };
         }
-        Err(error) => planned.note = Some(error.to_string()),
+        Err(error) => planned.note = Some(error.text()),
     }
     planned
 }
@@ -147,7 +149,7 @@ async fn prices(
         note: None,
     };
     let Some(product) = &wanted.product else {
-        planned.note = Some("unknown_sku".to_owned());
+        planned.note = Some(text!("push-unknown-sku", sku = wanted.sku.as_str()));
         return Ok(planned);
     };
     let rows = store.wanted_tiers(key, &wanted.sku).await?;
@@ -159,7 +161,7 @@ async fn prices(
     planned.diff = diff(&detail.product.prices, &rows);
     for row in rows.iter().filter(|row| is_asked(row)) {
         if let Some((held, price)) = looks_like_a_slip(options, &wanted.sku, row, &current) {
-            planned.hold(&held_in_words(&held, price).error);
+            planned.hold(held_in_words(&held, price).text);
             return Ok(planned);
         }
     }
@@ -174,7 +176,7 @@ async fn prices(
             planned.calls = steps.iter().copied().map(request).collect();
             planned.requests = u32::try_from(steps.len()).unwrap_or(u32::MAX).saturating_add(2);
         }
-        Err(forbidden) => planned.note = Some(forbidden.to_string()),
+        Err(forbidden) => planned.note = Some(forbidden.text()),
     }
     Ok(planned)
 }
@@ -225,8 +227,8 @@ async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<Pla
     let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
     let call = call_of(command, &data, product.as_ref()).map(|request| request.in_full());
     let note = match &call {
-        Some(_) => "unless it is there already, or the marketplace does not offer it then",
-        None => "what is sent depends on what is read then",
+        Some(_) => text!("push-plan-unless"),
+        None => text!("push-plan-depends"),
     };
     Ok(PlannedCall {
         entity: "command",
@@ -234,7 +236,7 @@ async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<Pla
         diff: format!("{} {} {}", command.kind, command.key, command.data),
         calls: call.into_iter().collect(),
         requests: cost_of(&command.kind),
-        note: Some(note.to_owned()),
+        note: Some(note),
     })
 }
 

@@ -15,7 +15,13 @@ use espelho_api_client::{
         },
     },
 };
-use espelho_model::{ProductId, Sku, product::PriceTier, push::PushState};
+use espelho_model::{
+    ProductId, Sku,
+    product::PriceTier,
+    push::PushState,
+    text,
+    text::{Arg, Text},
+};
 use espelho_store::{Effect, EffectState, NewEffect, Wanted, WantedPrices, WantedTier};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -30,7 +36,7 @@ use super::{
 };
 use crate::plan::{
     guards::PriceHeld,
-    tiers::{Mode, Package, Step, Tier, holds, plan},
+    tiers::{Forbidden, Mode, Package, Step, Tier, holds, plan},
 };
 
 /// How often one step is taken within the hour.
@@ -66,7 +72,9 @@ impl Pusher<'_> {
         for (row, verdict) in rows.iter().zip(verdicts) {
             again = again.max(verdict.again().unwrap_or_default());
             let key = key_in_table(sku, row);
-            let Some(outcome) = verdict.outcome(&self.row(Wanted::Price, &key)) else { continue };
+            let Some(outcome) = verdict.outcome(&self.row(Wanted::Price, &key), self.context.locale) else {
+                continue;
+            };
             // What it says already is not said again: it would look as if something had been asked for anew.
             if row.state == Some(outcome.state) && row.code == outcome.code {
                 continue;
@@ -90,7 +98,7 @@ impl Pusher<'_> {
         let Some(product) = &wanted.product else { return all(self.unknown_sku(wanted.sku.as_str()).await?) };
         if rows.iter().any(|row| tier_of(row).is_err()) {
             let own = |row: &WantedTier| match tier_of(row) {
-                Err(problem) => Verdict::Failed(invalid(&problem)),
+                Err(problem) => Verdict::Failed(invalid(problem)),
                 Ok(_) => Verdict::Waiting(waits_for_other(), Duration::from_secs(60)),
             };
             return Ok(open.iter().map(own).collect());
@@ -164,7 +172,7 @@ impl Pusher<'_> {
         let steps = match plan(mode_of(detail), &current_tiers(detail), wanted) {
             Ok(steps) => steps,
             Err(forbidden) => {
-                return Ok(Verdict::Failed(against_rules(forbidden.rule(), &forbidden.to_string())));
+                return Ok(Verdict::Failed(against_rules(forbidden)));
             }
         };
         if steps.is_empty() {
@@ -173,7 +181,7 @@ impl Pusher<'_> {
         for step in steps {
             let request = match request_of(step, product, detail) {
                 Ok(request) => request,
-                Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+                Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
             };
             let effect = NewEffect {
                 key: key_of(product, detail),
@@ -224,7 +232,11 @@ impl Pusher<'_> {
         let quantity =
             ask.data["min_quantity"].as_u64().or_else(|| ask.data["min_quantity"].as_str()?.parse().ok());
         let Some(quantity) = quantity.and_then(|q| u32::try_from(q).ok()) else {
-            return Ok(Verdict::Failed(invalid("data.min_quantity is missing: {\"min_quantity\": 10}")));
+            return Ok(Verdict::Failed(invalid(text!(
+                "value-missing",
+                field = "data.min_quantity",
+                example = "{\"min_quantity\": 10}"
+            ))));
         };
         let Some(product) = self.product_of(&ask.command.key).await? else {
             return self.unknown_sku(&ask.command.key).await;
@@ -344,22 +356,24 @@ pub(super) fn current_tier(tier: &PriceTier) -> Option<Tier> {
 }
 
 /// The tier that a row asks for, or what is wrong with it.
-pub(super) fn tier_of(row: &WantedTier) -> Result<Tier, String> {
+pub(super) fn tier_of(row: &WantedTier) -> Result<Tier, Text> {
     if row.is_garbled() {
-        return Err(format!("tier {}: price or discount_percent is not a number", row.min_quantity));
+        return Err(text!("value-tier-garbled", tier = row.min_quantity));
     }
     let min_quantity = u32::try_from(row.min_quantity).ok().filter(|quantity| *quantity > 0);
-    let min_quantity =
-        min_quantity.ok_or_else(|| format!("min_quantity is {}; it must be 1 or more", row.min_quantity))?;
+    let min_quantity = min_quantity.ok_or_else(|| {
+        let rule = text!("value-rule-one-or-more");
+        text!("value-rule", field = "min_quantity", value = row.min_quantity.to_string(), rule = rule)
+    })?;
     let package = match row.package {
         [None, None, None, None] => None,
         [Some(weight), Some(height), Some(width), Some(length)] => {
             Some(Package { weight, height, width, length })
         }
-        _ => return Err(format!("tier {min_quantity}: all four package measures, or none (price rule 4)")),
+        _ => return Err(text!("value-tier-package", tier = min_quantity)),
     };
     if row.price().is_some_and(|price| price < Decimal::ZERO) {
-        return Err(format!("tier {min_quantity}: a price is never below 0"));
+        return Err(text!("value-tier-negative", tier = min_quantity));
     }
     Ok(Tier { min_quantity, price: row.price(), discount_percent: row.discount(), package })
 }
@@ -433,97 +447,43 @@ pub(super) fn step_shows(evidence: &Value, detail: &ProductDetail) -> bool {
     }
 }
 
-fn against_rules(rule: u8, problem: &str) -> Said {
-    Said::new(
-        "price_rule",
-        [
-            &format!("as faixas de preço pedidas não são permitidas (regra {rule})"),
-            "corrija as faixas em erp_prices ou mude o tipo de preço com product.update",
-        ],
-        [
-            &format!("the tiers that are wanted are not allowed (price rule {rule}): {problem}"),
-            "correct the tiers in erp_prices, or change the price type with product.update",
-        ],
-    )
+fn against_rules(forbidden: Forbidden) -> Said {
+    let text = text!("push-price-rule", rule = forbidden.rule(), problem = forbidden.text());
+    Said::new("price_rule", text)
 }
 
 fn is_zero() -> Said {
-    Said::new(
-        "price_zero",
-        [
-            "o marketplace mostra preço zero depois do envio",
-            "grave o preço de novo agora, ou corrija no portal",
-        ],
-        [
-            "the marketplace shows a price of zero after it was sent",
-            "write the price again now, or correct it in the portal",
-        ],
-    )
+    Said::new("price_zero", text!("push-price-shown-zero"))
 }
 
 fn not_as_sent() -> Said {
-    Said::new(
-        "not_as_sent",
-        [
-            "o marketplace aceitou os preços, mas mostra outros valores (arredondamento?)",
-            "compare em v_drift e grave um preço com menos casas decimais",
-        ],
-        [
-            "the marketplace took the prices and shows other ones (rounded?)",
-            "compare in v_drift and write a price with fewer decimals",
-        ],
-    )
+    Said::new("not_as_sent", text!("push-price-not-as-sent"))
 }
 
 fn written_back() -> Said {
-    Said::new(
-        "written_back",
-        [
-            "este preço já foi enviado 3 vezes em uma hora, e alguém sempre o muda de volta",
-            "veja quem mais altera preços (portal, outro sistema); se for isso mesmo: espelho release {row}",
-        ],
-        [
-            "this price was sent 3 times within an hour, and somebody changes it back each time",
-            "see who else changes prices (portal, another system); if it is meant: espelho release {row}",
-        ],
-    )
+    Said::new("written_back", text!("push-price-written-back"))
 }
 
 fn waits_for_other() -> Said {
-    Said::new(
-        "tier_invalid",
-        ["outra faixa deste produto tem um valor inválido", "corrija a outra faixa; esta vai em seguida"],
-        ["another tier of this product has an invalid value", "correct the other tier; this one follows"],
-    )
+    Said::new("tier_invalid", text!("push-tier-invalid"))
 }
 
 fn waits_for_held() -> Said {
-    Said::new(
-        "tier_held",
-        ["outra faixa deste produto está retida", "libere ou corrija a outra faixa"],
-        ["another tier of this product is held", "release or correct the other tier"],
-    )
+    Said::new("tier_held", text!("push-tier-held"))
 }
 
 pub(super) fn held_in_words(held: &PriceHeld, price: Decimal) -> Said {
-    let release = "se for isso mesmo: espelho release {row}; senão corrija erp_prices";
-    let english = "if that is meant: espelho release {row}; else correct erp_prices";
+    let price = Arg::Money(price);
     match held {
-        PriceHeld::Zero => Said::new(
-            "price_zero",
-            ["o preço seria zero", "grave um preço acima de zero"],
-            ["the price would be zero", "write a price above zero"],
-        ),
-        PriceHeld::BelowFloor(floor) => Said::new(
-            "price_floor",
-            [&format!("o preço {price} está abaixo do piso {floor}"), release],
-            [&format!("the price {price} is below the floor {floor}"), english],
-        ),
-        PriceHeld::Jumps(per_cent) => Said::new(
-            "price_jump",
-            [&format!("o preço mudaria {per_cent} % de uma vez, para {price}"), release],
-            [&format!("the price would change by {per_cent} % at once, to {price}"), english],
-        ),
+        PriceHeld::Zero => Said::new("price_zero", text!("push-price-zero")),
+        PriceHeld::BelowFloor(floor) => {
+            let floor = Arg::Money(*floor);
+            Said::new("price_floor", text!("push-price-floor", price = price, floor = floor))
+        }
+        PriceHeld::Jumps(percent) => {
+            let percent = Arg::Quantity(*percent);
+            Said::new("price_jump", text!("push-price-jump", price = price, percent = percent))
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use espelho_api_client::{
         measures::{Dimensions, Measures},
     },
 };
-use espelho_model::{ProductId, sync::Resource};
+use espelho_model::{ProductId, sync::Resource, text, text::Text};
 use espelho_store::NewEffect;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
@@ -84,7 +84,7 @@ impl Pusher<'_> {
             sku_of(&ask.command.key, &ask.data).and_then(|sku| Ok((new_product(sku, &ask.data)?, sku)));
         let (new, sku) = match named {
             Ok(named) => named,
-            Err(problem) => return Ok(Verdict::Failed(invalid(&problem))),
+            Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
         };
         if self.product_of(sku).await?.is_some() {
             return Ok(Verdict::Failed(exists(sku)));
@@ -129,22 +129,18 @@ impl Pusher<'_> {
         };
         let changes = match changes(&ask.data) {
             Ok(changes) => changes,
-            Err(problem) => return Ok(Verdict::Failed(invalid(&problem))),
+            Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
         };
         if shows(&ask.data, &self.read_product(&product).await?) {
             return Ok(Verdict::Done(None));
         }
         if ask.confirmed("product.update").is_some() {
-            let said = Said::new(
-                "not_as_sent",
-                ["o marketplace aceitou a alteração, mas não a mostra", "confira o produto no portal"],
-                ["the marketplace took the change and does not show it", "look at the product in the portal"],
-            );
+            let said = Said::new("not_as_sent", text!("push-product-not-as-sent"));
             return Ok(Verdict::Failed(said));
         }
         let request = match ProductUpdate::new(changes) {
             Ok(update) => update.request(&product),
-            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         let evidence = json!({"product": product.as_str(), "data": ask.data});
         let effect: NewEffect = ask.effect("product.update", &request, &evidence);
@@ -157,27 +153,21 @@ impl Pusher<'_> {
 }
 
 fn exists(sku: &str) -> Said {
-    Said::new(
-        "sku_exists",
-        [&format!("já existe um produto com o SKU {sku}"), "use product.update"],
-        [&format!("there is a product with the SKU {sku} already"), "use product.update"],
-    )
+    Said::new("sku_exists", text!("push-sku-exists", sku = sku))
 }
 
 /// The SKU of a product that is to be created: the command's key, or where that is empty the one in its data.
-fn sku_of<'a>(key: &'a str, data: &'a Value) -> Result<&'a str, String> {
+fn sku_of<'a>(key: &'a str, data: &'a Value) -> Result<&'a str, Text> {
     match (key.trim(), data["sku"].as_str().map(str::trim)) {
         ("", sku) => Ok(sku.unwrap_or_default()),
-        (key, Some(sku)) if key != sku => {
-            Err(format!("key is {key:?} and data.sku is {sku:?}: which of them?"))
-        }
+        (key, Some(sku)) if key != sku => Err(text!("value-two-skus", key = key, sku = sku)),
         (key, _) => Ok(key),
     }
 }
 
-fn new_product(sku: &str, data: &Value) -> Result<NewProduct, String> {
-    let said = |error: Invalid| error.to_string();
-    let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
+fn new_product(sku: &str, data: &Value) -> Result<NewProduct, Text> {
+    let said = |error: Invalid| error.text();
+    let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     check_names(fields, &["sku"])?;
     let changes = changes(data)?;
     Ok(NewProduct {
@@ -191,14 +181,14 @@ fn new_product(sku: &str, data: &Value) -> Result<NewProduct, String> {
 }
 
 /// What changes, under the document's names.
-fn changes(data: &Value) -> Result<ProductChanges, String> {
-    let Some(fields) = data.as_object() else { return Err("data is not an object".to_owned()) };
+fn changes(data: &Value) -> Result<ProductChanges, Text> {
+    let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     check_names(fields, &["sku"])?;
-    let said = |error: Invalid| error.to_string();
+    let said = |error: Invalid| error.text();
     let text = |name: &str| match &data[name] {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.as_str())),
-        _ => Err(format!("{name} is not a text")),
+        _ => Err(text!("value-not-text", field = name)),
     };
     let name = text("name")?.map(|name| ProductName::new("name", name).map_err(said)).transpose()?;
     let mut switches = [None; 4];
@@ -206,7 +196,7 @@ fn changes(data: &Value) -> Result<ProductChanges, String> {
         *switch = match &data[name] {
             Value::Null => None,
             Value::Bool(on) => Some(*on),
-            _ => return Err(format!("{name} is neither true nor false")),
+            _ => return Err(text!("value-not-boolean", field = name)),
         };
     }
     let [is_available_for_sale, is_industrializable, allow_sale_without_stock, auto_wholesale_pricing] =
@@ -225,15 +215,15 @@ fn changes(data: &Value) -> Result<ProductChanges, String> {
     })
 }
 
-/// Fields of a product that others tell.
-const ELSEWHERE: [(&str, &str); 4] = [
-    ("price", "erp_prices"),
-    ("quantity", "erp_stock"),
-    ("reserved_quantity", "nobody: the marketplace reserves"),
-    ("available_quantity", "nobody: it is what is there less what is reserved"),
+/// Fields of a product that are written in another table, or in none.
+const ELSEWHERE: [(&str, Option<&str>); 4] = [
+    ("price", Some("erp_prices")),
+    ("quantity", Some("erp_stock")),
+    ("reserved_quantity", None),
+    ("available_quantity", None),
 ];
 
-fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), String> {
+fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), Text> {
     let known = ["name", "base_unit", "price_type", "dimensions", "height", "width", "length", "weight"];
     let is_known = |name: &&String| {
         let name = name.as_str();
@@ -241,31 +231,31 @@ fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), String>
     };
     match fields.keys().find(|name| !is_known(name)) {
         Some(name) => Err(match ELSEWHERE.iter().find(|(own, _)| own == name) {
-            Some((_, whose)) => format!("{name} is told by {whose}"),
-            None => format!("{name:?} is no field of a product that can be written"),
+            Some((_, Some(table))) => text!("value-elsewhere", field = name, table = *table),
+            Some((_, None)) => text!("value-computed", field = name),
+            None => text!("value-unknown-field", field = name),
         }),
         None => Ok(()),
     }
 }
 
 /// The dimensions, nested as the API has them or plain as the table `products` has them.
-fn dimensions(data: &Value) -> Result<Option<Dimensions>, String> {
+fn dimensions(data: &Value) -> Result<Option<Dimensions>, Text> {
     let measure = |name: &str| {
         let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };
         match value {
             Value::Null => Ok(None),
-            other => number(other).map(Some).ok_or_else(|| format!("{name} is not a number")),
+            other => number(other).map(Some).ok_or_else(|| text!("value-not-number", field = name)),
         }
     };
+    let said = |error: Invalid| error.text();
     let all = [measure("height")?, measure("width")?, measure("length")?, measure("weight")?];
     match all {
         [None, None, None, None] => Ok(None),
         [Some(height), Some(width), Some(length), Some(weight)] => {
-            Dimensions::new(Measures { height, width, length, weight })
-                .map(Some)
-                .map_err(|error| error.to_string())
+            Dimensions::new(Measures { height, width, length, weight }).map(Some).map_err(said)
         }
-        _ => Err("dimensions need height, width, length and weight together".to_owned()),
+        _ => Err(text!("value-dimensions")),
     }
 }
 

@@ -11,6 +11,8 @@ use espelho_model::{
     ProductId,
     product::StockLevel,
     push::{CommandKind, PushState},
+    text,
+    text::{Arg, Text},
 };
 use espelho_store::{Effect, EffectState, Error as StoreError, NewEffect, Wanted, WantedStock};
 use rust_decimal::Decimal;
@@ -61,7 +63,7 @@ impl Pusher<'_> {
             return Ok(());
         }
         self.state().reopened = Some(now);
-        let unreadable = self.context.store.fail_unreadable(&self.context.lease).await?;
+        let unreadable = self.context.store.fail_unreadable(&self.context.lease, self.context.locale).await?;
         if unreadable > 0 {
             tracing::warn!(store = %self.context.key, rows = unreadable, "rows of the ERP cannot be read");
         }
@@ -261,7 +263,7 @@ impl Pusher<'_> {
     ) -> Result<Verdict, Cause> {
         let quantity = match Quantity::new(target) {
             Ok(quantity) => quantity,
-            Err(error) => return Ok(Verdict::Failed(invalid(&error.to_string()))),
+            Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         let request = Movement::Set(quantity).request(product, &level.location);
         let effect = NewEffect {
@@ -361,7 +363,9 @@ impl Pusher<'_> {
 
     pub(super) async fn answer_level(&self, level: &WantedStock, verdict: &Verdict) -> Result<(), Cause> {
         let key = key_in_table(level);
-        let Some(outcome) = verdict.outcome(&self.row(Wanted::Stock, &key)) else { return Ok(()) };
+        let Some(outcome) = verdict.outcome(&self.row(Wanted::Stock, &key), self.context.locale) else {
+            return Ok(());
+        };
         let is_same = level.state == Some(outcome.state) && level.code == outcome.code;
         if is_same {
             return Ok(());
@@ -376,17 +380,7 @@ impl Pusher<'_> {
 
     /// A SKU that the mirror does not know: it may come with the first reconciliation or with a product that is being created.
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
-        let said = Said::new(
-            "unknown_sku",
-            [
-                &format!("nenhum produto desta loja tem o SKU {sku}"),
-                "confira o SKU; quando o produto existir: espelho retry {row} (estoque e preço vão sozinhos)",
-            ],
-            [
-                &format!("no product of this store has the SKU {sku}"),
-                "check the SKU; once there is the product: espelho retry {row} (stock and prices go by themselves)",
-            ],
-        );
+        let said = Said::new("unknown_sku", text!("push-unknown-sku", sku = sku));
         let (store, key) = (&self.context.store, &self.context.key);
         let is_mirrored = store.has_complete_run(key).await?;
         let is_coming = store.is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
@@ -452,83 +446,45 @@ pub(super) fn key_in_table(level: &WantedStock) -> String {
 }
 
 pub(super) fn check(level: &WantedStock) -> Result<Decimal, Said> {
-    let quantity = level.quantity.ok_or_else(|| invalid(&format!("{:?} is not a number", level.written)))?;
+    let written = || text!("value-not-number-but", field = "quantity", value = &level.written);
+    let quantity = level.quantity.ok_or_else(|| invalid(written()))?;
+    let value = || Arg::Word(quantity.to_string());
     if quantity < Decimal::ZERO {
-        return Err(invalid(&format!("quantity is {quantity}; it must be 0 or more")));
+        let rule = text!("value-rule-zero-or-more");
+        return Err(invalid(text!("value-rule", field = "quantity", value = value(), rule = rule)));
     }
     if quantity.normalize().scale() > MOST_DECIMALS {
-        return Err(invalid(&format!("quantity is {quantity}, with more than {MOST_DECIMALS} decimals")));
+        let text = text!("value-decimals", field = "quantity", value = value(), most = MOST_DECIMALS);
+        return Err(invalid(text));
     }
     let whole = level.base_unit.as_deref().is_some_and(|unit| WHOLE_UNITS.contains(&unit));
     if whole && !quantity.fract().is_zero() {
         let unit = level.base_unit.as_deref().unwrap_or_default();
-        return Err(invalid(&format!("quantity is {quantity}, and there is no half of a {unit}")));
+        return Err(invalid(text!("value-no-half", field = "quantity", value = value(), unit = unit)));
     }
     Ok(quantity)
 }
 
-pub(super) fn invalid(problem: &str) -> Said {
-    Said::new(
-        "invalid_data",
-        [&format!("valor inválido: {problem}"), "corrija o valor; o registro é enviado sozinho"],
-        [problem, "correct the value; the row is sent by itself"],
-    )
+pub(super) fn invalid(why: Text) -> Said {
+    Said::new("invalid_data", text!("push-invalid", why = why))
 }
 
 pub(super) fn many_to_zero(zeroes: usize, above: usize) -> Said {
-    Said::new(
-        "many_to_zero",
-        [
-            &format!("{zeroes} de {above} saldos iriam a zero de uma vez"),
-            "se for isso mesmo: espelho release {row} (ou --all); senão corrija erp_stock",
-        ],
-        [
-            &format!("{zeroes} of {above} levels would go to zero at once"),
-            "if that is meant: espelho release {row} (or --all); else correct erp_stock",
-        ],
-    )
+    Said::new("many_to_zero", text!("push-many-to-zero", zeroes = zeroes, above = above))
 }
 
 fn unknown_location(location: &str) -> Said {
-    Said::new(
-        "unknown_location",
-        [
-            &format!("a loja não tem o local {location}"),
-            "veja a tabela stock_locations e corrija location_id",
-        ],
-        [
-            &format!("the store has no location {location}"),
-            "see the table stock_locations and correct location_id",
-        ],
-    )
+    Said::new("unknown_location", text!("push-unknown-location", location = location))
 }
 
 fn oversold(quantity: Decimal, reserved: Decimal) -> Said {
-    Said::new(
-        "oversold",
-        [
-            &format!("há {reserved} reservados para clientes e só {quantity} em estoque"),
-            "reponha o estoque ou cancele pedidos; depois grave a quantidade de novo",
-        ],
-        [
-            &format!("{reserved} are reserved for buyers and only {quantity} are there"),
-            "restock or cancel orders; then write the quantity again",
-        ],
-    )
+    let (reserved, quantity) = (Arg::Quantity(reserved), Arg::Quantity(quantity));
+    Said::new("oversold", text!("push-oversold", reserved = reserved, quantity = quantity))
 }
 
 fn conflict(wanted: Decimal, quantity: Decimal) -> Said {
-    Said::new(
-        "stock_conflict",
-        [
-            &format!("gravamos {wanted}, mas o marketplace mostra {quantity}: alguém mudou o saldo"),
-            "confira o saldo e grave a quantidade de novo",
-        ],
-        [
-            &format!("{wanted} was set, and the marketplace shows {quantity}: somebody else changed it"),
-            "check the stock and write the quantity again",
-        ],
-    )
+    let (wanted, quantity) = (Arg::Quantity(wanted), Arg::Quantity(quantity));
+    Said::new("stock_conflict", text!("push-stock-conflict", wanted = wanted, quantity = quantity))
 }
 
 #[cfg(test)]

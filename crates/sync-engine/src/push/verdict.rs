@@ -1,23 +1,22 @@
-//! What came of a look at something that is wanted, and the words for its row: Portuguese first, English beside it.
+//! What came of a look at something that is wanted, and the words for its row.
 
 use std::time::Duration;
 
-use espelho_api_client::{Class, Documented, Error as ApiError};
-use espelho_model::push::PushState;
+use espelho_api_client::{Class, Error as ApiError};
+use espelho_model::{
+    push::PushState,
+    text::{Locale, Text},
+};
 use espelho_store::{Error as StoreError, Outcome};
 use serde_json::Value;
-
-use crate::report::with_causes;
 
 /// What a row says: a stable code, the cause, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
     /// A short stable code.
     pub code: String,
-    /// The cause.
-    pub error: String,
-    /// The next step.
-    pub hint: String,
+    /// The cause, and the next step.
+    pub text: Text,
 }
 
 /// What came of a look at something that is wanted.
@@ -65,66 +64,25 @@ impl From<StoreError> for Cause {
 }
 
 impl Said {
-    /// Words in both languages: `[cause, next step]` of each.
-    pub fn new(code: &str, portuguese: [&str; 2], english: [&str; 2]) -> Self {
-        let both = |at: usize| format!("{} / {}", portuguese[at], english[at]);
-        Self { code: code.to_owned(), error: both(0), hint: both(1) }
-    }
-
-    /// With the row in the commands that it names: `{row}` stands for it.
-    #[must_use]
-    pub(crate) fn about(self, row: &str) -> Self {
-        let fill = |text: String| text.replace("{row}", row);
-        Self { code: self.code, error: fill(self.error), hint: fill(self.hint) }
+    /// A message of the catalogue under a code. `row` in its next step is the row, as the command line takes it.
+    pub fn new(code: &str, text: Text) -> Self {
+        Self { code: code.to_owned(), text }
     }
 
     /// What the marketplace or the way to it said.
     pub fn of(error: &ApiError) -> Self {
-        let text = with_causes(error);
-        let error_text = match error {
-            ApiError::Refused { status, .. } => {
-                format!("o marketplace recusou ({status}) / the marketplace refused: {text}")
-            }
-            _ => format!("sem resposta utilizável / no usable answer: {text}"),
-        };
-        Self {
-            code: error.code(),
-            error: error_text,
-            hint: format!("{} / {}", portuguese_step(error), error.hint()),
-        }
-    }
-}
-
-/// The next step after a refusal, for people in the shop.
-fn portuguese_step(error: &ApiError) -> &'static str {
-    match error.kind() {
-        Some(Documented::NotFound) => "confira o código: o marketplace não conhece este registro nesta loja",
-        Some(Documented::MissingAbilities(_)) => {
-            "peça ao portal uma credencial com esta permissão; depois espelho retry {row}"
-        }
-        Some(Documented::StorePageClosed) => {
-            "altere a página da loja no portal: a API ainda não aceita integrações"
-        }
-        Some(Documented::ImpossibleTransition) => {
-            "veja a situação atual do pedido e peça uma mudança que ela permita"
-        }
-        Some(Documented::InvalidFields) => "corrija os campos indicados e envie um novo comando",
-        Some(Documented::CampaignOptInClosed) => "o prazo de adesão acabou: nada mais a fazer nesta campanha",
-        Some(Documented::SubstoreCannotCreateSku) => "cadastre o produto na loja principal",
-        Some(Documented::FiscalGate(_)) => "emita a NF-e ou a declaração de conteúdo",
-        Some(Documented::ListingNotReady { .. }) => "corrija o anúncio como indicado e envie um novo comando",
-        Some(Documented::TooManyRequests) => "espere: o limite de chamadas será liberado",
-        _ if error.is_authentication() => "confira a credencial da loja com espelho doctor",
-        _ => "leia a mensagem, corrija; depois espelho retry {row}",
+        Self { code: error.code(), text: error.text() }
     }
 }
 
 impl Verdict {
     /// The words for a row, which is named as the command line takes it; `None` where it stays as it is.
-    pub(crate) fn outcome(&self, row: &str) -> Option<Outcome> {
+    pub(crate) fn outcome(&self, row: &str, locale: Locale) -> Option<Outcome> {
         let said = |state, said: &Said| {
-            let Said { code, error, hint } = said.clone().about(row);
-            Outcome { state, code: Some(code), error: Some(error), hint: Some(hint), result: None }
+            let text = said.text.clone().with("row", row);
+            let (error, hint) = (text.message(locale), text.next(locale));
+            let code = Some(said.code.clone());
+            Outcome { state, code, error: Some(error), hint, said: Some(text), result: None }
         };
         match self {
             Self::Done(result) => Some(Outcome {
@@ -161,14 +119,20 @@ pub(crate) fn passes(error: &ApiError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::{text, text::Language};
+
     use super::*;
 
     #[test]
     fn what_is_over_is_not_looked_at_again_and_what_is_said_reaches_the_row() {
-        let said = Said::new("x", ["causa", "passo {row}"], ["cause", "step"]);
-        assert_eq!((said.error.as_str(), said.hint.as_str()), ("causa / cause", "passo {row} / step"));
-        let held = Verdict::Held(said.clone()).outcome("stock A/1 --store loja");
-        assert_eq!(held.and_then(|held| held.hint).as_deref(), Some("passo stock A/1 --store loja / step"));
+        let said = Said::new("gave_up", text!("push-gave-up", attempts = 3));
+        let hint = |language| {
+            let held = Verdict::Held(said.clone()).outcome("stock A/1 --store loja", Locale::of(language));
+            held.and_then(|held| held.hint).unwrap_or_default()
+        };
+        let [portuguese, english] = Language::ALL.map(hint);
+        assert!(portuguese.ends_with("Depois: espelho retry stock A/1 --store loja"), "{portuguese}");
+        assert!(english.ends_with("Then: espelho retry stock A/1 --store loja"), "{english}");
         let rows = [
             (Verdict::Done(None), Some(PushState::Done), None),
             (Verdict::DoneBut(said.clone()), Some(PushState::Done), None),
@@ -182,7 +146,11 @@ mod tests {
             (Verdict::Again(Duration::from_secs(3)), None, Some(3)),
         ];
         for (verdict, state, again) in rows {
-            assert_eq!(verdict.outcome("x").map(|outcome| outcome.state), state, "{verdict:?}");
+            assert_eq!(
+                verdict.outcome("x", Locale::default()).map(|outcome| outcome.state),
+                state,
+                "{verdict:?}"
+            );
             assert_eq!(verdict.again().map(|wait| wait.as_secs()), again, "{verdict:?}");
         }
     }

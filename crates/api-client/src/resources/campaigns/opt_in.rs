@@ -1,6 +1,6 @@
 //! Joining a campaign (API document, "Campaigns").
 
-use espelho_model::{CampaignId, ItemId};
+use espelho_model::{CampaignId, ItemId, text};
 use serde::Serialize;
 
 use crate::{ApiRequest, Invalid};
@@ -27,7 +27,7 @@ impl OptIn {
         let mut taken: Vec<ItemId> = Vec::new();
         for listing in listings {
             if !listing.is_well_formed() {
-                let rule = "a prefix, a hyphen and 13 digits";
+                let rule = text!("value-rule-listing-id");
                 return Err(Invalid::value("publication_ids", listing, rule));
             }
             if !taken.contains(&listing) {

@@ -1,6 +1,6 @@
 //! Combining attribute values into variations (API document, "Listings (items) and categories").
 
-use espelho_model::{CategoryId, RawJson};
+use espelho_model::{CategoryId, RawJson, text};
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 
 use super::super::{Read, answer::raw};
@@ -76,15 +76,17 @@ impl Combination {
         }
         for (at, (attribute, values)) in attributes.iter().enumerate() {
             if values.is_empty() {
-                return Err(Invalid::value("attributes", attribute, "given with at least one value"));
+                return Err(Invalid::value("attributes", attribute, text!("value-rule-attribute-value")));
             }
             let name = attribute.to_string();
             if attributes.iter().take(at).any(|(earlier, _)| earlier.to_string() == name) {
-                return Err(Invalid::value("attributes", attribute, "given once"));
+                return Err(Invalid::value("attributes", attribute, text!("value-rule-attribute-once")));
             }
         }
         match primary.as_ref().filter(|primary| !attributes.iter().any(|(id, _)| id == *primary)) {
-            Some(other) => Err(Invalid::value("primary_attribute_id", other, "one of the attributes")),
+            Some(other) => {
+                Err(Invalid::value("primary_attribute_id", other, text!("value-rule-attribute-primary")))
+            }
             None => Ok(Self { attributes, primary }),
         }
     }

@@ -4,7 +4,7 @@
 //! A draft is read from the same JSON that it is sent as, under the same rules: whoever orders a listing writes the
 //! document's body.
 
-use espelho_model::{CategoryId, MediaId, Sku};
+use espelho_model::{CategoryId, MediaId, Sku, text};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::super::categories::AttributeId;
@@ -144,7 +144,7 @@ impl Gtin {
         let value = digits.into();
         match matches!(value.len(), 8 | 12 | 13 | 14) && value.bytes().all(|b| b.is_ascii_digit()) {
             true => Ok(Self { kind, value }),
-            false => Err(Invalid::value("gtin.value", value, "8, 12, 13 or 14 digits")),
+            false => Err(Invalid::value("gtin.value", value, text!("value-rule-gtin"))),
         }
     }
 }

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use espelho_model::text;
+
 use crate::{Invalid, request::File};
 
 /// "2 MB": a product's or listing's image.
@@ -64,7 +66,14 @@ impl ProductImage {
     /// When it is too large, or no image of these kinds.
     pub fn new(bytes: Vec<u8>) -> Result<Self, Invalid> {
         let kinds = [ImageType::Jpeg, ImageType::Png, ImageType::WebP];
-        Image::new(bytes, &kinds, MEDIA_LIMIT, "a JPEG, PNG or WebP image", "2 MB at most").map(Self)
+        Image::new(
+            bytes,
+            &kinds,
+            MEDIA_LIMIT,
+            text!("value-rule-product-image"),
+            text!("value-rule-two-megabytes"),
+        )
+        .map(Self)
     }
 
     /// What it is.
@@ -84,7 +93,14 @@ impl PageImage {
     /// When it is too large, or no image of these kinds.
     pub fn new(bytes: Vec<u8>) -> Result<Self, Invalid> {
         let kinds = [ImageType::Jpeg, ImageType::Png, ImageType::Gif, ImageType::WebP];
-        Image::new(bytes, &kinds, PAGE_LIMIT, "a JPEG, PNG, GIF or WebP image", "5 MB at most").map(Self)
+        Image::new(
+            bytes,
+            &kinds,
+            PAGE_LIMIT,
+            text!("value-rule-page-image"),
+            text!("value-rule-five-megabytes"),
+        )
+        .map(Self)
     }
 
     /// What it is.
@@ -102,8 +118,8 @@ impl Image {
         bytes: Vec<u8>,
         kinds: &[ImageType],
         limit: usize,
-        what: &'static str,
-        size: &'static str,
+        what: text::Text,
+        size: text::Text,
     ) -> Result<Self, Invalid> {
         if bytes.is_empty() {
             return Err(Invalid::Missing { field: "image" });
@@ -113,8 +129,8 @@ impl Image {
         }
         match ImageType::of(&bytes) {
             Some(kind) if kinds.contains(&kind) => Ok(Self { kind, bytes }),
-            Some(kind) => Err(Invalid::value("image", format!("a {kind:?}"), what)),
-            None => Err(Invalid::value("image", "something else", what)),
+            Some(kind) => Err(Invalid::value("image", format!("{kind:?}"), what)),
+            None => Err(Invalid::value("image", "?", what)),
         }
     }
 
@@ -187,7 +203,7 @@ mod tests {
         }
         assert_eq!(
             ProductImage::new(GIF.to_vec()).unwrap_err().to_string(),
-            "image is a Gif; it must be a JPEG, PNG or WebP image"
+            "image is Gif; it must be a JPEG, PNG or WebP image"
         );
         assert!(PageImage::new(b"<html>".to_vec()).is_err());
     }

@@ -6,6 +6,7 @@ mod image;
 use espelho_model::{
     MediaId, RawJson,
     media::{ImageVariation, MediaImage},
+    text,
 };
 use serde_json::value::RawValue;
 
@@ -81,7 +82,7 @@ impl MediaPerPage {
     pub fn new(rows: u32) -> Result<Self, Invalid> {
         match rows {
             1..=100 => Ok(Self(rows)),
-            _ => Err(Invalid::value("per_page", rows, "1 to 100")),
+            _ => Err(Invalid::value("per_page", rows, text!("value-rule-per-page"))),
         }
     }
 }

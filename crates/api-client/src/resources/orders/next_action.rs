@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use espelho_model::OrderNumber;
+use espelho_model::{
+    OrderNumber, text,
+    text::{Text, words::order_status},
+};
 use jsonschema::error::ValidationErrorKind;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
@@ -79,13 +82,34 @@ pub enum SchemaProblem {
     },
 }
 
+impl SchemaProblem {
+    /// The same for people; what the schema wants is said as the schema says it.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::TakesNone { target_status } => {
+                text!("value-takes-no-data", status = order_status(target_status))
+            }
+            Self::Unusable { target_status, problem } => {
+                text!("value-schema-unusable", status = order_status(target_status), problem = problem)
+            }
+            Self::Violated { target_status, violations } => {
+                let status = order_status(target_status);
+                let problems: Vec<Text> = violations.iter().map(|violation| violation.text.clone()).collect();
+                text!("value-schema", status = status, problem = problems)
+            }
+        }
+    }
+}
+
 /// One way in which `data` breaks its schema. Carries no value of `data`: it may be a buyer's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The field, `outer.inner`; empty when it is `data` itself.
     pub field: String,
-    /// What the schema wants of it.
+    /// What the schema wants of it, as the schema's language says it.
     pub problem: String,
+    /// The same for people.
+    pub text: Text,
 }
 
 impl PossibleStatuses {
@@ -164,7 +188,21 @@ impl Violation {
         {
             field = if field.is_empty() { missing.to_owned() } else { format!("{field}.{missing}") };
         }
-        Self { field, problem: error.masked().to_string() }
+        let problem = error.masked().to_string();
+        let text = match error.kind() {
+            ValidationErrorKind::Required { .. } => text!("value-missing-field", field = &field),
+            ValidationErrorKind::MinLength { limit } => {
+                text!("value-too-short", field = &field, limit = *limit)
+            }
+            ValidationErrorKind::MaxLength { limit } => {
+                text!("value-longer", field = &field, limit = *limit)
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                text!("value-unknown-field", field = unexpected.join(", "))
+            }
+            _ => text!("value-against-schema", field = &field, problem = &problem),
+        };
+        Self { field, problem, text }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use espelho_model::{OrderNumber, order::Order};
+use espelho_model::{OrderNumber, order::Order, text, text::Text};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -40,6 +40,18 @@ pub enum InvalidTransition {
     /// It does not fit the action's schema.
     #[error(transparent)]
     Schema(#[from] SchemaProblem),
+}
+
+impl InvalidTransition {
+    /// The same for people.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Length { field, least, most, length } => {
+                text!("value-length", field = *field, least = *least, most = *most, length = *length)
+            }
+            Self::Schema(problem) => problem.text(),
+        }
+    }
 }
 
 /// The transitions that take no payload.

@@ -1,6 +1,6 @@
 //! Products, writing (API document, "Product"). Prices and stock have routes of their own.
 
-use espelho_model::{ProductId, RawJson};
+use espelho_model::{ProductId, RawJson, text};
 use serde::Serialize;
 
 use super::measures::Dimensions;
@@ -58,7 +58,7 @@ impl BaseUnit {
     /// When it is another.
     pub fn parse(word: &str) -> Result<Self, Invalid> {
         let found = Self::ALL.into_iter().find(|(known, _)| *known == word);
-        let rule = "un, pc, cx, pct, kg, lt, mt, m2 or m3";
+        let rule = text!("value-rule-unit");
         found.map(|(_, unit)| unit).ok_or_else(|| Invalid::value("base_unit", word, rule))
     }
 }
@@ -82,7 +82,7 @@ impl PriceType {
         match word {
             "default" => Ok(Self::Default),
             "wholesale" => Ok(Self::Wholesale),
-            _ => Err(Invalid::value("price_type", word, "default or wholesale")),
+            _ => Err(Invalid::value("price_type", word, text!("value-rule-price-type"))),
         }
     }
 }

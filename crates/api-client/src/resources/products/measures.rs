@@ -1,5 +1,6 @@
 //! What goods measure, alone and packed (API document, "Product", "Dimensions").
 
+use espelho_model::text;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
@@ -43,7 +44,9 @@ impl Dimensions {
     pub fn new(measures: Measures) -> Result<Self, Invalid> {
         let least = Decimal::new(1, 3);
         let names = ["dimensions.height", "dimensions.width", "dimensions.length", "dimensions.weight"];
-        measures.check(names, |measure| measure >= least, "at least 0.001").map(|()| Self(measures))
+        measures
+            .check(names, |measure| measure >= least, text!("value-rule-thousandth"))
+            .map(|()| Self(measures))
     }
 }
 
@@ -60,7 +63,9 @@ impl Package {
     /// When one is not above zero.
     pub fn new(measures: Measures) -> Result<Self, Invalid> {
         let names = ["package_height", "package_width", "package_length", "package_weight"];
-        measures.check(names, |measure| measure > Decimal::ZERO, "above 0").map(|()| Self(measures))
+        measures
+            .check(names, |measure| measure > Decimal::ZERO, text!("value-rule-above-zero"))
+            .map(|()| Self(measures))
     }
 
     /// The measures.
@@ -74,7 +79,7 @@ impl Measures {
         self,
         names: [&'static str; 4],
         holds: impl Fn(Decimal) -> bool,
-        rule: &'static str,
+        rule: text::Text,
     ) -> Result<(), Invalid> {
         let values = [self.height, self.width, self.length, self.weight];
         match names.into_iter().zip(values).find(|(_, value)| !holds(*value)) {

@@ -3,7 +3,7 @@
 //! A PUT that leaves `price` out sets it to zero in manual mode. So a tier is either a price or, where the product is
 //! known to derive its prices, a discount; there is no tier without one.
 
-use espelho_model::{ProductId, RawJson};
+use espelho_model::{ProductId, RawJson, text};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
@@ -65,7 +65,7 @@ impl Price {
     pub fn new(amount: Decimal) -> Result<Self, Invalid> {
         match amount > Decimal::ZERO {
             true => Self::allowing_zero(amount),
-            false => Err(Invalid::value("price", amount, "above 0")),
+            false => Err(Invalid::value("price", amount, text!("value-rule-above-zero"))),
         }
     }
 
@@ -75,10 +75,10 @@ impl Price {
     /// When it is below zero, or has more decimals than the marketplace keeps.
     pub fn allowing_zero(amount: Decimal) -> Result<Self, Invalid> {
         if amount < Decimal::ZERO {
-            return Err(Invalid::value("price", amount, "0 or more"));
+            return Err(Invalid::value("price", amount, text!("value-rule-zero-or-more")));
         }
         match amount.normalize().scale() > 3 {
-            true => Err(Invalid::value("price", amount, "a number with 3 decimals at most")),
+            true => Err(Invalid::value("price", amount, text!("value-rule-decimals"))),
             false => Ok(Self(amount)),
         }
     }
@@ -92,7 +92,7 @@ impl Discount {
     pub fn new(per_cent: Decimal) -> Result<Self, Invalid> {
         match per_cent >= Decimal::ZERO && per_cent < Decimal::ONE_HUNDRED {
             true => Ok(Self(per_cent)),
-            false => Err(Invalid::value("discount_percent", per_cent, "at least 0 and below 100")),
+            false => Err(Invalid::value("discount_percent", per_cent, text!("value-rule-discount"))),
         }
     }
 }
@@ -104,7 +104,7 @@ impl WholesaleQuantity {
     /// When it is 0, or 1, which is the base tier's.
     pub fn new(quantity: u32) -> Result<Self, Invalid> {
         match quantity {
-            0 | 1 => Err(Invalid::value("min_quantity", quantity, "2 or more for a wholesale tier")),
+            0 | 1 => Err(Invalid::value("min_quantity", quantity, text!("value-rule-wholesale-quantity"))),
             _ => Ok(Self(quantity)),
         }
     }
@@ -127,7 +127,7 @@ impl AutomaticPricing {
         match is_on && product.price_type.as_deref() == Some("wholesale") {
             true => Ok(Self(())),
             false => {
-                let rule = "on, and price_type wholesale, before a tier may be a discount";
+                let rule = text!("value-rule-automatic");
                 Err(Invalid::value("auto_wholesale_pricing", if is_on { "on" } else { "off" }, rule))
             }
         }

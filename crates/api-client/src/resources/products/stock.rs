@@ -1,6 +1,6 @@
 //! Stock, writing (API document, "Products, prices, stock": stock rules). `reserved_quantity` is the platform's own.
 
-use espelho_model::{LocationId, ProductId, RawJson};
+use espelho_model::{LocationId, ProductId, RawJson, text};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ impl Quantity {
     pub fn new(amount: Decimal) -> Result<Self, Invalid> {
         match amount >= Decimal::ZERO {
             true => Ok(Self(amount)),
-            false => Err(Invalid::value("quantity", amount, "0 or more")),
+            false => Err(Invalid::value("quantity", amount, text!("value-rule-zero-or-more"))),
         }
     }
 }
@@ -58,7 +58,9 @@ impl Movement {
     pub fn by(difference: Decimal) -> Result<Self, Invalid> {
         let amount = Quantity(difference.abs());
         match difference {
-            _ if difference.is_zero() => Err(Invalid::value("delta", difference, "other than 0")),
+            _ if difference.is_zero() => {
+                Err(Invalid::value("delta", difference, text!("value-rule-not-zero")))
+            }
             _ if difference.is_sign_negative() => Ok(Self::Decrement(amount)),
             _ => Ok(Self::Increment(amount)),
         }

@@ -1,6 +1,6 @@
 //! The tiers of a product together (API document, "Products, prices, stock": price rules 1, 4 and 6).
 
-use espelho_model::ProductId;
+use espelho_model::{ProductId, text};
 
 use super::{
     draft::PriceType,
@@ -90,20 +90,20 @@ impl TierList {
 fn check(tiers: &[Tier]) -> Result<(), Invalid> {
     let broken = |tier: &Tier, rule| Err(Invalid::Tier { min_quantity: tier.min_quantity(), rule });
     if let Some(sixth) = tiers.get(MOST_TIERS) {
-        return broken(sixth, "a product has at most 5 tiers, the base among them");
+        return broken(sixth, text!("tier-most"));
     }
     if let Some(first) = tiers.get(1).filter(|tier| tier.package().is_none()) {
-        return broken(first, "the first wholesale tier must have all four package measures");
+        return broken(first, text!("tier-first-measured"));
     }
     for pair in tiers.windows(2) {
         let [before, tier] = pair else { continue };
         if before.min_quantity() == tier.min_quantity() {
-            return broken(tier, "two tiers begin at the same quantity");
+            return broken(tier, text!("tier-repeated-quantity"));
         }
         if let (Tier::Automatic(_, before), Tier::Automatic(_, after)) = (before, tier)
             && after.pricing <= before.pricing
         {
-            return broken(tier, "its discount must be larger than that of the tier before");
+            return broken(tier, text!("tier-larger-discount"));
         }
     }
     Ok(())

@@ -26,7 +26,7 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{Clock, StoreKey, watch};
+use espelho_model::{Clock, StoreKey, text, text::Text, watch};
 use espelho_store::Store;
 use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -70,8 +70,8 @@ pub(crate) type Front = (TcpListener, Option<Tls>);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
     /// Its certificate cannot be read.
-    #[error("the receiver's certificate cannot be used ({0}); it takes PEM files")]
-    Certificate(String),
+    #[error("{0}")]
+    Certificate(Text),
     /// Nothing can listen there.
     #[error("webhooks.listen {0} cannot be used ({1}); stop what listens there or choose another port")]
     Listen(SocketAddr, io::Error),
@@ -84,7 +84,7 @@ pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, OpenE
     }
     let section = &configuration.installation.webhooks;
     let tls = section.tls().map(Tls::load).transpose();
-    let tls = tls.map_err(|error| OpenError::Certificate(error.to_string()))?;
+    let tls = tls.map_err(|error| OpenError::Certificate(text!("run-certificate", problem = error.to_string())))?;
     let listener = listen(section.listen).map_err(|error| OpenError::Listen(section.listen, error))?;
     Ok(Some((listener, tls)))
 }

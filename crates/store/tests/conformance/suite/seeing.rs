@@ -17,7 +17,13 @@ async fn attach(world: &World) -> Result<Store, Error> {
 }
 
 fn failure(key: &str, code: &str) -> Failure {
-    Failure { key: key.into(), code: code.into(), error: "the cause".into(), hint: "the step".into() }
+    Failure {
+        key: key.into(),
+        code: code.into(),
+        error: "the cause".into(),
+        hint: "the step".into(),
+        said: None,
+    }
 }
 
 async fn fail(world: &World, failures: &[Failure]) {

@@ -2,6 +2,7 @@
 
 use std::{error, fmt};
 
+use espelho_model::{text, text::Text};
 use rust_decimal::Decimal;
 
 use super::{BASE, MOST_TIERS, Mode, Tier, at, is_permitted, there};
@@ -106,64 +107,42 @@ impl Forbidden {
     }
 }
 
+impl Forbidden {
+    /// The same for people: which tier, and the next step.
+    #[must_use]
+    pub fn text(&self) -> Text {
+        match *self {
+            Self::Nothing => text!("tier-nothing"),
+            Self::NoBase => text!("tier-no-base"),
+            Self::QuantityZero => text!("tier-quantity-zero"),
+            Self::Repeated { min_quantity } => text!("tier-repeated", tier = min_quantity),
+            Self::NotWholesale { min_quantity } => text!("tier-not-wholesale", tier = min_quantity),
+            Self::TooMany { min_quantity } => {
+                text!("tier-too-many", tier = min_quantity, most = MOST_TIERS)
+            }
+            Self::NotMeasured { min_quantity } => text!("tier-not-measured", tier = min_quantity),
+            Self::BadMeasure { min_quantity } => text!("tier-bad-measure", tier = min_quantity),
+            Self::NoPrice { min_quantity } => text!("tier-no-price", tier = min_quantity),
+            Self::BadPrice { min_quantity } => text!("tier-bad-price", tier = min_quantity),
+            Self::DiscountForPrice { min_quantity } => {
+                text!("tier-discount-for-price", tier = min_quantity)
+            }
+            Self::NoBasePrice => text!("tier-no-base-price"),
+            Self::NoDiscount { min_quantity } => text!("tier-no-discount", tier = min_quantity),
+            Self::BadDiscount { min_quantity } => text!("tier-bad-discount", tier = min_quantity),
+            Self::NotIncreasing { min_quantity, before } => {
+                text!("tier-not-increasing", tier = min_quantity, before = before)
+            }
+            Self::Current { rule, min_quantity } => {
+                text!("tier-current", rule = rule, tier = min_quantity)
+            }
+        }
+    }
+}
+
 impl fmt::Display for Forbidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nothing => {
-                write!(f, "no tier is wanted, and tier 1 cannot be deleted: give at least tier 1")
-            }
-            Self::NoBase => write!(f, "tier 1 is missing, on which the others rest: add it with its price"),
-            Self::QuantityZero => write!(f, "a tier begins at quantity 0: let it begin at 1 or more"),
-            Self::Repeated { min_quantity } => {
-                write!(f, "tier {min_quantity} is given twice: keep one of them")
-            }
-            Self::NotWholesale { min_quantity } => write!(
-                f,
-                "tier {min_quantity} needs a product with price_type wholesale: change it with product.update first"
-            ),
-            Self::TooMany { min_quantity } => {
-                write!(
-                    f,
-                    "tier {min_quantity} is one too many: leave at most {MOST_TIERS}, tier 1 among them"
-                )
-            }
-            Self::NotMeasured { min_quantity } => write!(
-                f,
-                "tier {min_quantity} is the first wholesale tier and has no package measures: give all four"
-            ),
-            Self::BadMeasure { min_quantity } => {
-                write!(f, "tier {min_quantity} has a package measure that is not above 0: correct it")
-            }
-            Self::NoPrice { min_quantity } => write!(f, "tier {min_quantity} has no price: give one above 0"),
-            Self::BadPrice { min_quantity } => {
-                write!(f, "tier {min_quantity} has a price that is not above 0: correct it")
-            }
-            Self::DiscountForPrice { min_quantity } => write!(
-                f,
-                "tier {min_quantity} has a discount in place of its price, which counts with automatic wholesale above \
-                 tier 1 only: give its price"
-            ),
-            Self::NoBasePrice => {
-                write!(f, "tier 1 has no price to derive the others from: give one above 0")
-            }
-            Self::NoDiscount { min_quantity } => write!(
-                f,
-                "tier {min_quantity} has no discount, and automatic wholesale derives its price: give discount_percent"
-            ),
-            Self::BadDiscount { min_quantity } => {
-                write!(f, "tier {min_quantity} has a discount that is not from 0 to below 100: correct it")
-            }
-            Self::NotIncreasing { min_quantity, before } => write!(
-                f,
-                "tier {min_quantity} has a discount that is not larger than that of tier {before}: raise it, or lower \
-                 that of tier {before}"
-            ),
-            Self::Current { rule, min_quantity } => write!(
-                f,
-                "the product's own tiers break rule {rule} at tier {min_quantity}, and no permitted request mends it: \
-                 correct them in the portal first"
-            ),
-        }
+        write!(f, "{}", self.text())
     }
 }
 

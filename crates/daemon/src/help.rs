@@ -1,0 +1,184 @@
+//! The command line's help in the reader's language: the words come from the catalogue, by command and argument.
+
+use std::ffi::OsString;
+
+use clap::{
+    Arg, Command, CommandFactory as _, FromArgMatches as _,
+    builder::{Resettable, StyledStr},
+};
+use espelho_model::text::{Language, Locale, Text};
+
+use crate::{cli::Cli, locale};
+
+/// Reads this process's arguments; help and what is not understood are said in the reader's language.
+pub(crate) fn parse() -> Cli {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let locale = locale::of_arguments(&arguments);
+    let parsed = in_language(Cli::command(), locale)
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    match parsed {
+        Ok(cli) => Cli { locale: locale::of(cli.lang, cli.config.as_deref()), ..cli },
+        Err(error) => {
+            // The parser speaks English only.
+            if error.use_stderr() && locale.language != Language::English {
+                eprintln!("espelho: {}", Text::new("help-not-understood").message(locale));
+            }
+            error.exit()
+        }
+    }
+}
+
+/// A command with all its help in a language.
+pub(crate) fn in_language(mut command: Command, locale: Locale) -> Command {
+    // So that the arguments and commands that the parser adds by itself are there.
+    command.build();
+    translated(command, &mut Vec::new(), locale)
+}
+
+fn translated(command: Command, path: &mut Vec<String>, locale: Locale) -> Command {
+    let words = |text: Text| text.message(locale);
+    let about = words(about(path));
+    let mut command = command
+        .about(about)
+        .long_about(Resettable::<StyledStr>::Reset)
+        .subcommand_help_heading(leaked(&Text::new("help-heading-commands"), locale))
+        .subcommand_value_name(leaked(&Text::new("help-heading-command-name"), locale))
+        .mut_args(|argument| argument_in(argument, path, locale));
+    if locale.language != Language::English {
+        command = with_headings(command, locale);
+    }
+    if path.is_empty() {
+        command = command.after_help(words(Text::new("help-exit-codes")));
+    }
+    if path.as_slice() == ["sandbox"] {
+        command = command.after_long_help(words(Text::new("help-sandbox-guide")));
+    }
+    let names: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        path.push(name.clone());
+        command = command.mut_subcommand(name, |sub| translated(sub, path, locale));
+        path.pop();
+    }
+    command
+}
+
+/// What the parser writes in English by itself.
+fn with_headings(mut command: Command, locale: Locale) -> Command {
+    let word = |name: &str| Text::new(format!("help-heading-{name}")).message(locale);
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim().replace("OPTIONS", &word("options-name"));
+    let template = "{before-help}{about-with-newline}\n%USAGE% {usage}\n\n{all-args}{after-help}";
+    command.override_usage(usage).help_template(template.replace("%USAGE%", &word("usage")))
+}
+
+fn argument_in(argument: Arg, path: &[String], locale: Locale) -> Arg {
+    let word = |name: &str| Text::new(format!("help-heading-{name}")).message(locale);
+    let mut help = about_argument(path, argument.get_id().as_str()).message(locale);
+    let mut argument = argument.long_help(Resettable::<StyledStr>::Reset);
+    if locale.language != Language::English {
+        let defaults: Vec<_> =
+            argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect();
+        if !defaults.is_empty() && argument.get_action().takes_values() {
+            help = format!("{help} [{}: {}]", word("default"), defaults.join(" "));
+        }
+        let possible = argument.get_possible_values();
+        if !possible.is_empty() && argument.get_action().takes_values() {
+            let names: Vec<&str> = possible.iter().map(|value| value.get_name()).collect();
+            help = format!("{help} [{}: {}]", word("values"), names.join(", "));
+        }
+        argument = argument.hide_default_value(true).hide_possible_values(true);
+    }
+    if let Some(index) = argument.get_index() {
+        // Under a heading of its own the parser would sort by name.
+        argument = argument.display_order(index);
+    }
+    let heading = match argument.get_help_heading() {
+        Some(heading) => heading.to_lowercase().replace(' ', "-"),
+        None if argument.is_positional() => "arguments".to_owned(),
+        None => "options".to_owned(),
+    };
+    argument.help(help).help_heading(leaked(&Text::new(format!("help-heading-{heading}")), locale))
+}
+
+/// What a command is for. `help COMMAND` says the same as `COMMAND`.
+fn about(path: &[String]) -> Text {
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => Text::new("help-espelho"),
+        ["help"] | [.., "help"] => Text::new("help-help"),
+        ["help", rest @ ..] => Text::new(format!("help-{}", rest.join("-"))),
+        all => Text::new(format!(
+            "help-{}",
+            all.iter().filter(|word| **word != "help").copied().collect::<Vec<_>>().join("-")
+        )),
+    }
+}
+
+/// What an argument is for: with this command, or wherever it stands.
+fn about_argument(path: &[String], id: &str) -> Text {
+    let command = if path.is_empty() { "espelho".to_owned() } else { path.join("-") };
+    let own = Text::new(format!("help-{command}--{id}"));
+    if own.is_known() { own } else { Text::new(format!("help--{id}")) }
+}
+
+/// Names of the parser live as long as the process.
+fn leaked(text: &Text, locale: Locale) -> &'static str {
+    text.message(locale).leak()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(command: &Command, path: &mut Vec<String>, missing: &mut Vec<String>) {
+        let mut note = |text: Text| {
+            if !text.is_known() {
+                missing.push(text.id().to_owned());
+            }
+        };
+        note(about(path));
+        command.get_arguments().for_each(|argument| note(about_argument(path, argument.get_id().as_str())));
+        for sub in command.get_subcommands() {
+            path.push(sub.get_name().to_owned());
+            check(sub, path, missing);
+            path.pop();
+        }
+    }
+
+    #[test]
+    fn every_command_and_argument_has_help_in_the_catalogue() {
+        let mut command = Cli::command();
+        command.build();
+        let mut missing = Vec::new();
+        check(&command, &mut Vec::new(), &mut missing);
+        assert!(missing.is_empty(), "no help for {missing:#?}");
+    }
+
+    #[test]
+    fn help_is_in_one_language() {
+        let help = |language| {
+            let mut command = in_language(Cli::command(), Locale::of(language));
+            let status = command.find_subcommand_mut("status").unwrap().render_long_help().to_string();
+            command.render_long_help().to_string() + &status
+        };
+        let portuguese = help(Language::Portuguese);
+        for word in ["Uso: espelho", "Comandos:", "Opções:", "Códigos de saída"] {
+            assert!(portuguese.contains(word), "{word}: {portuguese}");
+        }
+        for word in ["Usage", "Options", "OPTIONS", "Commands:", "default", "Print ", "possible"] {
+            assert!(!portuguese.contains(word), "{word}: {portuguese}");
+        }
+        assert!(help(Language::English).contains("Usage: espelho"));
+    }
+
+    #[test]
+    fn a_command_line_is_understood_in_both_languages() {
+        for language in Language::ALL {
+            let command = in_language(Cli::command(), Locale::of(language));
+            let line = ["espelho", "stock", "set", "A", "1", "5", "--store", "loja", "--json"];
+            let cli = Cli::from_arg_matches(&command.try_get_matches_from(line).unwrap()).unwrap();
+            assert!(cli.json && matches!(cli.command, Some(crate::cli::Command::Stock(_))));
+        }
+    }
+}

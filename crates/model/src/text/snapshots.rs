@@ -1,0 +1,55 @@
+//! Every message of the catalogue as the shop reads it, for people to read through: one snapshot for each language.
+
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// A sample for an argument, by its name: messages that choose by an argument are shown with each of these.
+fn sample(name: &str) -> Arg {
+    let words = |word: &str| Arg::Word(word.to_owned());
+    match name {
+        "seconds" | "age" => Arg::Seconds(5_400),
+        "since" | "until" => Arg::Time("2026-01-31T17:05:00Z".parse().unwrap_or_default()),
+        "price" | "floor" => Arg::Money(Decimal::new(4_990, 2)),
+        "quantity" | "reserved" | "wanted" | "before" | "after" | "sold" | "delta" | "less" | "percent" => {
+            Arg::Quantity(Decimal::new(125, 1))
+        }
+        "sku" => words("CAN-01"),
+        "row" => words("stock CAN-01/1 --store minha-loja"),
+        "store" | "asked" => words("minha-loja"),
+        "current" => Arg::Text(Box::new(words::order_status("paid"))),
+        "target" | "status_word" => Arg::Text(Box::new(words::order_status("delivered"))),
+        "listings" | "requests" | "logins" | "rows" | "more" | "deliveries" | "rate_limited" | "all"
+        | "zeroes" | "attempts" | "times" | "count" | "held" => Arg::Number(3),
+        other => Arg::Word(format!("‹{other}›")),
+    }
+}
+
+fn rendered(language: Language) -> String {
+    let locale = Locale::of(language);
+    let mut shown = String::new();
+    let mut messages: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
+    for (id, names) in tests::messages(language) {
+        let whole = id.split_once('.').map_or(id.as_str(), |(whole, _)| whole).to_owned();
+        messages.entry(whole).or_default().extend(names);
+    }
+    for (id, names) in messages {
+        let text =
+            names.iter().fold(Text::new(id.clone()), |text, name| text.with(name.clone(), sample(name)));
+        shown += &format!("{id}\n    {}\n", text.message(locale).replace('\n', "\n    "));
+        if let Some(next) = text.next(locale) {
+            shown += &format!("    → {}\n", next.replace('\n', "\n      "));
+        }
+    }
+    shown
+}
+
+#[test]
+fn the_shop_reads_this() {
+    insta::assert_snapshot!("portuguese", rendered(Language::Portuguese));
+}
+
+#[test]
+fn the_integrator_reads_this() {
+    insta::assert_snapshot!("english", rendered(Language::English));
+}

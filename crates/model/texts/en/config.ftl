@@ -1,0 +1,53 @@
+# Mistakes in the configuration: what follows “FILE:LINE:”.
+
+config-mistake = { $mistake }
+    .next = Correct it and check it: espelho check
+config-at = { $place }: { $problem }
+config-no-folder = there is no such folder; create it with espelho.toml and stores/KEY.toml, or name another with --config
+config-shared-credential = has the credential of store { $first }; create one for each store in the seller portal
+config-stores-unreadable = cannot be read (“{ $problem }”); put one KEY.toml for each store there
+config-bad-key = “{ $key }” is no name of a store (lower-case letters, digits, hyphen and _); rename the file
+config-no-stores = has no KEY.toml; write one for each store
+config-unreadable = cannot be read: “{ $problem }”
+config-password-quotes = the password must be text in quotes
+config-unknown-key = unknown key "{ $key }"; did you mean "{ $nearest }"? (valid here: { $known })
+config-unknown-key-nowhere = unknown key "{ $key }"; no key is valid here
+config-missing-key = missing key { $key }
+config-wrong-type = { $expected } is expected here, and { $found } is written
+config-unknown-value = "{ $value }" cannot be used; write one of these: { $known }
+config-not-toml = the text is not valid TOML: “{ $problem }”
+config-language = there is no language "{ $tag }"; write "pt-BR" or "en"
+config-timezone = there is no time zone "{ $name }"; write an IANA name: "America/Sao_Paulo", "America/Manaus", "UTC"
+config-tls-key = webhooks.tls_certificate_file needs tls_key_file beside it
+config-tls-certificate = webhooks.tls_key_file needs tls_certificate_file beside it
+config-queue = webhooks.queue_megabytes may be 1024 at most
+config-cron = schedule.reconcile "{ $expression }" is no cron expression (“{ $problem }”); write six fields: second minute hour day month weekday
+config-cadence = "{ $value }" is neither a number of seconds (60), a span ("90s", "5m", "2h", "1d"), nor a cron expression of six fields in UTC ("0 */5 * * * *")
+config-labels-directory = labels.directory is empty; write the name of a folder, or leave it out for "labels"
+config-labels-host = labels.hosts: "{ $host }" is no host; write a name like "storage.example", or "*.storage.example" for all below it
+config-labels-format = labels.formats: "{ $format }" is no format of labels; choose from a4, zebra, thermal, zebra_pdf, or "*" for all
+config-number = { $field } is { $value }; write a number that is 0 or more
+config-webhook-not-public = webhook.public_url "{ $url }" is not reachable from the internet, so production refuses it; write the public address of your proxy
+config-webhook-events = webhook.events names no event; write ["*"] for all
+config-webhook-secret = the webhook secret cannot be read ({ $tried })
+config-password-twice = credentials has both password and password_file; keep one
+config-no-password = credentials has neither password nor password_file, and systemd passed no credential
+config-password = the password cannot be read ({ $tried })
+config-file-empty = { $path } is empty
+config-file-error = { $path }: “{ $problem }”
+config-username = credentials.username is empty; see the seller portal
+config-naive-offset = assumptions.naive_offset "{ $value }" is not like "-03:00"
+config-address-credentials = { $field } carries credentials; they belong in [credentials]
+config-address = { $field } "{ $address }" is not an address (“{ $problem }”)
+config-address-https = { $field } "{ $address }" must begin with https://
+config-address-production = { $field } "{ $address }" must begin with https:// in production; only environment = "sandbox" may use http://
+config-address-loopback = { $field } "{ $address }" is an address of this machine, which production refuses; use environment = "sandbox"
+config-rate-least = limits.requests_per_minute must be at least 1
+config-rate-most = limits.requests_per_minute is { $rate }, and the marketplace allows { $most }; write a number from 1 to { $most }
+config-type-text = text in quotes
+config-type-whole = a whole number
+config-type-positive = a whole number from 1
+config-type-number = a number
+config-type-switch = true or false
+config-type-list = a list in brackets
+config-type-address = an address with a port ("127.0.0.1:8787")

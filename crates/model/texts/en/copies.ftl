@@ -1,0 +1,17 @@
+# Backup, restore and migration of the database.
+
+copies-postgres-backup = The database is on a PostgreSQL server, which has tools of its own for backups.
+    .next = Run: pg_dump --format=custom --file=espelho.dump "{ $url }"
+copies-postgres-restore = The database is on a PostgreSQL server, which has tools of its own for backups.
+    .next = With all services stopped, run: pg_restore --clean --if-exists --dbname="{ $url }" espelho.dump; then the statements under “Backups” in docs/OPERATIONS.md.
+copies-restored = The backup is in place: { $place }
+copies-kept = The files that were there are in { $folder }
+copies-deliveries = { $deliveries ->
+        [one] { $deliveries } delivery that the backup did not have was taken over from them.
+       *[other] { $deliveries } deliveries that the backup did not have were taken over from them.
+    }
+copies-inbox-lost = Their inbox could not be read: deliveries that came after the backup are lost.
+copies-mirror-lost = Their mirror could not be read: nothing was taken over from it.
+copies-feed = The change feed goes on above { $from } and tells of every row once more; readers keep their place.
+copies-next-start = The next start logs in again and reconciles completely.
+copies-migrated = The database is up to date.

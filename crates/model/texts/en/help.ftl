@@ -1,0 +1,140 @@
+# The command line's help: help-COMMAND, and help-COMMAND--ARGUMENT or, where it holds for all, help--ARGUMENT.
+
+help--config = The configuration: DIR/espelho.toml and DIR/stores/KEY.toml [default: $ESPELHO_CONFIG, else /etc/espelho if it exists, else ./config]
+help--json = Report as one JSON object on stdout
+help--lang = Speak this language: pt-BR or en [default: what LC_ALL, LC_MESSAGES or LANG name, else the installation's]
+help--help = Print help
+help--version = Print version
+help--subcommand = Print help for this command
+help--store = Only this store; where something is written and there are several, which one
+help--sku = Of which SKU
+help--location = Where: stock_locations.location_id
+help--number = The order's number
+help--entity = Which table, as in espelho errors
+help--key = Which row, as in espelho errors
+help--all = Every row that is failed, held or in doubt (of ENTITY, where one is named)
+
+help-espelho = Keeps a seller's ERP tables and a Brazilian marketplace in step.
+help-espelho--resync = Reconcile once, completely, and end; a run that was killed is resumed
+help-espelho--store = Only this store (repeatable)
+help-espelho--only = Only these resources, separated by commas: orders, products
+help-espelho--since = Only orders created since this day (YYYY-MM-DD); nothing is marked as gone then
+help-espelho--restart = Begin again instead of resuming
+help-espelho--deep = Read every detail, also of rows that are listed as they were
+help-espelho--dry_run = Read the listings and say what would be done; change nothing
+help-espelho--accept_gone = Mark rows as gone however many the marketplace no longer lists
+help-run = The service: migrates, takes the stores, reconciles on schedule, receives webhooks, pushes, serves status and metrics
+help-demo = A whole marketplace, a mirror and their service in one process, without any configuration
+help-demo--once = End after the first complete reconciliation, and print what was mirrored
+help-demo--dir = Where to put the database [default: a new folder among the temporary files]
+help-demo--orders = Orders of the demonstration store
+help-demo--products = Products of the demonstration store
+help-demo--seed = Another number, another store
+help-sandbox = The marketplace in a box: serves the Seller Integration API with generated or real data
+help-sandbox--listen = Address and port to serve on; port 0 takes a free one
+help-sandbox--storage_listen = Address and port of the object storage; a free port beside the API where it is not given
+help-sandbox--control = Serve /_sandbox/ too: statistics, the journal, faults and changes, without a token; whoever reaches the address can change everything
+help-sandbox--open_store_page = Open the store page routes, which are in BETA and otherwise answer 403
+help-sandbox--json = Print one JSON object with the address and every credential on stdout
+help-sandbox--olist = Serve the Olist data set: the folder with its seven .csv.gz files
+help-sandbox--olist_split = Whose the Olist orders are: all of one store, or each of its seller
+help-sandbox--stores = Stores to generate
+help-sandbox--orders = Orders to generate for each store
+help-sandbox--products = Products to generate for each store
+help-sandbox--seed = The same seed and counts give the same stores, credentials and orders
+help-sandbox--rate = Requests a minute that each token may make, or off
+help-sandbox--rate_window = How the minute of the limit is counted
+help-sandbox--list_shape = The shape of meta in listings, which the API document leaves open
+help-sandbox--numbers_as_strings = Write decimals and counts as JSON strings
+help-sandbox--ignore_page = Answer page 1 whatever page is asked for
+help-sandbox--strict_scopes = Ask for the read and write abilities on the product routes too, for which the document names none
+help-sandbox--public_webhooks = Refuse webhooks that are not public HTTPS, as the marketplace does; without it, local receivers are welcome
+help-check = Check the configuration, and nothing else
+help-doctor = Look at everything that has to work, and say for each what to do
+help-webhook = The webhooks
+help-webhook-move = Let the next login give a store's webhook the address that is configured; whoever receives at the old address receives nothing any more
+help-webhook-move--store = The store
+help-migrate = Create or migrate the database, and end
+help-backup = Copy the database while the service runs, into a new folder (SQLite)
+help-backup--path = The folder, which must not exist [default: backups/espelho-TIME beside the database]
+help-restore = Put a backup in the place of the database, or where there is none (SQLite); the service must not run
+help-restore--path = The folder that espelho backup has made
+help-restore--replace = Also where there is a database; its files are kept beside it
+help-status = How everything is: what is late, what failed, why, and what to do; ends with 3 when something fails
+help-status--store = Only this store, with its data, budget and sweeps
+help-errors = Every row that is not in step, with its cause and the next step
+help-explain = What the mirror knows about one thing: its row, its changes, its failures, deliveries that wait
+help-explain--entity = What kind of thing, as in the change feed: order, product, shipment…
+help-explain--key = Which one, as in the change feed
+help-held = What guards hold, with the reason
+help-release = Let what guards hold pass, once
+help-retry = Look again at what failed, or is in doubt
+help-ignore = Never look at it again
+help-plan = What would be sent to the marketplace now: every call, with its cost
+help-plan--apply = Do it, and end; the service must not run
+help-stock = Write a wanted stock, or a movement
+help-stock-set = The stock is so much (erp_stock)
+help-stock-set--quantity = How much
+help-stock-adjust = The stock is so much more, or less (command stock.adjust)
+help-stock-adjust--delta = How much more; below zero, less
+help-price = Write a wanted price
+help-price-set = A unit costs so much (erp_prices)
+help-price-set--price = How much
+help-price-set--min_quantity = From this quantity on
+help-orders = Give a command about an order
+help-orders-advance = Move an order to another status (command order.status)
+help-orders-advance--status = The status to move it to
+help-orders-advance--data = What the status wants, as JSON
+help-orders-notes = Replace an order's notes (command order.notes)
+help-orders-notes--text = The text; an empty one clears them
+help-labels = Give a command about labels
+help-labels-generate = Have an order's labels made (command labels.generate)
+help-labels-generate--format = a4, zebra, thermal or zebra_pdf
+help-labels-generate--regenerate = Also where there are some, which are discarded
+help-campaigns = Give a command about a campaign
+help-campaigns-join = Join a campaign with listings (command campaign.opt_in)
+help-campaigns-join--campaign = campaigns.id
+help-campaigns-join--listings = campaign_listings.item_id
+help-import = Write what a CSV file says: all of it, or nothing
+help-import--kind = What it holds
+help-import--file = The file; its first line names the columns
+help-feed = The change feed, one JSON object a line
+help-feed--consumer = Tell what this reader has not acknowledged; without it, everything that there is
+help-feed--follow = Wait for more
+help-feed--ack = Note that everything up to this number is dealt with, and tell nothing
+help-feed--limit = Tell so many at most
+help-audit = Compare mirror and marketplace, and change neither; ends with 3 when something differs
+help-audit--only = Only these, separated by commas: orders (with their sides), products, campaigns (with their listings), media_images, price_lists, profile
+help-audit--sample = Details of each resource that are read and compared; the listings are compared in full
+help-completions = Print completions for a shell
+help-completions--shell = The shell
+help-help = Print the help of a command
+
+help-heading-one-shot-reconciliation = One-shot reconciliation
+help-heading-serving = Serving
+help-heading-what-there-is = What there is
+help-heading-request-limit = Request limit
+help-heading-where-the-api-document-leaves-a-choice = Where the API document leaves a choice
+help-heading-commands = Commands
+help-heading-options = Options
+help-heading-arguments = Arguments
+help-heading-usage = Usage:
+help-heading-command-name = COMMAND
+help-heading-options-name = OPTIONS
+help-heading-default = default
+help-heading-values = possible values
+
+help-exit-codes = Exit codes: 0 complete, 1 failed, 2 bad usage or configuration, 3 partial, 4 authentication, 5 refused by a guard, 6 another instance holds the store.
+help-not-understood = The command was not understood; help is: espelho --help
+help-sandbox-guide =
+    Examples:
+      espelho sandbox                              one store, 200 orders, 60 products, until Ctrl-C
+      espelho sandbox --control                    the same, and everything about it can be changed while it runs
+      espelho sandbox --stores 3 --orders 5000     three stores of 5,000 orders each
+      espelho sandbox --olist DIR                  99,441 real orders
+      espelho sandbox --rate off --json            no request limit; the credentials as JSON on stdout
+
+    Where to look:
+      http://127.0.0.1:8799/                a page with the credentials, first commands and every lever
+      http://127.0.0.1:8799/openapi.json    the description of every route, for tools
+      http://127.0.0.1:8799/_sandbox/       the list of levers, with --control

@@ -1,0 +1,113 @@
+# What the mirror answers on the ERP's rows. The message says the cause; `.next` is the next step.
+
+push-invalid = Invalid value: { $why }.
+    .next = Correct the value: the mirror sends it again by itself.
+push-unknown-kind = There is no command “{ $kind }”.
+    .next = Use one of these: { $all }.
+push-unreadable = There is text that is no UTF-8, or a value of another type.
+    .next = Delete this row and write it again in UTF-8, with numbers as numbers.
+push-gave-up = { $attempts } attempts, and none had a proven effect.
+    .next = See how the marketplace is. Then: espelho retry { $row }
+push-doubtful = It was sent, and nothing proves whether it had its effect.
+    .next = Look in the portal. Where it had none: espelho retry { $row }; where it had: espelho ignore { $row }
+push-no-answer = It was sent, and the marketplace no longer says whether it had its effect: { $why }
+    .next = Look in the portal. Where it had none: espelho retry { $row }; where it had: espelho ignore { $row }
+push-unknown-sku = No product of this store has the SKU { $sku }.
+    .next = Check the SKU. Once there is the product, stock and prices go by themselves; a command: espelho retry { $row }
+
+# Stock
+push-many-to-zero = { $zeroes } of { $above } stock levels would go to zero at once.
+    .next = If that is meant: espelho release { $row } (or --all). If not, correct erp_stock.
+push-unknown-location = The store has no location { $location }.
+    .next = See the table stock_locations and correct location_id.
+push-oversold = { $reserved } are reserved for buyers, and only { $quantity } are in stock.
+    .next = Restock or cancel orders; then write the quantity again.
+push-stock-conflict = { $wanted } was set, and the marketplace shows { $quantity }: somebody else changed it.
+    .next = Check the stock and write the quantity again.
+push-too-little-stock = { $before } are in stock, and { $less } were to be taken.
+    .next = Check the quantity and send another command.
+push-movement-doubtful = The movement was sent, and nothing proves whether it happened.
+    .next = Count the stock. Where it is missing: espelho retry { $row }; where it is in: espelho ignore { $row }
+push-movement-unclear = The movement of { $delta } was sent, and nothing proves whether it happened: { $before } before, { $after } now, { $sold } sold in between.
+    .next = Count the stock. Where it is missing: espelho retry { $row }; where it is in: espelho ignore { $row }
+
+# Prices
+push-price-rule = The wanted price tiers are not allowed (rule { $rule }): { $problem }.
+    .next = Correct the tiers in erp_prices, or change the price type with product.update.
+push-price-shown-zero = The marketplace shows a price of zero after it was sent.
+    .next = Write the price again now, or correct it in the portal.
+push-price-not-as-sent = The marketplace took the prices and shows other ones (rounded?).
+    .next = Compare in v_drift and write a price with fewer decimals.
+push-price-written-back = This price was sent 3 times within an hour, and somebody changes it back each time.
+    .next = See who else changes prices (portal, another system). If it is meant: espelho release { $row }
+push-tier-invalid = Another tier of this product has an invalid value.
+    .next = Correct the other tier: this one follows.
+push-tier-held = Another tier of this product is held.
+    .next = Release or correct the other tier: this one follows.
+push-price-zero = The price would be zero.
+    .next = Write a price above zero.
+push-price-floor = The price { $price } is below the floor { $floor }.
+    .next = If that is meant: espelho release { $row }. If not, correct erp_prices.
+push-price-jump = The price would change by { $percent } % at once, to { $price }.
+    .next = If that is meant: espelho release { $row }. If not, correct erp_prices.
+
+# Orders
+push-impossible-transition = The order is “{ $current }” and cannot go to “{ $target }”.
+    .next = From here it can go to: { $offered }.
+push-no-transition = The order is “{ $current }” and cannot go to “{ $target }”.
+    .next = The marketplace offers no change for this order now.
+push-too-late-to-cancel = Too late: a seller cancels before the preparation only.
+    .next = Ask the marketplace to cancel it, in the portal.
+push-too-late-to-cancel-from = Too late: the order is “{ $current }” already, and a seller cancels before the preparation only.
+    .next = Ask the marketplace to cancel it, in the portal.
+push-waiting-invoice = Waits for the invoice (NF-e) or the content declaration.
+    .next = Issue it: when it shows, the mirror goes on by itself.
+push-waiting-invoice-as-said = Waits for the invoice (NF-e) or the content declaration. The marketplace says: “{ $words }”
+    .next = Issue it: when it shows, the mirror goes on by itself.
+push-automatic = After the pick-up the marketplace delivers by itself.
+    .next = Nothing to do.
+push-notes-conflict = Somebody has changed the notes on the marketplace, and theirs are kept.
+    .next = Read orders.notes, join the texts and send another command with data.base as theirs.
+
+# Labels
+push-no-shipment = The order has no shipment yet.
+    .next = Move the order on first. Then: espelho retry { $row }
+push-labels-blocked = The marketplace blocks the labels of this shipment.
+    .next = See the shipment in the portal.
+push-labels-would-be-discarded = There are labels ready in another format, and making them again discards them.
+    .next = If that is meant: espelho release { $row }, or a command with { $regenerate } in data.
+push-labels-being-made = The marketplace is making the labels.
+    .next = Nothing to do: it takes 5 to 20 seconds a shipment.
+push-labels-failed = The marketplace could not make the labels.
+    .next = To look again without making them again: espelho retry { $row }. To make them again: { $regenerate } in data.
+push-labels-late = The labels were not ready within 2 minutes.
+    .next = To look again without making them again: espelho retry { $row }. To make them again: { $regenerate } in data.
+
+# Campaigns
+push-campaign-over = The campaign is over or cancelled.
+    .next = Nothing more to do in this campaign.
+push-campaign-closed = The time to join is over, or is over in less than 5 minutes.
+    .next = Nothing more to do in this campaign.
+push-not-enrolled = The marketplace took it and does not list: { $left }.
+    .next = Check in campaign_listings that the listings are eligible, and send another command.
+push-would-join = By the store's policy these would join campaign { $campaign }: { $listings ->
+        [one] { $listings } listing
+       *[other] { $listings } listings
+    }.
+    .next = Look at campaign_listings. To join: espelho release { $row }; to join always: join = "yes" in [campaigns].
+
+# Products and listings
+push-sku-exists = There is a product with the SKU { $sku } already.
+    .next = Use product.update.
+push-product-not-as-sent = The marketplace took the change and does not show it.
+    .next = Look at the product in the portal.
+push-listing-not-named = The listing was created, and the answer does not tell its item_id.
+    .next = Publish it in the portal.
+push-many-listings = More than { $most } listings created within an hour.
+    .next = If that is meant: espelho release { $row }
+
+# The preview (espelho plan)
+push-plan-held = Held: { $why }
+push-plan-nothing = Nothing to send.
+push-plan-unless = Unless it is so already, or the marketplace does not allow it then.
+push-plan-depends = What is sent depends on what is read then.

@@ -1,0 +1,151 @@
+# Reconciliations, sweeps and audits: why something ended early, and the reports.
+
+run-stopped = Stopped before the end.
+    .next = Run again: it resumes where it stopped.
+run-stopped-before = Stopped before it began.
+    .next = Run again.
+run-stopped-waiting = Stopped while it was waiting for the marketplace.
+    .next = Run again: it resumes where it stopped.
+run-audit-stopped = Stopped before the end.
+    .next = Run again: an audit begins again.
+run-left = Stopped waiting; the service that holds the store goes on with the run.
+    .next = See how it ends: espelho status
+run-audit-left = Stopped waiting; the service that holds the store goes on with the audit.
+    .next = See what it found: espelho status
+run-handed-over = { $store }: the service that holds the store does the run.
+run-audit-handed-over = { $store }: the service that holds the store does the audit.
+run-cut-off = The service that did the run ended before it said how the run went.
+    .next = See espelho status and run again: it resumes where it stopped.
+run-audit-cut-off = The service that did the audit ended before it said what it found.
+    .next = See espelho status and run again: an audit begins again.
+run-store-lost = The service lost the store before it could begin.
+    .next = See in espelho status who holds it, and run again.
+run-too-many-gone = { $missing } of { $live } mirrored records ({ $resource }) are missing from a listing of { $listed }. At most { $limit } are believed at once, so none was marked as gone.
+    .next = Look in the seller portal. If they are really gone, run again with --accept-gone.
+run-incomplete = The marketplace says that there are { $total } records ({ $resource }) and lists only { $seen }; none was marked as gone.
+    .next = Run again. If it stays so, the listing has a limit or counts its pages differently (assumptions.page_parameter).
+run-ignores-page = The marketplace ignores the page parameter: page { $page } is page { $same } again.
+    .next = Set assumptions.page_parameter in the store's file to the name that the marketplace uses.
+run-no-progress = The listing does not end: pages up to { $page } repeat rows of earlier ones.
+    .next = Set assumptions.page_parameter in the store's file to the name that the marketplace uses.
+run-not-asked = Not read: the marketplace had failed row after row before it.
+    .next = The mirror tries again by itself.
+run-not-found = The marketplace says that it does not have this record.
+    .next = The mirror asks again over a day; espelho --resync decides at once.
+run-foreign-store = The delivery is about store { $told }, and this is store { $own }.
+    .next = Each store has a webhook of its own: look in the seller portal which credential this address belongs to.
+run-unreadable-delivery = A webhook delivery cannot be read: “{ $problem }”
+    .next = Nothing is lost where a sweep finds the change. Report the body of this delivery (webhook_inbox.body, by its digest).
+run-aimless-delivery = A delivery of { $event } that does not say what it is about.
+    .next = Nothing is lost where a sweep finds the change. Report the body of this delivery (webhook_inbox.body, by its digest).
+run-note-unlisted = { $rows ->
+        [one] { $rows } record is not listed any more but still there
+       *[other] { $rows } records are not listed any more but still there
+    }; not marked as gone.
+run-note-unclear = { $rows ->
+        [one] { $rows } record could not be asked for
+       *[other] { $rows } records could not be asked for
+    }; not marked as gone.
+run-note-count = { $remark } ({ $rows ->
+        [one] { $rows } record
+       *[other] { $rows } records
+    })
+run-note-field = unreadable field: { $field }
+run-note-value = unknown value in { $field }: “{ $value }”
+run-note-nameless = listed rows without an identifier
+
+# Labels
+run-label = Label of order { $order }: { $why }
+    .next = { $next }
+run-label-disk-full = The disk is full: the label's file could not be written.
+    .next = Make room where labels.directory is: the mirror goes on by itself.
+run-label-disk = The label's file could not be written: “{ $problem }”
+    .next = Let espelho's user write to labels.directory: the mirror goes on by itself.
+run-not-a-label = The file server sent something that is no { $wanted } label.
+    .next = Print the label from the seller portal and tell the marketplace's support; the mirror tries again by itself.
+run-label-without-shipment = The marketplace names no shipment for this label.
+    .next = Print the label from the seller portal.
+
+# Audit
+run-audit-not-mirrored = not mirrored yet: the service reads it
+run-audit-no-route = the API has no route that reads this
+run-audit-endless = the listing does not end
+run-audit-closed = the marketplace does not let it be read: { $why }
+run-audit-equal = { $store }: equal to the marketplace ({ $requests ->
+        [one] { $requests } request
+       *[other] { $requests } requests
+    })
+run-audit-different = { $store }: differs from the marketplace ({ $requests ->
+        [one] { $requests } request
+       *[other] { $requests } requests
+    })
+run-audit-partial = { $store }: could not be compared in full ({ $requests ->
+        [one] { $requests } request
+       *[other] { $requests } requests
+    })
+run-audit-columns = { $listed } listed, { $mirrored } mirrored, { $sampled } details read, { $differing } differ
+run-audit-more = and { $more } more
+run-audit-next-resync = Next step: espelho --resync --deep --store { $store }
+run-audit-next-sweep = The service reads the rest again with its next sweep.
+run-difference-missing = missing in the mirror
+run-difference-surplus = surplus in the mirror
+run-difference-listing = differs in the listing
+run-difference-detail = differs in the detail
+run-difference-unreadable = the detail could not be read
+
+# The report of --resync
+run-report-line = { $store }: { $state } in { $seconds } s, { $requests ->
+        [one] { $requests } request
+       *[other] { $requests } requests
+    }, { $logins ->
+        [one] { $logins } login
+       *[other] { $logins } logins
+    }
+run-report-limited = { $rate_limited ->
+        [one] { $rate_limited } request refused as too many (429)
+       *[other] { $rate_limited } requests refused as too many (429)
+    }
+run-report-columns = { $seen } seen, { $changed } changed, { $gone } gone, { $failed } failed
+run-report-resumed = resumed at page { $page }
+run-report-note = note: { $note }
+run-report-failure = { $key } failed: { $error }
+run-report-hidden = and { $hidden } more: SELECT * FROM sync_failures
+run-error = Error: { $error }
+run-next-step = Next step: { $next }
+
+# The service
+run-ended = { $what } has ended by itself.
+    .next = Start the service again; report it with the log above.
+run-ended-webhooks = The webhook receiver
+run-ended-store = The work on a store
+run-ended-server = The server of health and metrics
+run-ended-disk = The disk refused to synchronise: nobody knows what is on it.
+    .next = Check the disk and start the service again.
+run-panicked = A task has panicked: “{ $said }”
+    .next = Start the service again; report it with the log above.
+run-schedule = schedule.reconcile cannot be used: “{ $problem }”
+    .next = Correct schedule.reconcile in espelho.toml.
+
+# Commands
+run-unknown-store = There is no store “{ $asked }”.
+    .next = Name one that is configured: { $known }.
+run-several-stores = There are several stores.
+    .next = Name one with --store KEY.
+run-unknown-seq = The feed has not reached { $seq }: its newest number is { $newest }.
+    .next = Acknowledge a "seq" that espelho feed has printed.
+run-output = The output could not be written: “{ $problem }”
+    .next = See where stdout goes.
+run-resync-alone = --resync is a run of its own: leave the command out.
+run-signals = The system's signals cannot be received: “{ $problem }”
+run-listen = http.listen { $address } cannot be used: “{ $problem }”
+    .next = Stop what listens there or choose another port.
+run-webhooks-listen = webhooks.listen { $address } cannot be used: “{ $problem }”
+    .next = Stop what listens there or choose another port.
+run-certificate = The certificate of the webhook receiver cannot be used: “{ $problem }”
+    .next = Use PEM files in webhooks.tls_certificate_file and webhooks.tls_key_file.
+run-worded = { $error }
+    .next = { $next }
+run-check-valid = The configuration is valid; stores: { $stores }
+run-no-runtime = espelho could not begin: “{ $problem }”
+run-webhook-moved = The next start gives the webhook of { $store } the address that is configured.
+    .next = If the service runs, restart it: systemctl restart espelho

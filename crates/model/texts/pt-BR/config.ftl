@@ -1,0 +1,53 @@
+# Enganos na configuração: a continuação de “ARQUIVO:LINHA:”.
+
+config-mistake = { $mistake }
+    .next = Corrija e confira com: espelho check
+config-at = { $place }: { $problem }
+config-no-folder = não existe esta pasta; crie-a com espelho.toml e stores/LOJA.toml, ou indique outra com --config
+config-shared-credential = tem a credencial da loja { $first }; crie no portal uma para cada loja
+config-stores-unreadable = não pode ser lida (“{ $problem }”); ponha nela um arquivo LOJA.toml para cada loja
+config-bad-key = “{ $key }” não serve como nome de loja (letras minúsculas, números, hífen e _); renomeie o arquivo
+config-no-stores = não tem nenhum LOJA.toml; escreva um para cada loja
+config-unreadable = não pode ser lido: “{ $problem }”
+config-password-quotes = a senha deve ser um texto entre aspas
+config-unknown-key = chave desconhecida "{ $key }"; seria "{ $nearest }"? (aqui valem: { $known })
+config-unknown-key-nowhere = chave desconhecida "{ $key }"; aqui não vale nenhuma
+config-missing-key = falta a chave { $key }
+config-wrong-type = aqui vale { $expected }, e está escrito { $found }
+config-unknown-value = "{ $value }" não serve; escreva um destes: { $known }
+config-not-toml = o texto não é TOML válido: “{ $problem }”
+config-language = não há o idioma "{ $tag }"; escreva "pt-BR" ou "en"
+config-timezone = não há o fuso "{ $name }"; escreva um nome IANA: "America/Sao_Paulo", "America/Manaus", "UTC"
+config-tls-key = webhooks.tls_certificate_file precisa de tls_key_file ao lado
+config-tls-certificate = webhooks.tls_key_file precisa de tls_certificate_file ao lado
+config-queue = webhooks.queue_megabytes pode ser 1024 no máximo
+config-cron = schedule.reconcile "{ $expression }" não é uma expressão cron (“{ $problem }”); escreva seis campos: segundo minuto hora dia mês dia-da-semana
+config-cadence = "{ $value }" não é um número de segundos (60), nem um intervalo ("90s", "5m", "2h", "1d"), nem uma expressão cron de seis campos em UTC ("0 */5 * * * *")
+config-labels-directory = labels.directory está vazio; escreva o nome de uma pasta, ou tire a chave para usar "labels"
+config-labels-host = labels.hosts: "{ $host }" não é um servidor; escreva um nome como "storage.example", ou "*.storage.example" para todos abaixo dele
+config-labels-format = labels.formats: "{ $format }" não é um formato de etiqueta; escolha entre a4, zebra, thermal, zebra_pdf, ou "*" para todos
+config-number = { $field } é { $value }; escreva um número de 0 para cima
+config-webhook-not-public = webhook.public_url "{ $url }" não é alcançável pela internet, e produção a recusa; escreva o endereço público do seu proxy
+config-webhook-events = webhook.events não cita nenhum evento; escreva ["*"] para todos
+config-webhook-secret = o segredo do webhook não pode ser lido ({ $tried })
+config-password-twice = credentials tem password e password_file; fique com um
+config-no-password = credentials não tem password nem password_file, e o systemd não passou credencial
+config-password = a senha não pode ser lida ({ $tried })
+config-file-empty = { $path } está vazio
+config-file-error = { $path }: “{ $problem }”
+config-username = credentials.username está vazio; veja o portal
+config-naive-offset = assumptions.naive_offset "{ $value }" não é como "-03:00"
+config-address-credentials = { $field } traz uma senha; ela pertence a [credentials]
+config-address = { $field } "{ $address }" não é um endereço (“{ $problem }”)
+config-address-https = { $field } "{ $address }" deve começar com https://
+config-address-production = { $field } "{ $address }" deve começar com https:// em produção; só environment = "sandbox" pode usar http://
+config-address-loopback = { $field } "{ $address }" é um endereço desta máquina, que produção recusa; use environment = "sandbox"
+config-rate-least = limits.requests_per_minute deve ser pelo menos 1
+config-rate-most = limits.requests_per_minute é { $rate }, e o marketplace permite { $most }; escreva um número de 1 a { $most }
+config-type-text = um texto entre aspas
+config-type-whole = um número inteiro
+config-type-positive = um número inteiro a partir de 1
+config-type-number = um número
+config-type-switch = true ou false
+config-type-list = uma lista entre colchetes
+config-type-address = um endereço com porta ("127.0.0.1:8787")

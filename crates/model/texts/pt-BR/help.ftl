@@ -1,0 +1,140 @@
+# A ajuda da linha de comando: help-COMANDO, e help-COMANDO--ARGUMENTO ou, onde vale para todos, help--ARGUMENTO.
+
+help--config = A configuração: DIR/espelho.toml e DIR/stores/LOJA.toml [padrão: $ESPELHO_CONFIG, senão /etc/espelho se existir, senão ./config]
+help--json = Responde com um objeto JSON na saída padrão
+help--lang = O idioma das respostas: pt-BR ou en [padrão: o de LC_ALL, LC_MESSAGES ou LANG, senão o da instalação]
+help--help = Mostra esta ajuda
+help--version = Mostra a versão
+help--subcommand = Mostra a ajuda deste comando
+help--store = Só esta loja; onde se grava algo e há várias, qual delas
+help--sku = De qual SKU
+help--location = Onde: stock_locations.location_id
+help--number = O número do pedido
+help--entity = Qual tabela, como em espelho errors
+help--key = Qual linha, como em espelho errors
+help--all = Cada linha que falhou, está retida ou em dúvida (de ENTITY, se houver)
+
+help-espelho = Mantém em dia as tabelas do ERP de uma loja e um marketplace brasileiro.
+help-espelho--resync = Concilia tudo uma vez e termina; uma conciliação interrompida é retomada
+help-espelho--store = Só esta loja (pode repetir)
+help-espelho--only = Só estes recursos, separados por vírgula: orders, products
+help-espelho--since = Só pedidos criados desde este dia (AAAA-MM-DD); nada é marcado como removido
+help-espelho--restart = Recomeça em vez de retomar
+help-espelho--deep = Lê cada detalhe, também dos registros que a lista mostra iguais
+help-espelho--dry_run = Lê as listas e diz o que seria feito; não muda nada
+help-espelho--accept_gone = Marca registros como removidos, quantos forem
+help-run = O serviço: migra o banco, assume as lojas, concilia no horário, recebe webhooks, envia, serve estado e métricas
+help-demo = Um marketplace inteiro, um espelho e o serviço em um só processo, sem configuração
+help-demo--once = Termina depois da primeira conciliação completa e mostra o que foi espelhado
+help-demo--dir = Onde pôr o banco de dados [padrão: uma pasta temporária nova]
+help-demo--orders = Pedidos da loja de demonstração
+help-demo--products = Produtos da loja de demonstração
+help-demo--seed = Outro número, outra loja
+help-sandbox = O marketplace inteiro em um programa: serve a API de integração com dados gerados ou reais
+help-sandbox--listen = Endereço e porta; a porta 0 usa uma livre
+help-sandbox--storage_listen = Endereço e porta do servidor de arquivos; sem isto, uma porta livre ao lado da API
+help-sandbox--control = Serve também /_sandbox/: estatísticas, diário, falhas e mudanças, sem token; quem alcança o endereço pode mudar tudo
+help-sandbox--open_store_page = Abre as rotas da página da loja, que estão em BETA e normalmente respondem 403
+help-sandbox--json = Mostra um objeto JSON com o endereço e todas as credenciais
+help-sandbox--olist = Serve os dados da Olist: a pasta com os sete arquivos .csv.gz
+help-sandbox--olist_split = De quem são os pedidos da Olist: todos de uma loja, ou cada um do seu vendedor
+help-sandbox--stores = Lojas a gerar
+help-sandbox--orders = Pedidos a gerar para cada loja
+help-sandbox--products = Produtos a gerar para cada loja
+help-sandbox--seed = A mesma semente e as mesmas quantidades dão as mesmas lojas, credenciais e pedidos
+help-sandbox--rate = Chamadas por minuto que cada token pode fazer, ou off
+help-sandbox--rate_window = Como o minuto do limite é contado
+help-sandbox--list_shape = A forma de meta nas listas, que a documentação da API deixa em aberto
+help-sandbox--numbers_as_strings = Escreve decimais e contagens como texto JSON
+help-sandbox--ignore_page = Responde a página 1, seja qual for a página pedida
+help-sandbox--strict_scopes = Exige as permissões de leitura e escrita também nas rotas de produto, para as quais a documentação não cita nenhuma
+help-sandbox--public_webhooks = Recusa webhooks que não são https públicos, como o marketplace faz; sem isto, receptores locais servem
+help-check = Confere a configuração, e mais nada
+help-doctor = Examina tudo o que precisa funcionar e diz, de cada coisa, o que fazer
+help-webhook = Os webhooks
+help-webhook-move = Deixa o próximo login dar ao webhook de uma loja o endereço configurado; quem recebe no endereço antigo deixa de receber
+help-webhook-move--store = A loja
+help-migrate = Cria ou migra o banco de dados e termina
+help-backup = Copia o banco de dados para uma pasta nova, com o serviço no ar (SQLite)
+help-backup--path = A pasta, que não pode existir [padrão: backups/espelho-HORA ao lado do banco]
+help-restore = Põe uma cópia no lugar do banco de dados, ou onde não há nenhum (SQLite); o serviço deve estar parado
+help-restore--path = A pasta feita por espelho backup
+help-restore--replace = Também onde já há um banco; os arquivos dele são guardados ao lado
+help-status = Como tudo está: o que está atrasado, o que falhou, por quê e o que fazer; termina com 3 quando algo falha
+help-status--store = Só esta loja, com seus dados, limite e varreduras
+help-errors = Cada registro que não está em dia, com a causa e o próximo passo
+help-explain = O que o espelho sabe de uma coisa: registro, mudanças, falhas, entregas à espera
+help-explain--entity = O tipo, como no feed: order, product, shipment…
+help-explain--key = Qual, como no feed
+help-held = O que as proteções retêm, e por quê
+help-release = Deixa passar, uma vez, o que as proteções retêm
+help-retry = Olha de novo o que falhou ou está em dúvida
+help-ignore = Não olha mais
+help-plan = O que seria enviado agora ao marketplace: cada chamada, com seu custo
+help-plan--apply = Envia e termina; o serviço deve estar parado
+help-stock = Grava um estoque desejado, ou um ajuste
+help-stock-set = O estoque é este (erp_stock)
+help-stock-set--quantity = Quanto
+help-stock-adjust = O estoque sobe ou desce este tanto (comando stock.adjust)
+help-stock-adjust--delta = Quanto a mais; abaixo de zero, a menos
+help-price = Grava um preço desejado
+help-price-set = A unidade custa isto (erp_prices)
+help-price-set--price = Quanto
+help-price-set--min_quantity = A partir desta quantidade
+help-orders = Dá um comando sobre um pedido
+help-orders-advance = Leva um pedido a outra situação (comando order.status)
+help-orders-advance--status = A situação para onde levar
+help-orders-advance--data = O que a situação pede, em JSON
+help-orders-notes = Troca as observações de um pedido (comando order.notes)
+help-orders-notes--text = O texto; vazio apaga
+help-labels = Dá um comando sobre etiquetas
+help-labels-generate = Manda gerar as etiquetas de um pedido (comando labels.generate)
+help-labels-generate--format = a4, zebra, thermal ou zebra_pdf
+help-labels-generate--regenerate = Também onde já há etiquetas, que são descartadas
+help-campaigns = Dá um comando sobre uma campanha
+help-campaigns-join = Adere a uma campanha com anúncios (comando campaign.opt_in)
+help-campaigns-join--campaign = campaigns.id
+help-campaigns-join--listings = campaign_listings.item_id
+help-import = Grava o que um arquivo CSV diz: tudo, ou nada
+help-import--kind = O que ele contém
+help-import--file = O arquivo; a primeira linha nomeia as colunas
+help-feed = O feed de mudanças, um objeto JSON por linha
+help-feed--consumer = Conta o que este leitor não confirmou; sem isto, tudo o que há
+help-feed--follow = Espera por mais
+help-feed--ack = Anota que tudo até este número está tratado, e não conta nada
+help-feed--limit = Conta no máximo este tanto
+help-audit = Compara o espelho com o marketplace e não muda nenhum dos dois; termina com 3 quando algo difere
+help-audit--only = Só estes, separados por vírgula: orders (com seus detalhes), products, campaigns (com seus anúncios), media_images, price_lists, profile
+help-audit--sample = Detalhes de cada recurso que são lidos e comparados; as listas são comparadas por inteiro
+help-completions = Mostra o autocompletar para um shell
+help-completions--shell = O shell
+help-help = Mostra a ajuda de um comando
+
+help-heading-one-shot-reconciliation = Conciliação única
+help-heading-serving = Serviço
+help-heading-what-there-is = O que há
+help-heading-request-limit = Limite de chamadas
+help-heading-where-the-api-document-leaves-a-choice = Onde a documentação da API deixa escolha
+help-heading-commands = Comandos
+help-heading-options = Opções
+help-heading-arguments = Argumentos
+help-heading-usage = Uso:
+help-heading-command-name = COMANDO
+help-heading-options-name = OPÇÕES
+help-heading-default = padrão
+help-heading-values = valores
+
+help-exit-codes = Códigos de saída: 0 completo, 1 falhou, 2 uso ou configuração errados, 3 parcial, 4 autenticação, 5 recusado por uma proteção, 6 outra instância tem a loja.
+help-not-understood = O comando não foi entendido; a ajuda é: espelho --help. O que o analisador diz, em inglês:
+help-sandbox-guide =
+    Exemplos:
+      espelho sandbox                              uma loja, 200 pedidos, 60 produtos, até Ctrl-C
+      espelho sandbox --control                    o mesmo, e tudo pode ser mudado enquanto roda
+      espelho sandbox --stores 3 --orders 5000     três lojas de 5.000 pedidos
+      espelho sandbox --olist DIR                  99.441 pedidos reais
+      espelho sandbox --rate off --json            sem limite de chamadas; as credenciais em JSON
+
+    Onde olhar:
+      http://127.0.0.1:8799/                uma página com as credenciais, os primeiros comandos e as alavancas
+      http://127.0.0.1:8799/openapi.json    a descrição de cada rota, para ferramentas
+      http://127.0.0.1:8799/_sandbox/       a lista de alavancas, com --control

@@ -1,0 +1,113 @@
+# O que o espelho responde nas linhas do ERP. A mensagem diz a causa; `.next` diz o próximo passo.
+
+push-invalid = Valor inválido: { $why }.
+    .next = Corrija o valor: o espelho envia de novo sozinho.
+push-unknown-kind = O comando “{ $kind }” não existe.
+    .next = Use um destes: { $all }.
+push-unreadable = Há texto que não é UTF-8, ou um valor de outro tipo.
+    .next = Apague esta linha e grave-a de novo em UTF-8, com números como números.
+push-gave-up = { $attempts } tentativas, e nenhuma teve efeito comprovado.
+    .next = Veja como o marketplace está. Depois: espelho retry { $row }
+push-doubtful = Foi enviado, e nada prova se teve efeito.
+    .next = Confira no portal. Se não teve efeito: espelho retry { $row }; se teve: espelho ignore { $row }
+push-no-answer = Foi enviado, e o marketplace não diz mais se teve efeito: { $why }
+    .next = Confira no portal. Se não teve efeito: espelho retry { $row }; se teve: espelho ignore { $row }
+push-unknown-sku = Nenhum produto desta loja tem o SKU { $sku }.
+    .next = Confira o SKU. Quando o produto existir, estoque e preço vão sozinhos; um comando: espelho retry { $row }
+
+# Estoque
+push-many-to-zero = { $zeroes } de { $above } saldos iriam a zero de uma vez.
+    .next = Se for isso mesmo: espelho release { $row } (ou --all). Se não, corrija erp_stock.
+push-unknown-location = A loja não tem o local { $location }.
+    .next = Veja a tabela stock_locations e corrija location_id.
+push-oversold = Há { $reserved } reservados para clientes e só { $quantity } em estoque.
+    .next = Reponha o estoque ou cancele pedidos; depois grave a quantidade de novo.
+push-stock-conflict = Gravamos { $wanted }, mas o marketplace mostra { $quantity }: alguém mudou o saldo.
+    .next = Confira o saldo e grave a quantidade de novo.
+push-too-little-stock = Há { $before } em estoque, e a baixa pedida é de { $less }.
+    .next = Confira a quantidade e envie um novo comando.
+push-movement-doubtful = O ajuste foi enviado, e nada prova se entrou.
+    .next = Conte o estoque. Se faltar: espelho retry { $row }; se já entrou: espelho ignore { $row }
+push-movement-unclear = O ajuste de { $delta } foi enviado, e nada prova se entrou: havia { $before }, agora há { $after }, e { $sold } saíram em vendas nesse meio-tempo.
+    .next = Conte o estoque. Se faltar: espelho retry { $row }; se já entrou: espelho ignore { $row }
+
+# Preços
+push-price-rule = As faixas de preço pedidas não são permitidas (regra { $rule }): { $problem }.
+    .next = Corrija as faixas em erp_prices, ou mude o tipo de preço com product.update.
+push-price-shown-zero = O marketplace mostra preço zero depois do envio.
+    .next = Grave o preço de novo agora, ou corrija no portal.
+push-price-not-as-sent = O marketplace aceitou os preços, mas mostra outros valores (arredondamento?).
+    .next = Compare em v_drift e grave um preço com menos casas decimais.
+push-price-written-back = Este preço já foi enviado 3 vezes em uma hora, e alguém sempre o muda de volta.
+    .next = Veja quem mais altera preços (portal, outro sistema). Se for isso mesmo: espelho release { $row }
+push-tier-invalid = Outra faixa deste produto tem um valor inválido.
+    .next = Corrija a outra faixa: esta vai em seguida.
+push-tier-held = Outra faixa deste produto está retida.
+    .next = Libere ou corrija a outra faixa: esta vai em seguida.
+push-price-zero = O preço seria zero.
+    .next = Grave um preço acima de zero.
+push-price-floor = O preço { $price } está abaixo do piso { $floor }.
+    .next = Se for isso mesmo: espelho release { $row }. Se não, corrija erp_prices.
+push-price-jump = O preço mudaria { $percent } % de uma vez, para { $price }.
+    .next = Se for isso mesmo: espelho release { $row }. Se não, corrija erp_prices.
+
+# Pedidos
+push-impossible-transition = O pedido está em “{ $current }” e não pode ir para “{ $target }”.
+    .next = Agora ele pode ir para: { $offered }.
+push-no-transition = O pedido está em “{ $current }” e não pode ir para “{ $target }”.
+    .next = O marketplace não oferece nenhuma mudança para este pedido agora.
+push-too-late-to-cancel = Tarde demais: o vendedor só cancela antes da preparação.
+    .next = Peça o cancelamento ao marketplace pelo portal.
+push-too-late-to-cancel-from = Tarde demais: o pedido já está em “{ $current }”, e o vendedor só cancela antes da preparação.
+    .next = Peça o cancelamento ao marketplace pelo portal.
+push-waiting-invoice = Espera a NF-e ou a declaração de conteúdo.
+    .next = Emita a nota: quando ela aparecer, o espelho continua sozinho.
+push-waiting-invoice-as-said = Espera a NF-e ou a declaração de conteúdo. O marketplace diz: “{ $words }”
+    .next = Emita a nota: quando ela aparecer, o espelho continua sozinho.
+push-automatic = Depois da retirada, o marketplace conclui a entrega sozinho.
+    .next = Nada a fazer.
+push-notes-conflict = Alguém mudou as observações no marketplace, e o texto de lá foi mantido.
+    .next = Leia orders.notes, junte os textos e envie um novo comando com data.base igual ao texto de lá.
+
+# Etiquetas
+push-no-shipment = O pedido ainda não tem remessa.
+    .next = Avance o pedido primeiro. Depois: espelho retry { $row }
+push-labels-blocked = O marketplace bloqueou a geração de etiquetas desta remessa.
+    .next = Veja a remessa no portal.
+push-labels-would-be-discarded = Há etiquetas prontas em outro formato, e gerar de novo as descarta.
+    .next = Se for isso mesmo: espelho release { $row }, ou um comando com { $regenerate } em data.
+push-labels-being-made = O marketplace está gerando as etiquetas.
+    .next = Nada a fazer: leva de 5 a 20 segundos por remessa.
+push-labels-failed = O marketplace não conseguiu gerar as etiquetas.
+    .next = Para olhar de novo sem gerar outra vez: espelho retry { $row }. Para gerar de novo: { $regenerate } em data.
+push-labels-late = As etiquetas não ficaram prontas em 2 minutos.
+    .next = Para olhar de novo sem gerar outra vez: espelho retry { $row }. Para gerar de novo: { $regenerate } em data.
+
+# Campanhas
+push-campaign-over = A campanha terminou ou foi cancelada.
+    .next = Nada mais a fazer nesta campanha.
+push-campaign-closed = O prazo de adesão acabou, ou acaba em menos de 5 minutos.
+    .next = Nada mais a fazer nesta campanha.
+push-not-enrolled = O marketplace aceitou a adesão, mas não mostra: { $left }.
+    .next = Confira em campaign_listings se os anúncios são elegíveis e envie um novo comando.
+push-would-join = Pela política da loja, entrariam na campanha { $campaign }: { $listings ->
+        [one] { $listings } anúncio
+       *[other] { $listings } anúncios
+    }.
+    .next = Confira em campaign_listings. Para aderir: espelho release { $row }; para aderir sempre: join = "yes" em [campaigns].
+
+# Produtos e anúncios
+push-sku-exists = Já existe um produto com o SKU { $sku }.
+    .next = Use product.update.
+push-product-not-as-sent = O marketplace aceitou a alteração, mas não a mostra.
+    .next = Confira o produto no portal.
+push-listing-not-named = O anúncio foi criado, mas a resposta não diz o código dele.
+    .next = Publique o anúncio no portal.
+push-many-listings = Mais de { $most } anúncios criados em uma hora.
+    .next = Se for isso mesmo: espelho release { $row }
+
+# A prévia (espelho plan)
+push-plan-held = Retido: { $why }
+push-plan-nothing = Nada a enviar.
+push-plan-unless = Só se ainda não estiver assim, e se o marketplace permitir na hora.
+push-plan-depends = O que vai depende do que for lido na hora.

@@ -1,0 +1,151 @@
+# Conciliações, varreduras e auditorias: por que algo acabou antes, e os relatórios.
+
+run-stopped = Parou antes do fim.
+    .next = Rode de novo: continua de onde parou.
+run-stopped-before = Parou antes de começar.
+    .next = Rode de novo.
+run-stopped-waiting = Parou enquanto esperava o marketplace.
+    .next = Rode de novo: continua de onde parou.
+run-audit-stopped = Parou antes do fim.
+    .next = Rode de novo: a auditoria recomeça.
+run-left = Parou de esperar; o serviço que tem a loja continua a conciliação.
+    .next = Veja como ela termina: espelho status
+run-audit-left = Parou de esperar; o serviço que tem a loja continua a auditoria.
+    .next = Veja o que ela achou: espelho status
+run-handed-over = { $store }: o serviço que tem a loja faz a conciliação.
+run-audit-handed-over = { $store }: o serviço que tem a loja faz a auditoria.
+run-cut-off = O serviço que fazia a conciliação terminou antes de dizer como ela foi.
+    .next = Veja espelho status e rode de novo: continua de onde parou.
+run-audit-cut-off = O serviço que fazia a auditoria terminou antes de dizer o que achou.
+    .next = Veja espelho status e rode de novo: a auditoria recomeça.
+run-store-lost = O serviço perdeu a loja antes de começar.
+    .next = Veja em espelho status quem está com ela e rode de novo.
+run-too-many-gone = Faltam { $missing } de { $live } registros ({ $resource }) em uma lista de { $listed }. De uma vez só { $limit } são acreditados, por isso nenhum foi marcado como removido.
+    .next = Confira no portal. Se eles realmente se foram, rode de novo com --accept-gone.
+run-incomplete = O marketplace diz que há { $total } registros ({ $resource }) e lista só { $seen }; nenhum foi marcado como removido.
+    .next = Rode de novo. Se continuar assim, a lista tem um limite ou conta as páginas de outro jeito (assumptions.page_parameter).
+run-ignores-page = O marketplace ignora o parâmetro de página: a página { $page } repete a { $same }.
+    .next = Escreva em assumptions.page_parameter, no arquivo da loja, o nome que o marketplace usa.
+run-no-progress = A lista não termina: as páginas até a { $page } repetem linhas anteriores.
+    .next = Escreva em assumptions.page_parameter, no arquivo da loja, o nome que o marketplace usa.
+run-not-asked = Não foi lido: antes dele, o marketplace falhou linha após linha.
+    .next = O espelho tenta de novo sozinho.
+run-not-found = O marketplace diz que não tem este registro.
+    .next = O espelho pergunta de novo ao longo de um dia; espelho --resync decide na hora.
+run-foreign-store = A entrega é da loja { $told }, e esta é a loja { $own }.
+    .next = Cada loja tem seu próprio webhook: veja no portal a que credencial este endereço pertence.
+run-unreadable-delivery = Uma entrega de webhook não pôde ser lida: “{ $problem }”
+    .next = Nada se perde se uma varredura achar a mudança. Informe o corpo desta entrega (webhook_inbox.body, pelo digest).
+run-aimless-delivery = Uma entrega de { $event } que não diz do que trata.
+    .next = Nada se perde se uma varredura achar a mudança. Informe o corpo desta entrega (webhook_inbox.body, pelo digest).
+run-note-unlisted = { $rows ->
+        [one] { $rows } registro não é mais listado, mas ainda existe
+       *[other] { $rows } registros não são mais listados, mas ainda existem
+    }; não foi marcado como removido.
+run-note-unclear = { $rows ->
+        [one] { $rows } registro não pôde ser consultado
+       *[other] { $rows } registros não puderam ser consultados
+    }; não foi marcado como removido.
+run-note-count = { $remark } ({ $rows ->
+        [one] { $rows } registro
+       *[other] { $rows } registros
+    })
+run-note-field = campo ilegível: { $field }
+run-note-value = valor desconhecido em { $field }: “{ $value }”
+run-note-nameless = linhas listadas sem identificador
+
+# Etiquetas
+run-label = Etiqueta do pedido { $order }: { $why }
+    .next = { $next }
+run-label-disk-full = O disco está cheio: o arquivo da etiqueta não pôde ser gravado.
+    .next = Libere espaço onde fica labels.directory: o espelho continua sozinho.
+run-label-disk = O arquivo da etiqueta não pôde ser gravado: “{ $problem }”
+    .next = Dê ao usuário do espelho permissão de escrita em labels.directory: o espelho continua sozinho.
+run-not-a-label = O servidor de arquivos mandou algo que não é uma etiqueta { $wanted }.
+    .next = Imprima a etiqueta pelo portal e avise o suporte do marketplace; o espelho tenta de novo sozinho.
+run-label-without-shipment = O marketplace não diz de que remessa é esta etiqueta.
+    .next = Imprima a etiqueta pelo portal.
+
+# Auditoria
+run-audit-not-mirrored = ainda não espelhado: o serviço vai ler
+run-audit-no-route = a API não tem rota para ler isto
+run-audit-endless = a lista não termina
+run-audit-closed = o marketplace não deixa ler: { $why }
+run-audit-equal = { $store }: igual ao marketplace ({ $requests ->
+        [one] { $requests } chamada
+       *[other] { $requests } chamadas
+    })
+run-audit-different = { $store }: difere do marketplace ({ $requests ->
+        [one] { $requests } chamada
+       *[other] { $requests } chamadas
+    })
+run-audit-partial = { $store }: não pôde ser comparada por inteiro ({ $requests ->
+        [one] { $requests } chamada
+       *[other] { $requests } chamadas
+    })
+run-audit-columns = { $listed } listados, { $mirrored } espelhados, { $sampled } detalhes lidos, { $differing } diferem
+run-audit-more = e mais { $more }
+run-audit-next-resync = Próximo passo: espelho --resync --deep --store { $store }
+run-audit-next-sweep = O serviço lê o resto de novo na próxima varredura.
+run-difference-missing = falta no espelho
+run-difference-surplus = sobra no espelho
+run-difference-listing = difere na lista
+run-difference-detail = difere no detalhe
+run-difference-unreadable = o detalhe não pôde ser lido
+
+# Relatório de --resync
+run-report-line = { $store }: { $state } em { $seconds } s, { $requests ->
+        [one] { $requests } chamada
+       *[other] { $requests } chamadas
+    }, { $logins ->
+        [one] { $logins } login
+       *[other] { $logins } logins
+    }
+run-report-limited = { $rate_limited ->
+        [one] { $rate_limited } chamada recusada por excesso (429)
+       *[other] { $rate_limited } chamadas recusadas por excesso (429)
+    }
+run-report-columns = { $seen } vistos, { $changed } mudados, { $gone } removidos, { $failed } com falha
+run-report-resumed = retomado na página { $page }
+run-report-note = nota: { $note }
+run-report-failure = { $key } falhou: { $error }
+run-report-hidden = e mais { $hidden }: SELECT * FROM sync_failures
+run-error = Erro: { $error }
+run-next-step = Próximo passo: { $next }
+
+# O serviço
+run-ended = { $what } terminou sozinho.
+    .next = Inicie o serviço de novo e informe o defeito, com o registro acima.
+run-ended-webhooks = O receptor de webhooks
+run-ended-store = O trabalho em uma loja
+run-ended-server = O servidor de estado e métricas
+run-ended-disk = O disco recusou a gravação definitiva: ninguém sabe o que está nele.
+    .next = Confira o disco e inicie o serviço de novo.
+run-panicked = Uma tarefa do espelho falhou: “{ $said }”
+    .next = Inicie o serviço de novo e informe o defeito, com o registro acima.
+run-schedule = schedule.reconcile não pode ser usado: “{ $problem }”
+    .next = Corrija schedule.reconcile em espelho.toml.
+
+# Comandos
+run-unknown-store = Não há loja “{ $asked }”.
+    .next = Use uma das configuradas: { $known }.
+run-several-stores = Há várias lojas.
+    .next = Indique uma com --store LOJA.
+run-unknown-seq = O feed ainda não chegou a { $seq }: o número mais novo é { $newest }.
+    .next = Confirme um "seq" que espelho feed mostrou.
+run-output = A saída não pôde ser escrita: “{ $problem }”
+    .next = Veja para onde vai a saída padrão.
+run-resync-alone = --resync é um comando à parte: tire o outro comando.
+run-signals = Os sinais do sistema não podem ser recebidos: “{ $problem }”
+run-listen = http.listen { $address } não pode ser usado: “{ $problem }”
+    .next = Pare o que escuta nesse endereço ou escolha outra porta.
+run-webhooks-listen = webhooks.listen { $address } não pode ser usado: “{ $problem }”
+    .next = Pare o que escuta nesse endereço ou escolha outra porta.
+run-certificate = O certificado do receptor de webhooks não pode ser usado: “{ $problem }”
+    .next = Use arquivos PEM em webhooks.tls_certificate_file e webhooks.tls_key_file.
+run-worded = { $error }
+    .next = { $next }
+run-check-valid = A configuração está certa; lojas: { $stores }
+run-no-runtime = O espelho não pôde começar: “{ $problem }”
+run-webhook-moved = No próximo início, o webhook de { $store } passa ao endereço configurado.
+    .next = Se o serviço está no ar, reinicie-o: systemctl restart espelho

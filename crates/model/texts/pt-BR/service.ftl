@@ -1,0 +1,14 @@
+# A linha de estado do serviço (systemctl status espelho).
+
+service-stopping = Parando: termina o que está em andamento.
+service-stores = { $held } de { $all ->
+        [one] { $all } loja
+       *[other] { $all } lojas
+    } nesta instância
+service-oldest = conciliação mais antiga há { $age }
+service-first = primeira conciliação em andamento
+service-well = sem erros
+service-problem = 1 problema: { $first }
+service-problems = { $count } problemas, o primeiro: { $first }
+service-hangs = parou na tarefa { $lane } há { $seconds }
+service-store-hangs = { $store }: parou na tarefa { $lane } há { $seconds }
