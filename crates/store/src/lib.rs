@@ -26,6 +26,7 @@ mod inbox_watch;
 mod label_folder;
 mod lease;
 mod listen;
+mod lookups;
 mod mirrored;
 mod missing;
 mod orders;
@@ -42,6 +43,7 @@ mod runs;
 mod server_locks;
 mod soundness;
 mod statements;
+mod story;
 mod sweeps;
 mod tenure;
 mod tokens;
@@ -66,6 +68,7 @@ pub use inbox_watch::{Heard, InboxWatch};
 pub use label_folder::{Draft, Finished, LabelFolder};
 pub use lease::Lease;
 pub use listen::ChangeWatch;
+pub use lookups::{Answer, WaitingRow};
 pub use mirrored::{
     campaigns::OpenCampaign,
     compare::{Compared, Unlike},
@@ -82,6 +85,7 @@ pub use products::ProductWrite;
 pub use rate::RateBlock;
 pub use reread::{OpenOrder, Paces};
 pub use runs::{RunId, RunResult};
+pub use story::{Event, Happened, Subject};
 pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 pub use tenure::Tenure;
 pub use tokens::{KeptToken, LoginOnRecord};

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result};
-use espelho_model::sync::Resource;
+use espelho_model::{sync::Resource, text::Locale};
 use espelho_sandbox::{Control, Options as SandboxOptions, Sandbox};
 use espelho_store::{Store, Table};
 use espelho_sync_engine::{Options, Progress, Silent, StoreReport, reconcile};
@@ -140,7 +140,11 @@ async fn once(
     folder: &std::path::Path,
     json: bool,
 ) -> Result<u8> {
-    let progress = progress::for_stderr(espelho_model::clock::SystemClock::shared());
+    let progress = progress::for_stderr(
+        espelho_model::clock::SystemClock::shared(),
+        Locale::default(),
+        std::collections::HashMap::new(),
+    );
     let shared = open(configuration, progress, stop).await?;
     let mut reports: Vec<StoreReport> = Vec::new();
     for config in &configuration.stores {

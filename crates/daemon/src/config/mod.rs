@@ -4,6 +4,7 @@ mod cadence;
 mod file;
 mod installation;
 mod labels;
+mod people;
 mod push;
 mod secret;
 mod store;
@@ -11,7 +12,7 @@ mod webhook;
 
 use std::path::{Path, PathBuf};
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text::Locale};
 
 use crate::{
     http::webhook::Receiving,
@@ -20,6 +21,7 @@ use crate::{
 
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
+pub(crate) use people::of_installation as people;
 pub(crate) use store::{Environment, StoreConfig};
 pub(crate) use webhook::WebhookConfig;
 
@@ -43,6 +45,11 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// How the service writes for people: the installation's language and time zone.
+    pub(crate) fn locale(&self) -> Locale {
+        Locale { language: self.installation.language, timezone: self.installation.timezone }
+    }
+
     /// Those that receive webhooks, with the secrets that are configured.
     pub(crate) fn receiving(&self) -> Receiving {
         let receives =

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use espelho_model::{Clock, StoreKey};
 use espelho_sync_engine::{
-    Audit, AuditOptions, Examination, Options, Problem, Progress, StoreReport, Trouble,
+    Audit, AuditOptions, Examination, Options, Position, Problem, Progress, StoreReport, Trouble,
 };
 
 use super::{Asked, AskedAudit, AskedExamination, Event};
@@ -88,9 +88,9 @@ fn pass_on(event: Event, store: &StoreKey, progress: &dyn Progress) {
                 progress.begin(store, resource, resumed);
             }
         }
-        Event::Advance { resource, done, total } => {
+        Event::Advance { resource, done, total, requests_left } => {
             if let Ok(resource) = resource.parse() {
-                progress.advance(store, resource, done, total);
+                progress.advance(store, resource, Position { done, total, requests_left });
             }
         }
         Event::End { resource } => {
