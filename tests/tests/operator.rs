@@ -136,7 +136,7 @@ async fn status_without_a_service_looks_at_the_database_itself(kind: Kind) {
             && store["token_expires_at"].is_string()
             && store["last_success"].is_string()
     );
-    assert_eq!(installation.run(&["errors"]).await.expect(0).stdout, "nenhum erro / no errors\n");
+    assert_eq!(installation.run(&["errors"]).await.expect(0).stdout, "nenhum erro\n");
 }
 
 async fn what_fails_is_shown_with_cause_and_next_step(kind: Kind) {
@@ -165,7 +165,7 @@ async fn what_fails_is_shown_with_cause_and_next_step(kind: Kind) {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");
     }
     let why = installation.run(&["explain", "order", "P00002"]).await.expect(0);
-    assert!(why.stdout.contains("not in the mirror") && why.stdout.contains(error), "{why}");
+    assert!(why.stdout.contains("não está no espelho") && why.stdout.contains(error), "{why}");
 }
 
 async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
@@ -268,7 +268,7 @@ async fn one_thing_is_explained(kind: Kind) {
     assert_eq!((&found["row"]["sides"]["order_items"], &found["row"]["gone_at"]), (&json!(1), &Value::Null));
     assert_eq!(found["changes"][0]["op"], json!("insert"));
     let shown = installation.run(&["explain", "order", "P00002"]).await.expect(0);
-    assert!(shown.stdout.contains("status: paid") && !shown.stdout.contains("Ávila"), "{shown}");
+    assert!(shown.stdout.contains("pedido P00002, pago") && !shown.stdout.contains("Ávila"), "{shown}");
     installation.run(&["explain", "order", "P00009"]).await.expect(1);
     installation.run(&["explain", "ordr", "P00002"]).await.expect(2).says("did you mean \"order\"?");
 }

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use chrono::NaiveDate;
+use chrono::{Datelike as _, NaiveDate};
 use clap::{Args, Parser, Subcommand};
 use espelho_model::{
-    sync::Resource,
+    sync::Target,
     text::{Language, Locale},
 };
 use espelho_sync_engine::Subject;
@@ -45,11 +45,12 @@ pub struct ResyncArgs {
     /// Only this store (repeatable).
     #[arg(long, value_name = "KEY", requires = "resync")]
     pub store: Vec<String>,
-    /// Only these, separated by commas: orders, products.
+    /// Only these, separated by commas: orders, products (both, where none is named), shipments, tracking, invoices, events,
+    /// financial, labels, campaigns, media_images, profile.
     #[arg(long, value_name = "RESOURCE", value_delimiter = ',', requires = "resync")]
-    pub only: Vec<Resource>,
-    /// Only orders created since this day (YYYY-MM-DD); nothing is marked as gone then.
-    #[arg(long, value_name = "DATE", requires = "resync")]
+    pub only: Vec<Target>,
+    /// Only orders created since this day (2026-01-31 or 31/01/2026); nothing is marked as gone then.
+    #[arg(long, value_name = "DATE", requires = "resync", value_parser = day)]
     pub since: Option<NaiveDate>,
     /// Begin anew instead of resuming.
     #[arg(long, requires = "resync")]
@@ -63,6 +64,15 @@ pub struct ResyncArgs {
     /// Mark rows as gone however many the marketplace no longer lists.
     #[arg(long, requires = "resync")]
     pub accept_gone: bool,
+}
+
+/// Reads a day as ISO 8601 or as Brazil writes it.
+fn day(text: &str) -> Result<NaiveDate, String> {
+    ["%Y-%m-%d", "%d/%m/%Y"]
+        .iter()
+        .find_map(|form| NaiveDate::parse_from_str(text, form).ok())
+        .filter(|day| day.year() >= 2000)
+        .ok_or_else(|| format!("{text:?}: 2026-01-31 / 31/01/2026"))
 }
 
 /// The commands.
@@ -110,21 +120,17 @@ pub enum Command {
         #[arg(long, value_name = "KEY")]
         store: Option<String>,
     },
-    /// Every row that is not mirrored, with its cause and the next step.
-    Errors {
-        /// Only this store.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
-    },
-    /// What the mirror knows about one thing: its row, its changes, its failures, deliveries that wait.
+    /// What failed, is held, in doubt or waits, by cause, with the next step.
+    Errors(ErrorsArgs),
+    /// The story of one thing in order of time: deliveries, mirror, what the ERP wants, each call with its proof.
     Explain(ExplainArgs),
     /// What guards hold, with the reason.
     Held,
     /// Lets what guards hold pass, once.
     Release(DecideArgs),
-    /// Looks at what failed, or is in doubt, anew.
-    Retry(DecideArgs),
-    /// Never looks at it again.
+    /// Looks at what failed, is in doubt or was ignored, anew.
+    Retry(RetryArgs),
+    /// Does not look at it again, until `espelho retry`.
     Ignore(DecideArgs),
     /// What would be sent to the marketplace now: every call, with its cost.
     Plan {
@@ -220,35 +226,64 @@ pub struct DecideArgs {
     /// Only in this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
+    /// Do not ask.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// `espelho retry`.
+#[derive(Args, Clone, Debug)]
+pub struct RetryArgs {
+    /// Which rows.
+    #[command(flatten)]
+    pub decide: DecideArgs,
+    /// With --all: what was ignored instead of what failed. A command in doubt is brought back by its number only.
+    #[arg(long, requires = "all")]
+    pub ignored: bool,
+}
+
+/// What the commands that write a wish have in common.
+#[derive(Args, Clone, Debug)]
+pub struct WriteArgs {
+    /// The store, where there are several.
+    #[arg(long, value_name = "KEY")]
+    pub store: Option<String>,
+    /// Wait up to 5 s for what becomes of it, also where stdout is no terminal.
+    #[arg(long, conflicts_with = "no_wait")]
+    pub wait: bool,
+    /// Do not wait, also on a terminal.
+    #[arg(long)]
+    pub no_wait: bool,
 }
 
 /// `espelho stock`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum StockCommand {
     /// The stock is so much (erp_stock).
+    #[command(allow_negative_numbers = true)]
     Set {
         /// Whose stock.
         sku: String,
-        /// Where: stock_locations.location_id.
+        /// Where: the location's id or name.
         location: String,
         /// How much.
         quantity: String,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
     /// The stock is so much more, or less (command stock.adjust).
     #[command(allow_negative_numbers = true)]
     Adjust {
         /// Whose stock.
         sku: String,
-        /// Where: stock_locations.location_id.
+        /// Where: the location's id or name.
         location: String,
         /// How much more; below zero, less.
         delta: String,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
 }
 
@@ -256,6 +291,7 @@ pub enum StockCommand {
 #[derive(Clone, Debug, Subcommand)]
 pub enum PriceCommand {
     /// A unit costs so much (erp_prices).
+    #[command(allow_negative_numbers = true)]
     Set {
         /// Whose price.
         sku: String,
@@ -264,9 +300,9 @@ pub enum PriceCommand {
         /// From this quantity on.
         #[arg(long, value_name = "N", default_value_t = 1)]
         min_quantity: u32,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
 }
 
@@ -282,9 +318,9 @@ pub enum OrdersCommand {
         /// What the status wants, as JSON: {"tracking_code": "…"}.
         #[arg(long, value_name = "JSON")]
         data: Option<String>,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
     /// Replaces an order's notes (command order.notes).
     Notes {
@@ -292,9 +328,9 @@ pub enum OrdersCommand {
         number: String,
         /// The text; an empty one clears them.
         text: String,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
 }
 
@@ -311,9 +347,9 @@ pub enum LabelsCommand {
         /// Also where there are some, which are discarded.
         #[arg(long)]
         regenerate: bool,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
 }
 
@@ -327,9 +363,9 @@ pub enum CampaignsCommand {
         /// campaign_listings.item_id
         #[arg(required = true)]
         listings: Vec<String>,
-        /// The store, where there are several.
-        #[arg(long, value_name = "KEY")]
-        store: Option<String>,
+        /// Where it is written, and whether its answer is waited for.
+        #[command(flatten)]
+        write: WriteArgs,
     },
 }
 
@@ -349,20 +385,35 @@ pub struct ImportArgs {
     pub kind: ImportKind,
     /// The file; its first line names the columns.
     pub file: PathBuf,
-    /// The store, where there are several.
+    /// Where it is written, and whether its answer is waited for.
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// `espelho errors`.
+#[derive(Args, Clone, Debug)]
+pub struct ErrorsArgs {
+    /// Only this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
+    /// Only this cause.
+    #[arg(long, value_name = "CODE")]
+    pub code: Option<String>,
+    /// Every row, not only the causes.
+    #[arg(long)]
+    pub all: bool,
 }
 
 /// `espelho explain`.
 #[derive(Args, Clone, Debug)]
+#[command(override_usage = "espelho explain [OPTIONS] [ENTITY] <KEY>")]
 pub struct ExplainArgs {
-    /// What kind of thing, as in the change feed: order, product, shipment…
+    /// What kind of thing, as in the change feed: order, product, shipment… Left out, everything that bears the KEY is told.
     #[arg(value_name = "ENTITY")]
-    pub entity: String,
-    /// Which one, as in the change feed.
+    pub first: String,
+    /// Which one: an order's number, a SKU, a command's number, a shipment's id.
     #[arg(value_name = "KEY")]
-    pub key: String,
+    pub second: Option<String>,
     /// Only in this store.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
@@ -419,4 +470,23 @@ pub struct DemoArgs {
     /// Another number, another store.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_read_in_both_forms() {
+        let day_of = |text| day(text).ok().map(|day| day.to_string());
+        for (text, expected) in [
+            ("2026-01-31", Some("2026-01-31")),
+            ("31/01/2026", Some("2026-01-31")),
+            ("01/31/2026", None),
+            ("31/01/26", None),
+            ("ontem", None),
+        ] {
+            assert_eq!(day_of(text).as_deref(), expected, "{text}");
+        }
+    }
 }

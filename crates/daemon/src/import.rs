@@ -7,7 +7,10 @@ use espelho_model::{StoreKey, text, text::Text};
 use espelho_store::{Error as StoreError, PriceWish, StockWish, Store};
 use rust_decimal::Decimal;
 
-use crate::cli::ImportKind;
+use crate::{
+    cli::ImportKind,
+    number::{self, Convention, Reading},
+};
 
 /// Bad lines that are named, at most.
 const MOST_NAMED: usize = 20;
@@ -59,28 +62,6 @@ impl Rows {
             Self::Prices(rows) => store.want_prices(key, rows).await,
         }
     }
-}
-
-/// A number as people and programs write it: `1234.5`, `1234,5`, `1.234,50`.
-pub(crate) fn number(text: &str) -> Option<Decimal> {
-    let text = text.trim();
-    let plain = match (text.contains(','), text.contains('.')) {
-        (true, true) if text.rfind(',') > text.rfind('.') => text.replace('.', "").replace(',', "."),
-        (true, true) => text.replace(',', ""),
-        (true, false) => text.replace(',', "."),
-        _ => text.to_owned(),
-    };
-    Decimal::from_str_exact(&plain).ok()
-}
-
-/// Whether a point stands where it may be between thousands or before three decimals: `1.234`.
-fn is_ambiguous(text: &str) -> bool {
-    let mut parts = text.split('.');
-    let digits =
-        |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
-    let first = parts.next().unwrap_or_default();
-    let rest: Vec<&str> = parts.collect();
-    !rest.is_empty() && (1..=3).any(|length| digits(first, length)) && rest.iter().all(|part| digits(part, 3))
 }
 
 /// Reads a file of a kind.
@@ -174,8 +155,8 @@ fn check_price(
 struct Line<'a> {
     names: &'a csv::StringRecord,
     values: &'a csv::StringRecord,
-    /// Whether the file is one of those in which a point may stand between thousands.
-    is_brazilian: bool,
+    /// Which separator stands before decimals in this file.
+    convention: Convention,
 }
 
 impl Line<'_> {
@@ -189,16 +170,24 @@ impl Line<'_> {
     }
 
     fn number(&self, name: &str) -> Result<Option<Decimal>, Text> {
-        match self.optional(name) {
-            None => Ok(None),
-            Some(text) if self.is_brazilian && is_ambiguous(text) => {
-                let plain = text.replace('.', "");
-                Err(text!("files-ambiguous", field = name, value = text, plain = plain))
+        let Some(text) = self.optional(name) else { return Ok(None) };
+        match number::read(text, self.convention) {
+            Reading::Clear(number) => Ok(Some(number)),
+            Reading::Ambiguous { thousands, decimals } => {
+                let decimals = match self.convention {
+                    Convention::Comma => decimals.normalize().to_string().replace('.', ","),
+                    Convention::Point | Convention::Unknown => decimals.normalize().to_string(),
+                };
+                let thousands = thousands.to_string();
+                Err(text!(
+                    "files-ambiguous",
+                    field = name,
+                    value = text,
+                    thousands = thousands,
+                    decimals = decimals
+                ))
             }
-            Some(text) => {
-                let problem = || text!("value-not-number-but", field = name, value = text);
-                number(text).map(Some).ok_or_else(problem)
-            }
+            Reading::Unreadable => Err(text!("value-not-number-but", field = name, value = text)),
         }
     }
 }
@@ -220,6 +209,7 @@ fn read<T>(
     let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
     let first = file.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiter = if first.contains(&b';') { b';' } else { b',' };
+    let convention = if delimiter == b';' { Convention::Comma } else { Convention::Point };
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).flexible(false).from_reader(file);
     let names = reader.headers().map_err(|error| BadLines::one(1, unreadable(&error)))?.clone();
     let has = |name: &&&str| names.iter().any(|column| column.trim().eq_ignore_ascii_case(name));
@@ -236,7 +226,7 @@ fn read<T>(
         match values {
             Ok(values) => {
                 let line = values.position().map_or(0, csv::Position::line);
-                match row(&Line { names: &names, values: &values, is_brazilian: delimiter == b';' }) {
+                match row(&Line { names: &names, values: &values, convention }) {
                     Ok(row) => rows.push(row),
                     Err(problem) => bad.push((line, problem)),
                 }
@@ -262,18 +252,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_spreadsheets_and_programs_write_them() {
-        for (text, is) in [
-            ("12", "12"),
-            ("12.5", "12.5"),
-            ("12,5", "12.5"),
-            ("1.234,50", "1234.50"),
-            ("1,234.50", "1234.50"),
+    fn a_number_that_may_mean_two_is_named_with_both() {
+        let stock_of = |text: &str| stock(text.as_bytes()).map(|rows| rows[0].quantity.to_string());
+        for (file, is) in [
+            ("sku;location_id;quantity\nA;1;1.234,5\n", Ok("1234.5")),
+            ("sku;location_id;quantity\nA;1;1,234\n", Ok("1.234")),
+            ("sku,location_id,quantity\nA,1,1.234\n", Ok("1.234")),
+            (
+                "sku;location_id;quantity\nA;1;1.990\n",
+                Err("linha 2: quantity é \"1.990\": escreva 1990 ou 1,99"),
+            ),
+            (
+                "sku,location_id,quantity\nA,1,\"1,990\"\n",
+                Err("linha 2: quantity é \"1,990\": escreva 1990 ou 1.99"),
+            ),
         ] {
-            assert_eq!(number(text).unwrap().to_string(), is, "{text}");
-        }
-        for bad in ["", "abc", "1,2,3", "NaN", "1e5", "--1"] {
-            assert_eq!(number(bad), None, "{bad}");
+            let read = stock_of(file).map_err(|bad| bad.in_portuguese().remove(0));
+            assert_eq!(read, is.map(str::to_owned).map_err(str::to_owned), "{file}");
         }
     }
 

@@ -5,7 +5,10 @@
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
 //! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong,
 //! `status` how everything is, `handover` lets one process do another's run, `local` asks the service here, and `ports` says
-//! who has a port.
+//! who has a port. `output` is standard output, `number` reads numbers as people write them.
+
+#[macro_use]
+mod output;
 
 mod alarms;
 pub mod cli;
@@ -25,6 +28,7 @@ mod lifecycle;
 mod local;
 mod locale;
 mod measure;
+mod number;
 mod panics;
 mod passwords;
 mod place;

@@ -1,105 +1,142 @@
-//! Progress on the terminal: a bar for each store and resource; elsewhere a line now and then.
+//! Progress on the terminal: a bar for each store and target; elsewhere a line now and then.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+mod words;
 
-use espelho_model::{Clock, StoreKey, sync::Resource};
-use espelho_sync_engine::Progress;
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use espelho_model::{Clock, StoreKey, sync::Target, text, text::Locale};
+use espelho_sync_engine::{Position, Progress};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use self::words::Pace;
 
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(15);
 
-type Key = (StoreKey, Resource);
+type Key = (StoreKey, Target);
+
+/// What the words of all passes need.
+struct Speaker {
+    clock: Arc<dyn Clock>,
+    locale: Locale,
+    /// Requests a minute of each store.
+    budgets: HashMap<StoreKey, u32>,
+}
+
+/// When a pass began, and how many rows were dealt with then.
+#[derive(Clone, Copy)]
+struct Begun {
+    at: Duration,
+    resumed: u64,
+}
 
 /// Bars on a terminal.
-pub(crate) struct Bars {
+struct Bars {
+    speaker: Speaker,
     all: MultiProgress,
-    bars: Mutex<HashMap<Key, ProgressBar>>,
+    bars: Mutex<HashMap<Key, (ProgressBar, Begun)>>,
 }
 
 /// Lines for logs and pipes.
-pub(crate) struct Lines {
-    clock: Arc<dyn Clock>,
-    last: Mutex<HashMap<Key, Duration>>,
+struct Lines {
+    speaker: Speaker,
+    /// With the time of the last line.
+    passes: Mutex<HashMap<Key, (Begun, Duration)>>,
 }
 
 /// What suits stderr.
-pub(crate) fn for_stderr(clock: Arc<dyn Clock>) -> Arc<dyn Progress> {
+pub(crate) fn for_stderr(
+    clock: Arc<dyn Clock>,
+    locale: Locale,
+    budgets: HashMap<StoreKey, u32>,
+) -> Arc<dyn Progress> {
+    let speaker = Speaker { clock, locale, budgets };
     if std::io::IsTerminal::is_terminal(&std::io::stderr()) {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-        return Arc::new(Bars { all, bars: Mutex::default() });
+        return Arc::new(Bars { speaker, all, bars: Mutex::default() });
     }
-    Arc::new(Lines { clock, last: Mutex::default() })
+    Arc::new(Lines { speaker, passes: Mutex::default() })
 }
 
-impl Bars {
-    fn bars(&self) -> MutexGuard<'_, HashMap<Key, ProgressBar>> {
-        self.bars.lock().unwrap_or_else(PoisonError::into_inner)
+impl Speaker {
+    fn now(&self) -> Duration {
+        self.clock.monotonic()
     }
+
+    fn pace(&self, store: &StoreKey, position: Position, begun: Begun) -> Pace {
+        Pace {
+            position,
+            read: position.done.saturating_sub(begun.resumed),
+            elapsed: self.now().saturating_sub(begun.at),
+            per_minute: self.budgets.get(store).copied(),
+        }
+    }
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Progress for Bars {
-    fn begin(&self, store: &StoreKey, resource: Resource, resumed: u64) {
+    fn begin(&self, store: &StoreKey, target: Target, resumed: u64) {
         let bar = self.all.add(ProgressBar::no_length());
-        bar.set_style(style("{prefix:24} {pos:>7} rows  {rate:>10}  {elapsed}"));
-        bar.set_prefix(format!("{store} {resource}"));
+        bar.set_style(style("{prefix:24} {pos:>7}  {elapsed}"));
+        bar.set_prefix(format!("{store} {target}"));
         bar.set_position(resumed);
-        bar.reset_eta();
-        self.bars().insert((store.clone(), resource), bar);
+        let begun = Begun { at: self.speaker.now(), resumed };
+        locked(&self.bars).insert((store.clone(), target), (bar, begun));
     }
 
-    fn advance(&self, store: &StoreKey, resource: Resource, done: u64, total: Option<u64>) {
-        let bars = self.bars();
-        let Some(bar) = bars.get(&(store.clone(), resource)) else { return };
-        if let (None, Some(total)) = (bar.length(), total) {
-            bar.set_style(style("{prefix:24} {wide_bar} {pos:>7}/{len:7} {rate:>10}  ETA {eta}"));
+    fn advance(&self, store: &StoreKey, target: Target, position: Position) {
+        let bars = locked(&self.bars);
+        let Some((bar, begun)) = bars.get(&(store.clone(), target)) else { return };
+        if let Some(total) = position.total {
+            if bar.length().is_none() {
+                bar.set_style(style("{prefix:24} {wide_bar} {pos:>7}/{len:7} {msg}"));
+            }
             bar.set_length(total);
         }
-        bar.set_position(done);
+        bar.set_position(position.done);
+        let left = self.speaker.pace(store, position, *begun).left();
+        bar.set_message(left.map(|left| left.message(self.speaker.locale)).unwrap_or_default());
     }
 
-    fn end(&self, store: &StoreKey, resource: Resource) {
-        if let Some(bar) = self.bars().remove(&(store.clone(), resource)) {
+    fn end(&self, store: &StoreKey, target: Target) {
+        if let Some((bar, _)) = locked(&self.bars).remove(&(store.clone(), target)) {
             bar.finish_and_clear();
         }
     }
 }
 
 fn style(template: &str) -> ProgressStyle {
-    let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-        // A rate that cannot be shown leaves its place empty; there is nobody to tell.
-        let _ = write!(text, "{:.1}/s", state.per_sec());
-    };
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key("rate", rate)
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Progress for Lines {
-    fn begin(&self, store: &StoreKey, resource: Resource, resumed: u64) {
+    fn begin(&self, store: &StoreKey, target: Target, resumed: u64) {
         if resumed > 0 {
-            eprintln!("{store} {resource}: going on after {resumed} rows");
+            let resumed = text!("progress-resumed", rows = resumed);
+            eprintln!("{store} {target}: {}", resumed.message(self.speaker.locale));
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.insert((store.clone(), resource), self.clock.monotonic());
+        let now = self.speaker.now();
+        locked(&self.passes).insert((store.clone(), target), (Begun { at: now, resumed }, now));
     }
 
-    fn advance(&self, store: &StoreKey, resource: Resource, done: u64, total: Option<u64>) {
-        let now = self.clock.monotonic();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(at) = last.get_mut(&(store.clone(), resource)) else { return };
-        if now - *at < LINE_EVERY {
+    fn advance(&self, store: &StoreKey, target: Target, position: Position) {
+        let now = self.speaker.now();
+        let mut passes = locked(&self.passes);
+        let Some((begun, last)) = passes.get_mut(&(store.clone(), target)) else { return };
+        if now.saturating_sub(*last) < LINE_EVERY {
             return;
         }
-        *at = now;
-        match total {
-            Some(total) if total > 0 => {
-                eprintln!("{store} {resource}: {done} of {total} rows ({} %)", done * 100 / total);
-            }
-            _ => eprintln!("{store} {resource}: {done} rows"),
-        }
+        *last = now;
+        let line = self.speaker.pace(store, position, *begun).line();
+        eprintln!("{store} {target}: {}", line.message(self.speaker.locale));
     }
 
-    fn end(&self, _: &StoreKey, _: Resource) {}
+    fn end(&self, _: &StoreKey, _: Target) {}
 }

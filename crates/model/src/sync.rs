@@ -43,6 +43,123 @@ impl FromStr for Resource {
     }
 }
 
+/// What a reconciliation can be asked for: the resources that have listings, what hangs on orders, and what is read whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// A resource that is listed page by page.
+    Listed(Resource),
+    /// The shipments of all orders, with their labels.
+    Shipments,
+    /// The way of the shipments.
+    Tracking,
+    /// The fiscal documents of all orders.
+    Invoices,
+    /// The timelines of all orders.
+    Events,
+    /// The money of all orders.
+    Financial,
+    /// The files of labels that are ready.
+    Labels,
+    /// Campaigns, with the listings that are or could be in them.
+    Campaigns,
+    /// The store's images.
+    MediaImages,
+    /// What the store says of itself.
+    Profile,
+}
+
+impl Target {
+    /// Every target, in the order in which a run takes them.
+    pub const ALL: [Self; 11] = [
+        Self::Listed(Resource::Orders),
+        Self::Listed(Resource::Products),
+        Self::Shipments,
+        Self::Tracking,
+        Self::Invoices,
+        Self::Events,
+        Self::Financial,
+        Self::Labels,
+        Self::Campaigns,
+        Self::MediaImages,
+        Self::Profile,
+    ];
+
+    /// The name used in reports and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Listed(resource) => resource.as_str(),
+            Self::Shipments => "shipments",
+            Self::Tracking => "tracking",
+            Self::Invoices => "invoices",
+            Self::Events => "events",
+            Self::Financial => "financial",
+            Self::Labels => "labels",
+            Self::Campaigns => "campaigns",
+            Self::MediaImages => "media_images",
+            Self::Profile => "profile",
+        }
+    }
+}
+
+impl From<Resource> for Target {
+    fn from(resource: Resource) -> Self {
+        Self::Listed(resource)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The tables of the contract that are written with a target, by their own names.
+const TABLES: [(&str, Target); 15] = [
+    ("order_items", Target::Listed(Resource::Orders)),
+    ("order_benefits", Target::Listed(Resource::Orders)),
+    ("product_prices", Target::Listed(Resource::Products)),
+    ("product_stock", Target::Listed(Resource::Products)),
+    ("stock_locations", Target::Listed(Resource::Products)),
+    ("prices", Target::Listed(Resource::Products)),
+    ("stock", Target::Listed(Resource::Products)),
+    ("order_invoices", Target::Invoices),
+    ("fiscal", Target::Invoices),
+    ("order_events", Target::Events),
+    ("order_splits", Target::Financial),
+    ("shipment_labels", Target::Labels),
+    ("campaign_listings", Target::Campaigns),
+    ("store_profiles", Target::Profile),
+    ("media", Target::MediaImages),
+];
+
+/// Tables of the contract that no route of the marketplace lists: only deliveries and the ERP's own commands fill them.
+const UNREAD: [&str; 5] =
+    ["price_lists", "listings", "occurrences", "conversations", "conversation_messages"];
+
+/// A word that names nothing to reconcile.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum UnknownTarget {
+    /// The contract has it, and no route reads it.
+    #[error("no route of the marketplace lists {0}: webhooks and commands alone fill it; leave it out")]
+    Unread(String),
+    /// Nothing has this name.
+    #[error("{0:?} is not something to reconcile: choose from {known}", known = Target::ALL.map(Target::as_str).join(", "))]
+    Unknown(String),
+}
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let own = Self::ALL.into_iter().find(|target| target.as_str() == text);
+        let table = || TABLES.into_iter().find(|(table, _)| *table == text).map(|(_, target)| target);
+        own.or_else(table).ok_or_else(|| match UNREAD.contains(&text) {
+            true => UnknownTarget::Unread(text.to_owned()),
+            false => UnknownTarget::Unknown(text.to_owned()),
+        })
+    }
+}
+
 /// How a run, or its part for one store or resource, ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunState {
@@ -100,7 +217,26 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use super::RunState::{self, Complete, Failed, Partial};
+    use super::{
+        Resource,
+        RunState::{self, Complete, Failed, Partial},
+        Target, UnknownTarget,
+    };
+
+    #[test]
+    fn every_target_is_read_by_its_name_and_by_its_tables() {
+        for target in Target::ALL {
+            assert_eq!(target.as_str().parse(), Ok(target));
+        }
+        for (name, target) in [
+            ("stock", Ok(Target::Listed(Resource::Products))),
+            ("order_invoices", Ok(Target::Invoices)),
+            ("price_lists", Err(UnknownTarget::Unread("price_lists".into()))),
+            ("ordes", Err(UnknownTarget::Unknown("ordes".into()))),
+        ] {
+            assert_eq!(name.parse::<Target>(), target);
+        }
+    }
 
     #[test]
     fn a_whole_is_complete_or_failed_only_when_all_its_parts_are() {

@@ -270,7 +270,7 @@ impl Store {
     }
 }
 
-fn effect(row: &Row) -> Result<Effect, Error> {
+pub(crate) fn effect(row: &Row) -> Result<Effect, Error> {
     let word = row.text(7)?;
     let state = EffectState::ALL.into_iter().find(|state| state.as_str() == word);
     Ok(Effect {

@@ -13,14 +13,14 @@ pub(crate) const CHANGES: &str = "SELECT seq, op, at FROM changes WHERE store = 
     ORDER BY seq DESC LIMIT 20";
 pub(crate) const ERRORS_OF: &str =
     "SELECT code, error, hint, at FROM v_errors WHERE store = $1 AND entity = $2 AND key = $3";
-pub(crate) const ERRORS: &str = "SELECT store, entity, key, code, error, hint, at FROM v_errors WHERE $1 = '' OR store = $1 \
-    ORDER BY store, at DESC, entity, key LIMIT $2";
+/// With what a command or a label is about: nobody knows command 8 by its number.
+pub(crate) const ERRORS: &str = "SELECT v.store, v.entity, v.key, v.code, v.error, v.hint, v.at, c.kind, COALESCE(c.key, l.order_number) \
+    FROM v_errors v LEFT JOIN commands c ON c.id = CASE WHEN v.entity = 'command' THEN CAST(v.key AS BIGINT) END \
+    LEFT JOIN shipment_labels l ON v.entity = 'shipment_label' AND l.store = v.store AND l.id = v.key \
+    WHERE $1 = '' OR v.store = $1 ORDER BY v.store, v.at DESC, v.entity, v.key LIMIT $2";
 /// What hangs on an order, by table.
 const SIDES: [&str; 6] =
     ["order_items", "order_invoices", "order_events", "order_splits", "shipments", "shipment_labels"];
-/// Deliveries that are looked through at a time.
-const DELIVERIES: i64 = 500;
-
 /// A mirrored row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
@@ -55,6 +55,10 @@ pub struct ErrorRow {
     pub hint: String,
     /// Since when.
     pub at: DateTime<Utc>,
+    /// The command's kind, of a command.
+    pub kind: Option<String>,
+    /// The order, the SKU or whatever else a command or a label is about.
+    pub subject: Option<String>,
 }
 
 /// A kind of thing that can be explained.
@@ -180,7 +184,8 @@ impl Store {
         let read = |row: &crate::driver::Row| {
             let (store, entity, key) = (store.to_string(), entity.to_owned(), key.to_owned());
             let [code, error, hint] = [row.text(0)?, row.text(1)?, row.text(2)?];
-            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(3)? })
+            let (kind, subject) = (None, None);
+            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(3)?, kind, subject })
         };
         rows.iter().map(read).collect()
     }
@@ -195,29 +200,10 @@ impl Store {
         let read = |row: &crate::driver::Row| {
             let [store, entity, key] = [row.text(0)?, row.text(1)?, row.foreign_text(2)?];
             let [code, error, hint] = [row.text(3)?, row.text(4)?, row.text(5)?];
-            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(6)? })
+            let (kind, subject) = (row.optional_foreign_text(7)?, row.optional_foreign_text(8)?);
+            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(6)?, kind, subject })
         };
         rows.iter().map(read).collect()
-    }
-
-    /// Deliveries that wait in the inbox and name `word` anywhere: their event, and when they came.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn deliveries_naming(
-        &self,
-        store: &StoreKey,
-        word: &str,
-    ) -> Result<Vec<(Option<String>, DateTime<Utc>)>, Error> {
-        let (mut found, mut after) = (Vec::new(), 0);
-        loop {
-            let batch = self.unhandled(store, after, DELIVERIES).await?;
-            let Some(last) = batch.last() else { return Ok(found) };
-            after = last.id;
-            let names = |body: &[u8]| body.windows(word.len().max(1)).any(|part| part == word.as_bytes());
-            let naming = batch.into_iter().filter(|delivery| names(&delivery.body));
-            found.extend(naming.map(|delivery| (delivery.event, delivery.received_at)));
-        }
     }
 }
 

@@ -28,6 +28,7 @@ mod label_folder;
 mod lease;
 mod listen;
 mod lock_inspection;
+mod lookups;
 mod mirrored;
 mod missing;
 mod moved_tokens;
@@ -47,6 +48,7 @@ mod runs;
 mod server_locks;
 mod soundness;
 mod statements;
+mod story;
 mod sweeps;
 mod tenure;
 mod tokens;
@@ -75,6 +77,7 @@ pub use label_folder::{Draft, Finished, LabelFolder};
 pub use lease::Lease;
 pub use listen::ChangeWatch;
 pub use lock_inspection::{LockHolder, Process};
+pub use lookups::{Answer, WaitingRow};
 pub use mirrored::{
     campaigns::OpenCampaign,
     compare::{Compared, Unlike},
@@ -92,6 +95,7 @@ pub use rate::RateBlock;
 pub use reread::{OpenOrder, Paces};
 pub use rows_in_trouble::{DueDeadlines, RowsInTrouble};
 pub use runs::{RunId, RunResult};
+pub use story::{Event, Happened, Subject};
 pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 pub use tenure::Tenure;
 pub use tokens::{KeptToken, LoginOnRecord};

@@ -23,7 +23,7 @@ pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
 pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof, examine};
 pub use memory::StoreMemory;
 pub use owner::LeaseOwner;
-pub use progress::{Progress, Silent};
+pub use progress::{Position, Progress, Silent};
 pub use reconcile::{Options, StoreContext, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
 pub use room::Room;

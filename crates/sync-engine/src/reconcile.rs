@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{
     Clock, StoreKey,
-    sync::{Resource, RunState},
+    sync::{Resource, RunState, Target},
     text::Locale,
 };
 use espelho_store::{Lease, RunResult, Store};
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Problem, Progress, ResourceReport, StoreReport, Trouble,
     plan::gone::GoneGuard,
-    pull::{OrdersPull, PassOptions, ProductsPull, run_pass},
+    pull::{OrdersPull, PassOptions, ProductsPull, read_subresource, read_whole, run_pass, subresource_of},
     room::Room,
 };
 
@@ -54,8 +54,8 @@ pub struct StoreContext {
 /// What a reconciliation is to do.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only these resources; all when empty.
-    pub only: Vec<Resource>,
+    /// Only these; orders and products when empty.
+    pub only: Vec<Target>,
     /// Only orders created since this day; nothing is marked as gone then.
     pub since: Option<NaiveDate>,
     /// Begin anew instead of resuming.
@@ -115,11 +115,18 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
 
 async fn read_resources(context: &StoreContext, options: &Options) -> Vec<ResourceReport> {
     let mut reports = Vec::new();
-    for resource in Resource::ALL {
-        if !options.only.is_empty() && !options.only.contains(&resource) {
+    for target in Target::ALL {
+        let is_meant = match options.only.is_empty() {
+            true => matches!(target, Target::Listed(_)),
+            false => options.only.contains(&target),
+        };
+        if !is_meant {
             continue;
         }
-        let report = read_resource(context, options, resource).await;
+        let report = match target {
+            Target::Listed(resource) => read_resource(context, options, resource).await,
+            other => read_other(context, options, other).await,
+        };
         let hopeless =
             report.problem.as_ref().is_some_and(|p| p.trouble != Trouble::Guard && concerns_store(p));
         reports.push(report);
@@ -134,6 +141,15 @@ async fn read_resources(context: &StoreContext, options: &Options) -> Vec<Resour
 fn concerns_store(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Stopped)
         || matches!(problem.code.as_str(), "unreachable" | "database" | "setup" | "login_failed")
+}
+
+/// Reads what has no listing of its own pages: what hangs on orders, and what is read whole.
+async fn read_other(context: &StoreContext, options: &Options, target: Target) -> ResourceReport {
+    let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
+    match subresource_of(target) {
+        Some(part) => read_subresource(context, &client, target, part, options.dry_run).await,
+        None => read_whole(context, &client, target, options.dry_run).await,
+    }
 }
 
 async fn read_resource(context: &StoreContext, options: &Options, resource: Resource) -> ResourceReport {

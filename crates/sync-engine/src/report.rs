@@ -2,7 +2,7 @@
 
 use espelho_model::{
     StoreKey,
-    sync::{Counts, Resource, RunState},
+    sync::{Counts, RunState, Target},
     text,
     text::{Language, Locale, Text},
 };
@@ -42,7 +42,7 @@ pub struct Problem {
 #[derive(Clone, Debug)]
 pub struct ResourceReport {
     /// Which resource.
-    pub resource: Resource,
+    pub resource: Target,
     /// How it ended.
     pub state: RunState,
     /// Rows.
@@ -164,9 +164,9 @@ impl ResourceReport {
     pub const SHOWN: usize = 20;
 
     /// The report of a resource that has not begun.
-    pub fn new(resource: Resource) -> Self {
+    pub fn new(resource: impl Into<Target>) -> Self {
         Self {
-            resource,
+            resource: resource.into(),
             state: RunState::Complete,
             counts: Counts::default(),
             pages: 0,

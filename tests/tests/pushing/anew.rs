@@ -252,7 +252,7 @@ async fn a_row_that_cannot_be_read_stops_no_other() {
     let sql =
         "SELECT count(*) || '' AS n FROM erp_stock WHERE error_code = 'unreadable' AND hint LIKE '%UTF-8%'";
     erp.until(sql, |rows| rows == ["2"]).await;
-    let errors = erp.installation.run(&["errors"]).await.expect(0);
+    let errors = erp.installation.run(&["errors", "--all"]).await.expect(0);
     assert_eq!(errors.stdout.matches("[unreadable]").count(), 4, "{}", errors.stdout);
     erp.stop().await;
 }

@@ -112,7 +112,8 @@ async fn a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it
     let key = format!("{}/{}", goods[0].sku, goods[0].location);
     erp.installation.run(&["release", "stock", &key]).await.expect(0);
     erp.until(STATES, |states| states == ["done", "held", "held", "held"]).await;
-    erp.installation.run(&["release", "--all"]).await.expect(0);
+    erp.installation.run(&["release", "--all"]).await.expect(2).says("--yes");
+    erp.installation.run(&["release", "--all", "--yes"]).await.expect(0);
     erp.until(STATES, |states| states.iter().all(|state| state == "done")).await;
     assert_eq!((erp.stock_of(&goods[3]).await, erp.writes("/stock").len()), (0, 4));
     erp.stop().await;

@@ -13,3 +13,4 @@ mod outcomes;
 mod planned;
 mod prices;
 mod rest;
+mod wishes;

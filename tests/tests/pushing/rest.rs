@@ -161,7 +161,7 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     assert_eq!((erp.stock_of(&goods[0]).await, erp.stock_of(&goods[1]).await), (6, goods[1].quantity - 1));
     let explained = run(&["explain", "command", "1"], 0).await;
     assert!(
-        explained.stdout.contains("stock.adjust") && explained.stdout.contains("confirmed"),
+        explained.stdout.contains("stock.adjust") && explained.stdout.contains("confirmada"),
         "{}",
         explained.stdout
     );
@@ -172,7 +172,7 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     fs::write(erp.dir().join("ruim.csv"), &csv).unwrap();
     let path = erp.dir().join("ruim.csv").display().to_string();
     let refused = run(&["import", "stock", &path], 1).await;
-    assert!(refused.stderr.contains("line 3: quantity"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("linha 3: quantity"), "{}", refused.stderr);
     assert_eq!(erp.ask("SELECT sku AS s FROM erp_stock").await.len(), 1, "nothing of it is imported");
     fs::write(erp.dir().join("ruim.csv"), csv.replace(";x", ";3")).unwrap();
     run(&["import", "stock", &path], 0).await;

@@ -1,7 +1,7 @@
 //! `espelho --resync`: the mirror equals the marketplace, and what is asked for is no more than that takes.
 //!
 //! Here is a run from nothing and one without changes; `differences` has what changed in between, `doubts` what is not
-//! believed or not asked for, `shapes` the ways in which a marketplace may answer.
+//! believed or not asked for, `shapes` the ways in which a marketplace may answer, `targets` what `--only` names.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod comparison;
@@ -9,6 +9,7 @@ mod differences;
 mod doubts;
 mod shapes;
 mod shifting;
+mod targets;
 
 use std::collections::BTreeMap;
 

@@ -1,12 +1,18 @@
 //! `espelho held`, `release`, `retry`, `ignore`: what people decide about rows that are not done.
 
-use espelho_model::{StoreKey, push::PushState};
-use espelho_store::{HeldRow, TroubledRow, Wanted};
+use espelho_model::{
+    StoreKey,
+    push::PushState,
+    text,
+    text::{Locale, Text},
+};
+use espelho_store::{EffectState, HeldRow, Wanted};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
 use super::{
     errors::shown,
+    prompt,
     reading::{Reading, named},
     say,
 };
@@ -22,8 +28,25 @@ pub(super) enum Decision {
     Release,
     /// Looked at anew.
     Retry,
-    /// Never again.
+    /// What was ignored is looked at anew.
+    BringBack,
+    /// Not looked at any more.
     Ignore,
+}
+
+/// A row that something is decided about.
+#[derive(Clone, Debug)]
+struct Row {
+    store: StoreKey,
+    wanted: Wanted,
+    key: String,
+}
+
+/// How a decision ended.
+enum Decided {
+    Rows(usize),
+    /// Nobody has said that all these are meant.
+    Unconfirmed(usize),
 }
 
 pub(super) async fn held(cli: &Cli) -> u8 {
@@ -43,13 +66,13 @@ pub(super) async fn held(cli: &Cli) -> u8 {
                 .collect();
             println!("{}", json!({ "held": rows }));
         }
-        Ok(rows) if rows.is_empty() => println!("nada retido / nothing is held"),
+        Ok(rows) if rows.is_empty() => println!("{}", text!("wishes-nothing-held").message(cli.locale)),
         Ok(rows) => rows.iter().for_each(|row| {
             let [key, error, hint] = [&row.key, &row.error, &row.hint].map(|text| shown(text));
-            println!("{} {} {key}", row.store, row.entity);
-            println!("  causa / cause: {error}\n  próximo passo / next step: {hint}");
+            let next = text!("wishes-next-step", step = hint).message(cli.locale);
+            println!("{} {} {key}\n  {error}\n  {next}", row.store, row.entity);
         }),
-        Err(error) => return say(&Problem::from_store(&error), cli),
+        Err(error) => return say(&Problem::from_store(&error), cli.json),
     }
     exit::COMPLETE
 }
@@ -59,64 +82,135 @@ pub(super) async fn decide(cli: &Cli, decision: Decision, arguments: &DecideArgs
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let decided = decide_with(&reading, decision, arguments).await;
+    let decided = decide_with(cli, &reading, decision, arguments).await;
     reading.store.close().await;
     match decided {
-        Ok(count) => {
-            match cli.json {
-                true => println!("{}", json!({ "state": "complete", "rows": count })),
-                false => println!("{count} {}", decision.done()),
+        Ok(Decided::Rows(count)) => {
+            match (cli.json, count) {
+                (true, _) => println!("{}", json!({ "state": "complete", "rows": count })),
+                (false, 0) => println!("{}", text!("wishes-nothing-to-decide").message(cli.locale)),
+                (false, _) => println!("{}", decision.done(count).message(cli.locale)),
             }
             exit::COMPLETE
         }
-        Err(problem) => say(&problem, cli),
+        Ok(Decided::Unconfirmed(count)) => {
+            refuse(cli, &text!("wishes-needs-yes", rows = count), "unconfirmed")
+        }
+        Err(problem) => say(&problem, cli.json),
     }
+}
+
+fn refuse(cli: &Cli, text: &Text, code: &str) -> u8 {
+    let (error, next) = (text.message(cli.locale), text.next(cli.locale).unwrap_or_default());
+    eprintln!("✗ {error}\n  {next}");
+    if cli.json {
+        println!("{}", json!({"state": "failed", "errors": [{"code": code, "error": error, "hint": next}]}));
+    }
+    exit::CONFIGURATION
 }
 
 async fn decide_with(
+    cli: &Cli,
     reading: &Reading,
     decision: Decision,
     arguments: &DecideArgs,
-) -> Result<usize, Problem> {
-    let stores = named(&reading.configuration, arguments.store.as_deref())?;
-    let of_store = |error| Problem::from_store(&error);
-    let rows: Vec<(StoreKey, Wanted, String)> = match (arguments.entity, &arguments.key) {
-        (Some(entity), Some(key)) => match stores.as_slice() {
-            [store] => vec![(store.clone(), entity.wanted(), key.clone())],
-            _ => return Err(which_store()),
-        },
-        (entity, _) => {
-            let troubled = reading.store.troubled_rows().await.map_err(of_store)?;
-            // What is in doubt is decided one by one: whoever says "all" has looked at none of it.
-            let meant = troubled.into_iter().filter(|row| decision.means(row.state));
-            let meant = meant.filter(|row| entity.is_none_or(|entity| entity.wanted() == row.wanted));
-            let known = |row: &TroubledRow| stores.iter().find(|store| store.as_str() == row.store).cloned();
-            meant.filter_map(|row| Some((known(&row)?, row.wanted, row.key))).collect()
+) -> Result<Decided, Problem> {
+    let rows = match (arguments.entity, &arguments.key) {
+        (Some(entity), Some(key)) => {
+            match named(&reading.configuration, arguments.store.as_deref())?.as_slice() {
+                [store] => vec![Row { store: store.clone(), wanted: entity.wanted(), key: key.clone() }],
+                _ => return Err(which_store()),
+            }
+        }
+        _ => {
+            let rows = all(reading, decision, arguments).await?;
+            if decision.asks()
+                && !rows.is_empty()
+                && !confirmed(cli, reading, decision, arguments, &rows).await?
+            {
+                return Ok(Decided::Unconfirmed(rows.len()));
+            }
+            rows
         }
     };
-    let (state, lifts) = match decision {
-        Decision::Release => (PushState::New, true),
-        Decision::Retry => (PushState::New, false),
-        Decision::Ignore => (PushState::Ignored, false),
-    };
+    let (state, lifts) = decision.makes();
     let mut count = 0;
-    for (store, wanted, key) in rows {
-        let found = reading.store.decide(&store, wanted, &key, state, lifts).await.map_err(of_store)?;
-        count += usize::from(found);
+    for Row { store, wanted, key } in rows {
+        let found = reading.store.decide(&store, wanted, &key, state, lifts).await;
+        count += usize::from(found.map_err(|error| Problem::from_store(&error))?);
     }
     if count == 0 && arguments.key.is_some() {
-        return Err(Problem::worded(
-            Trouble::Failure,
-            "no_such_row",
-            "no row with this key is failed, held or doubtful",
-            "espelho errors shows those that are: use entity and key as they stand there",
-        ));
+        return Err(no_such_row(cli.locale));
     }
-    Ok(count)
+    Ok(Decided::Rows(count))
+}
+
+/// The rows that `--all` means.
+async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> Result<Vec<Row>, Problem> {
+    let stores = named(&reading.configuration, arguments.store.as_deref())?;
+    let failed = |error| Problem::from_store(&error);
+    let candidates: Vec<(String, Wanted, String)> = match decision {
+        Decision::BringBack => reading.store.ignored_rows().await.map_err(failed)?,
+        _ => {
+            // What is in doubt is decided one by one: whoever says "all" has looked at none of it.
+            let troubled = reading.store.troubled_rows().await.map_err(failed)?;
+            let meant = troubled.into_iter().filter(|row| decision.means(row.state));
+            meant.map(|row| (row.store, row.wanted, row.key)).collect()
+        }
+    };
+    let mut rows = Vec::new();
+    for (store, wanted, key) in candidates {
+        let is_meant = arguments.entity.is_none_or(|entity| entity.wanted() == wanted);
+        let Some(store) = stores.iter().find(|known| is_meant && known.as_str() == store) else { continue };
+        let row = Row { store: store.clone(), wanted, key };
+        if decision != Decision::BringBack || !is_in_doubt(reading, &row).await.map_err(failed)? {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// Whether nothing proves what came of a command's calls: brought back, it would be done twice.
+async fn is_in_doubt(reading: &Reading, row: &Row) -> Result<bool, espelho_store::Error> {
+    let (Wanted::Command, Ok(id)) = (row.wanted, row.key.parse()) else { return Ok(false) };
+    let effects = reading.store.effects_by_number(&row.store, id).await?;
+    Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
+}
+
+/// Shows what would be decided about, and asks whether that is meant.
+async fn confirmed(
+    cli: &Cli,
+    reading: &Reading,
+    decision: Decision,
+    arguments: &DecideArgs,
+    rows: &[Row],
+) -> Result<bool, Problem> {
+    for Row { store, wanted, key } in rows {
+        let answer = reading.store.answer_of(store, *wanted, key).await;
+        let error = answer.map_err(|error| Problem::from_store(&error))?.and_then(|answer| answer.error);
+        eprintln!("{store} {} {}\n  {}", wanted.as_str(), shown(key), shown(&error.unwrap_or_default()));
+    }
+    let question = decision.question(rows.len());
+    Ok(arguments.yes || (prompt::is_possible() && prompt::confirms(&question, cli.locale)))
+}
+
+fn no_such_row(locale: Locale) -> Problem {
+    let text = text!("wishes-no-such-row");
+    Problem {
+        trouble: Trouble::Failure,
+        code: "no_such_row".into(),
+        error: text.message(locale),
+        hint: text.next(locale).unwrap_or_default(),
+    }
 }
 
 fn which_store() -> Problem {
-    Problem::of(Trouble::Configuration, "usage", espelho_model::text!("run-several-stores"))
+    Problem {
+        trouble: Trouble::Configuration,
+        code: "usage".into(),
+        error: "there are several stores".into(),
+        hint: "name one with --store KEY".into(),
+    }
 }
 
 impl Decision {
@@ -126,14 +220,36 @@ impl Decision {
             Self::Release => state == PushState::Held,
             Self::Retry => state == PushState::Failed,
             Self::Ignore => matches!(state, PushState::Held | PushState::Failed),
+            Self::BringBack => state == PushState::Ignored,
         }
     }
 
-    fn done(self) -> &'static str {
+    /// Whether `--all` is confirmed: what passes the guards, and what is given up.
+    fn asks(self) -> bool {
+        matches!(self, Self::Release | Self::Ignore)
+    }
+
+    /// The state that rows get, and whether the guards let them pass.
+    fn makes(self) -> (PushState, bool) {
         match self {
-            Self::Release => "liberado(s) / released",
-            Self::Retry => "para tentar de novo / to be tried again",
-            Self::Ignore => "ignorado(s) / ignored",
+            Self::Release => (PushState::New, true),
+            Self::Retry | Self::BringBack => (PushState::New, false),
+            Self::Ignore => (PushState::Ignored, false),
+        }
+    }
+
+    fn question(self, rows: usize) -> Text {
+        match self {
+            Self::Release => text!("wishes-decide-release", rows = rows),
+            _ => text!("wishes-decide-ignore", rows = rows),
+        }
+    }
+
+    fn done(self, rows: usize) -> Text {
+        match self {
+            Self::Release => text!("wishes-released", rows = rows),
+            Self::Retry | Self::BringBack => text!("wishes-retried", rows = rows),
+            Self::Ignore => text!("wishes-ignored-rows", rows = rows),
         }
     }
 }

@@ -128,7 +128,8 @@ async fn once(
     locale: Locale,
 ) -> Result<u8> {
     let locale = configuration.locale();
-    let progress = progress::for_stderr(espelho_model::clock::SystemClock::shared());
+    let clock = espelho_model::clock::SystemClock::shared();
+    let progress = progress::for_stderr(clock, locale, std::collections::HashMap::new());
     let shared = open(configuration, progress, stop).await?;
     let mut reports: Vec<StoreReport> = Vec::new();
     for config in &configuration.stores {

@@ -1,7 +1,9 @@
-//! `espelho errors`: every row that is not mirrored, with its cause and the next step.
+//! `espelho errors`: what failed, is held, in doubt or waits, by cause, with the next step.
 
-use espelho_model::time::fixed_width;
-use espelho_store::ErrorRow;
+mod group;
+
+use espelho_model::{StoreKey, text, text::Locale, time::fixed_width};
+use espelho_store::{ErrorRow, WaitingRow};
 use espelho_sync_engine::Problem;
 use serde_json::{Value, json};
 
@@ -9,55 +11,147 @@ use super::{
     reading::{Reading, named},
     say,
 };
-use crate::{cli::Cli, exit};
+use crate::{
+    cli::{Cli, ErrorsArgs},
+    exit,
+};
 
 /// More rows than anybody reads; the table has them all.
 const MOST: u32 = 10_000;
 
-pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
+/// What there is to show.
+struct Found {
+    errors: Vec<ErrorRow>,
+    waiting: Vec<WaitingRow>,
+}
+
+pub(super) async fn run(cli: &Cli, arguments: &ErrorsArgs) -> u8 {
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let keys = match named(&reading.configuration, store) {
+    let keys = match named(&reading.configuration, arguments.store.as_deref()) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli),
+        Err(problem) => return say(&problem, cli.json),
     };
-    let one = store.and(keys.first());
-    let errors = reading.store.errors(one, MOST).await;
+    let one = arguments.store.as_ref().and(keys.first());
+    let found = look(&reading, one, arguments.code.as_deref()).await;
     reading.store.close().await;
-    match errors {
-        Ok(errors) if cli.json => {
-            println!("{}", json!({ "errors": errors.iter().map(as_json).collect::<Vec<_>>() }));
-        }
-        Ok(errors) => show(&errors),
-        Err(error) => return say(&Problem::from_store(&error), cli),
+    match found {
+        Ok(found) if cli.json => println!("{}", found.as_json()),
+        Ok(found) if arguments.all => show_rows(&found, cli.locale),
+        Ok(found) => show_causes(&found, &reading, cli.locale),
+        Err(error) => return say(&Problem::from_store(&error), cli.json),
     }
     exit::COMPLETE
 }
 
-pub(super) fn as_json(row: &ErrorRow) -> Value {
-    let ErrorRow { store, entity, key, code, error, hint, at } = row;
-    json!({ "store": store, "entity": entity, "key": key, "code": code, "error": error, "hint": hint, "at": fixed_width(*at) })
+async fn look(
+    reading: &Reading,
+    store: Option<&StoreKey>,
+    code: Option<&str>,
+) -> Result<Found, espelho_store::Error> {
+    let mut errors = reading.store.errors(store, MOST).await?;
+    let mut waiting = reading.store.waiting_rows(store).await?;
+    errors.retain(|row| code.is_none_or(|code| row.code == code));
+    waiting.retain(|row| code.is_none_or(|code| row.code == code));
+    Ok(Found { errors, waiting })
 }
 
-fn show(errors: &[ErrorRow]) {
-    if errors.is_empty() {
-        println!("nenhum erro / no errors");
+impl Found {
+    fn as_json(&self) -> Value {
+        let cause = |cause: &group::Cause| {
+            json!({
+                "code": cause.code, "count": cause.count, "error": cause.error, "hint": cause.hint,
+                "names": cause.names, "since": cause.since.map(fixed_width),
+            })
+        };
+        let causes = |causes: Vec<group::Cause>| causes.iter().map(cause).collect::<Vec<_>>();
+        json!({
+            "causes": causes(group::of_errors(&self.errors)),
+            "errors": self.errors.iter().map(as_json).collect::<Vec<_>>(),
+            "waiting": self.waiting.iter().map(waiting_as_json).collect::<Vec<_>>(),
+        })
     }
-    errors.iter().for_each(|row| print!("{}", as_text(row)));
-    if errors.len() == MOST as usize {
+}
+
+pub(super) fn as_json(row: &ErrorRow) -> Value {
+    let ErrorRow { store, entity, key, code, error, hint, at, kind, subject } = row;
+    json!({
+        "store": store, "entity": entity, "key": key, "code": code, "error": error, "hint": hint,
+        "at": fixed_width(*at), "kind": kind, "subject": subject,
+    })
+}
+
+pub(super) fn waiting_as_json(row: &WaitingRow) -> Value {
+    let WaitingRow { store, entity, key, code, reason, since, kind, subject } = row;
+    json!({
+        "store": store, "entity": entity, "key": key, "code": code, "reason": reason,
+        "since": since.map(fixed_width), "kind": kind, "subject": subject,
+    })
+}
+
+fn show_causes(found: &Found, reading: &Reading, locale: Locale) {
+    let errors = group::of_errors(&found.errors);
+    if errors.is_empty() {
+        println!("{}", text!("errors-none").message(locale));
+    }
+    for cause in &errors {
+        println!("{}", cause.line(locale));
+        println!("  {}", text!("wishes-next-step", step = shown(&cause.hint)).message(locale));
+        if cause.count > 1 {
+            println!("  {}", text!("errors-each", code = cause.code.as_str()).message(locale));
+        }
+    }
+    if !found.waiting.is_empty() {
+        println!("{}", text!("errors-waiting-title").message(locale));
+        for cause in group::of_waiting(&found.waiting) {
+            println!("  {}", cause.waiting_line(locale, reading.clock.now()));
+        }
+    }
+    cut_off(found);
+}
+
+fn show_rows(found: &Found, locale: Locale) {
+    if found.errors.is_empty() {
+        println!("{}", text!("errors-none").message(locale));
+    }
+    found.errors.iter().for_each(|row| print!("{}", as_text(row, locale)));
+    if !found.waiting.is_empty() {
+        println!("{}", text!("errors-waiting-title").message(locale));
+    }
+    for row in &found.waiting {
+        let WaitingRow { store, entity, key, code, reason, since, kind, subject } = row;
+        let at = since.map(|since| locale.time(since)).unwrap_or_default();
+        let about = about(Some(kind.as_str()), Some(subject.as_str()));
+        println!("  {store} {entity} {}{about} [{code}] {at}\n    {}", shown(key), shown(reason));
+    }
+    cut_off(found);
+}
+
+fn cut_off(found: &Found) {
+    if found.errors.len() == MOST as usize {
         println!("… SELECT * FROM v_errors");
     }
 }
 
-pub(super) fn as_text(row: &ErrorRow) -> String {
-    let ErrorRow { store, entity, key, code, error, hint, at } = row;
-    let at = at.format("%d/%m/%Y %H:%M UTC");
+/// A row in full: as `release`, `retry` and `ignore` take it, with cause and next step.
+pub(super) fn as_text(row: &ErrorRow, locale: Locale) -> String {
+    let ErrorRow { store, entity, key, code, error, hint, at, kind, subject } = row;
     let [key, error, hint] = [key, error, hint].map(|text| shown(text));
-    format!(
-        "{store} {entity} {key} [{code}] {at}\n  causa / cause: {error}\n  próximo passo / next step: {hint}\n"
-    )
+    let about = about(kind.as_deref(), subject.as_deref());
+    let next = text!("wishes-next-step", step = hint).message(locale);
+    format!("{store} {entity} {key}{about} [{code}] {}\n  {error}\n  {next}\n", locale.time(*at))
+}
+
+/// What a command is about, in parentheses.
+fn about(kind: Option<&str>, subject: Option<&str>) -> String {
+    let words: Vec<String> =
+        [kind, subject].into_iter().flatten().filter(|word| !word.is_empty()).map(shown).collect();
+    match words.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", words.join(" ")),
+    }
 }
 
 /// A text of a row as a terminal may be given it: what would move the cursor, or turn the line around, is escaped.

@@ -1,10 +1,18 @@
-//! `espelho explain ENTITY KEY`: what the mirror knows about one thing, and why it is as it is.
+//! `espelho explain [ENTITY] KEY`: the story of one thing, from everything that is on record about it.
 
-use std::fmt::Write as _;
+mod words;
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, sync::Resource, time::fixed_width};
-use espelho_store::{Effect, Error, ErrorRow, Explained, Missing, Store, Wanted, WantedRow};
+use espelho_model::{
+    StoreKey,
+    sync::Resource,
+    text,
+    text::{Arg, Locale},
+    time::fixed_width,
+};
+use espelho_store::{
+    Error, ErrorRow, Event, Explained, Happened, Missing, Store, Subject, WaitingRow, Wanted, WantedRow,
+};
 use espelho_sync_engine::{
     Problem, Trouble,
     plan::missing::{BELIEVED, next_at},
@@ -15,60 +23,80 @@ use super::{
     errors,
     reading::{Reading, named},
     say,
+    wishes::similar,
 };
 use crate::{
     cli::{Cli, ExplainArgs},
     exit,
 };
 
-/// What is known of it in one store.
+/// What is known of one thing in one store.
 struct Knowledge {
     store: StoreKey,
+    entity: String,
+    key: String,
     row: Option<Explained>,
     /// Since when the marketplace denies it.
     missing: Option<Missing>,
     errors: Vec<ErrorRow>,
     changes: Vec<(i64, String, DateTime<Utc>)>,
-    deliveries: Vec<(Option<String>, DateTime<Utc>)>,
     /// What the ERP wants of it.
     wish: Option<WantedRow>,
-    /// What the marketplace was asked to do to it, the newest first.
-    effects: Vec<Effect>,
+    events: Vec<Event>,
+    /// What of it waits for something that is named.
+    waiting: Vec<WaitingRow>,
 }
 
 pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
-    if let Err(problem) = check_entity(&arguments.entity) {
-        return say(&problem, cli);
+    let ExplainArgs { first, second, store } = arguments;
+    let (entity, key) = match second {
+        Some(key) => (Some(first.as_str()), key.as_str()),
+        None => (None, first.as_str()),
+    };
+    if let Err(problem) = entity.map_or(Ok(()), check_entity) {
+        return say(&problem, cli.json);
     }
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let keys = match named(&reading.configuration, arguments.store.as_deref()) {
+    let keys = match named(&reading.configuration, store.as_deref()) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli),
+        Err(problem) => return say(&problem, cli.json),
     };
-    let mut known = Vec::new();
-    for store in keys {
-        match look(&reading.store, store, arguments).await {
-            Ok(knowledge) if knowledge.is_something() => known.push(knowledge),
-            Ok(_) => {}
-            Err(error) => return say(&Problem::from_store(&error), cli),
-        }
-    }
+    let found = look_everywhere(&reading.store, &keys, entity, key).await;
+    let alike = match &found {
+        Ok(found) if found.is_empty() => alike(&reading.store, &keys, key).await,
+        _ => Ok(Vec::new()),
+    };
     reading.store.close().await;
-    let ExplainArgs { entity, key, .. } = arguments;
-    match cli.json {
-        true => {
-            let found: Vec<Value> = known.iter().map(as_json).collect();
-            println!("{}", json!({ "entity": entity, "key": key, "found": found }));
-        }
-        false if known.is_empty() => {
-            println!("{entity} {key}: o espelho não o conhece / the mirror does not know it");
-        }
-        false => known.iter().for_each(|knowledge| print!("{}", as_text(knowledge, entity, key))),
+    match (found, alike) {
+        (Ok(found), Ok(alike)) => show(cli, entity, key, &found, &alike, reading.clock.now()),
+        (Err(error), _) | (_, Err(error)) => say(&Problem::from_store(&error), cli.json),
     }
-    if known.is_empty() { exit::FAILED } else { exit::COMPLETE }
+}
+
+fn show(
+    cli: &Cli,
+    entity: Option<&str>,
+    key: &str,
+    found: &[Knowledge],
+    alike: &[String],
+    now: DateTime<Utc>,
+) -> u8 {
+    if cli.json {
+        let found: Vec<Value> = found.iter().map(|knowledge| as_json(knowledge, cli.locale)).collect();
+        println!("{}", json!({ "entity": entity, "key": key, "found": found, "similar": alike }));
+    } else if found.is_empty() {
+        let text = match alike.is_empty() {
+            true => text!("explain-unknown", key = errors::shown(key)),
+            false => text!("explain-unknown-similar", key = errors::shown(key), similar = alike.join(", ")),
+        };
+        println!("{}", text.message(cli.locale));
+    } else {
+        found.iter().for_each(|knowledge| print!("{}", as_text(knowledge, cli.locale, now)));
+    }
+    if found.is_empty() { exit::FAILED } else { exit::COMPLETE }
 }
 
 fn check_entity(entity: &str) -> Result<(), Problem> {
@@ -81,37 +109,120 @@ fn check_entity(entity: &str) -> Result<(), Problem> {
         let likeness = |name: &str| strsim::jaro_winkler(name, entity);
         likeness(a).total_cmp(&likeness(b))
     });
-    let error =
-        format!("{entity:?} is nothing that is mirrored; did you mean {:?}?", alike.unwrap_or(&"order"));
-    let hint = format!("choose from {}", known.join(", "));
-    Err(Problem::worded(Trouble::Configuration, "unknown_entity", &error, &hint))
+    Err(Problem {
+        trouble: Trouble::Configuration,
+        code: "unknown_entity".into(),
+        error: format!(
+            "{entity:?} is nothing that is mirrored; did you mean {:?}?",
+            alike.unwrap_or(&"order")
+        ),
+        hint: format!("choose from {}", known.join(", ")),
+    })
 }
 
-async fn look(store: &Store, key: StoreKey, arguments: &ExplainArgs) -> Result<Knowledge, Error> {
-    let ExplainArgs { entity, key: name, .. } = arguments;
-    let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == entity);
-    let effects = match (wanted, name.rsplit_once('/'), name.parse()) {
-        (Some(Wanted::Command), _, Ok(id)) => store.effects_by_number(&key, id).await?,
-        (Some(Wanted::Price), Some((sku, _)), _) => store.effects_on(&key, &format!("prices/{sku}")).await?,
-        (Some(Wanted::Stock), ..) => store.effects_on(&key, &format!("stock/{name}")).await?,
-        _ if entity == "order" => store.effects_on(&key, &format!("order/{name}")).await?,
-        _ => Vec::new(),
+/// Everything that bears the key, in every store.
+async fn look_everywhere(
+    store: &Store,
+    keys: &[StoreKey],
+    entity: Option<&str>,
+    key: &str,
+) -> Result<Vec<Knowledge>, Error> {
+    let mut known = Vec::new();
+    for of in keys {
+        let meant = match entity {
+            Some(entity) => vec![(entity.to_owned(), key.to_owned())],
+            None => match store.find(of, key).await? {
+                // A delivery may name what nothing else knows yet.
+                found if found.is_empty() => vec![("order".to_owned(), key.to_owned())],
+                found => found,
+            },
+        };
+        for (entity, key) in meant {
+            let knowledge = look(store, of, entity, key).await?;
+            if knowledge.is_something() {
+                known.push(knowledge);
+            }
+        }
+    }
+    Ok(known)
+}
+
+/// SKUs that are like a key that nothing bears.
+async fn alike(store: &Store, keys: &[StoreKey], key: &str) -> Result<Vec<String>, Error> {
+    let mut all = Vec::new();
+    for of in keys {
+        all.extend(store.skus(of).await?);
+    }
+    Ok(similar(key, all.iter().map(String::as_str)).into_iter().map(str::to_owned).collect())
+}
+
+async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Result<Knowledge, Error> {
+    let product = match entity.as_str() {
+        "product" => store.product_named(of, &key).await?,
+        _ => None,
     };
-    Ok(Knowledge {
-        wish: match wanted {
-            Some(wanted) => store.wanted_row(&key, wanted, name).await?,
-            None => None,
+    let row_key = product.as_ref().map_or_else(|| key.clone(), |(id, _)| id.clone());
+    let subject = subject(&entity, &key, product);
+    let events = match &subject {
+        Some(subject) => store.story(of, subject).await?,
+        None => Vec::new(),
+    };
+    let changes = store.changes_of(of, &entity, &row_key).await?;
+    let events = match subject {
+        Some(_) => events,
+        None => mirrored(&entity, &row_key, &changes),
+    };
+    let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == entity);
+    let wish = match wanted {
+        Some(wanted) => store.wanted_row(of, wanted, &key).await?,
+        None => None,
+    };
+    let missing = match entity.as_str() {
+        "order" => store.missing(of, Resource::Orders, &key).await?,
+        _ => None,
+    };
+    // What a wish's row says is an event of its own already.
+    let errors = store.errors_of(of, &entity, &row_key).await?;
+    let row = store.explain(of, &entity, &row_key).await?;
+    let mut waiting = store.waiting_rows(Some(of)).await?;
+    waiting.retain(|row| is_about(row, &entity, &key));
+    Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, wish, events, waiting })
+}
+
+/// Whether a row that waits is the thing, or is about it.
+fn is_about(row: &WaitingRow, entity: &str, key: &str) -> bool {
+    match entity {
+        "order" | "product" => row.subject == key,
+        _ => row.entity == entity && row.key == key,
+    }
+}
+
+fn mirrored(entity: &str, key: &str, changes: &[(i64, String, DateTime<Utc>)]) -> Vec<Event> {
+    let event = |(_, op, at): &(i64, String, DateTime<Utc>)| Event {
+        at: *at,
+        what: Happened::Mirrored { entity: entity.to_owned(), key: key.to_owned(), op: op.clone() },
+    };
+    changes.iter().map(event).collect()
+}
+
+/// What the story is about; `None` for what only has a row.
+fn subject(entity: &str, key: &str, product: Option<(String, String)>) -> Option<Subject> {
+    Some(match entity {
+        "order" => Subject::Order(key.to_owned()),
+        "product" => match product {
+            Some((id, sku)) => Subject::Product { sku, id: Some(id) },
+            None => Subject::Product { sku: key.to_owned(), id: None },
         },
-        effects,
-        row: store.explain(&key, entity, name).await?,
-        missing: match entity.as_str() {
-            "order" => store.missing(&key, Resource::Orders, name).await?,
-            _ => None,
-        },
-        errors: store.errors_of(&key, entity, name).await?,
-        changes: store.changes_of(&key, entity, name).await?,
-        deliveries: store.deliveries_naming(&key, name).await?,
-        store: key,
+        "stock" | "price" => {
+            let sku = key.rsplit_once('/').map_or(key, |(sku, _)| sku).to_owned();
+            Subject::Product { sku, id: None }
+        }
+        "shipment" => {
+            let (order, id) = key.split_once('/')?;
+            Subject::Shipment { order: order.to_owned(), id: id.to_owned() }
+        }
+        "command" => Subject::Command(key.to_owned()),
+        _ => return None,
     })
 }
 
@@ -119,32 +230,34 @@ impl Knowledge {
     fn is_something(&self) -> bool {
         self.row.is_some()
             || self.wish.is_some()
-            || !self.effects.is_empty()
-            || !(self.errors.is_empty() && self.changes.is_empty() && self.deliveries.is_empty())
+            || !(self.errors.is_empty() && self.changes.is_empty() && self.events.is_empty())
+    }
+
+    fn told(&self) -> Vec<words::Told> {
+        let is_of_a_wish = matches!(self.entity.as_str(), "stock" | "price" | "command");
+        let failures: &[ErrorRow] = if is_of_a_wish { &[] } else { &self.errors };
+        words::told(self.events.clone(), failures)
     }
 }
 
-fn as_json(knowledge: &Knowledge) -> Value {
+fn as_json(knowledge: &Knowledge, locale: Locale) -> Value {
     let time = |at: &DateTime<Utc>| fixed_width(*at);
-    let row = knowledge.row.as_ref().map(|row| {
+    let row = |row: &Explained| {
+        let raw = serde_json::from_str::<Value>(&row.raw).unwrap_or(Value::Null);
         let parts: Vec<Value> =
             row.parts.iter().map(|(part, at)| json!({ "part": part, "read_at": time(at) })).collect();
         json!({
-            "table": row.table,
-            "mirrored_at": time(&row.mirrored_at),
-            "gone_at": row.gone_at.as_ref().map(time),
-            "sides": row.sides,
-            "parts": parts,
-            "raw": serde_json::from_str::<Value>(&row.raw).unwrap_or(Value::Null),
+            "table": row.table, "mirrored_at": time(&row.mirrored_at), "gone_at": row.gone_at.as_ref().map(time),
+            "raw": raw, "sides": row.sides, "parts": parts,
         })
-    });
+    };
     let change =
         |(seq, op, at): &(i64, String, DateTime<Utc>)| json!({ "seq": seq, "op": op, "at": time(at) });
-    let delivery =
-        |(event, at): &(Option<String>, DateTime<Utc>)| json!({ "event": event, "received_at": time(at) });
     json!({
         "store": knowledge.store.as_str(),
-        "row": row,
+        "entity": knowledge.entity,
+        "key": knowledge.key,
+        "row": knowledge.row.as_ref().map(row),
         "missing": knowledge.missing.as_ref().map(|missing| json!({
             "since": time(&missing.since),
             "confirmations": missing.confirmations,
@@ -155,83 +268,58 @@ fn as_json(knowledge: &Knowledge) -> Value {
             "state": wish.state, "wanted": wish.wanted, "error": wish.error, "hint": wish.hint,
             "updated_at": wish.updated_at.as_ref().map(time),
         })),
-        "effects": knowledge.effects.iter().map(effect_as_json).collect::<Vec<_>>(),
         "errors": knowledge.errors.iter().map(errors::as_json).collect::<Vec<_>>(),
+        "waiting": knowledge.waiting.iter().map(errors::waiting_as_json).collect::<Vec<_>>(),
         "changes": knowledge.changes.iter().map(change).collect::<Vec<_>>(),
-        "deliveries": knowledge.deliveries.iter().map(delivery).collect::<Vec<_>>(),
+        "events": knowledge.told().iter().map(|event| event.as_json(locale)).collect::<Vec<_>>(),
     })
 }
 
 /// The lines for people. The object itself, with the buyer's data, is for `--json`.
-fn as_text(knowledge: &Knowledge, entity: &str, key: &str) -> String {
-    let mut text = format!("{} {entity} {key}\n", knowledge.store);
-    // Writing to a String cannot fail.
-    match &knowledge.row {
-        Some(row) => write_row(&mut text, row),
-        None if knowledge.wish.is_none() => text.push_str("  não está no espelho / not in the mirror\n"),
-        None => (),
-    }
-    if let Some(wish) = &knowledge.wish {
-        let wanted = wish.wanted.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "  pedido pelo ERP / the ERP wants: {wanted}: {}", wish.state);
-    }
+fn as_text(knowledge: &Knowledge, locale: Locale, now: DateTime<Utc>) -> String {
+    let mut lines = vec![format!("{}: {}", knowledge.store, head(knowledge, locale))];
     if let Some(missing) = &knowledge.missing {
-        write_missing(&mut text, missing);
+        let text = text!(
+            "explain-missing",
+            since = missing.since,
+            times = missing.confirmations,
+            believed = BELIEVED,
+            next = next_at(missing)
+        );
+        lines.push(format!("  {}", text.message(locale)));
     }
-    for row in &knowledge.errors {
-        text.push_str(&errors::as_text(row));
+    for row in &knowledge.waiting {
+        let age = Arg::Seconds(row.since.map_or(0, |since| (now - since).num_seconds()));
+        let (reason, code) = (errors::shown(&row.reason), row.code.as_str());
+        let text = text!("explain-waiting", age = age, reason = reason, code = code);
+        lines.push(format!("  {}", text.message(locale)));
     }
-    for effect in &knowledge.effects {
-        let at = shown(effect.sent_at.unwrap_or(effect.planned_at));
-        let note = effect.note.as_deref().unwrap_or_default();
-        let _ =
-            writeln!(text, "  chamada / call {at}: {} → {} ({note})", effect.request, effect.state.as_str());
-    }
-    for (seq, op, at) in &knowledge.changes {
-        let _ = writeln!(text, "  mudança / change {seq}: {op}, {}", shown(*at));
-    }
-    for (event, at) in &knowledge.deliveries {
-        let event = event.as_deref().unwrap_or("?");
-        let _ = writeln!(text, "  webhook à espera / waiting: {event}, {}", shown(*at));
-    }
-    text
+    lines.extend(knowledge.told().iter().map(|event| event.line(locale)));
+    lines.push(String::new());
+    lines.join("\n")
 }
 
-fn effect_as_json(effect: &Effect) -> Value {
-    json!({
-        "id": effect.id, "kind": effect.kind, "request": effect.request, "state": effect.state.as_str(),
-        "sent_at": effect.sent_at.map(fixed_width), "code": effect.code, "note": effect.note,
-    })
-}
-
-fn write_row(text: &mut String, row: &Explained) {
-    let _ = writeln!(text, "  {}: espelhado em / mirrored at {}", row.table, shown(row.mirrored_at));
-    if let Some(gone) = row.gone_at {
-        let _ = writeln!(text, "  fora do marketplace desde / gone since {}", shown(gone));
-    }
-    for (table, rows) in row.sides.iter().filter(|(_, rows)| **rows > 0) {
-        let _ = writeln!(text, "  {table}: {rows}");
-    }
-    for (part, at) in &row.parts {
-        let _ = writeln!(text, "  {part}: lido em / read at {}", shown(*at));
-    }
+/// What it is, and how the mirror has it.
+fn head(knowledge: &Knowledge, locale: Locale) -> String {
+    let name =
+        text!("explain-entity", entity = knowledge.entity.as_str(), key = errors::shown(&knowledge.key));
+    let Some(row) = &knowledge.row else {
+        let is_mirrored_kind = Store::explainable().contains(&knowledge.entity.as_str());
+        return match is_mirrored_kind {
+            true => text!("explain-not-mirrored", what = name).message(locale),
+            false => name.message(locale),
+        };
+    };
     let object = serde_json::from_str::<Value>(&row.raw).unwrap_or(Value::Null);
-    for name in ["status", "payment_status", "sku", "name", "created_at", "updated_at"] {
-        if let Some(value) = object.get(name).filter(|value| value.is_string()) {
-            let _ = writeln!(text, "  {name}: {}", value.as_str().unwrap_or_default());
+    let status = object["status"].as_str().filter(|_| knowledge.entity == "order");
+    let what = match status {
+        Some(status) => {
+            text!("explain-with-status", what = name, status = text!("explain-status", status = status))
         }
+        None => name,
+    };
+    match row.gone_at {
+        Some(gone) => text!("explain-gone", what = what, gone = gone).message(locale),
+        None => text!("explain-mirrored-at", what = what, at = row.mirrored_at).message(locale),
     }
-}
-
-fn write_missing(text: &mut String, missing: &Missing) {
-    let (since, next, times) = (shown(missing.since), shown(next_at(missing)), missing.confirmations);
-    let _ = writeln!(
-        text,
-        "  não encontrado no marketplace desde / not found at the marketplace since {since}: \
-         confirmado / confirmed {times} de / of {BELIEVED}, próxima vez / next time {next}"
-    );
-}
-
-fn shown(at: DateTime<Utc>) -> String {
-    at.format("%d/%m/%Y %H:%M:%S UTC").to_string()
 }

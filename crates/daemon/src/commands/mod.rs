@@ -11,6 +11,7 @@ mod explain;
 mod feed;
 mod migrate;
 mod plan;
+mod prompt;
 mod reading;
 mod restore;
 mod resync;
@@ -50,11 +51,14 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Backup { path }) => backup::run(&cli, path.as_deref()).await,
         Some(Command::Restore { path, replace }) => restore::run(&cli, path, *replace).await,
         Some(Command::Status { store }) => status::run(&cli, store.as_deref()).await,
-        Some(Command::Errors { store }) => errors::run(&cli, store.as_deref()).await,
+        Some(Command::Errors(arguments)) => errors::run(&cli, arguments).await,
         Some(Command::Explain(arguments)) => explain::run(&cli, arguments).await,
         Some(Command::Held) => decide::held(&cli).await,
         Some(Command::Release(arguments)) => decide::decide(&cli, Decision::Release, arguments).await,
-        Some(Command::Retry(arguments)) => decide::decide(&cli, Decision::Retry, arguments).await,
+        Some(Command::Retry(arguments)) => {
+            let decision = if arguments.ignored { Decision::BringBack } else { Decision::Retry };
+            decide::decide(&cli, decision, &arguments.decide).await
+        }
         Some(Command::Ignore(arguments)) => decide::decide(&cli, Decision::Ignore, arguments).await,
         Some(Command::Plan { store, apply }) => plan::run(&cli, store.as_deref(), *apply).await,
         Some(Command::Stock(command)) => wishes::run(&cli, Wish::Stock(command)).await,
@@ -66,8 +70,10 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,
         Some(Command::Audit(arguments)) => audit::run(&cli, arguments).await,
         Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
             let mut command = help::in_language(Cli::command(), cli.locale);
-            clap_complete::generate(*shell, &mut command, "espelho", &mut std::io::stdout());
+            clap_complete::generate(*shell, &mut command, "espelho", &mut script);
+            print!("{}", String::from_utf8_lossy(&script));
             exit::COMPLETE
         }
     }

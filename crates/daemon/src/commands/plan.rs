@@ -1,8 +1,14 @@
 //! `espelho plan`: what would be sent now, and with `--apply` the sending of it.
 
+mod telling;
+
 use std::{sync::Arc, time::Duration};
 
-use espelho_model::{push::PushState, text::Locale};
+use espelho_model::{
+    push::PushState,
+    text,
+    text::{Arg, Locale},
+};
 use espelho_sync_engine::{
     Problem, Silent,
     push::{NobodyLooks, PlannedCall, Pusher, preview},
@@ -11,6 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use self::telling::Telling;
 use super::{
     load,
     reading::{Reading, named},
@@ -25,6 +32,8 @@ use crate::{
 
 /// What is not done after so long without anything else being done is left to the service.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// Between two looks at how far it is.
+const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// A store, and what would be sent for it.
 type Planned = (StoreConfig, Vec<PlannedCall>);
@@ -36,26 +45,26 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     };
     let keys = match named(&reading.configuration, store) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli),
+        Err(problem) => return say(&problem, cli.json),
     };
     let (mut shown, mut is_settled): (Vec<Planned>, Vec<bool>) = (Vec::new(), Vec::new());
     for config in reading.configuration.stores.iter().filter(|config| keys.contains(&config.key)) {
         match preview(&reading.store, &config.key, &config.push).await {
             Ok(calls) => shown.push((config.clone(), calls)),
-            Err(error) => return say(&Problem::from_store(&error), cli),
+            Err(error) => return say(&Problem::from_store(&error), cli.json),
         }
         match reading.store.open_effects(&config.key).await {
             Ok(effects) => is_settled.push(effects.is_empty()),
-            Err(error) => return say(&Problem::from_store(&error), cli),
+            Err(error) => return say(&Problem::from_store(&error), cli.json),
         }
     }
     reading.store.close().await;
     if !apply {
-        show(&shown, cli.json, cli.locale);
+        show(&shown, cli);
         return exit::COMPLETE;
     }
     if !cli.json {
-        show(&shown, false, cli.locale);
+        show(&shown, cli);
     }
     // Also where nothing is asked for and the outcome of something is not known.
     let has_work =
@@ -64,42 +73,43 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     apply_to(cli, &shown).await
 }
 
-fn show(shown: &[Planned], as_json: bool, locale: Locale) {
-    if as_json {
+fn show(shown: &[Planned], cli: &Cli) {
+    if cli.json {
         let stores: Vec<Value> = shown
             .iter()
             .map(|(config, calls)| {
                 let requests: u32 = calls.iter().map(|call| call.requests).sum();
                 json!({ "store": config.key.as_str(), "requests": requests, "seconds": seconds(config, requests),
-                    "calls": calls.iter().map(|call| as_value(call, locale)).collect::<Vec<_>>() })
+                    "calls": calls.iter().map(as_value).collect::<Vec<_>>() })
             })
             .collect();
         println!("{}", json!({ "stores": stores }));
         return;
     }
     for (config, calls) in shown {
-        let requests: u32 = calls.iter().map(|call| call.requests).sum();
-        let seconds = seconds(config, requests);
-        println!(
-            "{}: {} linha(s) / row(s), {requests} chamada(s) / request(s), {seconds} s",
-            config.key,
-            calls.len()
-        );
+        println!("{}", headline(config, calls, cli.locale));
         for call in calls {
             println!("  {} {}  {}", call.entity, call.key, call.diff);
             call.calls.iter().for_each(|line| println!("    {line}"));
-            call.note.iter().for_each(|note| println!("    {}", note.message(locale)));
+            call.note.iter().for_each(|note| println!("    ({note})"));
         }
     }
+}
+
+fn headline(config: &StoreConfig, calls: &[PlannedCall], locale: Locale) -> String {
+    let requests: u32 = calls.iter().map(|call| call.requests).sum();
+    let seconds = Arg::Seconds(i64::from(seconds(config, requests)));
+    let (store, rows) = (config.key.as_str(), calls.len());
+    text!("wishes-plan-store", store = store, rows = rows, requests = requests, seconds = seconds)
+        .message(locale)
 }
 
 fn seconds(config: &StoreConfig, requests: u32) -> u32 {
     (requests * 60).div_ceil(config.requests_per_minute.get())
 }
 
-fn as_value(call: &PlannedCall, locale: Locale) -> Value {
-    let note = call.note.as_ref().map(|note| note.message(locale));
-    let PlannedCall { entity, key, diff, calls, requests, .. } = call;
+fn as_value(call: &PlannedCall) -> Value {
+    let PlannedCall { entity, key, diff, calls, requests, note } = call;
     json!({ "entity": entity, "key": key, "diff": diff, "calls": calls, "requests": requests, "note": note })
 }
 
@@ -115,19 +125,20 @@ async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
     }
     let shared = match Shared::open(&configuration, "plan --apply", Arc::new(Silent), stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli),
+        Err(problem) => return say(&problem, cli.json),
     };
-    for (config, _) in planned {
-        if let Err(problem) = push_one(&shared, config).await {
+    for (config, calls) in planned {
+        let telling = Telling::new(calls.len(), cli);
+        if let Err(problem) = push_one(&shared, config, telling).await {
             shared.store.close().await;
-            return say(&problem, cli);
+            return say(&problem, cli.json);
         }
     }
-    let ended = say_how_it_went(&shared, planned, cli.json).await;
+    let ended = say_how_it_went(&shared, planned, cli).await;
     shared.store.close().await;
     match ended {
         Ok(code) => code,
-        Err(error) => say(&Problem::from_store(&error), cli),
+        Err(error) => say(&Problem::from_store(&error), cli.json),
     }
 }
 
@@ -144,14 +155,14 @@ fn is_of(call: &PlannedCall, entity: &str, key: &str) -> bool {
 async fn say_how_it_went(
     shared: &Shared,
     planned: &[Planned],
-    as_json: bool,
+    cli: &Cli,
 ) -> Result<u8, espelho_store::Error> {
     let (mut open, mut held, mut failed) = (0, 0, 0);
     for (config, calls) in planned {
         open += preview(&shared.store, &config.key, &config.push).await?.len();
         for row in shared.store.errors(Some(&config.key), 10_000).await? {
-            if !as_json && calls.iter().any(|call| is_of(call, &row.entity, &row.key)) {
-                print!("{}", super::errors::as_text(&row));
+            if !cli.json && calls.iter().any(|call| is_of(call, &row.entity, &row.key)) {
+                print!("{}", super::errors::as_text(&row, cli.locale));
             }
         }
     }
@@ -167,10 +178,12 @@ async fn say_how_it_went(
         }
     }
     let state = if open + held + failed == 0 { "complete" } else { "partial" };
-    match as_json {
+    match cli.json {
         true => println!("{}", json!({ "state": state, "open": open, "held": held, "failed": failed })),
         false => {
-            println!("{state}: {open} aberta(s) / open, {held} retida(s) / held, {failed} com erro / failed");
+            let mark = if state == "complete" { '✓' } else { '!' };
+            let ended = text!("wishes-plan-ended", open = open, held = held, failed = failed);
+            println!("{mark} {}", ended.message(cli.locale));
         }
     }
     Ok(match (open, held, failed) {
@@ -180,12 +193,21 @@ async fn say_how_it_went(
     })
 }
 
-async fn push_one(shared: &Shared, config: &StoreConfig) -> Result<(), Problem> {
+async fn push_one(shared: &Shared, config: &StoreConfig, mut telling: Telling) -> Result<(), Problem> {
     let context = shared.context(config).await?;
     let pushed = async {
         let pusher = Pusher::new(&context, &config.push, &NobodyLooks);
         let (mut waited, nothing_is_written) = (Duration::ZERO, Notify::new());
-        while let Some(wait) = pusher.work(&nothing_is_written).await? {
+        loop {
+            let mut working = Box::pin(pusher.work(&nothing_is_written));
+            let worked = loop {
+                tokio::select! {
+                    worked = &mut working => break worked?,
+                    () = shared.clock.sleep(TELL_EVERY) => telling.look(shared, config).await?,
+                }
+            };
+            telling.look(shared, config).await?;
+            let Some(wait) = worked else { break };
             let left = LONGEST_WAIT.saturating_sub(waited);
             if shared.stop.is_cancelled() || left.is_zero() {
                 break;

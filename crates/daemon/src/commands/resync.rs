@@ -38,7 +38,9 @@ pub(super) async fn run(cli: &Cli) -> u8 {
         eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
     }
-    let progress = progress::for_stderr(SystemClock::shared());
+    let budgets =
+        configuration.stores.iter().map(|store| (store.key.clone(), store.requests_per_minute.get()));
+    let progress = progress::for_stderr(SystemClock::shared(), cli.locale, budgets.collect());
     let shared = match Shared::open(&configuration, "--resync", progress, stop).await {
         Ok(shared) => shared,
         Err(problem) => return say(&problem, cli),

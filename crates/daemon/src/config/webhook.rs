@@ -58,7 +58,8 @@ impl Webhook {
             return Err(("events", text!("config-webhook-events")));
         }
         let secret = secret_file.map(|file| secret::from_file(dir, store_file, &file)).transpose();
-        let unreadable = |tried| secret::unreadable(tried, |tried| text!("config-webhook-secret", tried = tried));
+        let unreadable =
+            |tried| secret::unreadable(tried, |tried| text!("config-webhook-secret", tried = tried));
         let secret = secret.map_err(|tried| ("secret_file", unreadable(tried)))?;
         Ok(WebhookConfig { public_url, events, secret })
     }

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use espelho_model::{Clock, StoreKey, text, text::Locale};
 use espelho_sync_engine::{
-    Audit, AuditOptions, Examination, Options, Problem, Progress, Question, StoreReport, Trouble,
+    Audit, AuditOptions, Examination, Options, Position, Problem, Progress, Question, StoreReport, Trouble,
 };
 
 use super::{Asked, AskedAudit, AskedExamination, Event};
@@ -86,9 +86,9 @@ fn pass_on(event: Event, store: &StoreKey, progress: &dyn Progress) {
                 progress.begin(store, resource, resumed);
             }
         }
-        Event::Advance { resource, done, total } => {
+        Event::Advance { resource, done, total, requests_left } => {
             if let Ok(resource) = resource.parse() {
-                progress.advance(store, resource, done, total);
+                progress.advance(store, resource, Position { done, total, requests_left });
             }
         }
         Event::End { resource } => {

@@ -8,9 +8,9 @@ use std::{
     },
 };
 
-use espelho_model::{StoreKey, sync::Resource};
+use espelho_model::{StoreKey, sync::Target};
 use espelho_sync_engine::{
-    Audit, AuditOptions, Examination, Options, Progress, Question, StoreReport,
+    Audit, AuditOptions, Examination, Options, Position, Progress, Question, StoreReport,
     live::{Errand, Errands, Inquiry},
 };
 use futures_util::future::BoxFuture;
@@ -190,17 +190,18 @@ impl Errands for StoreDesk {
 }
 
 impl Progress for Desk {
-    fn begin(&self, store: &StoreKey, resource: Resource, resumed: u64) {
+    fn begin(&self, store: &StoreKey, resource: Target, resumed: u64) {
         self.inner.begin(store, resource, resumed);
         self.tell(store, || Event::Begin { resource: resource.to_string(), resumed });
     }
 
-    fn advance(&self, store: &StoreKey, resource: Resource, done: u64, total: Option<u64>) {
-        self.inner.advance(store, resource, done, total);
-        self.tell(store, || Event::Advance { resource: resource.to_string(), done, total });
+    fn advance(&self, store: &StoreKey, resource: Target, position: Position) {
+        self.inner.advance(store, resource, position);
+        let Position { done, total, requests_left } = position;
+        self.tell(store, || Event::Advance { resource: resource.to_string(), done, total, requests_left });
     }
 
-    fn end(&self, store: &StoreKey, resource: Resource) {
+    fn end(&self, store: &StoreKey, resource: Target) {
         self.inner.end(store, resource);
         self.tell(store, || Event::End { resource: resource.to_string() });
     }
@@ -208,6 +209,7 @@ impl Progress for Desk {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::sync::Resource;
     use espelho_sync_engine::Silent;
 
     use super::*;
@@ -269,12 +271,16 @@ mod tests {
     async fn only_who_asked_hears_of_progress() {
         let desk = Desk::new(Arc::new(Silent));
         let mut hears = desk.ask(&key(), resync()).unwrap();
-        desk.begin(&key(), Resource::Orders, 0);
+        desk.begin(&key(), Resource::Orders.into(), 0);
         let job = desk.next(&key()).await;
         desk.listen(&key(), Some(job.told.clone()));
-        desk.advance(&key(), Resource::Orders, 5, Some(10));
+        desk.advance(
+            &key(),
+            Resource::Orders.into(),
+            Position { done: 5, total: Some(10), requests_left: None },
+        );
         desk.listen(&key(), None);
-        desk.end(&key(), Resource::Orders);
+        desk.end(&key(), Resource::Orders.into());
         drop(job);
         assert!(matches!(hears.recv().await, Some(Event::Advance { done: 5, total: Some(10), .. })));
         assert!(hears.try_recv().is_err());

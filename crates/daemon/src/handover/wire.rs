@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use espelho_api_client::limit::Lane;
 use espelho_model::{
     StoreKey,
-    sync::{Counts, Resource, RunState},
+    sync::{Counts, RunState, Target},
     text::Text,
 };
 use espelho_store::Failure;
@@ -56,6 +56,8 @@ pub(crate) enum Event {
         resource: String,
         done: u64,
         total: Option<u64>,
+        #[serde(default)]
+        requests_left: Option<u64>,
     },
     End {
         resource: String,
@@ -122,7 +124,7 @@ impl Asked {
     pub(crate) fn new(store: &StoreKey, options: &Options) -> Self {
         Self {
             store: store.to_string(),
-            only: options.only.iter().map(Resource::to_string).collect(),
+            only: options.only.iter().map(Target::to_string).collect(),
             since: options.since,
             restart: options.restart,
             deep: options.deep,
@@ -133,7 +135,7 @@ impl Asked {
 
     /// The options, or the resource that does not exist.
     pub(crate) fn options(&self) -> Result<Options, String> {
-        let only: Result<_, _> = self.only.iter().map(|word| word.parse::<Resource>()).collect();
+        let only: Result<_, _> = self.only.iter().map(|word| word.parse::<Target>()).collect();
         Ok(Options {
             // What the service does for its stores goes first.
             lane: Some(Lane::Backfill),
@@ -255,12 +257,14 @@ fn state(word: &str) -> RunState {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::sync::Resource;
+
     use super::*;
 
     fn report() -> StoreReport {
         let problem =
             |trouble| Problem { trouble, code: "c".into(), error: "e".into(), text: Text::new("t") };
-        let mut resource = ResourceReport::new(Resource::Products);
+        let mut resource = ResourceReport::new(Target::Listed(Resource::Products));
         resource.counts = Counts { seen: 4, changed: 3, gone: 2, failed: 1 };
         resource.state = RunState::Partial;
         resource.problem = Some(problem(Trouble::Guard));
@@ -287,7 +291,7 @@ mod tests {
     #[test]
     fn options_arrive_as_they_were_asked_for_and_an_unknown_resource_is_named() {
         let options = Options {
-            only: vec![Resource::Orders],
+            only: vec![Target::Listed(Resource::Orders), Target::Campaigns],
             since: NaiveDate::from_ymd_opt(2026, 1, 31),
             deep: true,
             kind: "resync",

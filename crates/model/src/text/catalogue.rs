@@ -21,9 +21,9 @@ macro_rules! files {
 }
 
 files![
-    "alarms", "check", "demo", "doctor", "engine", "place", "ports", "renewal", "status", "store", "words"
-    "alarms", "api", "config", "copies", "database", "files", "help", "push", "run", "service", "value",
-    "words"
+    "alarms", "api", "check", "config", "copies", "database", "demo", "doctor", "engine", "errors",
+    "explain", "files", "help", "place", "ports", "progress", "push", "renewal", "run", "service", "status",
+    "store", "value", "wishes", "words"
 ];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));

@@ -14,6 +14,6 @@ files-line-unreadable = the line cannot be read (UTF-8? number of columns?): “
 files-missing-column = the column { $column } is missing
 files-unknown-column = the column “{ $column }” is not known
 files-no-price = price and discount_percent are missing; give one of them
-files-ambiguous = { $field } is “{ $value }”; write { $plain } or { $plain },00, or a comma for the decimals
+files-ambiguous = { $field } is “{ $value }”: write { $thousands } or { $decimals }
 files-whole-number = { $field } is “{ $value }”, which is not a whole number
 files-four-measures = all four of package_*, or none of them

@@ -14,6 +14,6 @@ files-line-unreadable = a linha não pode ser lida (UTF-8? número de colunas?):
 files-missing-column = falta a coluna { $column }
 files-unknown-column = a coluna “{ $column }” não é conhecida
 files-no-price = faltam price e discount_percent; informe um deles
-files-ambiguous = { $field } é “{ $value }”; escreva { $plain } ou { $plain },00, ou use vírgula para os decimais
+files-ambiguous = { $field } é “{ $value }”: escreva { $thousands } ou { $decimals }
 files-whole-number = { $field } é “{ $value }”, que não é um número inteiro
 files-four-measures = informe as quatro medidas package_*, ou nenhuma

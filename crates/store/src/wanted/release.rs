@@ -18,11 +18,11 @@ pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' |
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 /// It is wanted anew: what was sent before is not what is asked for now.
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, revision = revision + 1 \
-    WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting')";
+    WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
 pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, revision = revision + 1 \
-    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting')";
+    WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
 pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
-    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting')";
+    WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'ignored')";
 /// A person has found out that what is in doubt did not happen; what was proved not to have happened is not counted any more.
 pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
@@ -220,8 +220,9 @@ impl Store {
         if wanted == Wanted::Command && state == PushState::New && !lifts_guards {
             // Not where its row is answered by whoever does it: only what a person has seen is decided.
             let row = self.wanted_row(store, wanted, key).await?;
-            if row.is_none_or(|row| !matches!(row.state.as_str(), "failed" | "held" | "doubtful" | "waiting"))
-            {
+            let is_decidable =
+                |state: &str| matches!(state, "failed" | "held" | "doubtful" | "waiting" | "ignored");
+            if row.is_none_or(|row| !is_decidable(&row.state)) {
                 return Ok(false);
             }
             let values = vec![now.into(), store.as_str().into(), key.into()];

@@ -89,15 +89,21 @@ pub(crate) async fn fetch_some<'r>(
     labels: &Labels,
     ready: &'r [ReadyLabel],
 ) -> Vec<(&'r ReadyLabel, Result<Fetched, Fault>)> {
-    let each = ready.iter().map(async |label| {
-        let fetching = fetch::fetch(context, client, labels, label);
-        let fetched = tokio::select! {
-            fetched = fetching => fetched,
-            () = context.stop.cancelled() => Ok(Fetched::Overtaken),
-        };
-        (label, fetched)
-    });
-    join_all(each).await
+    join_all(ready.iter().map(|label| fetch_one(context, client, labels, label))).await
+}
+
+async fn fetch_one<'r>(
+    context: &StoreContext,
+    client: &Client,
+    labels: &Labels,
+    label: &'r ReadyLabel,
+) -> (&'r ReadyLabel, Result<Fetched, Fault>) {
+    let fetching = fetch::fetch(context, client, labels, label);
+    let fetched = tokio::select! {
+        fetched = fetching => fetched,
+        () = context.stop.cancelled() => Ok(Fetched::Overtaken),
+    };
+    (label, fetched)
 }
 
 /// Shows on the row why a label's file is not there.

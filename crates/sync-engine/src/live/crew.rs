@@ -302,7 +302,7 @@ impl AfterGap {
 
 /// Whether the orders were walked through to the end; some of them may have failed.
 fn is_whole(report: &StoreReport) -> bool {
-    let orders = report.resources.iter().find(|resource| resource.resource == Resource::Orders);
+    let orders = report.resources.iter().find(|resource| resource.resource == Resource::Orders.into());
     orders.is_some_and(|orders| orders.state != RunState::Failed && orders.problem.is_none())
 }
 

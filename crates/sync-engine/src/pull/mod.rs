@@ -7,7 +7,9 @@
 mod orders;
 mod pass;
 mod products;
+mod subresources;
 mod sweep;
+mod whole;
 mod write;
 
 use std::future::Future;
@@ -19,6 +21,8 @@ use espelho_store::{Error as StoreError, Op, PageTx};
 pub use orders::OrdersPull;
 pub use pass::{PassOptions, run_pass};
 pub use products::ProductsPull;
+pub(crate) use subresources::{read_subresource, subresource_of};
+pub(crate) use whole::{WholeReader, read_whole};
 
 /// How one resource is listed, read and written.
 pub trait Pull: Send + Sync {

@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{Fetched, Pull, sweep};
 use crate::{
-    Problem, ResourceReport, StoreContext, Trouble,
+    Position, Problem, ResourceReport, StoreContext, Trouble,
     plan::{
         page::plan_page,
         paging::{Pager, Step, Stuck},
@@ -61,11 +61,13 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         last_failure: None,
         place: None,
         nameless: 0,
+        resumed: 0,
+        expected: None,
         remarks: BTreeMap::new(),
         report: ResourceReport::new(P::RESOURCE),
     };
     let ended = walk.walk_to_the_end().await;
-    context.progress.end(&context.key, P::RESOURCE);
+    context.progress.end(&context.key, P::RESOURCE.into());
     walk.conclude(ended.err())
 }
 
@@ -82,6 +84,10 @@ pub(super) struct Walk<'c, P> {
     /// Where the page under way is kept in memory.
     place: Option<Place<'c>>,
     nameless: u64,
+    /// Rows that an earlier run has dealt with.
+    resumed: u64,
+    /// Rows that the mirror has, for a listing that does not tell its total.
+    expected: Option<u64>,
     pub(super) remarks: BTreeMap<Text, u64>,
     pub(super) report: ResourceReport,
 }
@@ -108,7 +114,9 @@ impl<P: Pull> Walk<'_, P> {
             store.failures(&self.context.key, P::RESOURCE).await.map_err(|e| Problem::from_store(&e))?;
         self.failed_before = failures.into_iter().map(|failure| failure.key).collect();
         let mut next = self.take_up().await?;
-        self.context.progress.begin(&self.context.key, P::RESOURCE, self.pager.seen());
+        self.resumed = self.pager.seen();
+        self.expected = self.expect().await?;
+        self.context.progress.begin(&self.context.key, P::RESOURCE.into(), self.resumed);
         while let Step::Read(page) = next {
             self.stop_if_asked()?;
             self.place = Some(self.context.room.page().await);
@@ -146,6 +154,24 @@ impl<P: Pull> Walk<'_, P> {
         };
         self.mirror_page(kept, listing).await?;
         Ok(Ok(next))
+    }
+
+    /// Tells how far the pass is, with so many rows of the page under way still unread.
+    fn tell(&self, left: u64) {
+        let done = self.pager.seen().saturating_sub(left);
+        let total = self.pager.total().or(self.expected.filter(|expected| *expected >= done));
+        let (read, requests) = (done.saturating_sub(self.resumed), self.report.pages + self.report.details);
+        let position = Position::new(done, total, read, requests);
+        self.context.progress.advance(&self.context.key, P::RESOURCE.into(), position);
+    }
+
+    /// How many rows the mirror has of a listing that is read whole.
+    async fn expect(&self) -> Result<Option<u64>, Problem> {
+        if !self.options.covers_everything {
+            return Ok(None);
+        }
+        let mirrored = self.context.store.count(&self.context.key, P::RESOURCE).await;
+        mirrored.map(|rows| Some(rows).filter(|rows| *rows > 0)).map_err(|e| Problem::from_store(&e))
     }
 
     async fn begin_anew(&mut self) -> Result<Step, Problem> {
@@ -256,7 +282,7 @@ impl<P: Pull> Walk<'_, P> {
             kept.counts = self.read_and_write(plan.fetch, kept.clone(), &known).await?;
         }
         self.report.counts.add(kept.counts);
-        self.context.progress.advance(&self.context.key, P::RESOURCE, self.pager.seen(), self.pager.total());
+        self.tell(0);
         self.give_up_if_hopeless()
     }
 
@@ -278,8 +304,11 @@ impl<P: Pull> Walk<'_, P> {
             Asked { row, answer }
         };
         asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
+        let mut left = rows.len() + asking.len();
         while let Some(asked) = asking.next().await {
             self.report.details += 1;
+            left -= 1;
+            self.tell(left as u64);
             match &asked.answer {
                 Ok(_) => self.failing_in_a_row = 0,
                 Err(error) if concerns_all(error) => {
@@ -349,7 +378,7 @@ fn may_concern_all(error: &ApiError) -> bool {
 }
 
 /// Errors that would meet every row alike.
-fn concerns_all(error: &ApiError) -> bool {
+pub(super) fn concerns_all(error: &ApiError) -> bool {
     error.is_authentication()
         || matches!(
             error,

@@ -6,7 +6,7 @@ use espelho_model::{
     OrderNumber,
     shipment::{LabelFormat, Shipment, ShipmentLabel},
     text,
-    text::{Arg, Language, Locale, Text},
+    text::{Arg, Text},
 };
 use espelho_store::LabelFile;
 use serde_json::Value;
@@ -129,12 +129,7 @@ pub(super) fn format_off(format: &LabelFormat) -> Said {
 }
 
 fn said(code: &str, text: Text) -> Said {
-    let words = |language| {
-        let locale = Locale::of(language);
-        (text.message(locale), text.next(locale).unwrap_or_default())
-    };
-    let (portuguese, english) = (words(Language::Portuguese), words(Language::English));
-    Said::new(code, [&portuguese.0, &portuguese.1], [&english.0, &english.1])
+    Said::new(code, text)
 }
 
 #[cfg(test)]

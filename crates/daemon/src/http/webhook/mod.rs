@@ -84,7 +84,8 @@ pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, OpenE
     }
     let section = &configuration.installation.webhooks;
     let tls = section.tls().map(Tls::load).transpose();
-    let tls = tls.map_err(|error| OpenError::Certificate(text!("run-certificate", problem = error.to_string())))?;
+    let tls =
+        tls.map_err(|error| OpenError::Certificate(text!("run-certificate", problem = error.to_string())))?;
     let listener = listen(section.listen).map_err(|error| OpenError::Listen(section.listen, error))?;
     Ok(Some((listener, tls)))
 }

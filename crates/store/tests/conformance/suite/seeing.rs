@@ -154,7 +154,7 @@ pub(crate) async fn an_order_is_explained_with_all_that_hangs_on_it(world: &Worl
     assert_eq!(changes.iter().map(|(_, op, _)| op.as_str()).collect::<Vec<_>>(), ["update", "insert"]);
     let errors = world.store.errors_of(store, "order", "1").await.unwrap();
     assert_eq!((errors.len(), errors[0].code.as_str()), (1, "http_500"));
-    assert_eq!(world.store.deliveries_naming(store, "\"1\"").await.unwrap().len(), 1);
+    assert_eq!(world.store.deliveries_about(store, "1").await.unwrap().len(), 1);
     assert!(world.store.explain(store, "order", "2").await.unwrap().is_none());
     assert!(world.store.explain(&store_key("outra"), "order", "1").await.unwrap().is_none());
     assert!(world.store.explain(store, "nothing", "1").await.unwrap().is_none());

@@ -1,0 +1,272 @@
+//! The words for what became of a wish: pure.
+
+use espelho_model::{
+    push::PushState,
+    text,
+    text::{Arg, Locale, Text},
+};
+use espelho_store::Answer;
+use rust_decimal::Decimal;
+
+use crate::exit;
+
+/// The wait that only a person can end: nobody watches a terminal for it.
+const WAITING_INVOICE: &str = "waiting_invoice";
+
+/// What a wish changes, and what was there before it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Deed {
+    Level { sku: String, location: String, before: Option<Decimal>, after: Decimal },
+    Movement { sku: String, location: String, delta: Decimal },
+    Price { sku: String, min_quantity: u32, before: Option<Decimal>, after: Decimal },
+    Status { order: String, status: String },
+    Notes { order: String },
+    Labels { order: String },
+    Campaign { campaign: String, listings: usize },
+    File { rows: usize },
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Became {
+    /// Nobody waited.
+    Written,
+    /// The service does not run.
+    ServiceStopped,
+    /// Its row, as it was when the wait ended.
+    Row(Answer),
+    /// The rows of a file: how many are done, still open, and not done.
+    Rows { done: usize, open: usize, refused: usize },
+}
+
+/// What is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Spoken {
+    pub(super) mark: char,
+    pub(super) text: Text,
+    /// The next step that the row itself names.
+    pub(super) hint: Option<String>,
+    pub(super) code: u8,
+}
+
+impl Spoken {
+    /// The lines for people.
+    pub(super) fn lines(&self, locale: Locale) -> String {
+        let next = self.text.next(locale).or_else(|| {
+            self.hint.as_ref().map(|hint| text!("wishes-next-step", step = hint.as_str()).message(locale))
+        });
+        let next = next.map(|next| format!("\n  {next}")).unwrap_or_default();
+        format!("{} {}{next}", self.mark, self.text.message(locale))
+    }
+}
+
+/// Whether a row is answered as far as waiting for it makes sense.
+pub(super) fn is_answered(answer: &Answer) -> bool {
+    match answer.state {
+        Some(PushState::New | PushState::Sending) => false,
+        Some(PushState::Waiting) => answer.code.as_deref() == Some(WAITING_INVOICE),
+        _ => true,
+    }
+}
+
+/// Says what became of a wish.
+pub(super) fn spoken(deed: &Deed, became: &Became, command: Option<i64>) -> Spoken {
+    let plain = |mark, text, code| Spoken { mark, text, hint: None, code };
+    match became {
+        Became::Written => plain('✓', written(deed, command), exit::COMPLETE),
+        Became::ServiceStopped => {
+            plain('…', text!("wishes-service-stopped", subject = subject(deed)), exit::COMPLETE)
+        }
+        Became::Rows { done, open, refused } => {
+            let (mark, code) = match (open, refused) {
+                (_, 1..) => ('✗', exit::PARTIAL),
+                (1.., _) => ('…', exit::COMPLETE),
+                _ => ('✓', exit::COMPLETE),
+            };
+            let rows = done + open + refused;
+            let text = match refused {
+                0 => text!("wishes-rows", rows = rows, done = *done, open = *open),
+                _ => {
+                    text!("wishes-rows-refused", rows = rows, done = *done, open = *open, refused = *refused)
+                }
+            };
+            plain(mark, text, code)
+        }
+        Became::Row(answer) => of_row(deed, answer),
+    }
+}
+
+fn of_row(deed: &Deed, answer: &Answer) -> Spoken {
+    let subject = || subject(deed);
+    let reason = answer.error.clone().unwrap_or_default();
+    let (mark, text, code) = match answer.state {
+        Some(PushState::Done) => ('✓', done(deed), exit::COMPLETE),
+        Some(PushState::Waiting) if answer.code.as_deref() == Some(WAITING_INVOICE) => {
+            ('…', text!("wishes-waiting-invoice", subject = subject()), exit::COMPLETE)
+        }
+        Some(PushState::Waiting) => {
+            ('…', text!("wishes-waiting", subject = subject(), reason = reason), exit::COMPLETE)
+        }
+        Some(PushState::Failed) => {
+            ('✗', text!("wishes-failed", subject = subject(), reason = reason), exit::FAILED)
+        }
+        Some(PushState::Held) => {
+            ('!', text!("wishes-held", subject = subject(), reason = reason), exit::GUARD)
+        }
+        Some(PushState::Doubtful) => {
+            ('!', text!("wishes-doubtful", subject = subject(), reason = reason), exit::PARTIAL)
+        }
+        Some(PushState::Ignored) => ('–', text!("wishes-ignored", subject = subject()), exit::COMPLETE),
+        Some(PushState::Superseded) => ('–', text!("wishes-superseded", subject = subject()), exit::COMPLETE),
+        Some(PushState::New | PushState::Sending) | None => {
+            ('…', text!("wishes-under-way", subject = subject()), exit::COMPLETE)
+        }
+    };
+    let is_over = matches!(answer.state, Some(PushState::Failed | PushState::Held | PushState::Doubtful));
+    Spoken { mark, text, hint: answer.hint.clone().filter(|_| is_over), code }
+}
+
+fn done(deed: &Deed) -> Text {
+    match deed.clone() {
+        Deed::Level { sku, location, before: Some(before), after } if before != after => text!(
+            "wishes-level-done",
+            sku = sku,
+            location = location,
+            before = Arg::Quantity(before),
+            after = Arg::Quantity(after)
+        ),
+        Deed::Level { sku, location, after, .. } => {
+            text!("wishes-level-is", sku = sku, location = location, after = Arg::Quantity(after))
+        }
+        Deed::Movement { sku, location, delta } => {
+            let sign = if delta > Decimal::ZERO { "+" } else { "" };
+            let delta = Arg::Quantity(delta);
+            text!("wishes-movement-done", sku = sku, location = location, sign = sign, delta = delta)
+        }
+        Deed::Price { sku, min_quantity, before: Some(before), after } if before != after => text!(
+            "wishes-price-done",
+            sku = sku,
+            from = min_quantity,
+            before = Arg::Money(before),
+            after = Arg::Money(after)
+        ),
+        Deed::Price { sku, min_quantity, after, .. } => {
+            text!("wishes-price-is", sku = sku, from = min_quantity, after = Arg::Money(after))
+        }
+        Deed::Status { order, status } => {
+            text!("wishes-status-done", order = order, status = text!("explain-status", status = status))
+        }
+        Deed::Notes { order } => text!("wishes-notes-done", order = order),
+        Deed::Labels { order } => text!("wishes-labels-done", order = order),
+        Deed::Campaign { campaign, listings } => {
+            text!("wishes-campaign-done", campaign = campaign, listings = listings)
+        }
+        Deed::File { rows } => text!("wishes-rows-written", rows = rows),
+    }
+}
+
+fn written(deed: &Deed, command: Option<i64>) -> Text {
+    match (deed, command) {
+        (Deed::File { rows }, _) => text!("wishes-rows-written", rows = *rows),
+        (_, Some(command)) => {
+            text!("wishes-command-written", subject = subject(deed), command = command.to_string())
+        }
+        _ => text!("wishes-written", subject = subject(deed)),
+    }
+}
+
+fn subject(deed: &Deed) -> Text {
+    match deed.clone() {
+        Deed::Level { sku, location, .. } | Deed::Movement { sku, location, .. } => {
+            text!("wishes-at", sku = sku, location = location)
+        }
+        Deed::Price { sku, .. } => text!("wishes-sku", sku = sku),
+        Deed::Status { order, .. } | Deed::Notes { order } | Deed::Labels { order } => {
+            text!("wishes-order", order = order)
+        }
+        Deed::Campaign { campaign, .. } => text!("wishes-campaign", campaign = campaign),
+        Deed::File { rows } => text!("wishes-file", rows = rows),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Language;
+
+    use super::*;
+
+    fn level(before: Option<i64>) -> Deed {
+        let (sku, location) = ("CAN-01".to_owned(), "Depósito principal".to_owned());
+        Deed::Level { sku, location, before: before.map(Decimal::from), after: Decimal::from(7) }
+    }
+
+    fn row(state: PushState, code: &str) -> Became {
+        let text = |text: &str| Some(text.to_owned());
+        let (state, updated_at) = (Some(state), None);
+        Became::Row(Answer { state, code: text(code), error: text("causa"), hint: text("passo"), updated_at })
+    }
+
+    #[test]
+    fn every_end_has_its_mark_words_and_exit_code() {
+        use PushState::{Doubtful, Failed, Held, New, Waiting};
+        let order = || Deed::Status { order: "77".into(), status: "preparing".into() };
+        let decimal = |text: &str| text.parse::<Decimal>().unwrap();
+        let price = Deed::Price {
+            sku: "CAN-01".into(),
+            min_quantity: 1,
+            before: Some(decimal("20")),
+            after: decimal("19.9"),
+        };
+        let movement = Deed::Movement { sku: "CAN-01".into(), location: "Loja".into(), delta: decimal("-2") };
+        let done = || row(PushState::Done, "");
+        for (deed, became, words, code) in [
+            (level(Some(47)), done(), "✓ CAN-01 @ Depósito principal: 47 → 7", 0),
+            (level(Some(7)), done(), "✓ CAN-01 @ Depósito principal: 7, como já estava", 0),
+            (price, done(), "✓ CAN-01: R$ 20,00 → R$ 19,90", 0),
+            (movement, done(), "✓ CAN-01 @ Loja: -2", 0),
+            (order(), row(Waiting, "waiting_invoice"), "… pedido 77: espera NF-e; continua sozinho", 0),
+            (order(), row(Waiting, "x"), "… pedido 77: espera: causa; continua sozinho", 0),
+            (order(), row(Failed, "x"), "✗ pedido 77: causa\n  próximo passo: passo", 1),
+            (order(), row(Held, "x"), "! pedido 77: retido: causa\n  próximo passo: passo", 5),
+            (order(), row(Doubtful, "x"), "! pedido 77: em dúvida: causa\n  próximo passo: passo", 3),
+            (order(), row(New, ""), "… pedido 77: gravado; ainda a caminho, continua sozinho", 0),
+            (
+                level(None),
+                Became::ServiceStopped,
+                "… CAN-01 @ Depósito principal: gravado; o serviço está parado\n  systemctl start espelho",
+                0,
+            ),
+            (
+                Deed::File { rows: 3 },
+                Became::Rows { done: 2, open: 0, refused: 1 },
+                "✗ 3 linhas: 2 feitas, 0 a caminho, 1 não feita\n  próximo passo: espelho errors",
+                3,
+            ),
+            (
+                Deed::File { rows: 1 },
+                Became::Rows { done: 1, open: 0, refused: 0 },
+                "✓ 1 linha: 1 feita, 0 a caminho",
+                0,
+            ),
+        ] {
+            let spoken = spoken(&deed, &became, None);
+            assert_eq!((spoken.lines(Locale::default()).as_str(), spoken.code), (words, code));
+            assert!(!spoken.lines(Locale::of(Language::English)).contains("wishes-"));
+        }
+    }
+
+    #[test]
+    fn waiting_ends_with_an_answer_and_with_what_only_a_person_can_end() {
+        for (became, expected) in [
+            (row(PushState::New, ""), false),
+            (row(PushState::Sending, ""), false),
+            (row(PushState::Waiting, "labels_being_made"), false),
+            (row(PushState::Waiting, "waiting_invoice"), true),
+            (row(PushState::Done, ""), true),
+            (row(PushState::Failed, "x"), true),
+        ] {
+            let Became::Row(answer) = became else { continue };
+            assert_eq!(is_answered(&answer), expected, "{answer:?}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Refuses, before anything is written, what the tables would refuse afterwards: pure, with the nearest right value.
+
+use espelho_model::{
+    order::STATUSES,
+    text,
+    text::{Arg, Text},
+};
+use rust_decimal::Decimal;
+
+/// Targets of the status route that no order stays in (API document, "Order, pre-order and backorder").
+const PASSING: [&str; 2] = ["available", "restocked"];
+const FORMATS: [&str; 4] = ["a4", "zebra", "thermal", "zebra_pdf"];
+/// Units that are sold whole.
+const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
+/// Below this likeness two words have nothing to do with each other.
+const ALIKE: f64 = 0.8;
+/// Similar words that are named.
+const NAMED: usize = 3;
+
+/// Why a wish is not written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) code: &'static str,
+    pub(super) text: Text,
+}
+
+impl Refusal {
+    pub(super) fn new(code: &'static str, text: Text) -> Self {
+        Self { code, text }
+    }
+}
+
+/// The names that a mirrored store has. A store that was never reconciled knows none, and none is refused.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    pub(super) skus: Vec<String>,
+    /// Id and name.
+    pub(super) locations: Vec<(String, String)>,
+    pub(super) is_mirrored: bool,
+}
+
+/// Refuses a SKU that the mirror does not have.
+pub(super) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
+    if !known.is_mirrored || known.skus.iter().any(|known| known == sku) {
+        return Ok(());
+    }
+    let similar = similar(sku, known.skus.iter().map(String::as_str));
+    Err(Refusal::new(
+        "unknown_sku",
+        match similar.is_empty() {
+            true => text!("wishes-unknown-sku", sku = sku),
+            false => text!("wishes-unknown-sku-similar", sku = sku, similar = similar.join(", ")),
+        },
+    ))
+}
+
+/// The location of this id or name: id and name.
+pub(super) fn location(asked: &str, known: &Known) -> Result<(String, String), Refusal> {
+    if !known.is_mirrored || known.locations.is_empty() {
+        return Ok((asked.to_owned(), asked.to_owned()));
+    }
+    let lower = asked.trim().to_lowercase();
+    let shown = |(id, name): &(String, String)| match name.is_empty() {
+        true => id.clone(),
+        false => name.clone(),
+    };
+    if let Some(place) = known.locations.iter().find(|(id, _)| id == asked) {
+        return Ok((place.0.clone(), shown(place)));
+    }
+    let named = |is: &dyn Fn(&str) -> bool| -> Vec<&(String, String)> {
+        known.locations.iter().filter(|(_, name)| is(&name.to_lowercase())).collect()
+    };
+    for found in [named(&|name| name == lower), named(&|name| name.contains(&lower))] {
+        if let [place] = found[..] {
+            return Ok((place.0.clone(), shown(place)));
+        }
+    }
+    let all: Vec<String> = known.locations.iter().map(|(id, name)| format!("{id} {name}")).collect();
+    let text = text!("wishes-unknown-location", location = asked, known = all.join(", "));
+    Err(Refusal::new("unknown_location", text))
+}
+
+/// Refuses a level that no shelf can have.
+pub(super) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
+    if quantity < Decimal::ZERO {
+        let text = text!("wishes-negative-quantity", quantity = Arg::Quantity(quantity));
+        return Err(Refusal::new("invalid_data", text));
+    }
+    whole(quantity, unit)
+}
+
+/// Refuses a movement of nothing, or of half a piece.
+pub(super) fn delta(delta: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
+    if delta.is_zero() {
+        return Err(Refusal::new("invalid_data", text!("wishes-no-movement")));
+    }
+    whole(delta, unit)
+}
+
+fn whole(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
+    match unit.filter(|unit| WHOLE_UNITS.contains(unit)) {
+        Some(unit) if !quantity.fract().is_zero() => {
+            let quantity = Arg::Quantity(quantity);
+            Err(Refusal::new("invalid_data", text!("wishes-half-a-unit", quantity = quantity, unit = unit)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses what no price can be.
+pub(super) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
+    if price < Decimal::ZERO {
+        let text = text!("wishes-negative-price", price = Arg::Money(price));
+        return Err(Refusal::new("invalid_data", text));
+    }
+    match min_quantity {
+        0 => Err(Refusal::new("invalid_data", text!("wishes-no-min-quantity"))),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a status that no order can be moved to.
+pub(super) fn status(status: &str) -> Result<(), Refusal> {
+    let all: Vec<&str> = STATUSES.into_iter().chain(PASSING).collect();
+    one_of(status, &all, "unknown_status", |nearest, all| {
+        text!("wishes-unknown-status", status = status, nearest = nearest, known = all)
+    })
+}
+
+/// Refuses a format that labels do not have.
+pub(super) fn format(format: &str) -> Result<(), Refusal> {
+    one_of(format, &FORMATS, "unknown_format", |nearest, all| {
+        text!("wishes-unknown-format", format = format, nearest = nearest, known = all)
+    })
+}
+
+fn one_of(
+    asked: &str,
+    known: &[&str],
+    code: &'static str,
+    words: impl Fn(&str, String) -> Text,
+) -> Result<(), Refusal> {
+    if known.contains(&asked) {
+        return Ok(());
+    }
+    let likeness = |word: &&&str| (strsim::jaro_winkler(&asked.to_lowercase(), word) * 1e6) as u64;
+    let nearest = known.iter().max_by_key(likeness).copied().unwrap_or_default();
+    Err(Refusal::new(code, words(nearest, known.join(", "))))
+}
+
+/// The words that are most like one, the likest first.
+pub(in crate::commands) fn similar<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Vec<&'k str> {
+    let lower = word.to_lowercase();
+    let mut alike: Vec<(f64, &str)> = known
+        .map(|known| (strsim::jaro_winkler(&lower, &known.to_lowercase()), known))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .collect();
+    alike.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.cmp(other)));
+    alike.into_iter().take(NAMED).map(|(_, known)| known).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+
+    use super::*;
+
+    fn known() -> Known {
+        let locations = [("1", "Depósito principal"), ("2", "Loja do centro"), ("3", "Loja do bairro")];
+        Known {
+            skus: ["CAN-001", "CAN-002", "MESA-9"].map(str::to_owned).to_vec(),
+            locations: locations.map(|(id, name)| (id.to_owned(), name.to_owned())).to_vec(),
+            is_mirrored: true,
+        }
+    }
+
+    fn said(refused: Result<(), Refusal>) -> String {
+        refused.err().map(|refusal| refusal.text.message(Locale::default())).unwrap_or_default()
+    }
+
+    #[test]
+    fn an_unknown_sku_is_refused_with_those_that_are_like_it() {
+        let known = known();
+        for (asked, expected) in [
+            ("CAN-001", ""),
+            ("CAN-01", "SKU desconhecido: CAN-01; parecidos: CAN-001, CAN-002"),
+            ("can-001", "SKU desconhecido: can-001; parecidos: CAN-001, CAN-002"),
+            ("XYZ", "SKU desconhecido: XYZ"),
+        ] {
+            assert_eq!(said(sku(asked, &known)), expected, "{asked}");
+        }
+        assert_eq!(sku("XYZ", &Known::default()), Ok(()), "nothing is known yet");
+    }
+
+    #[test]
+    fn a_location_is_found_by_id_or_by_name() {
+        let known = known();
+        for (asked, expected) in [
+            ("1", Some("1")),
+            ("depósito principal", Some("1")),
+            ("centro", Some("2")),
+            ("loja", None),
+            ("9", None),
+        ] {
+            assert_eq!(location(asked, &known).ok().map(|(id, _)| id).as_deref(), expected, "{asked}");
+        }
+        assert_eq!(location("9", &Known::default()).ok().map(|(id, _)| id).as_deref(), Some("9"));
+    }
+
+    #[test]
+    fn what_the_tables_would_refuse_is_refused_first() {
+        let decimal = |text: &str| text.parse::<Decimal>().unwrap();
+        for (refused, code) in [
+            (quantity(decimal("0"), Some("un")), None),
+            (quantity(decimal("-3"), None), Some("invalid_data")),
+            (quantity(decimal("1.5"), Some("un")), Some("invalid_data")),
+            (quantity(decimal("1.5"), Some("kg")), None),
+            (delta(decimal("-2"), Some("un")), None),
+            (delta(decimal("0"), None), Some("invalid_data")),
+            (price(decimal("0"), 1), None),
+            (price(decimal("-1"), 1), Some("invalid_data")),
+            (price(decimal("1"), 0), Some("invalid_data")),
+            (status("preparing"), None),
+            (status("restocked"), None),
+            (status("prepairing"), Some("unknown_status")),
+            (format("zebra"), None),
+            (format("A4"), Some("unknown_format")),
+        ] {
+            assert_eq!(refused.as_ref().err().map(|refusal| refusal.code), code, "{refused:?}");
+        }
+        assert!(said(status("prepairing")).contains("preparing"));
+        assert!(said(format("zebrapdf")).contains("zebra_pdf"));
+    }
+}

@@ -1,0 +1,28 @@
+//! Standard output, written in one place: a reader that goes away (`espelho errors | head`) ends the process quietly.
+
+use std::{
+    fmt,
+    io::{self, Write as _},
+};
+
+/// Prints to standard output as the standard library's macro does, without its panic.
+macro_rules! print {
+    ($($part:tt)*) => { $crate::output::write(format_args!($($part)*)) };
+}
+
+/// Prints a line in the same way.
+macro_rules! println {
+    () => { $crate::output::write(format_args!("\n")) };
+    ($($part:tt)*) => { $crate::output::write(format_args!("{}\n", format_args!($($part)*))) };
+}
+
+/// Writes to standard output. Whoever piped it away has read enough: that is the end, not a failure.
+pub(crate) fn write(text: fmt::Arguments<'_>) {
+    let mut stdout = io::stdout().lock();
+    let Err(error) = stdout.write_fmt(text).and_then(|()| stdout.flush()) else { return };
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        std::process::exit(crate::exit::COMPLETE.into());
+    }
+    eprintln!("espelho: stdout: {error}");
+    std::process::exit(crate::exit::FAILED.into());
+}

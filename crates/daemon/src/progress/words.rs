@@ -1,0 +1,99 @@
+//! How far a pass is and how long it takes, in words: pure.
+
+use std::time::Duration;
+
+use espelho_model::{
+    text,
+    text::{Arg, Text},
+};
+use espelho_sync_engine::Position;
+
+/// The budget is the bound where it explains so much of the time that is left.
+const BOUND: f64 = 0.8;
+/// Before so many rows nobody knows the pace.
+const FEW: u64 = 5;
+
+/// How fast a pass goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub(super) position: Position,
+    /// Rows of this run.
+    pub(super) read: u64,
+    /// Since this run began.
+    pub(super) elapsed: Duration,
+    /// Requests a minute that the store may make.
+    pub(super) per_minute: Option<u32>,
+}
+
+impl Pace {
+    /// What is left: by the budget where that is the bound, else by the pace so far.
+    pub(super) fn left(self) -> Option<Text> {
+        let Position { done, total, requests_left } = self.position;
+        let rows_left = total?.saturating_sub(done);
+        if rows_left == 0 || self.read < FEW {
+            return None;
+        }
+        let by_pace = self.elapsed.as_secs_f64() / self.read as f64 * rows_left as f64;
+        let by_budget = requests_left.zip(self.per_minute).map(|(requests, per_minute)| {
+            (requests as f64 * 60.0 / f64::from(per_minute.max(1)), per_minute)
+        });
+        Some(match by_budget {
+            Some((seconds, per_minute)) if seconds >= by_pace * BOUND && seconds >= 1.0 => {
+                text!("progress-limit", limit = per_minute, seconds = seconds_of(seconds))
+            }
+            _ => text!("progress-left", seconds = seconds_of(by_pace)),
+        })
+    }
+
+    /// The line where there is no bar.
+    pub(super) fn line(self) -> Text {
+        let Position { done, total, .. } = self.position;
+        match (total.filter(|total| *total > 0), self.left()) {
+            (Some(total), Some(left)) => {
+                let percent = done * 100 / total;
+                text!("progress-of-left", done = done, total = total, percent = percent, left = left)
+            }
+            (Some(total), None) => {
+                text!("progress-of", done = done, total = total, percent = done * 100 / total)
+            }
+            (None, _) => text!("progress-rows", done = done),
+        }
+    }
+}
+
+fn seconds_of(seconds: f64) -> Arg {
+    Arg::Seconds(seconds.ceil() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+
+    use super::*;
+
+    #[test]
+    fn the_budget_is_named_where_it_is_the_bound() {
+        let pace = |done, total, read, requests_left, elapsed, per_minute| Pace {
+            position: Position { done, total, requests_left },
+            read,
+            elapsed: Duration::from_secs(elapsed),
+            per_minute,
+        };
+        for (pace, words) in [
+            (
+                pace(100, Some(550), 100, Some(450), 20, Some(300)),
+                "100 de 550 linhas (18 %), limite 300/min: faltam ~90 s",
+            ),
+            (
+                pace(100, Some(550), 100, Some(450), 20, Some(1_000_000)),
+                "100 de 550 linhas (18 %), faltam ~90 s",
+            ),
+            (pace(100, Some(550), 100, None, 20, None), "100 de 550 linhas (18 %), faltam ~90 s"),
+            (pace(1, Some(550), 1, Some(549), 1, Some(300)), "1 de 550 linhas (0 %)"),
+            (pace(550, Some(550), 550, Some(0), 60, Some(300)), "550 de 550 linhas (100 %)"),
+            (pace(100, None, 100, None, 20, Some(300)), "100 linhas"),
+        ] {
+            assert_eq!(pace.line().message(Locale::default()), words);
+        }
+    }
+}

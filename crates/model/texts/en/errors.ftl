@@ -1,0 +1,27 @@
+# espelho errors: by cause, the most frequent first.
+
+errors-none = no errors
+errors-cause = { $count } × { $title } ({ $code }): { $names }
+errors-cause-more = { $count } × { $title } ({ $code }): { $names } … and { $more } more
+errors-each = each row: espelho errors --code { $code } --all
+errors-waiting-title = waiting (goes on by itself):
+errors-waiting = { $line }; for { $age }
+
+# The name of a cause whose rows differ in words.
+errors-code-unknown-sku = unknown SKU
+errors-code-unknown-location = unknown location
+errors-code-unknown-store = unknown store
+errors-code-invalid-data = invalid value
+errors-code-unreadable = unreadable row
+errors-code-price-zero = price of zero
+errors-code-price-floor = price below the floor
+errors-code-price-jump = price changes too much at once
+errors-code-price-rule = price tiers not allowed
+errors-code-oversold = sold beyond the stock
+errors-code-stock-conflict = somebody else changed the level
+errors-code-many-to-zero = too many levels to zero at once
+errors-code-impossible-transition = impossible change of status
+errors-code-gave-up = tried many times without effect
+errors-code-unprovable = sent, and nothing proves what happened
+errors-code-not-found = unknown to the marketplace
+errors-code-waiting-invoice = waits for the NF-e

@@ -1,0 +1,134 @@
+# What became of a wish that the command line wrote (espelho stock, price, orders, labels, campaigns, import).
+
+wishes-at = { $sku } @ { $location }
+wishes-sku = { $sku }
+wishes-order = order { $order }
+wishes-campaign = campaign { $campaign }
+wishes-file = { $rows ->
+    [one] file of { $rows } line
+   *[other] file of { $rows } lines
+}
+
+wishes-level-done = { $sku } @ { $location }: { $before } → { $after }
+wishes-level-is = { $sku } @ { $location }: { $after }, as before
+wishes-movement-done = { $sku } @ { $location }: { $sign }{ $delta }
+wishes-price-done = { $from ->
+    [1] { $sku }: { $before } → { $after }
+   *[other] { $sku } from { $from } on: { $before } → { $after }
+}
+wishes-price-is = { $from ->
+    [1] { $sku }: { $after }
+   *[other] { $sku } from { $from } on: { $after }
+}
+wishes-status-done = order { $order }: { $status }
+wishes-notes-done = order { $order }: notes written
+wishes-labels-done = order { $order }: labels ready
+wishes-campaign-done = { $listings ->
+    [one] campaign { $campaign }: { $listings } listing takes part
+   *[other] campaign { $campaign }: { $listings } listings take part
+}
+wishes-rows-written = { $rows ->
+    [one] { $rows } row written
+   *[other] { $rows } rows written
+}
+wishes-rows = { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+}: { $done } done, { $open } under way
+wishes-rows-refused = { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+}: { $done } done, { $open } under way, { $refused } not done
+    .next = next step: espelho errors
+
+wishes-written = { $subject }: written
+wishes-command-written = { $subject }: written, command { $command }
+wishes-service-stopped = { $subject }: written; the service is stopped
+    .next = systemctl start espelho
+wishes-under-way = { $subject }: written; under way, goes on by itself
+wishes-waiting-invoice = { $subject }: waits for the NF-e; goes on by itself
+wishes-waiting = { $subject }: waits: { $reason }; goes on by itself
+wishes-failed = { $subject }: { $reason }
+wishes-held = { $subject }: held: { $reason }
+wishes-doubtful = { $subject }: in doubt: { $reason }
+wishes-ignored = { $subject }: ignored by somebody
+wishes-superseded = { $subject }: another row took its place
+wishes-next-step = next step: { $step }
+
+# What is refused before it is written.
+wishes-unknown-sku = unknown SKU: { $sku }
+    .next = nothing was written; look the SKU up at the marketplace
+wishes-unknown-sku-similar = unknown SKU: { $sku }; similar: { $similar }
+    .next = nothing was written; write the SKU as the store has it
+wishes-unknown-location = unknown location: { $location }
+    .next = nothing was written; the store has: { $known }
+wishes-negative-quantity = stock cannot be { $quantity }
+    .next = nothing was written; write 0 or more, or espelho stock adjust to take pieces away
+wishes-no-movement = a movement of 0 changes nothing
+    .next = nothing was written; write how much comes (2) or goes (-2)
+wishes-half-a-unit = { $quantity } is not possible: the product is sold by { $unit }, whole
+    .next = nothing was written; write a whole number
+wishes-negative-price = a price cannot be { $price }
+    .next = nothing was written; write 0 or more
+wishes-no-min-quantity = the least quantity is 1 or more
+    .next = nothing was written; correct --min-quantity
+wishes-unknown-status = no order can go to { $status }; the nearest is { $nearest }
+    .next = nothing was written; statuses: { $known }
+wishes-unknown-format = there is no label in format { $format }; the nearest is { $nearest }
+    .next = nothing was written; formats: { $known }
+wishes-no-number = { $text } is not a number
+    .next = nothing was written; write 1990 or 1.99
+wishes-ambiguous = { $text } may be { $thousands } or { $decimals }
+    .next = nothing was written; write { $plain } or { $exact }
+wishes-ambiguous-question = { $text }: [1] { $thousands } or [2] { $decimals }?
+wishes-no-json = --data is not JSON: { $problem }
+    .next = nothing was written; write --data '{"{"}"tracking_code": "BR123"{"}"}'
+wishes-several-stores = there are several stores: { $known }
+    .next = nothing was written; choose one with --store
+wishes-no-file = { $file } cannot be read: { $problem }
+    .next = nothing was imported
+wishes-bad-lines = { $file }: { $lines }
+    .next = nothing was imported; correct these lines and import it again
+
+# Decisions: release, retry, ignore.
+wishes-decide-release = { $rows ->
+    [one] Release { $rows } row, once? (y/n)
+   *[other] Release { $rows } rows, once? (y/n)
+}
+wishes-decide-ignore = { $rows ->
+    [one] Ignore { $rows } row? (y/n)
+   *[other] Ignore { $rows } rows? (y/n)
+}
+wishes-needs-yes = { $rows ->
+    [one] { $rows } row; nothing was decided
+   *[other] { $rows } rows; nothing was decided
+}
+    .next = confirm with --yes
+wishes-released = { $rows ->
+    [one] { $rows } row released
+   *[other] { $rows } rows released
+}
+wishes-retried = { $rows ->
+    [one] { $rows } row will be tried again
+   *[other] { $rows } rows will be tried again
+}
+wishes-ignored-rows = { $rows ->
+    [one] { $rows } row ignored; espelho retry brings it back
+   *[other] { $rows } rows ignored; espelho retry brings them back
+}
+wishes-nothing-to-decide = nothing to decide
+wishes-nothing-held = nothing is held
+wishes-no-such-row = no row with this key is failed, held, in doubt or ignored
+    .next = use ENTITY and KEY as in espelho errors --all
+
+# espelho plan
+wishes-plan-store = { $store }: { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+}, { $requests ->
+    [one] { $requests } request
+   *[other] { $requests } requests
+}, { $seconds }
+wishes-plan-waits = { $entity } { $key }: waits: { $reason }
+wishes-plan-progress = { $done } done, { $open } under way, { $waiting } waiting
+wishes-plan-ended = { $open } open, { $held } held, { $failed } failed

@@ -1,0 +1,27 @@
+# espelho errors: por causa, a mais frequente primeiro.
+
+errors-none = nenhum erro
+errors-cause = { $count } × { $title } ({ $code }): { $names }
+errors-cause-more = { $count } × { $title } ({ $code }): { $names } … e mais { $more }
+errors-each = cada registro: espelho errors --code { $code } --all
+errors-waiting-title = espera (continua sozinho):
+errors-waiting = { $line }; há { $age }
+
+# O nome de uma causa cujos registros têm palavras diferentes.
+errors-code-unknown-sku = SKU desconhecido
+errors-code-unknown-location = local desconhecido
+errors-code-unknown-store = loja desconhecida
+errors-code-invalid-data = valor inválido
+errors-code-unreadable = registro ilegível
+errors-code-price-zero = preço zero
+errors-code-price-floor = preço abaixo do piso
+errors-code-price-jump = preço muda demais de uma vez
+errors-code-price-rule = faixas de preço não permitidas
+errors-code-oversold = vendido além do estoque
+errors-code-stock-conflict = outra pessoa mudou o saldo
+errors-code-many-to-zero = estoques demais a zero de uma vez
+errors-code-impossible-transition = mudança de situação impossível
+errors-code-gave-up = tentado muitas vezes sem efeito
+errors-code-unprovable = enviado, sem prova do que houve
+errors-code-not-found = o marketplace não conhece
+errors-code-waiting-invoice = espera NF-e

@@ -1,0 +1,151 @@
+//! What hangs on orders and has routes of its own, read for every mirrored order.
+
+use espelho_api_client::{Client, Error as ApiError};
+use espelho_model::{
+    OrderNumber,
+    sync::{Resource, RunState, Target},
+    text,
+    text::Locale,
+};
+use espelho_store::{Error as StoreError, Failure, Part};
+use futures_util::future::join_all;
+
+use super::pass::concerns_all;
+use crate::{Position, Problem, ResourceReport, StoreContext, Trouble, live::sides::Side};
+
+/// Orders that are asked for at once, and written together.
+const AT_ONCE: usize = 16;
+
+/// The part of orders that a target is; `None` for what is no part of them.
+pub(crate) fn subresource_of(target: Target) -> Option<Part> {
+    match target {
+        Target::Shipments => Some(Part::Shipments),
+        Target::Tracking => Some(Part::Tracking),
+        Target::Invoices => Some(Part::Invoices),
+        Target::Events => Some(Part::Events),
+        Target::Financial => Some(Part::Financial),
+        Target::Listed(_) | Target::Labels | Target::Campaigns | Target::MediaImages | Target::Profile => {
+            None
+        }
+    }
+}
+
+/// Reads a part of every order that the mirror has.
+pub(crate) async fn read_subresource(
+    context: &StoreContext,
+    client: &Client,
+    target: Target,
+    part: Part,
+    dry_run: bool,
+) -> ResourceReport {
+    context.progress.begin(&context.key, target, 0);
+    let mut report = ResourceReport::new(target);
+    let ended = walk(context, client, part, dry_run, &mut report).await;
+    context.progress.end(&context.key, target);
+    report.problem = ended.err();
+    report.state = match (&report.problem, report.counts.failed) {
+        (None, 0) => RunState::Complete,
+        (Some(_), _) if report.counts.seen == 0 => RunState::Failed,
+        _ => RunState::Partial,
+    };
+    report
+}
+
+async fn walk(
+    context: &StoreContext,
+    client: &Client,
+    part: Part,
+    dry_run: bool,
+    report: &mut ResourceReport,
+) -> Result<(), Problem> {
+    let (store, key) = (&context.store, &context.key);
+    let failed = |error: StoreError| Problem::from_store(&error);
+    let total = store.count(key, Resource::Orders).await.map_err(failed)?;
+    let mut after = String::new();
+    loop {
+        let numbers = store.live_keys(key, Resource::Orders, &after).await.map_err(failed)?;
+        let Some(last) = numbers.last() else { return Ok(()) };
+        after.clone_from(last);
+        for some in numbers.chunks(AT_ONCE) {
+            if context.stop.is_cancelled() {
+                return Err(stopped());
+            }
+            read_some(context, client, part, some, dry_run, report).await?;
+            let seen = report.counts.seen;
+            let position = Position::new(seen, Some(total.max(seen)), seen, report.details);
+            context.progress.advance(key, report.resource, position);
+        }
+    }
+}
+
+async fn read_some(
+    context: &StoreContext,
+    client: &Client,
+    part: Part,
+    numbers: &[String],
+    dry_run: bool,
+    report: &mut ResourceReport,
+) -> Result<(), Problem> {
+    report.counts.seen += numbers.len() as u64;
+    if dry_run {
+        return Ok(());
+    }
+    let answers = join_all(numbers.iter().map(|number| read_one(client, part, number))).await;
+    let mut sides = Vec::new();
+    let mut ended = None;
+    for (number, answer) in answers {
+        report.details += 1;
+        match answer {
+            Ok(side) => sides.push((number, side)),
+            Err(error) if concerns_all(&error) => ended = Some(Problem::from_api(&error)),
+            Err(error) => note(report, &number, &error, context.locale),
+        }
+    }
+    report.counts.changed += write(context, part, sides).await.map_err(|e| Problem::from_store(&e))?;
+    ended.map_or(Ok(()), Err)
+}
+
+async fn read_one(client: &Client, part: Part, number: &str) -> (OrderNumber, Result<Side, ApiError>) {
+    let number = OrderNumber::new(number);
+    let side = Side::read(client, &number, part).await;
+    (number, side)
+}
+
+/// Writes what was read; how many orders had another one.
+async fn write(
+    context: &StoreContext,
+    part: Part,
+    sides: Vec<(OrderNumber, Side)>,
+) -> Result<u64, StoreError> {
+    let mut changed = 0;
+    let _writing = context.writing.lock().await;
+    let mut known = Vec::new();
+    for (number, _) in &sides {
+        known.push(context.store.order_parts(&context.key, number).await?);
+    }
+    let mut tx = context.store.begin(&context.lease).await?;
+    let mut noted = Vec::new();
+    for ((number, side), known) in sides.into_iter().zip(known) {
+        let is_same = known.iter().any(|known| known.part == part && known.content_hash == side.hash);
+        changed += u64::from(!is_same);
+        noted.push((number.clone(), side.part, side.hash));
+        side.write(&mut tx, &number).await?;
+    }
+    tx.note_parts(noted).await?;
+    tx.commit().await?;
+    Ok(changed)
+}
+
+fn note(report: &mut ResourceReport, number: &OrderNumber, error: &ApiError, locale: Locale) {
+    report.counts.failed += 1;
+    if report.failures.len() < ResourceReport::SHOWN {
+        let (key, code) = (number.as_str().to_owned(), error.code());
+        let text = error.text();
+        let (error, hint) = (text.message(locale), text.next(locale).unwrap_or_default());
+        report.failures.push(Failure { key, code, error, hint, said: Some(text) });
+    }
+}
+
+fn stopped() -> Problem {
+    Problem::of(Trouble::Stopped, "stopped", text!("run-stopped"))
+}

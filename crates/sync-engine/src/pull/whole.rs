@@ -1,0 +1,264 @@
+//! What is read whole, because nothing tells of its changes: campaigns with the listings in them, the store's images, and the
+//! store itself. The live mirror's sweeps and one-shot runs read it in the same way.
+
+use std::collections::HashSet;
+
+use espelho_api_client::{
+    Client, Error as ApiError, RowPage,
+    resources::{
+        campaigns::EligibleQuery,
+        media::{MediaPerPage, MediaQuery},
+        paging::Paging,
+        store_page::is_closed,
+    },
+};
+use espelho_model::{
+    CampaignId, MediaId,
+    campaign::Campaign,
+    sync::{Counts, RunState, Target},
+    text,
+};
+use espelho_store::{Error as StoreError, Listed};
+use futures_util::{FutureExt as _, future::BoxFuture};
+
+use crate::{
+    Position, Problem, ResourceReport, StoreContext,
+    labels::{self, FetchedLabels},
+    live::{
+        profile::is_final,
+        whole::{Whole, all},
+    },
+};
+
+/// Reads a target that is read whole, and says how it went.
+pub(crate) async fn read_whole(
+    context: &StoreContext,
+    client: &Client,
+    target: Target,
+    dry_run: bool,
+) -> ResourceReport {
+    let mut report = ResourceReport::new(target);
+    if dry_run {
+        report.notes.push(text!("engine-not-in-dry-run"));
+        return report;
+    }
+    context.progress.begin(&context.key, target, 0);
+    let reader = WholeReader { context, client };
+    let read = match target {
+        Target::Campaigns => reader.campaigns(&HashSet::new()).await.map(|read| read.counts),
+        Target::MediaImages => reader.images().await,
+        Target::Labels => reader.labels(&mut report).await,
+        _ => reader
+            .profile()
+            .await
+            .and_then(|read| read.map(|read| read.counts).map_err(|e| Problem::from_api(&e))),
+    };
+    context.progress.end(&context.key, target);
+    match read {
+        Ok(counts) => {
+            report.counts = counts;
+            report.state = if counts.failed == 0 { RunState::Complete } else { RunState::Partial };
+        }
+        Err(problem) => (report.state, report.problem) = (RunState::Failed, Some(problem)),
+    }
+    report
+}
+
+/// Reads listings to their end.
+pub(crate) struct WholeReader<'c> {
+    pub(crate) context: &'c StoreContext,
+    pub(crate) client: &'c Client,
+}
+
+/// What came of reading the campaigns.
+#[derive(Default)]
+pub(crate) struct CampaignsRead {
+    pub(crate) counts: Counts,
+    /// Campaigns that the calendar has left out and that still answer: they are over.
+    pub(crate) ended: Vec<String>,
+}
+
+/// What the store says of itself.
+pub(crate) struct ProfileRead {
+    pub(crate) counts: Counts,
+    /// The store's id.
+    pub(crate) id: Option<String>,
+}
+
+impl WholeReader<'_> {
+    /// Mirrors the campaigns that have not ended, what is or could be in each, and once those that have: all but `settled`.
+    pub(crate) async fn campaigns(&self, settled: &HashSet<String>) -> Result<CampaignsRead, Problem> {
+        let client = self.client;
+        let whole = match self.all(|paging| client.campaign_calendar(paging).boxed()).await {
+            Ok(whole) => whole,
+            // A credential without the ability for it has no campaigns.
+            Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(CampaignsRead::default()),
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let ids: Vec<CampaignId> = whole.rows.iter().map(|campaign| campaign.id).collect();
+        let mut read = CampaignsRead::default();
+        read.counts.add(self.write_campaigns(whole.rows, Vec::new()).await?);
+        for (done, id) in ids.iter().enumerate() {
+            if self.context.stop.is_cancelled() {
+                return Ok(read);
+            }
+            read.counts.add(self.listings_of(*id).await?);
+            let position = Position::new(done as u64 + 1, Some(ids.len() as u64), 0, 0);
+            self.context.progress.advance(&self.context.key, Target::Campaigns, position);
+        }
+        if whole.is_complete {
+            self.ended_campaigns(&ids, settled, &mut read).await?;
+        }
+        Ok(read)
+    }
+
+    async fn listings_of(&self, id: CampaignId) -> Result<Counts, Problem> {
+        let client = self.client;
+        let eligible = self.all(|paging| {
+            async move { client.eligible_listings(id, &EligibleQuery { search: None, paging }).await }.boxed()
+        });
+        let (eligible, enrolled) = match eligible.await {
+            Ok(eligible) => (eligible, self.all(|paging| client.enrolled_listings(id, paging).boxed()).await),
+            Err(error) if is_final(&error) => return Ok(Counts::default()),
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let enrolled = match enrolled {
+            Ok(enrolled) => enrolled,
+            Err(error) if is_final(&error) => return Ok(Counts::default()),
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        if !eligible.is_complete || !enrolled.is_complete {
+            return Ok(Counts::default());
+        }
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            let counts = tx.write_campaign_listings(id, eligible.rows, enrolled.rows).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(counts)
+        };
+        written.await.map_err(|e| Problem::from_store(&e))
+    }
+
+    /// The calendar leaves out what has ended. Each campaign that it no longer has is asked for once: it is over, or gone.
+    async fn ended_campaigns(
+        &self,
+        listed: &[CampaignId],
+        settled: &HashSet<String>,
+        read: &mut CampaignsRead,
+    ) -> Result<(), Problem> {
+        let listed: HashSet<String> = listed.iter().map(ToString::to_string).collect();
+        let (mut ended, mut gone) = (Vec::new(), Vec::new());
+        for id in self.live_ids(Listed::Campaigns).await? {
+            let is_settled = listed.contains(&id) || settled.contains(&id);
+            let Some(number) = CampaignId::parse(&id).filter(|_| !is_settled) else { continue };
+            match self.client.campaign(number).await {
+                Ok(campaign) => {
+                    read.ended.push(id);
+                    ended.push(campaign.value);
+                }
+                Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
+                Err(error) if is_final(&error) => (),
+                Err(error) => return Err(Problem::from_api(&error)),
+            }
+        }
+        read.counts.add(self.write_campaigns(ended, gone).await?);
+        Ok(())
+    }
+
+    async fn write_campaigns(&self, campaigns: Vec<Campaign>, gone: Vec<String>) -> Result<Counts, Problem> {
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            let mut counts = tx.write_campaigns(campaigns).await?;
+            counts.gone += tx.mark_listed_gone(Listed::Campaigns, gone).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(counts)
+        };
+        written.await.map_err(|e| Problem::from_store(&e))
+    }
+
+    /// Mirrors the store's images, and marks those that are neither listed nor answered for any more.
+    pub(crate) async fn images(&self) -> Result<Counts, Problem> {
+        let client = self.client;
+        let whole = self.all(|paging: Paging| {
+            let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
+            let query = MediaQuery { per_page, page: Some(paging.page), ..MediaQuery::default() };
+            async move { client.list_images(&query).await }.boxed()
+        });
+        let whole = match whole.await {
+            Ok(whole) => whole,
+            Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(Counts::default()),
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let listed: HashSet<String> = whole.rows.iter().map(|image| image.id.as_str().to_owned()).collect();
+        let mut gone = Vec::new();
+        if whole.is_complete {
+            for id in self.live_ids(Listed::MediaImages).await? {
+                if listed.contains(&id) {
+                    continue;
+                }
+                match client.image(&MediaId::new(id.as_str())).await {
+                    Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
+                    Err(error) if !is_final(&error) => return Err(Problem::from_api(&error)),
+                    _ => (),
+                }
+            }
+        }
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            let mut counts = tx.write_media_images(whole.rows).await?;
+            counts.gone += tx.mark_listed_gone(Listed::MediaImages, gone).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(counts)
+        };
+        written.await.map_err(|e| Problem::from_store(&e))
+    }
+
+    /// Mirrors session and page of the store; `Err` within is the session's own refusal.
+    pub(crate) async fn profile(&self) -> Result<Result<ProfileRead, ApiError>, Problem> {
+        let session = match self.client.session().await {
+            Ok(read) => read.value,
+            Err(error) => return Ok(Err(error)),
+        };
+        let id = session.id.as_ref().map(|id| id.as_str().to_owned());
+        let page = match self.client.store_page().await {
+            Ok(read) => Some(read.value),
+            Err(error) if is_closed(&error) || is_final(&error) => None,
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let written = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            let counts = tx.write_profile(session, page).await?;
+            tx.commit().await?;
+            Ok::<_, StoreError>(counts)
+        };
+        let counts = written.await.map_err(|e| Problem::from_store(&e))?;
+        Ok(Ok(ProfileRead { counts, id }))
+    }
+
+    /// Fetches the files of labels that are ready.
+    async fn labels(&self, report: &mut ResourceReport) -> Result<Counts, Problem> {
+        if self.context.labels.is_none() {
+            report.notes.push(text!("engine-labels-off"));
+        }
+        let FetchedLabels { fetched, failed } = labels::fetch_ready(self.context).await?;
+        Ok(Counts { seen: fetched + failed, changed: fetched, gone: 0, failed })
+    }
+
+    async fn live_ids(&self, listed: Listed) -> Result<Vec<String>, Problem> {
+        let (mut ids, mut after) = (Vec::new(), String::new());
+        loop {
+            let batch = self.context.store.live_ids(&self.context.key, listed, &after).await;
+            let batch = batch.map_err(|e| Problem::from_store(&e))?;
+            let Some(last) = batch.last() else { return Ok(ids) };
+            after.clone_from(last);
+            ids.extend(batch);
+        }
+    }
+
+    async fn all<'a, T: PartialEq + Send>(
+        &self,
+        page_of: impl Fn(Paging) -> BoxFuture<'a, Result<RowPage<T>, ApiError>>,
+    ) -> Result<Whole<T>, ApiError> {
+        all(&self.context.stop, page_of).await
+    }
+}
