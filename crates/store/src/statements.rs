@@ -131,7 +131,6 @@ const PLAIN: &[&str] = &[
     wanted::seen::READ_AT,
     wanted::seen::RELEASED,
     wanted::seen::RELEASES,
-    wanted::seen::REOPEN_COMMANDS,
     wanted::seen::REOPEN_PRICES,
     wanted::seen::REOPEN_STOCK,
     wanted::seen::SKUS_OF_ORDER,
@@ -146,7 +145,11 @@ const PLAIN: &[&str] = &[
     wanted::unknown_stores::FAIL[0],
     wanted::unknown_stores::FAIL[1],
     wanted::unknown_stores::FAIL[2],
+    wanted::unknown_stores::ANSWERED,
     wanted::unknown_stores::LEASED_LATELY,
+    wanted::unknown_stores::REOPEN[0],
+    wanted::unknown_stores::REOPEN[1],
+    wanted::unknown_stores::REOPEN[2],
     wanted::write::COMMAND,
 ];
 
