@@ -69,6 +69,11 @@ CREATE TABLE erp_orders (
     PRIMARY KEY (store, order_number)
 );
 
+-- Rows that were answered before their store was configured: nothing but these.
+CREATE INDEX erp_stock_of_unknown_stores ON erp_stock (store) WHERE error_code = 'unknown_store';
+CREATE INDEX erp_prices_of_unknown_stores ON erp_prices (store) WHERE error_code = 'unknown_store';
+CREATE INDEX commands_of_unknown_stores ON commands (store) WHERE error_code = 'unknown_store';
+
 -- Orders that the ERP has not taken: paid, and not over. What is to be paid, waits for its campaign or ends without a sale is none of
 -- these. The inner question is answered from an index alone, however many orders there are.
 CREATE VIEW v_orders_new AS

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::webhook::Signals;
 
-/// How often rows of unknown stores are looked for: three look-ups in small indexes.
+/// How often rows of unknown stores are looked for: six look-ups in small indexes.
 const INTERVAL: Duration = Duration::from_secs(2);
 /// As many stores are named; a hub has thousands.
 const NAMED: usize = 5;
@@ -31,10 +31,13 @@ pub(crate) async fn answer(
             clock.sleep(INTERVAL).await;
             let known = signals.stores();
             let say = |name: &str| row_words(&unknown_store(name, &known), locale);
+            if let Err(error) = store.reopen_known_stores(&known).await {
+                tracing::debug!(%error, "rows of stores that are configured now will be done later");
+            }
             match store.answer_unknown_stores(&known, &say).await {
                 Ok(unknown) if unknown.is_empty() => {}
                 Ok(unknown) => {
-                    tracing::warn!(?unknown, "rows of stores that nobody has configured have failed")
+                    tracing::warn!(?unknown, "rows of stores that nobody has configured have failed");
                 }
                 Err(error) => tracing::debug!(%error, "rows of unknown stores will be answered later"),
             }

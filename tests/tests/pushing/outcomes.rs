@@ -254,7 +254,7 @@ async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_sho
     assert_eq!(erp.until(&drift, |items| !items.is_empty()).await, std::slice::from_ref(&item));
     let shown =
         erp.ask("SELECT key || ': ' || error || hint AS e FROM v_errors WHERE code = 'campaign_price'").await;
-    assert!(shown[0].starts_with(&format!("{joined}/{item}: o preço congelado")), "{shown:?}");
+    assert!(shown[0].starts_with(&format!("{joined}/{item}: O preço congelado")), "{shown:?}");
     erp.stop().await;
 }
 

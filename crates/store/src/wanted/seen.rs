@@ -12,17 +12,14 @@ use crate::{
 };
 
 pub(crate) const UNKNOWN: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') \
-    AND error_code IN ('unknown_sku', 'unknown_store') UNION SELECT 1 FROM erp_prices WHERE store = $1 \
-    AND state IN ('failed', 'held', 'doubtful') AND error_code IN ('unknown_sku', 'unknown_store') \
-    UNION SELECT 1 FROM commands WHERE store = $1 AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_store'";
+    AND error_code = 'unknown_sku' UNION SELECT 1 FROM erp_prices WHERE store = $1 \
+    AND state IN ('failed', 'held', 'doubtful') AND error_code = 'unknown_sku'";
 pub(crate) const REOPEN_STOCK: &str = "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
-    WHERE store = $1 AND state = 'failed' AND (error_code = 'unknown_store' OR error_code = 'unknown_sku' AND EXISTS \
-    (SELECT 1 FROM products p WHERE p.store = erp_stock.store AND p.sku = erp_stock.sku AND p.gone_at IS NULL))";
+    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS \
+    (SELECT 1 FROM products p WHERE p.store = erp_stock.store AND p.sku = erp_stock.sku AND p.gone_at IS NULL)";
 pub(crate) const REOPEN_PRICES: &str = "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
-    WHERE store = $1 AND state = 'failed' AND (error_code = 'unknown_store' OR error_code = 'unknown_sku' AND EXISTS \
-    (SELECT 1 FROM products p WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL))";
-pub(crate) const REOPEN_COMMANDS: &str = "UPDATE commands SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL, \
-    done_at = NULL WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_store'";
+    WHERE store = $1 AND state = 'failed' AND error_code = 'unknown_sku' AND EXISTS \
+    (SELECT 1 FROM products p WHERE p.store = erp_prices.store AND p.sku = erp_prices.sku AND p.gone_at IS NULL)";
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
     AND quantity > 0";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
@@ -60,8 +57,7 @@ pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id
     joined_at = excluded.joined_at";
 
 impl Store {
-    /// Lets rows be looked at again whose SKU nobody knew and is known now, and those that were answered before the store was
-    /// configured.
+    /// Lets rows be looked at again whose SKU nobody knew and is known now.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer, or the ERP holds one of them.
@@ -71,7 +67,7 @@ impl Store {
         if failed.is_empty() {
             return Ok(());
         }
-        for sql in [REOPEN_STOCK, REOPEN_PRICES, REOPEN_COMMANDS] {
+        for sql in [REOPEN_STOCK, REOPEN_PRICES] {
             let mut page = self.begin_answer(lease).await?;
             page.tx.execute("look at unknown SKUs again", sql, store()).await?;
             page.commit().await?;

@@ -20,6 +20,18 @@ pub(crate) const FAIL: [&str; 3] = [
     "UPDATE commands SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, updated_at = $4, \
      done_at = $4 WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND state = 'new'",
 ];
+/// By the partial indexes that have nothing but such rows.
+pub(crate) const ANSWERED: &str = "SELECT store FROM erp_stock WHERE error_code = 'unknown_store' AND state = 'failed' \
+    UNION SELECT store FROM erp_prices WHERE error_code = 'unknown_store' AND state = 'failed' \
+    UNION SELECT store FROM commands WHERE error_code = 'unknown_store' AND state = 'failed'";
+pub(crate) const REOPEN: [&str; 3] = [
+    "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
+     WHERE store = $1 AND error_code = 'unknown_store' AND state = 'failed'",
+    "UPDATE erp_prices SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
+     WHERE store = $1 AND error_code = 'unknown_store' AND state = 'failed'",
+    "UPDATE commands SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL, done_at = NULL \
+     WHERE store = $1 AND error_code = 'unknown_store' AND state = 'failed'",
+];
 /// Stores that another machine works on, or has until lately: its configuration knows them.
 pub(crate) const LEASED_LATELY: &str =
     "SELECT store FROM leases WHERE released_at IS NULL OR released_at > $1";
@@ -61,6 +73,26 @@ impl Store {
             self.fail_new_rows(name, say(name)).await?;
         }
         Ok(unknown)
+    }
+
+    /// Makes rows new that were answered before their store was configured, or corrected since.
+    ///
+    /// # Errors
+    /// When the database does not answer, or the ERP holds one of the rows.
+    pub async fn reopen_known_stores(&self, known: &BTreeSet<StoreKey>) -> Result<(), Error> {
+        let rows = self.database.fetch("look for rows of unknown stores", ANSWERED, Vec::new()).await?;
+        for row in &rows {
+            let name = row.foreign_text(0)?;
+            if StoreKey::new(&name).is_ok_and(|key| known.contains(&key)) {
+                let mut tx = self.database.begin().await?;
+                tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
+                for reopen in REOPEN {
+                    tx.execute("make rows of a store new", reopen, vec![name.as_str().into()]).await?;
+                }
+                tx.commit().await?;
+            }
+        }
+        Ok(())
     }
 
     async fn stores_elsewhere(&self) -> Result<BTreeSet<String>, Error> {

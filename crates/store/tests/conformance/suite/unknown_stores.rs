@@ -66,7 +66,8 @@ pub(crate) async fn a_store_that_another_works_on_is_not_unknown(world: &World) 
 pub(crate) async fn a_row_returns_when_its_store_is_configured(world: &World) {
     wants(world, "nova").await;
     assert_eq!(answers(world, &[minha_loja()]).await, ["nova"]);
-    let lease = world.lease_of(&store_key("nova")).await;
-    world.store.reopen_unknown_skus(&lease).await.unwrap();
+    world.store.reopen_known_stores(&[minha_loja()].into()).await.unwrap();
+    assert_eq!(world.tables.count("v_errors").await, 3, "it is still unknown");
+    world.store.reopen_known_stores(&[minha_loja(), store_key("nova")].into()).await.unwrap();
     assert_eq!(world.tables.list(ROWS).await, ["nova new - -"; 3]);
 }
