@@ -41,7 +41,7 @@ CREATE TABLE service_words (
     next TEXT NOT NULL
 );
 
--- One row for each cause, however many instances tell it; where no instance has given a sign of life for a minute, that.
+-- One row for each cause, however many instances tell it; where no instance has given a sign of life for 40 seconds, that.
 CREATE VIEW v_alarms AS
 SELECT store, code, severity, count, since, text, next
 FROM (SELECT CAST(NULLIF(a.store, '') AS TEXT) AS store, a.code, a.severity, CAST(max(a.count) OVER same AS INTEGER) AS count,
@@ -49,14 +49,14 @@ FROM (SELECT CAST(NULLIF(a.store, '') AS TEXT) AS store, a.code, a.severity, CAS
              row_number() OVER (PARTITION BY a.store, a.code, a.cause ORDER BY a.severity, a.since, a.instance) AS nth
       FROM alarms a
       JOIN v_services s ON s.instance = a.instance
-      WHERE s.state <> 'stopped' AND s.silent_seconds BETWEEN -60 AND 60
+      WHERE s.state <> 'stopped' AND s.silent_seconds BETWEEN -40 AND 40
       WINDOW same AS (PARTITION BY a.store, a.code, a.cause)) AS told
 WHERE nth = 1
 UNION ALL
 SELECT CAST(NULL AS TEXT), 'service_stopped', 'failing', 1, CAST((SELECT max(s.beat_at) FROM services s) AS TEXT),
        CAST(COALESCE((SELECT w.text FROM service_words w WHERE w.code = 'service_stopped'), 'service_stopped') AS TEXT),
        CAST(COALESCE((SELECT w.next FROM service_words w WHERE w.code = 'service_stopped'), '') AS TEXT)
-WHERE NOT EXISTS (SELECT 1 FROM v_services s WHERE s.state <> 'stopped' AND s.silent_seconds BETWEEN -60 AND 60);
+WHERE NOT EXISTS (SELECT 1 FROM v_services s WHERE s.state <> 'stopped' AND s.silent_seconds BETWEEN -40 AND 40);
 
 -- The orders that the ERP has taken: it writes a row for each.
 CREATE TABLE erp_orders (

@@ -40,15 +40,13 @@ pub(crate) struct Measure {
     store: StoreKey,
     health: Arc<Health>,
     clock: Arc<dyn Clock>,
-    /// How people read what is wrong.
-    locale: Locale,
     /// What was counted so far.
     counted: Mutex<Stats>,
 }
 
 impl Measure {
     /// Listens from now on.
-    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>, locale: Locale) -> Self {
+    pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
         // The lines are there from the start, so that an alert on their growth sees the first one.
         for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
             metrics::counter!(name, "store" => store.to_string()).absolute(0);

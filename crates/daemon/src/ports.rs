@@ -4,11 +4,7 @@ mod holder;
 
 use std::{io, net::SocketAddr};
 
-use espelho_model::{
-    clock::SystemClock,
-    text,
-    text::{Locale, Text},
-};
+use espelho_model::{clock::SystemClock, text, text::Text};
 use espelho_sync_engine::{Problem, Trouble};
 use serde::Deserialize;
 

@@ -99,12 +99,7 @@ impl StoreTask {
             health.webhook_elsewhere = elsewhere;
         });
         tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
-        let measure = Measure::new(
-            key.clone(),
-            Arc::clone(&self.health),
-            Arc::clone(&self.shared.clock),
-            self.shared.locale,
-        );
+        let measure = Measure::new(key.clone(), Arc::clone(&self.health), Arc::clone(&self.shared.clock));
         let mut options = live::Options {
             intervals: self.intervals.clone(),
             receives: self.config.webhook.is_some(),

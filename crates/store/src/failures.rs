@@ -14,10 +14,10 @@ pub(crate) const LOAD: &str =
 pub(crate) const CLEAR: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
 pub(crate) const KEEP: Insert = Insert {
     operation: "note a failed row",
-    head: "INSERT INTO sync_failures (store, resource, key, code, error, hint, at)",
-    columns: 7,
+    head: "INSERT INTO sync_failures (store, resource, key, code, error, hint, said, at)",
+    columns: 8,
     tail: "ON CONFLICT (store, resource, key) DO UPDATE SET code = excluded.code, error = excluded.error, \
-           hint = excluded.hint, at = excluded.at",
+           hint = excluded.hint, said = excluded.said, at = excluded.at",
 };
 
 /// A row that could not be mirrored.
@@ -85,10 +85,11 @@ impl PageTx<'_> {
     async fn note_all(&mut self, resource: &'static str, failures: &[Failure]) -> Result<(), Error> {
         let (store, at) = (self.store_key().as_str().to_owned(), self.at());
         let failures = last_of_each(failures.iter().collect(), |failure| failure.key.clone());
-        let values = failures.into_iter().flat_map(|f| -> [Value; 7] {
+        let values = failures.into_iter().flat_map(|f| -> [Value; 8] {
             let [key, code, error, hint] =
                 [&f.key, &f.code, &f.error, &f.hint].map(|text| text.as_str().into());
-            [store.as_str().into(), resource.into(), key, code, error, hint, at.into()]
+            let said = f.said.as_ref().and_then(|said| serde_json::to_string(said).ok());
+            [store.as_str().into(), resource.into(), key, code, error, hint, said.into(), at.into()]
         });
         let values = values.collect();
         self.tx.insert(&KEEP, values).await.map(drop)

@@ -43,7 +43,7 @@ impl Prober {
     }
 
     /// Writes where it is time to, waits for a moment, and says what is known.
-    pub(super) async fn probe(&mut self, record: Option<(ServiceInstance, Vec<AlarmRow>)>) -> DatabaseState {
+    pub(super) async fn probe(&mut self, record: (ServiceInstance, Vec<AlarmRow>)) -> DatabaseState {
         let now = self.clock.monotonic();
         let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY) || self.state.trouble.is_some();
         if self.under_way.is_none() && is_due {
@@ -118,12 +118,9 @@ impl Prober {
 /// Writes to both files, and names a program that keeps a table locked.
 async fn write(
     store: &Store,
-    record: Option<(ServiceInstance, Vec<AlarmRow>)>,
+    (service, alarms): (ServiceInstance, Vec<AlarmRow>),
 ) -> Result<Option<String>, Error> {
-    match record {
-        Some((service, alarms)) => store.beat(&service, &alarms).await?,
-        None => store.check_writable().await?,
-    }
+    store.beat(&service, &alarms).await?;
     store.check_writable().await?;
     store.table_blocker().await
 }

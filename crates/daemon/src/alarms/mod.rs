@@ -6,13 +6,15 @@ mod observe;
 mod shown;
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use espelho_model::{Clock, text::Locale};
+use chrono::{DateTime, Utc};
+use espelho_model::{Clock, StoreKey, text::Locale};
 use espelho_store::{AlarmRow, ServiceInstance, Store};
-use espelho_sync_engine::plan::alarms::{Observations, Verdict, decide};
+use espelho_sync_engine::plan::alarms::{Code, Observations, State, Verdict, decide};
 use tokio_util::sync::CancellationToken;
 
 use observe::Facts;
@@ -46,6 +48,24 @@ impl Board {
     }
 }
 
+/// Since when each alarm stands whose cause does not say it.
+#[derive(Default)]
+struct Raised(HashMap<(Code, Option<StoreKey>, String), DateTime<Utc>>);
+
+impl Raised {
+    /// Dates every alarm; one that is gone is forgotten.
+    fn date(&mut self, mut verdict: Verdict, at: DateTime<Utc>) -> Verdict {
+        let mut standing = HashMap::new();
+        for alarm in &mut verdict.alarms {
+            let key = (alarm.code, alarm.store.clone(), alarm.cause.clone());
+            let since = *alarm.since.get_or_insert(self.0.get(&key).copied().unwrap_or(at));
+            standing.insert(key, since);
+        }
+        self.0 = standing;
+        verdict
+    }
+}
+
 /// Observes and decides, until the service stops.
 pub(crate) struct Keeper {
     pub(crate) store: Store,
@@ -65,13 +85,13 @@ impl Keeper {
     pub(crate) async fn run(self) {
         self.write_words().await;
         let mut prober = Prober::new(self.store.clone(), Arc::clone(&self.clock));
-        let mut facts = Facts::default();
+        let (mut facts, mut raised) = (Facts::default(), Raised::default());
         while !self.stop.is_cancelled() {
-            let record = self.board.latest().map(|posted| self.record(&posted.verdict));
+            let record = self.record(self.board.latest().as_deref());
             let database = prober.probe(record).await;
             facts.refresh(&self.store, &self.clock).await;
             let seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
-            let verdict = decide(&seen);
+            let verdict = raised.date(decide(&seen), seen.at);
             self.board.post(seen, verdict);
             tokio::select! { () = self.clock.sleep(EVERY) => {}, () = self.stop.cancelled() => {} }
         }
@@ -80,15 +100,17 @@ impl Keeper {
         }
     }
 
-    fn record(&self, verdict: &Verdict) -> (ServiceInstance, Vec<AlarmRow>) {
+    fn record(&self, posted: Option<&Posted>) -> (ServiceInstance, Vec<AlarmRow>) {
+        let state = posted.map_or(State::Unknown, |posted| posted.verdict.state);
+        let alarms = posted.map(|posted| posted.verdict.alarms.as_slice()).unwrap_or_default();
         let service = ServiceInstance {
             instance: self.instance.clone(),
             process: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: self.live.started_at,
-            state: verdict.state.as_str().to_owned(),
+            state: state.as_str().to_owned(),
         };
-        (service, verdict.alarms.iter().map(|alarm| shown::row(alarm, self.locale)).collect())
+        (service, alarms.iter().map(|alarm| shown::row(alarm, self.locale)).collect())
     }
 
     /// The sentences that views say where no service can.

@@ -1,11 +1,6 @@
 //! `espelho held`, `release`, `retry`, `ignore`: what people decide about rows that are not done.
 
-use espelho_model::{
-    StoreKey,
-    push::PushState,
-    text,
-    text::{Locale, Text},
-};
+use espelho_model::{StoreKey, push::PushState, text, text::Text};
 use espelho_store::{EffectState, HeldRow, Wanted};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
@@ -72,7 +67,7 @@ pub(super) async fn held(cli: &Cli) -> u8 {
             let next = text!("wishes-next-step", step = hint).message(cli.locale);
             println!("{} {} {key}\n  {error}\n  {next}", row.store, row.entity);
         }),
-        Err(error) => return say(&Problem::from_store(&error), cli.json),
+        Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
 }
@@ -96,7 +91,7 @@ pub(super) async fn decide(cli: &Cli, decision: Decision, arguments: &DecideArgs
         Ok(Decided::Unconfirmed(count)) => {
             refuse(cli, &text!("wishes-needs-yes", rows = count), "unconfirmed")
         }
-        Err(problem) => say(&problem, cli.json),
+        Err(problem) => say(&problem, cli),
     }
 }
 
@@ -140,7 +135,7 @@ async fn decide_with(
         count += usize::from(found.map_err(|error| Problem::from_store(&error))?);
     }
     if count == 0 && arguments.key.is_some() {
-        return Err(no_such_row(cli.locale));
+        return Err(no_such_row());
     }
     Ok(Decided::Rows(count))
 }
@@ -194,23 +189,13 @@ async fn confirmed(
     Ok(arguments.yes || (prompt::is_possible() && prompt::confirms(&question, cli.locale)))
 }
 
-fn no_such_row(locale: Locale) -> Problem {
+fn no_such_row() -> Problem {
     let text = text!("wishes-no-such-row");
-    Problem {
-        trouble: Trouble::Failure,
-        code: "no_such_row".into(),
-        error: text.message(locale),
-        hint: text.next(locale).unwrap_or_default(),
-    }
+    Problem::of(Trouble::Failure, "no_such_row", text)
 }
 
 fn which_store() -> Problem {
-    Problem {
-        trouble: Trouble::Configuration,
-        code: "usage".into(),
-        error: "there are several stores".into(),
-        hint: "name one with --store KEY".into(),
-    }
+    Problem::of(Trouble::Configuration, "usage", text!("run-several-stores"))
 }
 
 impl Decision {

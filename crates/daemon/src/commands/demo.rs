@@ -127,7 +127,6 @@ async fn once(
     json: bool,
     locale: Locale,
 ) -> Result<u8> {
-    let locale = configuration.locale();
     let clock = espelho_model::clock::SystemClock::shared();
     let progress = progress::for_stderr(clock, locale, std::collections::HashMap::new());
     let shared = open(configuration, progress, stop).await?;
@@ -194,6 +193,7 @@ async fn keep_on(
     let shared = open(&configuration, Arc::new(Silent), stop.clone()).await?;
     let selling =
         tokio::spawn(sell(control, configuration.stores[0].key.to_string(), Arc::clone(&shared.clock), stop));
+    let locale = configuration.locale();
     let served = Service::new(shared, configuration).run(listener, None, Outside::default()).await;
     selling.abort();
     served.map_err(|problem| anyhow::anyhow!("{}", problem.in_one_line(locale)))?;

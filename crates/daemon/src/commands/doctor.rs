@@ -27,8 +27,6 @@ mod webhook;
 
 use std::io::{IsTerminal as _, stdout};
 
-use espelho_model::text::Locale;
-
 use self::{
     checks::{INSTALLATION, STORE, limited},
     facts::{Facts, StoreFacts},

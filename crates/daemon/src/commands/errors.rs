@@ -32,7 +32,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ErrorsArgs) -> u8 {
     };
     let keys = match named(&reading.configuration, arguments.store.as_deref()) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let one = arguments.store.as_ref().and(keys.first());
     let found = look(&reading, one, arguments.code.as_deref()).await;
@@ -41,7 +41,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ErrorsArgs) -> u8 {
         Ok(found) if cli.json => println!("{}", found.as_json()),
         Ok(found) if arguments.all => show_rows(&found, cli.locale),
         Ok(found) => show_causes(&found, &reading, cli.locale),
-        Err(error) => return say(&Problem::from_store(&error), cli.json),
+        Err(error) => return say(&Problem::from_store(&error), cli),
     }
     exit::COMPLETE
 }

@@ -54,7 +54,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
         None => (None, first.as_str()),
     };
     if let Err(problem) = entity.map_or(Ok(()), check_entity) {
-        return say(&problem, cli.json);
+        return say(&problem, cli);
     }
     let reading = match Reading::open(cli).await {
         Ok(reading) => reading,
@@ -62,7 +62,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
     };
     let keys = match named(&reading.configuration, store.as_deref()) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let found = look_everywhere(&reading.store, &keys, entity, key).await;
     let alike = match &found {
@@ -72,7 +72,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
     reading.store.close().await;
     match (found, alike) {
         (Ok(found), Ok(alike)) => show(cli, entity, key, &found, &alike, reading.clock.now()),
-        (Err(error), _) | (_, Err(error)) => say(&Problem::from_store(&error), cli.json),
+        (Err(error), _) | (_, Err(error)) => say(&Problem::from_store(&error), cli),
     }
 }
 
@@ -109,15 +109,9 @@ fn check_entity(entity: &str) -> Result<(), Problem> {
         let likeness = |name: &str| strsim::jaro_winkler(name, entity);
         likeness(a).total_cmp(&likeness(b))
     });
-    Err(Problem {
-        trouble: Trouble::Configuration,
-        code: "unknown_entity".into(),
-        error: format!(
-            "{entity:?} is nothing that is mirrored; did you mean {:?}?",
-            alike.unwrap_or(&"order")
-        ),
-        hint: format!("choose from {}", known.join(", ")),
-    })
+    let (alike, known) = (*alike.unwrap_or(&"order"), known.join(", "));
+    let text = text!("explain-unknown-entity", entity = entity, alike = alike, known = known);
+    Err(Problem::of(Trouble::Configuration, "unknown_entity", text))
 }
 
 /// Everything that bears the key, in every store.

@@ -45,17 +45,17 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     };
     let keys = match named(&reading.configuration, store) {
         Ok(keys) => keys,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     let (mut shown, mut is_settled): (Vec<Planned>, Vec<bool>) = (Vec::new(), Vec::new());
     for config in reading.configuration.stores.iter().filter(|config| keys.contains(&config.key)) {
         match preview(&reading.store, &config.key, &config.push).await {
             Ok(calls) => shown.push((config.clone(), calls)),
-            Err(error) => return say(&Problem::from_store(&error), cli.json),
+            Err(error) => return say(&Problem::from_store(&error), cli),
         }
         match reading.store.open_effects(&config.key).await {
             Ok(effects) => is_settled.push(effects.is_empty()),
-            Err(error) => return say(&Problem::from_store(&error), cli.json),
+            Err(error) => return say(&Problem::from_store(&error), cli),
         }
     }
     reading.store.close().await;
@@ -125,20 +125,20 @@ async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
     }
     let shared = match Shared::open(&configuration, "plan --apply", Arc::new(Silent), stop).await {
         Ok(shared) => shared,
-        Err(problem) => return say(&problem, cli.json),
+        Err(problem) => return say(&problem, cli),
     };
     for (config, calls) in planned {
         let telling = Telling::new(calls.len(), cli);
         if let Err(problem) = push_one(&shared, config, telling).await {
             shared.store.close().await;
-            return say(&problem, cli.json);
+            return say(&problem, cli);
         }
     }
     let ended = say_how_it_went(&shared, planned, cli).await;
     shared.store.close().await;
     match ended {
         Ok(code) => code,
-        Err(error) => say(&Problem::from_store(&error), cli.json),
+        Err(error) => say(&Problem::from_store(&error), cli),
     }
 }
 

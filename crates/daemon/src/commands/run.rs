@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use espelho_model::text;
 use espelho_sync_engine::{Problem, Silent, Trouble};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

@@ -13,7 +13,7 @@ use espelho_model::{
     StoreKey,
     push::CommandKind,
     text,
-    text::{Arg, Language, Locale},
+    text::{Arg, Locale},
 };
 use espelho_store::{PriceWish, StockWish, Wanted};
 use espelho_sync_engine::Problem;
@@ -97,7 +97,7 @@ pub(super) async fn run(cli: &Cli, wish: Wish<'_>) -> u8 {
     reading.store.close().await;
     match ended {
         Ok(code) => code,
-        Err(Stopped::Failed(problem)) => say(&problem, cli.json),
+        Err(Stopped::Failed(problem)) => say(&problem, cli),
         Err(Stopped::Refused(refusal)) => refuse(cli, &refusal),
     }
 }
@@ -319,10 +319,7 @@ fn read_file(locale: Locale, kind: ImportKind, file: &Path) -> Result<Rows, Refu
         Refusal::new("usage", text!("wishes-no-file", file = name.as_str(), problem = problem))
     })?;
     import::rows(kind, &bytes).map_err(|bad| {
-        let lines = match locale.language {
-            Language::Portuguese => bad.in_portuguese(),
-            Language::English => bad.in_english(),
-        };
+        let lines: Vec<String> = bad.texts().iter().map(|text| text.message(locale)).collect();
         Refusal::new("bad_lines", text!("wishes-bad-lines", file = name.as_str(), lines = lines.join("; ")))
     })
 }

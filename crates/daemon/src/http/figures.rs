@@ -22,16 +22,26 @@ pub(super) async fn metrics(state: &State) -> String {
     let mut text = state.metrics.render();
     alarms(&mut text, state);
     budgets(&mut text, state);
+    let asking = state.clone();
+    let told = super::in_time(&state.clock, async move { from_database(&asking).await }).await;
+    text.push_str(&told.unwrap_or_default());
+    lanes(&mut text, &state.watch);
+    traffic::write(&mut text, &state.tallies.all(), &state.timings.each_ref().map(Timings::timed));
+    database_errors(&mut text);
+    disk(&mut text, &state.store);
+    process(&mut text, state.camera.live.started_at);
+    text
+}
+
+/// What only the database knows.
+async fn from_database(state: &State) -> String {
+    let mut text = String::new();
     match state.store.token_ends().await {
         Ok(ends) => {
-            head(&mut text, "espelho_token_expires_timestamp_seconds", "gauge");
+            let name = "espelho_token_expires_timestamp_seconds";
+            head(&mut text, name, "gauge");
             for (store, end) in ends {
-                line(
-                    &mut text,
-                    "espelho_token_expires_timestamp_seconds",
-                    &[("store", &store)],
-                    end.timestamp() as f64,
-                );
+                line(&mut text, name, &[("store", &store)], end.timestamp() as f64);
             }
         }
         Err(error) => tracing::debug!(%error, "the tokens' ends are not shown"),
@@ -39,11 +49,6 @@ pub(super) async fn metrics(state: &State) -> String {
     if let Err(error) = wanted(&mut text, state).await {
         tracing::debug!(%error, "what the ERP wants is not shown");
     }
-    lanes(&mut text, &state.watch);
-    traffic::write(&mut text, &state.tallies.all(), &state.timings.each_ref().map(Timings::timed));
-    database_errors(&mut text);
-    disk(&mut text, &state.store);
-    process(&mut text, state.camera.live.started_at);
     text
 }
 

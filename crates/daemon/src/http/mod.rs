@@ -12,7 +12,7 @@ pub(crate) mod webhook;
 
 pub(crate) use figures::free;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -111,6 +111,21 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
     let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped);
     if let Err(error) = serving.await {
         tracing::error!(%error, "health and metrics are not served any more");
+    }
+}
+
+/// How long the database is waited for by whoever asks how everything is.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a task of its own comes to in time: a query that is dropped half way would be a connection that is lost, and one that
+/// hangs must not keep the answer.
+async fn in_time<T: Send + 'static>(
+    clock: &Arc<dyn Clock>,
+    work: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    tokio::select! {
+        done = tokio::spawn(work) => done.ok(),
+        () = clock.sleep(PATIENCE) => None,
     }
 }
 

@@ -10,10 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_model::{
-    text,
-    text::{Locale, Text},
-};
+use espelho_model::{text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 

@@ -141,3 +141,5 @@ explain-proof-the-product-shows-it = the product shows it
 explain-proof-the-product-shows-it-less-what-was-sold = the product shows it, less what was sold
 explain-proof-the-quantity-has-moved-by-it = the quantity has moved by it
 explain-proof-the-quantity-has-not-moved = the quantity has not moved
+explain-unknown-entity = “{ $entity }” is nothing that is mirrored; did you mean “{ $alike }”?
+    .next = choose from { $known }

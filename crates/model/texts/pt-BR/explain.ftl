@@ -141,3 +141,5 @@ explain-proof-the-product-shows-it = o produto mostra
 explain-proof-the-product-shows-it-less-what-was-sold = o produto mostra, menos o que foi vendido
 explain-proof-the-quantity-has-moved-by-it = o saldo mudou disso
 explain-proof-the-quantity-has-not-moved = o saldo não mudou
+explain-unknown-entity = “{ $entity }” não é nada que o espelho guarde; você quis dizer “{ $alike }”?
+    .next = escolha entre { $known }

@@ -13,7 +13,7 @@ pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, 
     WHERE store = $1 AND state IN ('new', 'waiting', 'sending') ORDER BY id";
 pub(crate) const STILL: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
     WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
-pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, \
+pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
     AND state = $13";
@@ -107,6 +107,7 @@ impl PageTx<'_> {
             command.key.as_str().into(),
             command.data.as_str().into(),
             command.state.map_or("", PushState::as_str).into(),
+            outcome.said_as_json().into(),
         ];
         Ok(self.tx.execute("answer a command", ANSWER, values).await? > 0)
     }

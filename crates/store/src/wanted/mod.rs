@@ -37,4 +37,9 @@ impl Outcome {
     pub fn plain(state: PushState) -> Self {
         Self { state, code: None, error: None, hint: None, said: None, result: None }
     }
+
+    /// The message, as its column keeps it.
+    pub(crate) fn said_as_json(&self) -> Option<String> {
+        self.said.as_ref().and_then(|said| serde_json::to_string(said).ok())
+    }
 }

@@ -16,7 +16,7 @@ pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_pric
 pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
     CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
-pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, updated_at = $5, \
+pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, updated_at = $5, \
     pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
     AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
     AND COALESCE(CAST(package_weight AS TEXT), '') || '|' || COALESCE(CAST(package_height AS TEXT), '') || '|' || \
@@ -156,6 +156,7 @@ impl PageTx<'_> {
             tier.discount_percent.clone().unwrap_or_default().into(),
             tier.package_written.as_str().into(),
             tier.state.map_or("", PushState::as_str).into(),
+            outcome.said_as_json().into(),
         ];
         Ok(self.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
     }

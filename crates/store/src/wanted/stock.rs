@@ -19,7 +19,7 @@ pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS T
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku, e.location_id";
 pub(crate) const STILL: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND sku = $2 AND location_id = $3 \
     AND CAST(quantity AS TEXT) = $4 AND revision = $5 AND state IN ('new', 'waiting', 'sending')";
-pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, basis = $5, \
+pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, basis = $5, \
     updated_at = $6, pushed_at = COALESCE($7, pushed_at) \
     WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 AND revision = $12 AND state = $13";
 
@@ -108,6 +108,7 @@ impl PageTx<'_> {
             wanted.written.as_str().into(),
             wanted.revision.into(),
             wanted.state.map_or("", PushState::as_str).into(),
+            outcome.said_as_json().into(),
         ];
         Ok(self.tx.execute("answer wanted stock", ANSWER, values).await? > 0)
     }

@@ -10,10 +10,15 @@ use super::{Alarm, Code, RowState, Rows, Severity, StoreSeen};
 /// A row may wait for an invoice for so long before anybody need know.
 const WAITS: TimeDelta = TimeDelta::hours(1);
 
+/// The code of rows that were refused for want of an ability.
+const MISSING_ABILITIES: [&str; 2] = ["FORBIDDEN", "http_403"];
+
 /// The alarms of a store's rows.
 pub(super) fn of_store(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     let mut by_cause = BTreeMap::<(Code, &str), Rows>::new();
-    for rows in store.rows.iter().filter(|rows| is_alarming(rows, at)) {
+    // An ability that is missing explains what was refused for it.
+    let is_explained = |rows: &&Rows| !store.missing_scopes.is_empty() && MISSING_ABILITIES.contains(&rows.code.as_str());
+    for rows in store.rows.iter().filter(|rows| is_alarming(rows, at) && !is_explained(rows)) {
         let known = by_cause.entry((code(rows.state), &rows.code));
         known.and_modify(|known| add(known, rows)).or_insert_with(|| rows.clone());
     }
