@@ -17,7 +17,8 @@ const MISSING_ABILITIES: [&str; 2] = ["FORBIDDEN", "http_403"];
 pub(super) fn of_store(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     let mut by_cause = BTreeMap::<(Code, &str), Rows>::new();
     // An ability that is missing explains what was refused for it.
-    let is_explained = |rows: &&Rows| !store.missing_scopes.is_empty() && MISSING_ABILITIES.contains(&rows.code.as_str());
+    let is_explained =
+        |rows: &&Rows| !store.missing_scopes.is_empty() && MISSING_ABILITIES.contains(&rows.code.as_str());
     for rows in store.rows.iter().filter(|rows| is_alarming(rows, at) && !is_explained(rows)) {
         let known = by_cause.entry((code(rows.state), &rows.code));
         known.and_modify(|known| add(known, rows)).or_insert_with(|| rows.clone());
