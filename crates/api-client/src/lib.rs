@@ -14,6 +14,7 @@
 
 mod canary;
 pub mod client;
+pub mod contact;
 pub mod error;
 mod http;
 pub mod invalid;

@@ -3,7 +3,10 @@
 use reqwest::Method;
 use serde::Serialize;
 
-use crate::path::{parameter, segment};
+use crate::{
+    path::{parameter, segment},
+    tally::Route,
+};
 
 /// What a request carries.
 #[derive(Clone, PartialEq, Eq)]
@@ -107,6 +110,18 @@ impl ApiRequest {
     /// The route template, as the document writes it.
     pub fn route(&self) -> &'static str {
         self.route
+    }
+
+    /// The route template with its method, as metrics name it.
+    pub(crate) fn route_and_method(&self) -> Route {
+        let method = match self.method.as_str() {
+            "GET" => "GET",
+            "POST" => "POST",
+            "PUT" => "PUT",
+            "DELETE" => "DELETE",
+            _ => "other",
+        };
+        (self.route, method)
     }
 
     /// Method, path and body, for the journal and for people; of a file its name.

@@ -17,6 +17,7 @@ use secrecy::ExposeSecret;
 use crate::{
     ApiRequest, Client, canary,
     client::Counters,
+    contact,
     error::{Class, Error, Refusal, presentable},
     http::Http,
     limit::Permit,
@@ -96,9 +97,6 @@ impl Exchange {
         let answer = self.exchange(request, token, permit).await;
         self.http.timings.answered(request.route, self.clock.monotonic().saturating_sub(begun));
         self.tally.request(request, &answer);
-        if let Some(date) = answer.as_ref().ok().and_then(|answer| answer.date) {
-            self.tally.clock_ahead((date - self.clock.now()).num_seconds());
-        }
         answer
     }
 
@@ -184,6 +182,7 @@ impl Exchange {
         let content_type = header(&response, CONTENT_TYPE.as_str()).unwrap_or("no content type").to_owned();
         let date = header(&response, DATE.as_str()).and_then(|date| httpdate::parse_http_date(date).ok());
         let date = date.map(DateTime::<Utc>::from);
+        date.into_iter().for_each(|date| self.tally.clock_ahead(date, self.clock.now()));
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
@@ -348,6 +347,7 @@ impl Client {
             }
             let read = answer
                 .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
+            self.exchange.tally.contact(contact::Outcome::of(request, &read), self.clock.now());
             let error = match read {
                 Ok(value) => return Ok(value),
                 Err(error) => error,

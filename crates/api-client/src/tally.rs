@@ -9,7 +9,15 @@ use std::{
     time::Duration,
 };
 
-use crate::{ApiRequest, error::Error, limit::Lane, token::LoginReason};
+use chrono::{DateTime, Utc};
+
+use crate::{
+    ApiRequest,
+    contact::{self, Contact},
+    error::Error,
+    limit::Lane,
+    token::LoginReason,
+};
 
 /// Upper bounds of the buckets, in seconds: of answers and of waits for the budget.
 pub const BUCKETS: [f64; 7] = [0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 300.0];
@@ -100,6 +108,10 @@ pub struct Counted {
     pub unknown_values: BTreeMap<&'static str, u64>,
     /// How many seconds the marketplace's clock was ahead of ours with its last answer.
     pub ahead_seconds: Option<i64>,
+    /// When that was measured, by our clock: each answer that says its time renews it.
+    pub ahead_measured_at: Option<DateTime<Utc>>,
+    /// When the marketplace last answered usefully, and what has been wrong since.
+    pub contact: Contact,
     /// How the shape of answers has drifted, by route.
     pub drift: BTreeMap<&'static str, Drift>,
 }
@@ -147,6 +159,10 @@ impl Tally {
     /// Goes on from what an earlier client of the same store had counted: counters never go back.
     pub fn go_on_from(&self, earlier: &Counted) {
         let mut own = self.lock();
+        if own.contact == Contact::default() {
+            own.contact = earlier.contact.clone();
+            (own.ahead_seconds, own.ahead_measured_at) = (earlier.ahead_seconds, earlier.ahead_measured_at);
+        }
         for (route, counts) in &earlier.requests {
             let sums = own.requests.entry(*route).or_default();
             sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
@@ -163,19 +179,21 @@ impl Tally {
     }
 
     pub(crate) fn request<T>(&self, request: &ApiRequest, result: &Result<T, Error>) {
-        let method = match request.method.as_str() {
-            "GET" => "GET",
-            "POST" => "POST",
-            "PUT" => "PUT",
-            "DELETE" => "DELETE",
-            _ => "other",
-        };
         let mut own = self.lock();
-        own.requests.entry((request.route, method)).or_default()[Outcome::of(result) as usize] += 1;
+        own.requests.entry(request.route_and_method()).or_default()[Outcome::of(result) as usize] += 1;
     }
 
-    pub(crate) fn clock_ahead(&self, seconds: i64) {
-        self.lock().ahead_seconds = Some(seconds);
+    pub(crate) fn clock_ahead(&self, server: DateTime<Utc>, now: DateTime<Utc>) {
+        let mut own = self.lock();
+        own.ahead_seconds = Some((server - now).num_seconds());
+        own.ahead_measured_at = Some(now);
+    }
+
+    /// Notes the outcome of an exchange, where the marketplace was asked.
+    pub(crate) fn contact(&self, outcome: Option<contact::Outcome>, at: DateTime<Utc>) {
+        if let Some(outcome) = outcome {
+            self.lock().contact.note(outcome, at);
+        }
     }
 
     pub(crate) fn login(&self, what: LoginCount) {
@@ -271,6 +289,7 @@ impl Timings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::TroubleKind;
 
     #[test]
     fn a_duration_falls_into_the_first_bucket_that_holds_it() {
@@ -302,8 +321,12 @@ mod tests {
             tally.value("f", Some("x"), &[]);
             tally.drift("/r", vec!["new".into()], &["old"]);
         }
+        let (at, failed) =
+            (DateTime::UNIX_EPOCH, contact::Outcome::Failed(TroubleKind::Errors, String::new()));
+        first.contact(Some(failed), at);
         second.go_on_from(&first.counted());
         let counted = second.counted();
+        assert!(counted.contact.is_lost(), "an outage outlives a client");
         assert_eq!(counted.requests[&("/r", "GET")], [2, 2, 0]);
         assert_eq!((counted.logins, counted.unknown_values["f"]), ([0, 2, 0, 0], 2));
         let names = ["new", "-old"].map(String::from).to_vec();

@@ -14,6 +14,7 @@ use espelho_model::{Clock, ContentHash, watch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
+    contact::{self, TroubleKind},
     error::{BoxedError, Class, Error},
     limit::BoxFuture,
     retry::Attempts,
@@ -248,7 +249,10 @@ impl TokenKeeper {
         let forced = logins.iter().filter(|(_, reason)| reason == LoginReason::Forced.as_str()).count();
         if forced >= FORCED_LOGINS {
             self.tally.login(LoginCount::Foreign);
-            return Err(Error::ForeignLogin { username: self.username.clone(), times: forced + 1 });
+            let error = Error::ForeignLogin { username: self.username.clone(), times: forced + 1 };
+            let refused = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::words(&error));
+            self.tally.contact(Some(refused), self.clock.now());
+            return Err(error);
         }
         Ok(())
     }

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use clap::{Args, Parser, Subcommand};
-use espelho_model::sync::Resource;
+use espelho_model::{
+    sync::Resource,
+    text::{Language, Locale},
+};
 use espelho_sync_engine::Subject;
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
@@ -18,6 +21,12 @@ pub struct Cli {
     /// Report as one JSON object on stdout.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Speak this language: pt-BR or en [default: what LC_ALL, LC_MESSAGES or LANG name, else the installation's].
+    #[arg(long, global = true, value_name = "LANG")]
+    pub lang: Option<Language>,
+    /// How people read what is said: follows from `lang`, the environment and the installation.
+    #[arg(skip)]
+    pub locale: Locale,
     /// The one-shot run.
     #[command(flatten)]
     pub resync: ResyncArgs,

@@ -16,6 +16,7 @@ use crate::{
     config::{Configuration, Environment, LabelsSection, StoreConfig, WebhookConfig},
     counted::Tallies,
     handover::Desk,
+    health::Elsewhere,
     status::Gates,
     vacancy::Vacancies,
 };
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     pub gates: Arc<Gates>,
     /// What their clients have counted.
     pub tallies: Arc<Tallies>,
+    /// Webhooks that were registered at another address than the configured one.
+    pub elsewhere: Arc<Elsewhere>,
     /// Runs that other processes ask this one for.
     pub desk: Arc<Desk>,
     room: Arc<Room>,
@@ -45,7 +48,8 @@ pub(crate) struct Shared {
     pub vacancies: Arc<Vacancies>,
     production: Http,
     sandbox: Http,
-    owner: String,
+    /// The name of this process among those that share the database.
+    pub owner: String,
     labels: LabelsSection,
 }
 
@@ -86,6 +90,7 @@ impl Shared {
             stop,
             gates: Arc::default(),
             tallies: Arc::default(),
+            elsewhere: Arc::default(),
             desk,
             room: Arc::default(),
             vacancies,
@@ -232,8 +237,14 @@ impl Shared {
         let owner =
             WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
         match self.store.refuse_to_move_webhook(owner, &webhook.public_url).await {
-            Ok(()) => Ok(Some(webhook)),
+            Ok(()) => {
+                self.elsewhere.forget(&config.key);
+                Ok(Some(webhook))
+            }
             Err(error @ espelho_store::Error::WebhookElsewhere { .. }) => {
+                if let espelho_store::Error::WebhookElsewhere { registered, .. } = &error {
+                    self.elsewhere.note(&config.key, registered);
+                }
                 let next_step = error.hint();
                 tracing::error!(store = %config.key, %error, next_step, "the webhook stays where it is; working without it");
                 Ok(None)

@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use espelho_api_client::tally::{Counted, Tally};
+use espelho_api_client::{
+    contact::Contact,
+    tally::{Counted, Tally},
+};
 use espelho_model::StoreKey;
 
 /// The counts of the stores that this process has worked on.
@@ -21,7 +24,11 @@ impl Tallies {
         }
     }
 
-    /// What one store has counted.
+    /// What a store's client has seen of the marketplace.
+    pub(crate) fn contact(&self, store: &StoreKey) -> Option<Contact> {
+        self.tallies().get(store).map(|tally| tally.counted().contact)
+    }
+
     /// What every store has counted.
     pub(crate) fn all(&self) -> Vec<(StoreKey, Counted)> {
         self.tallies().iter().map(|(store, tally)| (store.clone(), tally.counted())).collect()

@@ -6,10 +6,7 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, sync::RunState};
-
-/// The code of the one problem that people are told of by its name.
-pub(crate) const FOREIGN_LOGIN: &str = "foreign_login";
+use espelho_model::{StoreKey, sync::RunState, text::Text};
 
 /// How all stores are.
 #[derive(Default)]
@@ -20,16 +17,37 @@ pub(crate) struct Health {
 /// How a store is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoreHealth {
-    /// Whether this process works on it.
-    pub held: bool,
+    /// Since when this process works on it.
+    pub held_since: Option<DateTime<Utc>>,
     /// When its last reconciliation ended, and how.
     pub last: Option<(DateTime<Utc>, RunState)>,
-    /// What went wrong last, until it goes well.
-    pub problem: Option<String>,
-    /// Whether that is another program's use of the credential.
-    pub foreign_login: bool,
+    /// What went wrong last, until it goes well: a cause of its own, which neither the marketplace's nor the credential's
+    /// trouble explains.
+    pub problem: Option<Text>,
     /// Deliveries in a row whose signature none of the known secrets has made.
     pub unverified: u64,
+    /// Whether webhooks arrive, as far as the work on the store has seen.
+    pub webhook: Option<WebhookHealth>,
+    /// The address at which the webhook was registered, where that is not the configured one.
+    pub webhook_elsewhere: Option<String>,
+}
+
+/// Whether webhooks arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WebhookHealth {
+    /// When the last delivery came.
+    pub heard_at: Option<DateTime<Utc>>,
+    /// Changes that sweeps have found since then, and an event should have told.
+    pub missed: u64,
+    /// Since when deliveries are proved not to come.
+    pub silent_since: Option<DateTime<Utc>>,
+}
+
+impl StoreHealth {
+    /// Whether this process works on the store.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held_since.is_some()
+    }
 }
 
 impl Health {
@@ -50,5 +68,30 @@ impl Health {
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Webhooks that were registered at another address than the configured one.
+#[derive(Default)]
+pub(crate) struct Elsewhere(Mutex<BTreeMap<StoreKey, String>>);
+
+impl Elsewhere {
+    /// The address at which a store's webhook was registered, where that is not the configured one.
+    pub(crate) fn of(&self, store: &StoreKey) -> Option<String> {
+        self.addresses().get(store).cloned()
+    }
+
+    /// Notes such an address.
+    pub(crate) fn note(&self, store: &StoreKey, registered: &str) {
+        self.addresses().insert(store.clone(), registered.to_owned());
+    }
+
+    /// Forgets a store whose webhook is where it should be.
+    pub(crate) fn forget(&self, store: &StoreKey) {
+        self.addresses().remove(store);
+    }
+
+    fn addresses(&self) -> MutexGuard<'_, BTreeMap<StoreKey, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Reading order: `cli` parses, `commands` has a file for each command, `config` reads DIR, `context` opens
 //! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
-//! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `status` is how everything is, `handover` lets one
+//! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong, `status` how everything is, `handover` lets one
 //! process do another's run, and `local` asks the service here.
 
+mod alarms;
 pub mod cli;
 mod commands;
 mod config;
@@ -19,6 +20,7 @@ mod http;
 mod import;
 mod lifecycle;
 mod local;
+mod locale;
 mod measure;
 mod panics;
 mod progress;
@@ -40,7 +42,8 @@ use clap::Parser as _;
 pub fn main() -> ExitCode {
     // reqwest and sqlx share one TLS provider; installing it twice (in tests) is harmless.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let cli = cli::Cli::parse();
+    let mut cli = cli::Cli::parse();
+    cli.locale = locale::of(cli.lang, cli.config.as_deref());
     let runtime = match runtime(&cli) {
         Ok(runtime) => runtime,
         Err(error) => {

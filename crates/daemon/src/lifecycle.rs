@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use espelho_model::text::Locale;
 use espelho_sync_engine::{Problem, Trouble};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sd_notify::NotifyState;
@@ -12,6 +13,7 @@ use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 use tokio_cron_scheduler::{Job, JobScheduler};
 
 use crate::{
+    alarms::{Board, Keeper},
     config::{Configuration, Installation},
     context::Shared,
     health::Health,
@@ -22,6 +24,7 @@ use crate::{
     measure::{LAG, LAG_BUCKETS},
     panics::Panics,
     reload::{self, Reloads},
+    status::Live,
     stores::{Changes, Stores},
     telemetry, vacancy, watchdog,
 };
@@ -80,10 +83,14 @@ impl Service {
         let address = listener.local_addr().unwrap_or(self.configuration.installation.http.listen);
         tracing::info!(%address, "health and metrics are served");
         let listen = self.configuration.installation.http.listen;
-        let state = http::State::new(&self.shared, listen, (&self.health, &self.stores.shown), metrics);
+        let (board, locale) = (Arc::<Board>::default(), self.configuration.locale());
+        let live = self.live();
+        let (health, shown) = ((&self.health, &board), (&self.stores.shown, live.clone()));
+        let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale));
         // Whoever watches the service asks while thousands of stores are still being taken.
         self.stores.announce(&self.configuration);
         let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
+        let alarms = tokio::spawn(self.keeper(board, live, locale).run());
         let begun = match self.stores.begin(&self.configuration).await {
             Ok(()) => self.schedule().await,
             Err(problem) => Err(problem),
@@ -134,7 +141,7 @@ impl Service {
             NotifyState::Stopping,
             NotifyState::Status("parando: termina o que está em andamento"),
         ]);
-        self.drain(schedule, web).await;
+        self.drain(schedule, web, alarms).await;
         match end {
             End::Asked => Ok(()),
             End::Ended(what) => Err(ended(format!("{what} has ended by itself"))),
@@ -142,6 +149,29 @@ impl Service {
                 Err(ended("the disk refused to synchronise, so that nobody knows what is on it".into()))
             }
             End::Panicked(said) => Err(ended(format!("a task has panicked: {said}"))),
+        }
+    }
+
+    fn live(&self) -> Live {
+        Live {
+            health: Arc::clone(&self.health),
+            gates: Arc::clone(&self.shared.gates),
+            tallies: Arc::clone(&self.shared.tallies),
+            store: self.shared.store.clone(),
+            started_at: self.shared.clock.now(),
+        }
+    }
+
+    fn keeper(&self, board: Arc<Board>, live: Live, locale: Locale) -> Keeper {
+        Keeper {
+            store: self.shared.store.clone(),
+            clock: Arc::clone(&self.shared.clock),
+            shown: Arc::clone(&self.stores.shown),
+            live,
+            instance: self.shared.owner.clone(),
+            locale,
+            board,
+            stop: self.shared.stop.clone(),
         }
     }
 
@@ -215,7 +245,7 @@ impl Service {
     }
 
     /// Lets everybody end what they are in, all at once, and not for longer than they may.
-    async fn drain(&mut self, schedule: JobScheduler, web: JoinHandle<()>) {
+    async fn drain(&mut self, schedule: JobScheduler, web: JoinHandle<()>, alarms: JoinHandle<()>) {
         tracing::info!("stopping: finishing the pages under way");
         let webhooks = self.webhooks.take();
         let ending = async {
@@ -228,6 +258,7 @@ impl Service {
             if !web.is_finished() {
                 let _ = tokio::time::timeout(LAST_ANSWERS, web).await;
             }
+            let _ = tokio::time::timeout(LAST_ANSWERS, alarms).await;
             self.shared.store.close().await;
         };
         if tokio::time::timeout(DRAIN, ending).await.is_err() {

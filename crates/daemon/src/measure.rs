@@ -10,6 +10,8 @@ use espelho_api_client::Stats;
 use espelho_model::{
     Clock, StoreKey,
     sync::{Resource, RunState},
+    text,
+    text::Text,
 };
 use espelho_store::EffectState;
 use espelho_sync_engine::{
@@ -17,7 +19,7 @@ use espelho_sync_engine::{
     live::{Handled, Observer, schedule::Look},
 };
 
-use crate::health::{FOREIGN_LOGIN, Health};
+use crate::health::Health;
 
 /// From an event, or a change, to the row.
 pub(crate) const LAG: &str = "espelho_mirror_lag_seconds";
@@ -66,12 +68,8 @@ impl Observer for Measure {
                 store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint, "not reconciled"
             ),
         }
-        let foreign_login = problem.is_some_and(|problem| problem.code == FOREIGN_LOGIN);
-        let problem = problem.map(|problem| format!("{}; {}", problem.error, problem.hint));
-        self.health.change(key, |health| {
-            (health.last, health.foreign_login) = (Some((now, report.state)), foreign_login);
-            health.problem = problem;
-        });
+        let own = problem.filter(|problem| has_own_cause(problem)).map(words);
+        self.health.change(key, |health| (health.last, health.problem) = (Some((now, report.state)), own));
         measure(report, now);
     }
 
@@ -132,6 +130,17 @@ impl Observer for Measure {
         count("espelho_rate_limited_total", stats.rate_limited, counted.rate_limited);
         *counted = stats;
     }
+}
+
+/// Whether a problem is told by itself: the marketplace's and the credential's trouble have alarms of their own, and a stop
+/// and another owner are none.
+pub(crate) fn has_own_cause(problem: &Problem) -> bool {
+    matches!(problem.trouble, Trouble::Guard | Trouble::Configuration)
+}
+
+/// A problem in words for people.
+pub(crate) fn words(problem: &Problem) -> Text {
+    text!("raw", error = problem.error.as_str(), hint = problem.hint.as_str())
 }
 
 /// The metrics of one run.

@@ -16,9 +16,9 @@ use crate::{
     config::StoreConfig,
     context::{Shared, give_back},
     folder::Folder,
-    health::{FOREIGN_LOGIN, Health},
+    health::Health,
     http::webhook::Bells,
-    measure::Measure,
+    measure::{Measure, has_own_cause, words},
 };
 
 /// Until a store that could be had and not be opened is asked for again.
@@ -50,7 +50,7 @@ impl StoreTask {
             Err(problem) => {
                 let (key, error, next_step) = (&self.config.key, &problem.error, &problem.hint);
                 tracing::error!(store = %key, code = problem.code, error, next_step, "waiting for the store");
-                self.health.change(key, |health| health.problem = Some(problem.error.clone()));
+                self.health.change(key, |health| health.problem = Some(words(&problem)));
                 Err(problem)
             }
         }
@@ -73,11 +73,11 @@ impl StoreTask {
                     let watched = self.folder().map(Folder::watched);
                     let context = self.work(context, last_seen).await;
                     drop(watched);
-                    self.health.change(&self.config.key, |health| health.held = false);
+                    self.health.change(&self.config.key, |health| health.held_since = None);
                     self.boxed_give_back(context.lease).await;
                 }
                 Err(problem) => {
-                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
+                    self.health.change(&self.config.key, |health| health.problem = Some(words(&problem)));
                     self.wait(LEASE_RETRY).await;
                 }
             }
@@ -91,7 +91,11 @@ impl StoreTask {
     async fn work(&self, mut context: StoreContext, last_seen: Option<DateTime<Utc>>) -> StoreContext {
         let key = &self.config.key;
         metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).absolute(0);
-        self.health.change(key, |health| (health.held, health.problem) = (true, None));
+        let (now, elsewhere) = (self.shared.clock.now(), self.shared.elsewhere.of(key));
+        self.health.change(key, |health| {
+            (health.held_since, health.problem) = (Some(now), None);
+            health.webhook_elsewhere = elsewhere;
+        });
         tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
         let measure = Measure::new(key.clone(), Arc::clone(&self.health), Arc::clone(&self.shared.clock));
         let mut options = live::Options {
@@ -152,11 +156,8 @@ impl StoreTask {
     fn tell(&self, problem: &Problem) {
         let (error, next_step) = (&problem.error, &problem.hint);
         tracing::error!(store = %self.config.key, code = problem.code, error, next_step, "the work on the store ended");
-        let (code, problem) = (problem.code.as_str(), format!("{error}; {next_step}"));
-        let foreign = code == FOREIGN_LOGIN;
-        self.health.change(&self.config.key, |health| {
-            (health.problem, health.foreign_login) = (Some(problem), foreign);
-        });
+        let own = has_own_cause(problem).then(|| words(problem));
+        self.health.change(&self.config.key, |health| health.problem = own);
     }
 
     // Not `async`: there, what is put into a box would be given a place beside it too, for as long as the store is worked on.
@@ -183,7 +184,7 @@ impl StoreTask {
                 Ok(lease) => return Some((lease, last_seen)),
                 Err(problem) => {
                     let is_held = problem.is_lost();
-                    self.health.change(&self.config.key, |health| health.problem = Some(problem.error));
+                    self.health.change(&self.config.key, |health| health.problem = Some(words(&problem)));
                     if !is_held {
                         self.wait(LEASE_RETRY).await;
                     }

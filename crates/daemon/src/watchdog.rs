@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use espelho_model::{
     Clock, StoreKey,
+    text::Locale,
     watch::{Stalled, Watch},
 };
 use sd_notify::NotifyState;
@@ -84,7 +85,7 @@ pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>) {
 
 /// One line in Portuguese: how many stores are ours, how late they are, what is wrong.
 fn line(stores: &BTreeMap<StoreKey, StoreHealth>, hanging: &[Hanging], now: DateTime<Utc>) -> String {
-    let held: Vec<_> = stores.values().filter(|store| store.held).collect();
+    let held: Vec<_> = stores.values().filter(|store| store.is_held()).collect();
     let mut line = format!("{} de {} lojas nesta instância", held.len(), stores.len());
     let oldest = held.iter().map(|store| store.last.map(|(at, _)| at)).min();
     match oldest {
@@ -94,7 +95,7 @@ fn line(stores: &BTreeMap<StoreKey, StoreHealth>, hanging: &[Hanging], now: Date
     }
     let mut wrong: Vec<String> = hanging.iter().map(|lane| format!("parou: {lane}")).collect();
     let problems = stores.iter().filter_map(|(key, store)| Some((key, store.problem.as_ref()?)));
-    wrong.extend(problems.map(|(key, problem)| format!("{key}: {problem}")));
+    wrong.extend(problems.map(|(key, problem)| format!("{key}: {}", problem.message(Locale::default()))));
     match &wrong[..] {
         [] => line += "; sem erros",
         [one] => line += &format!("; 1 problema: {one}"),
@@ -131,7 +132,7 @@ pub(crate) fn tell_reloading() {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use espelho_model::sync::RunState;
+    use espelho_model::{sync::RunState, text::Text};
 
     use super::*;
 
@@ -145,11 +146,10 @@ mod tests {
             (
                 StoreKey::new(key).unwrap(),
                 StoreHealth {
-                    held,
+                    held_since: held.then(now),
                     last,
-                    problem: problem.map(str::to_owned),
-                    foreign_login: false,
-                    unverified: 0,
+                    problem: problem.map(|problem| Text::new(problem.to_owned())),
+                    ..StoreHealth::default()
                 },
             )
         };

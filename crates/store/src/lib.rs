@@ -5,6 +5,7 @@
 //! and `connect` know which database is there.
 #![deny(missing_docs)]
 
+mod alarms;
 mod ask;
 mod attach;
 mod audits;
@@ -26,6 +27,7 @@ mod inbox_watch;
 mod label_folder;
 mod lease;
 mod listen;
+mod lock_inspection;
 mod mirrored;
 mod missing;
 mod orders;
@@ -38,6 +40,7 @@ mod pulse;
 mod rate;
 mod reread;
 mod rows;
+mod rows_in_trouble;
 mod runs;
 mod server_locks;
 mod soundness;
@@ -45,10 +48,12 @@ mod statements;
 mod sweeps;
 mod tenure;
 mod tokens;
+mod trouble;
 mod wanted;
 mod webhook_addresses;
 mod webhook_secrets;
 
+pub use alarms::{AlarmRow, RecordedAlarm, ServiceInstance};
 pub use ask::Table;
 pub use audits::AuditRecord;
 pub use before::ProductLevels;
@@ -81,10 +86,13 @@ pub use passes::{KeptPage, Pass};
 pub use products::ProductWrite;
 pub use rate::RateBlock;
 pub use reread::{OpenOrder, Paces};
+pub use rows_in_trouble::{DueDeadlines, RowsInTrouble};
 pub use runs::{RunId, RunResult};
 pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 pub use tenure::Tenure;
 pub use tokens::{KeptToken, LoginOnRecord};
+pub use trouble::DatabaseTrouble;
+
 pub use wanted::{
     Outcome,
     commands::Command,

@@ -1,7 +1,7 @@
 //! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, ask, attach, audits, before, changes, consumers, copies, counts,
+    Error, Store, alarms, ask, attach, audits, before, changes, consumers, copies, counts,
     driver::{Insert, Places},
     effects, explain, failures, holders, identity, inbox, lease,
     mirrored::{self, campaigns, label_files, listed, tracking},
@@ -9,11 +9,19 @@ use crate::{
     overview::{self, Both},
     page, parts, passes, products, rate, reread,
     rows::Mirror,
-    runs, sweeps, tokens, wanted, webhook_addresses, webhook_secrets,
+    rows_in_trouble, runs, sweeps, tokens, wanted, webhook_addresses, webhook_secrets,
 };
 
 /// Statements that run as they are.
 const PLAIN: &[&str] = &[
+    alarms::BEAT,
+    alarms::CLEAR,
+    alarms::CLEAR_SILENT,
+    alarms::END,
+    alarms::END_SILENT,
+    alarms::LAST_BEAT,
+    alarms::RECORDED,
+    alarms::WORDS,
     ask::PROBE,
     attach::VERSION,
     before::PRODUCT,
@@ -76,6 +84,8 @@ const PLAIN: &[&str] = &[
     reread::OPEN_ORDERS,
     reread::ORDERS_IN,
     reread::PRODUCTS,
+    rows_in_trouble::DUE,
+    rows_in_trouble::UNSEEN,
     runs::ABANDON,
     runs::FINISH,
     runs::LAST,
@@ -242,7 +252,11 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend([1, 2].map(|rows| upsert.sql(rows, places)));
     }
     statements.push((*counts::COUNTS).to_owned());
-    let for_people = FOR_PEOPLE.iter().chain([&*overview::TABLES, &*wanted::counts::UNDONE]).flatten();
+    let for_people = FOR_PEOPLE
+        .iter()
+        .chain([&*overview::TABLES, &*wanted::counts::UNDONE])
+        .flatten()
+        .chain([&*rows_in_trouble::TROUBLED]);
     statements.extend(for_people.map(|&sql| sql.to_owned()));
     statements.extend(explain::statements().map(str::to_owned));
     if matches!(places, Places::Numbered) {

@@ -63,6 +63,11 @@ impl Refusal {
         }
     }
 
+    /// Whether it has no word of the error envelope.
+    pub(crate) fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Whether the refusal is about this field or parameter.
     pub fn names(&self, field: &str) -> bool {
         let about = |text: &String| {

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::{
     ApiRequest,
     client::WebhookBlock,
+    contact,
     error::Error,
     limit::BoxFuture,
     send::{Answer, Exchange},
@@ -64,11 +65,12 @@ impl Credential {
     async fn log_in(&self) -> Result<Issued, Error> {
         let request = login_request(&self.username, &self.password, self.webhook.as_ref());
         self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
-        let answer = match self.exchange.once(&request, None, None).await {
-            Ok(answer) => answer,
-            Err(error) => return Err(self.named(error)),
-        };
-        self.read(&answer).map_err(|cause| self.named(request.no_answer(&answer, cause)))
+        let answer = self.exchange.once(&request, None, None).await;
+        let issued =
+            answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
+        let issued = issued.map_err(|error| self.named(error));
+        self.exchange.tally.contact(contact::Outcome::of_login(&request, &issued), self.clock.now());
+        issued
     }
 
     fn read(&self, answer: &Answer) -> Result<Issued, BodyError> {

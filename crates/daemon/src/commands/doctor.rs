@@ -235,9 +235,8 @@ fn by_service(store: &StorePicture, picture: &Picture) -> Vec<Finding> {
     }
     let own = picture.alarms.iter().filter(|alarm| alarm.store.as_ref() == Some(&store.store));
     findings.extend(own.map(|alarm| {
-        let state = if alarm.failing { State::Red } else { State::Yellow };
-        let cause = alarm.cause.as_ref().map(|cause| format!(": {cause}")).unwrap_or_default();
-        green("status", format!("{} / {}{cause}", alarm.pt, alarm.en)).but(state, &alarm.hint)
+        let state = if alarm.is_failing() { State::Red } else { State::Yellow };
+        green("status", alarm.text.clone()).but(state, &alarm.next)
     }));
     findings
 }

@@ -2,8 +2,8 @@
 
 use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc};
 
-use espelho_model::{Clock, StoreKey, clock::SystemClock};
-use espelho_sync_engine::Problem;
+use espelho_model::{Clock, StoreKey, clock::SystemClock, text::Locale};
+use espelho_sync_engine::{Problem, plan::alarms::decide};
 
 use super::{
     load,
@@ -11,10 +11,11 @@ use super::{
     say,
 };
 use crate::{
+    alarms::{self, ShownVerdict},
     cli::Cli,
     config::Configuration,
     exit, local,
-    status::{self, Counted, Health, Look, Picture},
+    status::{self, Counted, Look, Picture},
 };
 
 pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
@@ -27,10 +28,11 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
         Err(problem) => return say(&problem, cli.json),
     };
     let clock = SystemClock::shared();
-    let asked = ask_service(configuration.installation.http.listen, of.as_ref(), &clock).await;
+    let listen = configuration.installation.http.listen;
+    let asked = ask_service(listen, of.as_ref(), cli.locale, &clock).await;
     let picture = match asked {
         Some(picture) => picture,
-        None => match look(&configuration, of.as_ref(), &clock).await {
+        None => match look(&configuration, of.as_ref(), cli.locale, &clock).await {
             Ok(picture) => picture,
             Err(problem) => return say(&problem, cli.json),
         },
@@ -38,17 +40,23 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     match cli.json {
         true => println!("{}", serde_json::json!(picture)),
-        false => print!("{}", status::show(&picture, Look { colours })),
+        false => print!("{}", status::show(&picture, Look { colours, locale: cli.locale })),
     }
-    match picture.state {
-        Health::Ok => exit::COMPLETE,
-        Health::Failing => exit::PARTIAL,
+    match picture.state.as_str() {
+        "ok" => exit::COMPLETE,
+        _ => exit::PARTIAL,
     }
 }
 
 /// The running service's own picture. Whatever else answers there is not the service.
-async fn ask_service(listen: SocketAddr, of: Option<&StoreKey>, clock: &Arc<dyn Clock>) -> Option<Picture> {
-    let path = of.map_or_else(|| "/status".to_owned(), |key| format!("/status?store={key}"));
+async fn ask_service(
+    listen: SocketAddr,
+    of: Option<&StoreKey>,
+    locale: Locale,
+    clock: &Arc<dyn Clock>,
+) -> Option<Picture> {
+    let store = of.map(|key| format!("&store={key}")).unwrap_or_default();
+    let path = format!("/status?lang={}{store}", locale.language);
     let answer = local::request(listen, "GET", &path, None, clock).await.ok()?;
     if answer.status != 200 {
         return None;
@@ -59,13 +67,16 @@ async fn ask_service(listen: SocketAddr, of: Option<&StoreKey>, clock: &Arc<dyn 
 async fn look(
     configuration: &Configuration,
     of: Option<&StoreKey>,
+    locale: Locale,
     clock: &Arc<dyn Clock>,
 ) -> Result<Picture, Problem> {
     let store = attach(configuration, clock).await?;
     let shown = configuration.shown();
     let picture = async {
         let counted = Counted::take(&store, of).await?;
-        status::collect(&store, &**clock, (&shown, of), &counted, None).await
+        let picture = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
+        let seen = alarms::offline(&store, &shown, clock.now()).await?;
+        Ok(picture.judged(ShownVerdict::of(&decide(&seen), locale)))
     };
     let picture = picture.await;
     store.close().await;

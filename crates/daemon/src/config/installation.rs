@@ -7,16 +7,23 @@ use std::{
     time::Duration,
 };
 
+use espelho_model::text::{Language, Locale, Tz};
 use espelho_sync_engine::live::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, LabelsSection, cadence::Cadence, file};
+use super::{ConfigError, LabelsSection, cadence::Cadence, file, people};
 use crate::http::webhook::{Limits, TlsFiles};
 
 /// The installation.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Installation {
+    /// The language of what the service writes for people.
+    #[serde(deserialize_with = "people::language")]
+    pub language: Language,
+    /// The zone in which people see times.
+    #[serde(serialize_with = "people::write_timezone", deserialize_with = "people::timezone")]
+    pub timezone: Tz,
     pub database: Database,
     pub http: Http,
     pub webhooks: Webhooks,
@@ -61,10 +68,28 @@ pub(crate) struct Webhooks {
     pub queue_megabytes: NonZeroU32,
 }
 
+impl Default for Installation {
+    fn default() -> Self {
+        let Locale { language, timezone } = Locale::default();
+        Self {
+            language,
+            timezone,
+            database: Database::default(),
+            http: Http::default(),
+            webhooks: Webhooks::default(),
+            log: Log::default(),
+            schedule: Schedule::default(),
+            labels: LabelsSection::default(),
+        }
+    }
+}
+
 impl Installation {
     /// Where another one differs in what only a restart changes.
     pub(crate) fn fixed_differences(&self, other: &Self) -> Vec<&'static str> {
         let differences = [
+            ("language", self.language != other.language),
+            ("timezone", self.timezone != other.timezone),
             ("[database]", self.database != other.database),
             ("[http]", self.http != other.http),
             ("[webhooks]", self.webhooks != other.webhooks),

@@ -4,6 +4,7 @@ mod cadence;
 mod file;
 mod installation;
 mod labels;
+mod people;
 mod push;
 mod secret;
 mod store;
@@ -11,15 +12,16 @@ mod webhook;
 
 use std::path::{Path, PathBuf};
 
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, text::Locale};
 
 use crate::{
     http::webhook::Receiving,
-    status::{Shown, SweepPlan},
+    status::{ShownStore, SweepPlan},
 };
 
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
+pub(crate) use people::of_installation as people;
 pub(crate) use store::{Environment, StoreConfig};
 pub(crate) use webhook::WebhookConfig;
 
@@ -43,6 +45,11 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
+    /// How the service writes for people: the installation's language and time zone.
+    pub(crate) fn locale(&self) -> Locale {
+        Locale { language: self.installation.language, timezone: self.installation.timezone }
+    }
+
     /// Those that receive webhooks, with the secrets that are configured.
     pub(crate) fn receiving(&self) -> Receiving {
         let receives =
@@ -50,12 +57,16 @@ impl Configuration {
         self.stores.iter().filter_map(receives).collect()
     }
 
-    /// The stores as status shows them: key, and requests a minute.
-    pub(crate) fn shown(&self) -> Vec<Shown> {
+    /// The stores as status shows them.
+    pub(crate) fn shown(&self) -> Vec<ShownStore> {
         let intervals = self.installation.schedule.intervals();
-        let shown = |store: &StoreConfig| {
-            let plan = SweepPlan { receives: store.webhook.is_some(), intervals: intervals.clone() };
-            (store.key.clone(), store.requests_per_minute.get(), plan)
+        let shown = |store: &StoreConfig| ShownStore {
+            key: store.key.clone(),
+            per_minute: store.requests_per_minute.get(),
+            plan: SweepPlan { receives: store.webhook.is_some(), intervals: intervals.clone() },
+            base_url: store.base_url.clone(),
+            password_place: store.password_place(),
+            webhook_address: store.webhook.as_ref().map(|webhook| webhook.public_url.clone()),
         };
         self.stores.iter().map(shown).collect()
     }

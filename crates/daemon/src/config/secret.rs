@@ -5,6 +5,21 @@ use std::path::{Path, PathBuf};
 use espelho_model::StoreKey;
 use secrecy::SecretString;
 
+/// The places where a store's password file may lie; none for a password that stands in the store's file.
+pub(super) fn password_files(
+    dir: &Path,
+    store_file: &Path,
+    key: &StoreKey,
+    is_inline: bool,
+    file: Option<&Path>,
+) -> Vec<PathBuf> {
+    match (is_inline, file) {
+        (true, _) => Vec::new(),
+        (false, Some(file)) => candidates(dir, store_file, file),
+        (false, None) => systemd_credential(key).into_iter().collect(),
+    }
+}
+
 /// Finds a store's password; the error says where it was looked for.
 pub(super) fn password(
     dir: &Path,
@@ -45,7 +60,8 @@ fn systemd_credential(key: &StoreKey) -> Option<PathBuf> {
     Some(PathBuf::from(dir).join(format!("{key}.password")))
 }
 
-fn from_first(candidates: &[PathBuf]) -> Result<SecretString, String> {
+/// Reads a secret from the first of these files that can be read.
+pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, String> {
     let mut tried = Vec::new();
     for path in candidates {
         match std::fs::read_to_string(path) {

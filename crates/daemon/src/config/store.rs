@@ -33,6 +33,8 @@ pub(crate) struct StoreConfig {
     pub base_url: String,
     pub username: String,
     pub password: SecretString,
+    /// Where its file may lie, the first place first; empty for one that stands in the store's file.
+    pub password_files: Vec<PathBuf>,
     pub requests_per_minute: NonZeroU32,
     pub gone_guard: GoneGuard,
     pub page_parameter: String,
@@ -48,6 +50,12 @@ pub(crate) struct StoreConfig {
 }
 
 impl StoreConfig {
+    /// Where the password stands, for people: its file, else the store's own.
+    pub(crate) fn password_place(&self) -> String {
+        let found = self.password_files.iter().find(|path| path.exists()).or(self.password_files.first());
+        found.map_or_else(|| format!("stores/{}.toml", self.key), |path| path.display().to_string())
+    }
+
     /// Whether nothing has changed.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         let secrets = |config: &Self| {
@@ -183,6 +191,8 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
     if credentials.username.trim().is_empty() {
         return Err(at("username", "credentials.username is empty; see the seller portal".into()));
     }
+    let (is_inline, named) = (credentials.password.is_some(), credentials.password_file.as_deref());
+    let password_files = secret::password_files(dir, path, &key, is_inline, named);
     let password =
         secret::password(dir, path, &key, credentials.password, credentials.password_file.as_deref())
             .map_err(|e| at("credentials", e))?;
@@ -210,6 +220,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
         base_url: file.base_url,
         username: credentials.username,
         password,
+        password_files,
         requests_per_minute,
         gone_guard: GoneGuard {
             max_rows: file.guards.gone_max_rows,

@@ -1,11 +1,12 @@
 //! What `/metrics` shows beside what is counted: figures that are looked up when somebody asks.
 
-use std::{fmt::Write as _, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{limit::Lane, tally::Timings};
 use espelho_model::watch::Watch;
 use espelho_store::Store;
+use espelho_sync_engine::plan::alarms::State as Verdict;
 
 use super::{State, traffic};
 
@@ -19,6 +20,7 @@ const FULL: u64 = 32 << 20;
 /// The text of `/metrics`.
 pub(super) async fn metrics(state: &State) -> String {
     let mut text = state.metrics.render();
+    alarms(&mut text, state);
     budgets(&mut text, state);
     match state.store.token_ends().await {
         Ok(ends) => {
@@ -43,6 +45,25 @@ pub(super) async fn metrics(state: &State) -> String {
     disk(&mut text, &state.store);
     process(&mut text, state.camera.live.started_at);
     text
+}
+
+/// The alarms, by store and code; one that concerns several stores bears none. An alarm that is gone has no line.
+fn alarms(text: &mut String, state: &State) {
+    head(text, "espelho_alarm", "gauge");
+    let Some(posted) = state.camera.board.latest() else { return };
+    let mut counts = BTreeMap::<(String, &str), u64>::new();
+    for alarm in &posted.verdict.alarms {
+        let store = alarm.store.as_ref().map(ToString::to_string).unwrap_or_default();
+        *counts.entry((store, alarm.code.as_str())).or_default() += alarm.count;
+    }
+    for ((store, code), count) in &counts {
+        line(text, "espelho_alarm", &[("store", store), ("code", code)], *count as f64);
+    }
+    head(text, "espelho_state", "gauge");
+    for one in Verdict::ALL {
+        let is_it = one == posted.verdict.state;
+        line(text, "espelho_state", &[("state", one.as_str())], f64::from(u8::from(is_it)));
+    }
 }
 
 /// What the ERP wants, by where it is. Where there is nothing there is no line: a hub has thousands of stores.
@@ -75,7 +96,9 @@ async fn wanted(text: &mut String, state: &State) -> Result<(), espelho_store::E
 fn budgets(text: &mut String, state: &State) {
     let camera = &state.camera;
     let shown = camera.shown.get();
-    let gates = shown.iter().filter_map(|(key, rate, _)| Some((key, *rate, camera.live.gates.of(key)?)));
+    let gates = shown
+        .iter()
+        .filter_map(|store| Some((&store.key, store.per_minute, camera.live.gates.of(&store.key)?)));
     let gates: Vec<_> = gates.collect();
     head(text, "espelho_ratelimit_remaining", "gauge");
     for (store, rate, gate) in &gates {

@@ -1,6 +1,7 @@
 //! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has a listener
 //! of its own.
 
+mod camera;
 mod figures;
 mod guard;
 mod ready;
@@ -22,13 +23,14 @@ use axum::{
     routing::{get, post},
 };
 use espelho_api_client::tally::Timings;
-use espelho_model::{Clock, watch::Watch};
+use espelho_model::{Clock, text::Locale, watch::Watch};
 use espelho_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    alarms::Board,
     context::Shared,
     counted::Tallies,
     handover::Desk,
@@ -46,7 +48,7 @@ pub(crate) struct State {
     clock: Arc<dyn Clock>,
     metrics: PrometheusHandle,
     desk: Arc<Desk>,
-    camera: Arc<status::Camera>,
+    camera: Arc<camera::Camera>,
     watch: Arc<Watch>,
     listen: SocketAddr,
     tallies: Arc<Tallies>,
@@ -58,13 +60,13 @@ impl State {
     pub(crate) fn new(
         shared: &Shared,
         listen: SocketAddr,
-        (health, shown): (&Arc<Health>, &Arc<ShownStores>),
-        metrics: PrometheusHandle,
+        (health, board): (&Arc<Health>, &Arc<Board>),
+        (shown, live): (&Arc<ShownStores>, Live),
+        (metrics, locale): (PrometheusHandle, Locale),
     ) -> Self {
         let (store, clock) = (shared.store.clone(), Arc::clone(&shared.clock));
-        let live =
-            Live { health: Arc::clone(health), gates: Arc::clone(&shared.gates), started_at: clock.now() };
-        let camera = status::Camera::new(store.clone(), Arc::clone(&clock), Arc::clone(shown), live);
+        let database = (store.clone(), Arc::clone(&clock));
+        let camera = camera::Camera::new(database, Arc::clone(shown), live, Arc::clone(board), locale);
         Self {
             health: Arc::clone(health),
             store,

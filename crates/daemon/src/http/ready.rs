@@ -8,12 +8,14 @@ use axum::{
     response::IntoResponse,
 };
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::StoreKey;
-use espelho_store::WantedCounts;
+use espelho_model::{
+    StoreKey,
+    text::{Language, Locale},
+};
 use serde::Deserialize;
 
 use super::State;
-use crate::health::StoreHealth;
+use crate::{alarms::ShownVerdict, health::StoreHealth};
 
 /// Checks that are shown at most: a hub has thousands of stores.
 const SHOWN: usize = 200;
@@ -45,25 +47,19 @@ pub(super) async fn ready(
         checks.push((format!("store {key}"), of_store(&health)));
     }
     checks.extend(tokens(&state).await);
-    let notes = if verbose.is_some() { outbox(&state).await } else { Vec::new() };
+    let notes = if verbose.is_some() { alarms(&state) } else { Vec::new() };
     answer(&checks, &notes, verbose.is_some())
 }
 
-/// What the ERP wants and does not get by itself: told beside the checks, because the service does its work.
-async fn outbox(state: &State) -> Vec<String> {
-    let undone = match state.store.undone(None).await {
-        Ok(undone) => undone,
-        Err(error) => return vec![format!("outbox: {error}")],
-    };
-    let all =
-        undone.iter().flat_map(|(store, tables)| tables.iter().map(move |(table, n)| (store, table, n)));
-    all.filter(|(_, _, n)| n.failed + n.held + n.doubtful > 0)
-        .map(|(store, table, WantedCounts { failed, held, doubtful, .. })| {
-            format!(
-                "outbox {store}: {table}: {failed} failed, {held} held, {doubtful} doubtful: espelho errors"
-            )
-        })
-        .collect()
+/// The alarms, told beside the checks: the service may be ready while something is wrong.
+fn alarms(state: &State) -> Vec<String> {
+    let Some(posted) = state.camera.board.latest() else { return Vec::new() };
+    let shown = ShownVerdict::of(&posted.verdict, state.camera.locale);
+    let told = shown.alarms.iter().map(|alarm| {
+        let store = alarm.store.as_ref().map(|store| format!(" {store}")).unwrap_or_default();
+        format!("alarm {}{store}: {} {}", alarm.code, alarm.text, alarm.next)
+    });
+    std::iter::once(format!("state {}", shown.state)).chain(told).collect()
 }
 
 fn answer(checks: &[Check], notes: &[String], verbose: bool) -> (StatusCode, String) {
@@ -92,8 +88,8 @@ fn answer(checks: &[Check], notes: &[String], verbose: bool) -> (StatusCode, Str
 }
 
 fn of_store(health: &StoreHealth) -> Result<(), String> {
-    match (&health.held, &health.last, &health.problem) {
-        (_, _, Some(problem)) => Err(problem.clone()),
+    match (health.is_held(), &health.last, &health.problem) {
+        (_, _, Some(problem)) => Err(problem.message(Locale::of(Language::English))),
         (false, ..) => Err("not ours yet".to_owned()),
         (_, None, _) => Err("not reconciled yet".to_owned()),
         _ => Ok(()),
@@ -107,8 +103,13 @@ async fn tokens(state: &State) -> Vec<Check> {
         Ok(ends) => ends,
         Err(error) => return vec![("tokens".into(), Err(error.to_string()))],
     };
-    let ours: HashSet<StoreKey> =
-        state.health.snapshot().into_iter().filter(|(_, health)| health.held).map(|(key, _)| key).collect();
+    let ours: HashSet<StoreKey> = state
+        .health
+        .snapshot()
+        .into_iter()
+        .filter(|(_, health)| health.is_held())
+        .map(|(key, _)| key)
+        .collect();
     let is_ours = |store: &str| StoreKey::new(store).is_ok_and(|key| ours.contains(&key));
     let check = |end: DateTime<Utc>| match end > now {
         true => Ok(()),
@@ -124,8 +125,8 @@ async fn tokens(state: &State) -> Vec<Check> {
 async fn inbox(state: &State) -> Result<(), String> {
     let waiting = state.store.oldest_by_store().await.map_err(|error| error.to_string())?;
     let shown = state.camera.shown.get();
-    let receiving: HashSet<&str> =
-        shown.iter().filter(|(_, _, plan)| plan.receives).map(|(store, ..)| store.as_str()).collect();
+    let receives = shown.iter().filter(|store| store.plan.receives);
+    let receiving: HashSet<&str> = receives.map(|store| store.key.as_str()).collect();
     let stuck = |oldest: DateTime<Utc>| Some(state.clock.now() - oldest).filter(|age| *age > STUCK);
     let first = waiting.into_iter().filter(|(store, _)| receiving.contains(store.as_str()));
     match first.min_by_key(|(_, oldest)| *oldest).and_then(|(store, oldest)| Some((store, stuck(oldest)?))) {
@@ -143,7 +144,7 @@ fn disk(state: &State) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use espelho_model::sync::RunState;
+    use espelho_model::{sync::RunState, text::Text};
 
     use super::*;
 
@@ -179,15 +180,13 @@ mod tests {
     #[test]
     fn a_store_that_is_not_ours_or_was_never_reconciled_or_has_a_problem_is_not_ready() {
         let fine = StoreHealth {
-            held: true,
+            held_since: Some(DateTime::UNIX_EPOCH),
             last: Some((DateTime::UNIX_EPOCH, RunState::Complete)),
-            problem: None,
-            foreign_login: false,
-            unverified: 0,
+            ..StoreHealth::default()
         };
         assert_eq!(of_store(&fine), Ok(()));
-        assert!(of_store(&StoreHealth { held: false, ..fine.clone() }).is_err());
+        assert!(of_store(&StoreHealth { held_since: None, ..fine.clone() }).is_err());
         assert!(of_store(&StoreHealth { last: None, ..fine.clone() }).is_err());
-        assert!(of_store(&StoreHealth { problem: Some("x".into()), ..fine }).is_err());
+        assert!(of_store(&StoreHealth { problem: Some(Text::new("x")), ..fine }).is_err());
     }
 }

@@ -84,7 +84,7 @@ fn refuse(status: StatusCode, why: &str) -> Response {
 }
 
 fn is_held(health: &Health, store: &StoreKey) -> bool {
-    health.snapshot().get(store).is_some_and(|health| health.held)
+    health.snapshot().get(store).is_some_and(|health| health.is_held())
 }
 
 /// What one asker is told.

@@ -7,8 +7,8 @@ use espelho_model::{Clock, StoreKey};
 use espelho_store::{Error, Overview, RunOnRecord, Store, TableState};
 
 use super::{
-    Failures, Health, Holder, Inbox, Live, Picture, Run, ServiceState, Shown, StorePicture, TableCounts,
-    judge, resources, sweeps, wanted,
+    Failures, Holder, Inbox, Live, Picture, Proof, Run, ServiceState, ShownStore, StorePicture, TableCounts,
+    resources, sweeps, wanted,
 };
 
 /// How much the mirror holds. To count goes through all rows, so that whoever looks often keeps it for a while.
@@ -29,7 +29,7 @@ impl Counted {
 pub(crate) async fn collect(
     store: &Store,
     clock: &dyn Clock,
-    (shown, of): (&[Shown], Option<&StoreKey>),
+    (shown, of): (&[ShownStore], Option<&StoreKey>),
     counted: &Counted,
     live: Option<&Live>,
 ) -> Result<Picture, Error> {
@@ -38,7 +38,9 @@ pub(crate) async fn collect(
     let (mut swept, mut undone) = (store.sweep_overview(of).await?, store.undone(of).await?);
     let health = live.map(|live| live.health.snapshot()).unwrap_or_default();
     let mut stores = Vec::new();
-    for (key, per_minute, plan) in shown.iter().filter(|(key, ..)| of.is_none_or(|of| of == key)) {
+    for ShownStore { key, per_minute, plan, .. } in
+        shown.iter().filter(|shown| of.is_none_or(|of| *of == shown.key))
+    {
         let name = key.as_str();
         let overview = overviews.remove(name).unwrap_or_default();
         let held = held.as_ref().map(|held| held.contains(name));
@@ -52,12 +54,27 @@ pub(crate) async fn collect(
         picture.sweeps = sweeps::of_store(&picture, *per_minute, plan, (&swept, open), at);
         picture.wanted = wanted::of_store(undone.remove(name).unwrap_or_default(), at);
         picture.resources = resources::of_store(&picture, &swept.audits, open, at);
+        picture.lag_seconds = lag(&picture, at);
         stores.push(picture);
     }
     let service = live.map_or_else(not_running, Live::service);
-    let mut picture = Picture { state: Health::Ok, at, service, stores, alarms: Vec::new() };
-    judge::judge(&mut picture);
-    Ok(picture)
+    let heard = stores.iter().filter_map(|store| store.sweeps.webhook.as_ref()?.heard_at);
+    let proof = Proof {
+        marketplace_at: stores.iter().filter_map(|store| store.answered_at).max(),
+        database_at: None,
+        webhook_at: heard.max(),
+    };
+    let (state, alarms, unproved) = ("unknown".to_owned(), Vec::new(), Vec::new());
+    Ok(Picture { state, at, proof, service, stores, alarms, unproved })
+}
+
+/// How old the mirror may be: what a delivery told and is not read yet, else the last reading that looked for changed orders.
+fn lag(store: &StorePicture, at: DateTime<Utc>) -> Option<i64> {
+    let orders =
+        store.resources.iter().filter(|row| matches!(row.resource.as_str(), "orders" | "open_orders"));
+    let read = orders.filter_map(|row| row.last_success).max();
+    let read = read.map(|then| (at - then).num_seconds().max(0));
+    store.inbox.oldest_age_seconds.or(read)
 }
 
 fn not_running() -> ServiceState {
@@ -102,11 +119,10 @@ fn of_store(
         inbox: Inbox { backlog: overview.backlog.map_or(0, |(rows, _)| rows), oldest_age_seconds },
         token_expires_at: overview.token_expires_at,
         budget: None,
-        lag_seconds: oldest_age_seconds.or(overview.last_success.map(seconds_since)),
-        problem: None,
+        lag_seconds: None,
+        answered_at: None,
         sweeps: sweeps::Sweeps::default(),
         resources: Vec::new(),
-        foreign_login: false,
         unverified: 0,
         wanted: Vec::new(),
     }

@@ -1,205 +1,188 @@
-//! The status page: one document without scripts or anything from elsewhere, that fetches itself every ten seconds.
+//! The status page: one document in one language, without scripts or anything from elsewhere.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::fmt::Write as _;
 
-use super::{
-    Alarm, Health, Picture, StorePicture, details,
-    words::{ago, count, span, state},
+use espelho_model::{
+    text,
+    text::{Arg, Locale, Text, words},
 };
 
+use super::{
+    Picture, StorePicture, details,
+    text::{proof, verdict},
+};
+use crate::alarms::ShownAlarm;
+
 const STYLE: &str = include_str!("page.css");
-/// Seconds between two fetches.
-const REFRESH: u32 = 10;
-const FAILING: &str = "falha<br><span class=\"en\" lang=\"en\">failing</span>";
-const OK: &str = "em dia<br><span class=\"en\" lang=\"en\">ok</span>";
 /// Alarms and stores that are listed at all, the failing ones first.
 const LISTED: usize = 50;
 
 /// The page.
-pub(crate) fn page(picture: &Picture) -> String {
+pub(crate) fn page(picture: &Picture, locale: Locale) -> String {
     let mut body = String::with_capacity(16 << 10);
-    head(&mut body, picture);
-    picture.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm));
-    let failing: HashSet<&str> = picture
-        .alarms
-        .iter()
-        .filter(|alarm| alarm.failing)
-        .filter_map(|alarm| alarm.store.as_deref())
-        .collect();
-    let mut stores: Vec<(bool, &StorePicture)> =
-        picture.stores.iter().map(|store| (failing.contains(store.store.as_str()), store)).collect();
-    stores.sort_by_key(|(failing, _)| !failing);
-    stores_table(&mut body, picture, &stores);
+    head(&mut body, picture, locale);
+    picture.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm, locale));
+    let mut stores: Vec<(&str, &StorePicture)> =
+        picture.stores.iter().map(|store| (picture.state_of(store), store)).collect();
+    stores.sort_by_key(|(state, _)| ["failing", "warning", "unknown", "ok"].iter().position(|s| s == state));
+    stores_table(&mut body, picture, &stores, locale);
     // A hub has thousands: each leads to a page of its own.
     if let [(_, store)] = &stores[..] {
-        details::write(&mut body, picture, store);
+        details::write(&mut body, picture, store, locale);
     }
-    document(&body)
-}
-
-/// The page of a service whose database does not answer.
-pub(crate) fn unavailable(error: &str, hint: &str) -> String {
-    let alarm = Alarm {
-        store: None,
-        code: "database".into(),
-        failing: true,
-        pt: "o banco de dados não responde".into(),
-        en: "the database does not answer".into(),
-        cause: Some(error.into()),
-        hint: hint.into(),
-    };
-    let mut body = String::from("<header><h1>espelho</h1></header>");
-    write_alarm(&mut body, &alarm);
-    document(&body)
+    document(&body, &title_of(picture, locale), locale)
 }
 
 /// The page for a store that there is not.
-pub(crate) fn unknown(asked: &str) -> String {
-    document(&format!(
-        "<header><h1>espelho</h1></header><p>Não há loja <b>{0}</b>. <span class=\"en\" lang=\"en\">There is no store \
-         {0}.</span> <a href=\"/\">Todas as lojas / all stores</a></p>",
-        escape(asked)
-    ))
+pub(crate) fn unknown(asked: &str, locale: Locale) -> String {
+    let (none, all) = (text!("status-unknown-store", store = asked), text!("status-all-stores"));
+    let body = format!(
+        "<header><h1>espelho</h1></header><main><p>{} <a href=\"/\">{}</a></p></main>",
+        escape(&none.message(locale)),
+        escape(&all.message(locale))
+    );
+    document(&body, "espelho", locale)
 }
 
-fn document(body: &str) -> String {
+fn title_of(picture: &Picture, locale: Locale) -> String {
+    let failing = picture.alarms.iter().filter(|alarm| alarm.is_failing()).count();
+    let title = match (failing, picture.state.as_str()) {
+        (0, "ok") => text!("status-page-title-ok"),
+        (0, _) => text!("status-page-title-unknown"),
+        (failing, _) => text!("status-page-title-failing", count = failing),
+    };
+    title.message(locale)
+}
+
+fn document(body: &str, title: &str, locale: Locale) -> String {
     format!(
-        "<!doctype html>\n<html lang=\"pt-BR\"><head><meta charset=\"utf-8\"><title>espelho</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <meta http-equiv=\"refresh\" content=\"{REFRESH}\"><style>{STYLE}</style></head><body>{body}\
-         <footer>A página se renova a cada {REFRESH} s. <span class=\"en\" lang=\"en\">The page renews itself every \
-         {REFRESH} s.</span> <a href=\"/status\">JSON</a> · <a href=\"/metrics\">metrics</a> · \
-         <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n"
+        "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"><title>{}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>{STYLE}</style></head>\
+         <body>{body}<footer><a href=\"\">{}</a> · <a href=\"/status\">JSON</a> · \
+         <a href=\"/metrics\">metrics</a> · <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n",
+        locale.language.tag(),
+        escape(title),
+        escape(&text!("status-refresh").message(locale))
     )
 }
 
-fn head(body: &mut String, picture: &Picture) {
-    let failing = picture.alarms.iter().filter(|alarm| alarm.failing).count() as u64;
-    let (class, pt, en) = match picture.state {
-        Health::Ok => ("ok", "Tudo em dia".to_owned(), "All is well".to_owned()),
-        Health::Failing => {
-            ("failing", count(failing, "problema", "problemas"), count(failing, "problem", "problems"))
-        }
-    };
-    let running = picture.service.started_at.map_or(0, |started| (picture.at - started).num_seconds());
+fn head(body: &mut String, picture: &Picture, locale: Locale) {
+    let word = |text: Text| escape(&text.message(locale));
+    let running = picture.service.started_at.map_or_else(
+        || text!("status-stopped"),
+        |started| text!("status-running", span = Arg::Seconds((picture.at - started).num_seconds())),
+    );
     // Writing to a String cannot fail.
     let _ = write!(
         body,
-        "<header><h1>espelho</h1><small>{} · em execução há {} <span lang=\"en\">/ running</span> · {} UTC</small></header>\
-         <p class=\"verdict {class}\">{} <span class=\"en\" lang=\"en\">{}</span></p>",
+        "<header><h1>espelho</h1><small>{} · {} · {}</small></header><main>\
+         <p class=\"verdict {}\">{}</p><p class=\"proof\">{}</p>",
         escape(&picture.service.version),
-        span(running),
-        picture.at.format("%d/%m/%Y %H:%M:%S"),
-        escape(&pt),
-        escape(&en)
+        word(running),
+        word(text!("status-as-of", time = picture.at)),
+        picture.state,
+        escape(&verdict(picture, locale)),
+        escape(&proof(picture, locale))
     );
+    for unproved in picture.unproved.iter().take(LISTED) {
+        let _ = write!(body, "<p class=\"proof\">– {}</p>", escape(unproved));
+    }
 }
 
-fn write_alarm(body: &mut String, alarm: &Alarm) {
-    let store = alarm.store.as_ref().map(|store| format!("<b>{}</b>: ", escape(store))).unwrap_or_default();
+fn write_alarm(body: &mut String, alarm: &ShownAlarm, locale: Locale) {
+    let since = alarm.since.map(|since| text!("status-since", time = since).message(locale));
     let _ = write!(
         body,
-        "<div class=\"alarm{}\"><p>{store}{} <span class=\"en\" lang=\"en\">{}</span> <code>{}</code></p>",
-        if alarm.failing { "" } else { " note" },
-        escape(&alarm.pt),
-        escape(&alarm.en),
-        escape(&alarm.code)
+        "<div class=\"alarm{}\"><p>{} <code>{}</code> <small>{}</small></p>",
+        if alarm.is_failing() { "" } else { " note" },
+        escape(&alarm.text),
+        escape(&alarm.code),
+        escape(&since.unwrap_or_default())
     );
-    if let Some(cause) = &alarm.cause {
-        let _ = write!(body, "<p><small>causa / cause:</small> {}</p>", escape(cause));
+    if !alarm.next.is_empty() {
+        let next = text!("status-next", step = alarm.next.as_str()).message(locale);
+        let _ = write!(body, "<p>{}</p>", escape(&next));
     }
-    let _ = write!(body, "<p><small>próximo passo / next step:</small> {}</p></div>", escape(&alarm.hint));
+    body.push_str("</div>");
 }
 
-pub(super) fn heads(body: &mut String, columns: &[(&str, &str, bool)]) {
-    body.push_str("<div class=\"scroll\"><table><tr>");
-    for (pt, en, number) in columns {
+pub(super) fn title(body: &mut String, text: &Text, locale: Locale) {
+    let _ = write!(body, "<h2>{}</h2>", escape(&text.message(locale)));
+}
+
+/// Opens a table with these columns; numbers stand at the right.
+pub(super) fn heads(body: &mut String, columns: &[(Text, bool)], locale: Locale) {
+    body.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
+    for (text, number) in columns {
         let class = if *number { " class=\"n\"" } else { "" };
-        let _ = write!(body, "<th{class}>{pt}<br><span class=\"en\" lang=\"en\">{en}</span></th>");
+        let _ = write!(body, "<th scope=\"col\"{class}>{}</th>", escape(&text.message(locale)));
     }
     body.push_str("</tr>");
 }
 
-fn stores_table(body: &mut String, picture: &Picture, stores: &[(bool, &StorePicture)]) {
-    body.push_str("<h2>Lojas <span class=\"en\" lang=\"en\">Stores</span></h2>");
+fn stores_table(body: &mut String, picture: &Picture, stores: &[(&str, &StorePicture)], locale: Locale) {
+    title(body, &text!("status-stores"), locale);
     heads(
         body,
         &[
-            ("Loja", "Store", false),
-            ("Estado", "State", false),
-            ("Última sincronização", "Last run", false),
-            ("Pedidos aqui / lá", "Orders here / there", true),
-            ("Produtos aqui / lá", "Products here / there", true),
-            ("Atraso", "Lag", true),
-            ("Fila", "Inbox", true),
-            ("Token vence em", "Token ends in", true),
-            ("Limite usado", "Budget used", true),
+            (text!("status-store"), false),
+            (text!("status-state"), false),
+            (text!("status-last-run"), false),
+            (words::resource("orders"), true),
+            (words::resource("products"), true),
+            (text!("status-lag"), true),
+            (text!("status-inbox"), true),
+            (text!("status-token"), true),
+            (text!("status-budget"), true),
         ],
+        locale,
     );
-    for (failing, store) in stores.iter().take(LISTED) {
-        store_row(body, picture, store, *failing);
-    }
+    stores.iter().take(LISTED).for_each(|(state, store)| store_row(body, picture, store, state, locale));
     body.push_str("</table></div>");
-    let hidden = stores.len().saturating_sub(LISTED);
-    if hidden > 0 {
-        let _ = write!(
-            body,
-            "<p><small>e mais {hidden} / and {hidden} more: <a href=\"/status\">JSON</a></small></p>"
-        );
+    if let Some(hidden) = stores.len().checked_sub(LISTED).filter(|hidden| *hidden > 0) {
+        let more = text!("status-more-rows", count = hidden).message(locale);
+        let _ = write!(body, "<p><small>{}: <a href=\"/status\">JSON</a></small></p>", escape(&more));
     }
+    body.push_str("</main>");
 }
 
-fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, failing: bool) {
-    let run = store.last_run.as_ref().map_or_else(
-        || "-".to_owned(),
-        |run| {
-            let when = ago(picture.at, run.finished_at.unwrap_or(run.started_at));
-            let shown = format!("{}, {when}", escape(state(&run.state)));
-            // The figures are written down in the end.
-            match run.finished_at {
-                None => shown,
-                Some(_) => format!(
-                    "{shown}<br><small>{} vistos / seen, {} mudados / changed, {} falhas / failed</small>",
-                    run.seen, run.changed, run.failed
-                ),
-            }
-        },
-    );
-    let (key, dash) = (escape(&store.store), || "-".to_owned());
-    let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
-    let token = store.token_expires_at.map(|end| span((end - picture.at).num_seconds()));
-    let waiting = store.budget.as_ref().map(|budget| {
-        let lanes =
-            budget.waiting.iter().filter(|(_, n)| **n > 0).map(|(lane, n)| format!("{} {n}", escape(lane)));
-        lanes.collect::<Vec<_>>().join(", ")
+fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, state: &str, locale: Locale) {
+    let word = |text: Text| escape(&text.message(locale));
+    let dash = || "-".to_owned();
+    let run = store.last_run.as_ref().map(|run| {
+        let ended = run.finished_at.unwrap_or(run.started_at);
+        let ago = text!("status-ago", span = Arg::Seconds((picture.at - ended).num_seconds()));
+        let told = format!("{}, {}", word(words::run_state(&run.state)), word(ago));
+        // The figures are written down in the end.
+        let figures = run.finished_at.map(|_| {
+            text!("status-run-figures", seen = run.seen, changed = run.changed, failed = run.failed)
+        });
+        let figures = figures.map(|figures| format!("<br><small>{}</small>", word(figures)));
+        told + &figures.unwrap_or_default()
     });
+    let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
+    let token = store.token_expires_at.map(|end| locale.span((end - picture.at).num_seconds()));
+    let key = escape(&store.store);
     let _ = write!(
         body,
-        "<tr><td class=\"short\"><b><a href=\"/?store={key}\">{key}</a></b></td><td class=\"short {}\">{}</td><td>{run}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}{}</td></tr>",
-        if failing { "failing" } else { "ok" },
-        if failing { FAILING } else { OK },
-        both_counts(store, "orders"),
-        both_counts(store, "products"),
-        store.lag_seconds.map_or_else(dash, span),
+        "<tr><td class=\"short\"><b><a href=\"/?store={key}\">{key}</a></b></td>\
+         <td class=\"short {state}\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+         <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
+        word(Text::new(format!("status-state-{state}"))),
+        run.unwrap_or_else(dash),
+        local_count(store, "orders"),
+        local_count(store, "products"),
+        store.lag_seconds.map_or_else(dash, |lag| locale.span(lag)),
         store.inbox.backlog,
         token.unwrap_or_else(dash),
-        budget.unwrap_or_else(dash),
-        waiting
-            .filter(|waiting| !waiting.is_empty())
-            .map(|waiting| format!("<br><small>à espera / waiting: {waiting}</small>"))
-            .unwrap_or_default()
+        budget.unwrap_or_else(dash)
     );
 }
 
-/// Rows here and there, of what was counted there.
-fn both_counts(store: &StorePicture, resource: &str) -> String {
-    let Some(row) = store.resources.iter().find(|row| row.resource == resource) else {
-        return "-".to_owned();
-    };
-    let remote = row.remote.map_or_else(|| "-".to_owned(), |remote| remote.to_string());
-    format!("{} / {remote}", row.local)
+/// Rows of the mirror now.
+fn local_count(store: &StorePicture, resource: &str) -> String {
+    let row = store.resources.iter().find(|row| row.resource == resource);
+    row.map_or_else(|| "-".to_owned(), |row| row.local.to_string())
 }
 
 /// Text that is safe in an element and in a quoted attribute.
@@ -220,44 +203,49 @@ pub(super) fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use espelho_model::text::Language;
+
     use super::*;
-    use crate::status::{Failures, specimen};
+    use crate::status::specimen;
 
     // withstands: F131
     #[test]
     fn whatever_the_marketplace_says_is_shown_as_text() {
         let evil = "<script>alert(\"1\")</script>'&";
         let mut store = specimen::store("loja-1");
-        store.problem = Some(format!("{evil}; {evil}"));
         store.holder.as_mut().unwrap().owner = evil.into();
         store.last_run.as_mut().unwrap().state = evil.into();
-        store.failures = vec![Failures {
-            entity: evil.into(),
-            code: evil.into(),
-            rows: 1,
-            error: evil.into(),
-            hint: evil.into(),
-        }];
-        let page = page(&specimen::picture(vec![store]));
+        let mut picture = specimen::picture(vec![store]);
+        (picture.alarms, picture.unproved) = (vec![specimen::failing(None, evil)], vec![evil.into()]);
+        let page = page(&picture, Locale::default());
         assert!(!page.contains("<script") && !page.contains("'&<"), "{page}");
         assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)"));
-        assert!(!unavailable(evil, evil).contains("<script"));
+        assert!(!unknown(evil, Locale::default()).contains("<script"));
     }
 
     #[test]
-    fn nothing_is_fetched_from_elsewhere() {
-        let page = page(&specimen::picture(vec![specimen::store("loja-1")]));
-        for word in ["http://", "https://", "src=", "<link", "@import", "url(", "<script"] {
+    fn nothing_is_fetched_from_elsewhere_and_nothing_moves_under_the_reader() {
+        let page = page(&specimen::picture(vec![specimen::store("loja-1")]), Locale::default());
+        for word in ["http://", "https://", "src=", "<link", "@import", "url(", "<script", "http-equiv"] {
             assert!(!page.contains(word), "{word} in\n{page}");
         }
-        assert!(page.contains("http-equiv=\"refresh\" content=\"10\""));
+    }
+
+    #[test]
+    fn the_page_speaks_one_language_and_its_title_says_the_state() {
+        let mut picture = specimen::picture(vec![specimen::store("loja-1")]);
+        let [pt, en] = Language::ALL.map(|language| page(&picture, Locale::of(language)));
+        assert!(pt.contains("lang=\"pt-BR\"") && pt.contains("tudo em dia") && !pt.contains("all is well"));
+        assert!(en.contains("lang=\"en\"") && en.contains("all is well") && !en.contains("em dia"));
+        picture.alarms = vec![specimen::failing(None, "x")];
+        assert!(page(&picture, Locale::default()).contains("<title>✗ espelho: 1 com problema</title>"));
     }
 
     #[test]
     fn what_fails_stands_first() {
-        let mut second = specimen::store("loja-2");
-        second.problem = Some("no answer; wait".into());
-        let page = page(&specimen::picture(vec![specimen::store("loja-1"), second]));
+        let mut picture = specimen::picture(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
+        picture.alarms = vec![specimen::failing(Some("loja-2"), "sem resposta")];
+        let page = page(&picture, Locale::default());
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{page}"));
         assert!(at("class=\"alarm\"") < at("<h2>Lojas"));
         assert!(at(">loja-2</a></b></td>") < at(">loja-1</a></b></td>"));

@@ -8,9 +8,13 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_api_client::limit::{Gate, Lane};
 use espelho_model::StoreKey;
+use espelho_store::Store;
 
-use super::{Budget, ServiceState, Shown, StorePicture};
-use crate::health::{Health, StoreHealth};
+use super::{Budget, ServiceState, StorePicture, SweepPlan};
+use crate::{
+    counted::Tallies,
+    health::{Health, StoreHealth},
+};
 
 /// The budgets of the stores that this process works on. A store that is given back takes its budget along.
 #[derive(Default)]
@@ -29,18 +33,33 @@ impl Gates {
     }
 }
 
+/// A store of the configuration, as far as it is shown.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownStore {
+    pub key: StoreKey,
+    /// Requests a minute.
+    pub per_minute: u32,
+    pub plan: SweepPlan,
+    /// The marketplace's address.
+    pub base_url: String,
+    /// Where the password stands.
+    pub password_place: String,
+    /// Where deliveries are to come; absent: polling only.
+    pub webhook_address: Option<String>,
+}
+
 /// The stores that are shown; they change when the configuration is read again.
 #[derive(Default)]
-pub(crate) struct ShownStores(Mutex<Arc<[Shown]>>);
+pub(crate) struct ShownStores(Mutex<Arc<[ShownStore]>>);
 
 impl ShownStores {
     /// As they are now.
-    pub(crate) fn get(&self) -> Arc<[Shown]> {
+    pub(crate) fn get(&self) -> Arc<[ShownStore]> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Shows these.
-    pub(crate) fn set(&self, shown: Vec<Shown>) {
+    pub(crate) fn set(&self, shown: Vec<ShownStore>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = shown.into();
     }
 }
@@ -50,11 +69,14 @@ impl ShownStores {
 pub(crate) struct Live {
     pub health: Arc<Health>,
     pub gates: Arc<Gates>,
+    pub tallies: Arc<Tallies>,
+    /// The disk of the database is looked at through it.
+    pub store: Store,
     pub started_at: DateTime<Utc>,
 }
 
 impl Live {
-    pub(super) fn service(&self) -> ServiceState {
+    pub(crate) fn service(&self) -> ServiceState {
         ServiceState {
             running: true,
             version: env!("CARGO_PKG_VERSION").into(),
@@ -71,12 +93,17 @@ impl Live {
         picture: &mut StorePicture,
     ) {
         if let Some(health) = health {
-            (picture.ours, picture.problem) = (Some(health.held), health.problem.clone());
-            (picture.foreign_login, picture.unverified) = (health.foreign_login, health.unverified);
+            (picture.ours, picture.unverified) = (Some(health.is_held()), health.unverified);
         }
+        picture.answered_at = self.tallies.contact(store).and_then(|contact| contact.answered_at);
         picture.budget = self.gates.of(store).map(|gate| {
             let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), gate.waiting(lane)));
             Budget { per_minute, held: gate.held(), waiting: waiting.into() }
         });
+    }
+
+    /// Free bytes on the database's disk, where it is this machine's.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        crate::http::free(&self.store)
     }
 }

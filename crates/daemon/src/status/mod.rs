@@ -1,53 +1,85 @@
 //! How everything is: one picture for `/status`, the status page and `espelho status`.
 //!
-//! `collect` reads it from the database, `live` adds what only the running service knows, `judge` says what is wrong and
-//! what to do, `text` and `html` show it, `details` is one store of the page. `words` are what both say in Portuguese, with the English beside it.
+//! `collect` reads it from the database, `live` adds what only the running service knows, the verdict comes from
+//! [`crate::alarms`], `text` and `html` show it in one language, `details` is one store of the page.
 
 mod collect;
 mod details;
 mod html;
-mod judge;
 mod live;
 mod resources;
 mod sweeps;
 mod text;
 mod wanted;
-mod words;
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
-pub(crate) use html::{page, unavailable, unknown};
-pub(crate) use live::{Gates, Live, ShownStores};
-pub(crate) use sweeps::SweepPlan;
+pub(crate) use html::{page, unknown};
+pub(crate) use live::{Gates, Live, ShownStore, ShownStores};
+pub(crate) use sweeps::{SweepPlan, periods as sweep_periods};
 pub(crate) use text::{Look, show};
 
-/// A store that is to be shown: its key, its requests a minute, and how it is swept.
-pub(crate) type Shown = (StoreKey, u32, SweepPlan);
+use crate::alarms::{ShownAlarm, ShownVerdict};
 
 /// The picture. Its JSON is the answer of `/status`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Picture {
-    /// `ok` or `failing`.
-    pub state: Health,
+    /// `ok`, `warning`, `failing` or `unknown`.
+    pub state: String,
     /// When it was taken.
     pub at: DateTime<Utc>,
+    /// What the state rests on.
+    #[serde(default)]
+    pub proof: Proof,
     pub service: ServiceState,
     pub stores: Vec<StorePicture>,
     /// What is wrong, the worst first.
-    pub alarms: Vec<Alarm>,
+    pub alarms: Vec<ShownAlarm>,
+    /// What is not known.
+    #[serde(default)]
+    pub unproved: Vec<String>,
 }
 
-/// Whether all is well.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Health {
-    Ok,
-    Failing,
+/// The newest evidence that things work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Proof {
+    /// The marketplace answered a call.
+    pub marketplace_at: Option<DateTime<Utc>>,
+    /// The database took a write.
+    pub database_at: Option<DateTime<Utc>>,
+    /// A delivery arrived.
+    pub webhook_at: Option<DateTime<Utc>>,
+}
+
+impl Picture {
+    /// A picture of a service whose database has not answered yet.
+    pub(crate) fn empty(at: DateTime<Utc>, service: ServiceState) -> Self {
+        let (state, proof) = ("unknown".to_owned(), Proof::default());
+        Self { state, at, proof, service, stores: Vec::new(), alarms: Vec::new(), unproved: Vec::new() }
+    }
+
+    /// Puts the verdict on it.
+    pub(crate) fn judged(mut self, verdict: ShownVerdict) -> Self {
+        (self.state, self.alarms, self.unproved) = (verdict.state, verdict.alarms, verdict.unproved);
+        self
+    }
+
+    /// The worst that concerns a store: `failing`, `warning` or `ok`; `unknown` where the whole is not known.
+    pub(crate) fn state_of(&self, store: &StorePicture) -> &str {
+        let own =
+            self.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|key| *key == store.store));
+        match own.map(ShownAlarm::is_failing).max() {
+            Some(true) => "failing",
+            Some(false) => "warning",
+            None if self.state == "unknown" => "unknown",
+            None => "ok",
+        }
+    }
 }
 
 /// The service itself.
@@ -75,19 +107,17 @@ pub(crate) struct StorePicture {
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Absent where no service was asked.
     pub budget: Option<Budget>,
-    /// How old the mirror may be: the age of the oldest delivery that waits, else the time since the last complete run.
+    /// How old the mirror may be: the age of the oldest delivery that waits, else the time since orders were last read.
     pub lag_seconds: Option<i64>,
-    /// What the service says went wrong last, until it goes well.
-    pub problem: Option<String>,
+    /// When the marketplace last answered a call for it; absent where no service was asked.
+    #[serde(default)]
+    pub answered_at: Option<DateTime<Utc>>,
     /// The sweeps, and whether webhooks arrive.
     #[serde(default)]
     pub sweeps: sweeps::Sweeps,
     /// What is mirrored, against what the marketplace has.
     #[serde(default)]
     pub resources: Vec<resources::ResourceRow>,
-    /// Whether that is another program's use of the credential.
-    #[serde(default)]
-    pub foreign_login: bool,
     /// Deliveries in a row whose signature none of the known secrets has made, since the service began.
     #[serde(default)]
     pub unverified: u64,
@@ -157,22 +187,6 @@ pub(crate) struct Budget {
     pub waiting: BTreeMap<String, usize>,
 }
 
-/// Something that somebody should look at.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct Alarm {
-    /// Absent where it concerns all.
-    pub store: Option<String>,
-    pub code: String,
-    /// Whether it fails, or is merely worth knowing.
-    pub failing: bool,
-    pub pt: String,
-    pub en: String,
-    /// The cause, as it was said.
-    pub cause: Option<String>,
-    /// The next step.
-    pub hint: String,
-}
-
 #[cfg(test)]
 pub(crate) mod specimen {
     use super::*;
@@ -212,10 +226,9 @@ pub(crate) mod specimen {
             token_expires_at: Some(at(60 * 24 * 20)),
             budget: Some(Budget { per_minute: 300, held: 12, waiting: [("poll".to_owned(), 3)].into() }),
             lag_seconds: Some(540),
-            problem: None,
+            answered_at: Some(at(60)),
             sweeps: sweeps::Sweeps::default(),
             resources: Vec::new(),
-            foreign_login: false,
             unverified: 0,
             wanted: Vec::new(),
         }
@@ -228,8 +241,20 @@ pub(crate) mod specimen {
             process: Some(7),
             started_at: Some(at(0)),
         };
-        let mut picture = Picture { state: Health::Ok, at: at(60), service, stores, alarms: Vec::new() };
-        judge::judge(&mut picture);
-        picture
+        let (state, at) = ("ok".to_owned(), at(60));
+        let proof = Proof { marketplace_at: Some(at), database_at: Some(at), webhook_at: None };
+        Picture { state, at, proof, service, stores, alarms: Vec::new(), unproved: Vec::new() }
+    }
+
+    pub(crate) fn failing(store: Option<&str>, text: &str) -> ShownAlarm {
+        ShownAlarm {
+            code: "failed".into(),
+            severity: "failing".into(),
+            store: store.map(str::to_owned),
+            count: 1,
+            since: Some(at(0)),
+            text: text.into(),
+            next: "espelho errors".into(),
+        }
     }
 }

@@ -4,10 +4,14 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Arg, Locale, Text, words},
+};
 use espelho_store::AuditRecord;
 use serde::{Deserialize, Serialize};
 
-use super::{StorePicture, words::span};
+use super::StorePicture;
 
 /// What is mirrored of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -36,39 +40,31 @@ pub(crate) struct Drift {
     pub differing: u64,
 }
 
-/// A kind: its name, what people call it, the sweep that keeps it, and what its failures are filed under.
+/// A kind: its name, the sweep that keeps it, and what its failures are filed under.
 struct Kind {
     name: &'static str,
-    pt: &'static str,
-    en: &'static str,
     sweep: &'static str,
     entity: &'static str,
     /// Whether a complete run walks through it too.
     in_runs: bool,
 }
 
-const fn kind(
-    name: &'static str,
-    (pt, en): (&'static str, &'static str),
-    sweep: &'static str,
-    entity: &'static str,
-    in_runs: bool,
-) -> Kind {
-    Kind { name, pt, en, sweep, entity, in_runs }
+const fn kind(name: &'static str, sweep: &'static str, entity: &'static str, in_runs: bool) -> Kind {
+    Kind { name, sweep, entity, in_runs }
 }
 
 const OPEN: &str = "open_orders";
 const PROFILE: &str = "profile";
 
 const KINDS: [Kind; 8] = [
-    kind("orders", ("Pedidos", "Orders"), "new_orders", "order", true),
-    kind(OPEN, ("Pedidos em aberto", "Open orders"), OPEN, "", true),
-    kind("products", ("Produtos", "Products"), "aged_products", "product", true),
-    kind("shipments", ("Envios", "Shipments"), "parts", "shipment", false),
-    kind("campaigns", ("Campanhas", "Campaigns"), "campaigns", "campaign", false),
-    kind("campaign_listings", ("Anúncios em campanhas", "Campaign listings"), "campaigns", "", false),
-    kind("media_images", ("Imagens", "Images"), "media", "media_image", false),
-    kind(PROFILE, ("Dados da loja", "Store profile"), PROFILE, "", false),
+    kind("orders", "new_orders", "order", true),
+    kind(OPEN, OPEN, "", true),
+    kind("products", "aged_products", "product", true),
+    kind("shipments", "parts", "shipment", false),
+    kind("campaigns", "campaigns", "campaign", false),
+    kind("campaign_listings", "campaigns", "", false),
+    kind("media_images", "media", "media_image", false),
+    kind(PROFILE, PROFILE, "", false),
 ];
 
 /// Puts together what is known; the picture has tables, failures and sweeps already.
@@ -109,35 +105,47 @@ fn row(
     }
 }
 
-/// What people call it, in both languages.
-pub(super) fn name(resource: &str) -> (&str, &str) {
-    KINDS.iter().find(|kind| kind.name == resource).map_or((resource, ""), |kind| (kind.pt, kind.en))
+/// What a count of both sides at one time said: `300 / 302, 3 min`. Rows of now are never held against a count of then.
+pub(super) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
+    let (Some(remote), Some(then), Some(counted_at)) = (row.remote, row.local_then, row.remote_at) else {
+        return "-".to_owned();
+    };
+    let when = text!("status-counted-at", span = Arg::Seconds((at - counted_at).num_seconds()));
+    format!("{then} / {remote}, {}", when.message(locale))
 }
 
 /// How a sample compared, in a few words.
-pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>) -> String {
+pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let Some(drift) = &row.drift else { return "-".to_owned() };
-    format!("{} / {}, {}", drift.differing, drift.compared, span((at - drift.at).num_seconds()))
+    let span = Arg::Seconds((at - drift.at).num_seconds());
+    text!("status-audit-cell", differing = drift.differing, compared = drift.compared, span = span)
+        .message(locale)
 }
 
 /// The table for a terminal.
-pub(super) fn text(store: &StorePicture, at: DateTime<Utc>) -> String {
+pub(super) fn text(store: &StorePicture, at: DateTime<Utc>, locale: Locale) -> String {
     let mut text = String::new();
     if store.resources.is_empty() {
         return text;
     }
-    let dash = || "-".to_owned();
+    let word = |text: Text| text.message(locale);
     // Writing to a String cannot fail.
     let _ = writeln!(
         text,
-        "\n{:<24} {:>12} {:>15} {:>9} {:>7}  DIFERE / DRIFT",
-        "DADOS / DATA", "AQUI / HERE", "LÁ / THERE", "HÁ / AGO", "ERROS"
+        "\n{:<20} {:>8} {:>24} {:>9} {:>6}  {}",
+        word(text!("status-data")),
+        word(text!("status-here")),
+        word(text!("status-counted")),
+        word(text!("status-read")),
+        word(text!("status-errors")),
+        word(text!("status-audit"))
     );
     for row in &store.resources {
-        let remote = row.remote.map_or_else(dash, |remote| remote.to_string());
-        let lag = row.lag_seconds.map_or_else(dash, span);
-        let (local, errors, drift) = (row.local, row.errors, drift(row, at));
-        let _ = writeln!(text, "{:<24} {local:>12} {remote:>15} {lag:>9} {errors:>7}  {drift}", row.resource);
+        let lag = row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag));
+        let (local, errors) = (row.local, row.errors);
+        let (counted, drift) = (counted(row, at, locale), drift(row, at, locale));
+        let name = word(words::resource(&row.resource));
+        let _ = writeln!(text, "{name:<20} {local:>8} {counted:>24} {lag:>9} {errors:>6}  {drift}");
     }
     text
 }
@@ -192,13 +200,15 @@ mod tests {
     }
 
     #[test]
-    fn the_table_fits_the_page_and_names_what_differs() {
+    fn the_table_fits_the_page_and_compares_what_was_counted_at_one_time() {
         let (mut store, audits) = store();
         store.resources = of_store(&store, &audits, 12, specimen::at(60));
-        let shown = text(&store, specimen::at(60));
-        let line = shown.lines().find(|line| line.starts_with("orders")).unwrap();
-        let cells: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(cells, ["orders", "300", "302", "60", "s", "4", "1", "/", "20,", "60", "min"]);
+        let shown = text(&store, specimen::at(60), Locale::default());
+        let line = shown.lines().find(|line| line.starts_with("pedidos ")).unwrap();
+        assert!(
+            line.contains("300") && line.contains("299 / 302, há 120 s") && line.contains("1 de 20"),
+            "{line}"
+        );
         assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
     }
 }

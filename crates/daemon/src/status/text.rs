@@ -1,21 +1,26 @@
-//! The picture on a terminal: 100 columns, what is wrong first.
+//! The picture on a terminal: 100 columns, the verdict first, with its proof.
 
 use std::fmt::Write as _;
 
-use super::{
-    Alarm, Health, Picture, StorePicture, resources, sweeps, wanted,
-    words::{ago, count, since, span, state},
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Arg, Locale, Text, words},
 };
+
+use super::{Picture, StorePicture, resources, sweeps, wanted};
+use crate::alarms::ShownAlarm;
 
 /// Columns that the text fits into.
 const WIDTH: usize = 100;
 /// Alarms and stores that are shown one by one, the failing ones first.
 const SHOWN: usize = 20;
 
-/// How to write: colours only where somebody sees them.
+/// How to write: in which language, and colours only where somebody sees them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
     pub colours: bool,
+    pub locale: Locale,
 }
 
 impl Look {
@@ -23,16 +28,25 @@ impl Look {
         if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    fn red(self, text: &str) -> String {
-        self.paint("1;31", text)
-    }
-
-    fn green(self, text: &str) -> String {
-        self.paint("1;32", text)
+    fn of_state(self, state: &str, text: &str) -> String {
+        match state {
+            "ok" => self.paint("1;32", text),
+            "failing" => self.paint("1;31", text),
+            "warning" => self.paint("1;33", text),
+            _ => self.paint("1", text),
+        }
     }
 
     fn faint(self, text: &str) -> String {
         self.paint("2", text)
+    }
+
+    fn word(self, text: &Text) -> String {
+        text.message(self.locale)
+    }
+
+    fn span(self, seconds: i64) -> String {
+        self.locale.span(seconds)
     }
 }
 
@@ -41,136 +55,156 @@ pub(crate) fn show(picture: &Picture, look: Look) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}", headline(picture, look));
-    for alarm in picture.alarms.iter().take(SHOWN) {
-        write_alarm(&mut text, alarm, look);
+    let _ = writeln!(text, "{}", look.faint(&wrapped(&proof(picture, look.locale), 2)));
+    picture.unproved.iter().take(SHOWN).for_each(|unproved| {
+        let _ = writeln!(text, "– {}", wrapped(unproved, 2));
+    });
+    picture.alarms.iter().take(SHOWN).for_each(|alarm| write_alarm(&mut text, alarm, look));
+    if let Some(hidden) = picture.alarms.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
+        let _ = writeln!(text, "{}", look.word(&text!("status-more-alarms", count = hidden)));
     }
-    more(&mut text, picture.alarms.len().saturating_sub(SHOWN), "avisos", "alarms");
     text.push('\n');
-    text.push_str(
-        &look.faint(&line(["LOJA", "ESTADO", "ÚLTIMA", "ATRASO", "FILA", "TOKEN", "LIMITE", "ESPERA"])),
-    );
-    text.push_str(
-        &look.faint(&line(["STORE", "STATE", "LAST RUN", "LAG", "INBOX", "TOKEN", "BUDGET", "WAITING"])),
-    );
-    let failing = |store: &&StorePicture| is_failing(picture, store);
-    let well = picture.stores.iter().filter(|store| !failing(store));
-    let ordered = picture.stores.iter().filter(failing).chain(well);
-    for store in ordered.take(SHOWN) {
-        text.push_str(&store_line(picture, store, look));
+    let heads = ["store", "state", "last-run", "lag", "inbox", "token", "budget", "waiting-requests"];
+    let heads = heads.map(|head| look.word(&Text::new(format!("status-{head}"))));
+    text.push_str(&look.faint(&line(heads.each_ref().map(String::as_str))));
+    let is_ok = |store: &&StorePicture| picture.state_of(store) == "ok";
+    let well = picture.stores.iter().filter(is_ok);
+    let ordered = picture.stores.iter().filter(|store| !is_ok(store)).chain(well);
+    ordered.take(SHOWN).for_each(|store| text.push_str(&store_line(picture, store, look)));
+    if let Some(hidden) = picture.stores.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
+        let _ = writeln!(text, "{}", look.word(&text!("status-more-stores", count = hidden)));
     }
-    more(&mut text, picture.stores.len().saturating_sub(SHOWN), "lojas", "stores");
     if let [store] = &picture.stores[..] {
-        text.push_str(&resources::text(store, picture.at));
-        text.push_str(&wanted::text(store));
+        text.push_str(&resources::text(store, picture.at, look.locale));
+        text.push_str(&wanted::text(store, look.locale));
         text.push_str(&tables(picture, store, look));
-        text.push_str(&sweeps::text(store, picture.at));
+        text.push_str(&sweeps::text(store, picture.at, look.locale));
     }
     text
 }
 
-/// Says what is left out.
-fn more(text: &mut String, hidden: usize, pt: &str, en: &str) {
-    if hidden > 0 {
-        let _ = writeln!(text, "… e mais {hidden} {pt} / and {hidden} more {en} (--store KEY, --json)");
+/// The state in words: `2 problemas, 1 aviso`.
+pub(super) fn verdict(picture: &Picture, locale: Locale) -> String {
+    let failing = picture.alarms.iter().filter(|alarm| alarm.is_failing()).count();
+    let warnings = picture.alarms.len() - failing;
+    let problems = (failing > 0).then(|| text!("status-problems", count = failing));
+    let warnings = (warnings > 0).then(|| text!("status-warnings", count = warnings));
+    let told: Vec<String> = problems.into_iter().chain(warnings).map(|text| text.message(locale)).collect();
+    match (told.is_empty(), picture.state.as_str()) {
+        (false, _) => told.join(", "),
+        (true, "ok") => text!("status-ok").message(locale),
+        (true, _) => text!("status-unknown").message(locale),
     }
+}
+
+/// What the state rests on, with its age.
+pub(super) fn proof(picture: &Picture, locale: Locale) -> String {
+    let age = |then: DateTime<Utc>| Arg::Seconds((picture.at - then).num_seconds());
+    let proof = picture.proof;
+    let proofs = [
+        proof.marketplace_at.map(|then| text!("status-proof-marketplace", span = age(then))),
+        proof.database_at.map(|then| text!("status-proof-database", span = age(then))),
+        proof.webhook_at.map(|then| text!("status-proof-webhook", span = age(then))),
+    ];
+    let told: Vec<String> = proofs.into_iter().flatten().map(|text| text.message(locale)).collect();
+    if told.is_empty() { text!("status-no-proof").message(locale) } else { told.join(" · ") }
 }
 
 fn headline(picture: &Picture, look: Look) -> String {
-    let failing = picture.alarms.iter().filter(|alarm| alarm.failing).count() as u64;
-    let verdict = match picture.state {
-        Health::Ok => look.green("tudo em dia / all is well"),
-        Health::Failing => look.red(&format!(
-            "{} / {}",
-            count(failing, "problema", "problemas"),
-            count(failing, "problem", "problems")
-        )),
-    };
+    let verdict = look.of_state(&picture.state, &verdict(picture, look.locale));
     let service = match picture.service.started_at {
-        Some(started) => format!("em execução / running, {}", span((picture.at - started).num_seconds())),
-        None => "parado / stopped".to_owned(),
+        Some(started) => {
+            text!("status-running", span = Arg::Seconds((picture.at - started).num_seconds()))
+        }
+        None => text!("status-stopped"),
     };
-    format!("espelho {} · {service} · {verdict}", picture.service.version)
+    format!("espelho {} · {} · {verdict}", picture.service.version, look.word(&service))
 }
 
-fn write_alarm(text: &mut String, alarm: &Alarm, look: Look) {
-    let mark = if alarm.failing { look.red("✗") } else { look.faint("·") };
-    let whose = alarm.store.as_ref().map(|store| format!("{store}: ")).unwrap_or_default();
-    let first = format!("{whose}{} / {} [{}]", alarm.pt, alarm.en, alarm.code);
-    let _ = writeln!(text, "{mark} {}", wrapped(&first, 2));
-    if let Some(cause) = &alarm.cause {
-        let _ = writeln!(text, "    {}", wrapped(&format!("causa / cause: {cause}"), 6));
+fn write_alarm(text: &mut String, alarm: &ShownAlarm, look: Look) {
+    let mark = if alarm.is_failing() { "✗" } else { "!" };
+    let since = alarm.since.map(|since| text!("status-since", time = since).message(look.locale));
+    let since = since.map(|since| format!(", {since}")).unwrap_or_default();
+    let told = format!("{} [{}{since}]", alarm.text, alarm.code);
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "{} {}", look.of_state(&alarm.severity, mark), wrapped(&told, 2));
+    if !alarm.next.is_empty() {
+        let next = look.word(&text!("status-next", step = alarm.next.as_str()));
+        let _ = writeln!(text, "    {}", wrapped(&next, 6));
     }
-    let _ = writeln!(text, "    {}", wrapped(&format!("próximo passo / next step: {}", alarm.hint), 6));
-}
-
-fn is_failing(picture: &Picture, store: &StorePicture) -> bool {
-    picture.alarms.iter().any(|alarm| alarm.failing && alarm.store.as_ref() == Some(&store.store))
 }
 
 fn line(columns: [&str; 8]) -> String {
-    let [store, state, run, lag, inbox, token, budget, waiting] = columns;
-    let store = cut(store, 20);
+    let [store, state, run, lag, inbox, token, budget, waiting] = columns.map(|column| cut(column, 20));
     let text =
-        format!("{store:<20} {state:<6} {run:<20} {lag:<7} {inbox:<6} {token:<7} {budget:<10} {waiting}");
-    format!("{}\n", text.trim_end())
+        format!("{store:<20} {state:<9} {run:<20} {lag:<14} {inbox:<10} {token:<9} {budget:<8} {waiting}");
+    format!("{}\n", cut(text.trim_end(), WIDTH))
 }
 
 fn store_line(picture: &Picture, store: &StorePicture, look: Look) -> String {
-    let failing = is_failing(picture, store);
-    let run = store.last_run.as_ref().map_or_else(
-        || "-".to_owned(),
-        |run| {
-            let short = state(&run.state).split(" / ").next().unwrap_or_default();
-            format!("{short} {}", since(picture.at, Some(run.finished_at.unwrap_or(run.started_at))))
-        },
-    );
-    let lag = store.lag_seconds.map_or_else(|| "-".to_owned(), span);
-    let token = store.token_expires_at.map(|end| span((end - picture.at).num_seconds()));
-    let budget = store.budget.as_ref().map(|budget| format!("{}/{}", budget.held, budget.per_minute));
     let dash = || "-".to_owned();
+    let run = store.last_run.as_ref().map(|run| {
+        let ended = run.finished_at.unwrap_or(run.started_at);
+        format!(
+            "{} {}",
+            look.word(&words::run_state(&run.state)),
+            look.span((picture.at - ended).num_seconds())
+        )
+    });
+    let token = store.token_expires_at.map(|end| look.span((end - picture.at).num_seconds()));
+    let budget = store.budget.as_ref().map(|budget| format!("{}/{}", budget.held, budget.per_minute));
+    let state = picture.state_of(store);
     let text = line([
         &store.store,
-        if failing { "FALHA" } else { "ok" },
-        &run,
-        &lag,
+        &look.word(&Text::new(format!("status-state-{state}"))),
+        &run.unwrap_or_else(dash),
+        &store.lag_seconds.map_or_else(dash, |lag| look.span(lag)),
         &store.inbox.backlog.to_string(),
         &token.unwrap_or_else(dash),
         &budget.unwrap_or_else(dash),
-        &waiting(store),
+        &waiting(store, look.locale),
     ]);
-    if failing { format!("{}\n", look.red(text.trim_end())) } else { text }
+    if state == "failing" { format!("{}\n", look.of_state(state, text.trim_end())) } else { text }
 }
 
 /// Requests that wait, by lane; lanes without any are left out.
-fn waiting(store: &StorePicture) -> String {
+fn waiting(store: &StorePicture, locale: Locale) -> String {
     let Some(budget) = &store.budget else { return "-".to_owned() };
-    let lanes = budget.waiting.iter().filter(|(_, n)| **n > 0).map(|(lane, n)| format!("{lane} {n}"));
-    let lanes = lanes.collect::<Vec<_>>().join(" ");
-    if lanes.is_empty() { "0".to_owned() } else { cut(&lanes, 17) }
+    let lanes = budget.waiting.iter().filter(|(_, n)| **n > 0);
+    let lanes: Vec<String> =
+        lanes.map(|(lane, n)| format!("{} {n}", words::lane(lane).message(locale))).collect();
+    if lanes.is_empty() { "0".to_owned() } else { lanes.join(" ") }
+}
+
+/// Who holds the store, in words.
+pub(super) fn holder(picture: &Picture, store: &StorePicture) -> Option<Text> {
+    let holder = store.holder.as_ref()?;
+    let (owner, span) = (holder.owner.as_str(), Arg::Seconds((picture.at - holder.since).num_seconds()));
+    Some(match holder.held {
+        Some(true) => text!("status-holder-held", owner = owner, span = span),
+        Some(false) => text!("status-holder-free", owner = owner, span = span),
+        None => text!("status-holder-unknown", owner = owner, span = span),
+    })
 }
 
 fn tables(picture: &Picture, store: &StorePicture, look: Look) -> String {
-    let mut text = String::from("\n");
     let heads = format!(
         "{:<24} {:>12} {:>15}  {}",
-        "TABELA / TABLE", "VIVOS / LIVE", "AUSENTES / GONE", "MUDOU / CHANGED"
+        look.word(&text!("status-table")),
+        look.word(&text!("status-live")),
+        look.word(&text!("status-gone")),
+        look.word(&text!("status-changed"))
     );
-    let _ = writeln!(text, "{}", look.faint(&heads));
+    let mut text = format!("\n{}\n", look.faint(&heads));
     for table in &store.tables {
-        let changed = table.last_mirrored.map_or_else(|| "-".to_owned(), |then| ago(picture.at, then));
-        let _ = writeln!(text, "{:<24} {:>12} {:>15}  {changed}", table.table, table.live, table.gone);
+        let changed = table.last_mirrored.map(|then| look.span((picture.at - then).num_seconds()));
+        let (name, live, gone) = (&table.table, table.live, table.gone);
+        let changed = changed.unwrap_or_else(|| "-".to_owned());
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<24} {live:>12} {gone:>15}  {changed}");
     }
-    if let Some(holder) = &store.holder {
-        let held = match holder.held {
-            Some(true) => "com / held by",
-            Some(false) => "livre; antes com / free; last held by",
-            None => "última com / last held by",
-        };
-        let _ = writeln!(
-            text,
-            "{}",
-            wrapped(&format!("{held}: {}, {}", holder.owner, ago(picture.at, holder.since)), 2)
-        );
+    if let Some(holder) = holder(picture, store) {
+        let _ = writeln!(text, "{}", wrapped(&look.word(&holder), 2));
     }
     text
 }
@@ -210,57 +244,77 @@ fn pieces(word: &str, room: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::status::{Failures, specimen};
+    use espelho_model::text::Language;
 
-    const PLAIN: Look = Look { colours: false };
+    use super::*;
+    use crate::status::specimen;
+
+    const COLOURS: [bool; 2] = [false, true];
+
+    fn look(colours: bool) -> Look {
+        Look { colours, locale: Locale::default() }
+    }
+
+    fn failing(store: &str, text: &str) -> Picture {
+        let mut picture = specimen::picture(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
+        picture.state = "failing".into();
+        picture.alarms = vec![specimen::failing(Some(store), text)];
+        picture
+    }
 
     #[test]
     fn everything_fits_into_100_columns() {
         let mut store = specimen::store("uma-loja-com-um-nome-muito-comprido-mesmo");
-        store.problem = Some("a very long cause indeed ".repeat(20));
-        store.failures = vec![Failures {
-            entity: "order".into(),
-            code: "http_500".into(),
-            rows: 123_456,
-            error: "the marketplace answered something that takes long to tell ".repeat(5),
-            hint: format!("wait {}", "é".repeat(300)),
-        }];
         let lanes = ["backfill", "interactive", "poll", "push", "refresh"];
         store.budget.as_mut().unwrap().waiting = lanes.map(|lane| (lane.to_owned(), 1_000)).into();
-        let text = show(&specimen::picture(vec![store]), PLAIN);
-        for line in text.lines() {
-            assert!(line.chars().count() <= WIDTH, "{} columns: {line}", line.chars().count());
+        let mut picture = specimen::picture(vec![store]);
+        picture.alarms =
+            vec![specimen::failing(None, &format!("{} {}", "palavra ".repeat(40), "é".repeat(300)))];
+        for language in Language::ALL {
+            let text = show(&picture, Look { colours: false, locale: Locale::of(language) });
+            for line in text.lines() {
+                assert!(line.chars().count() <= WIDTH, "{} columns: {line}", line.chars().count());
+            }
         }
-        assert!(text.contains("FALHA") && text.contains("http_500"), "{text}");
     }
 
     #[test]
-    fn what_is_wrong_comes_before_the_table_with_cause_and_next_step() {
-        let mut store = specimen::store("loja-1");
-        store.problem = Some("no answer; wait a little".into());
-        let text = show(&specimen::picture(vec![store, specimen::store("loja-2")]), PLAIN);
+    fn what_is_wrong_comes_before_the_table_with_its_next_step() {
+        let text = show(&failing("loja-2", "sem resposta"), look(false));
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{text}"));
-        assert!(at("1 problema / 1 problem") < at("causa / cause: no answer"));
-        assert!(at("causa / cause: no answer") < at("próximo passo / next step: wait a little"));
-        assert!(at("next step") < at("STORE") && at("STORE") < at("FALHA"));
+        assert!(at("1 problema") < at("marketplace respondeu há"));
+        assert!(at("✗ sem resposta [failed, desde") < at("próximo passo: espelho errors"));
+        assert!(at("próximo passo") < at("Loja ") && at("\nloja-2") < at("\nloja-1"));
     }
 
     #[test]
-    fn colours_are_for_terminals() {
+    fn colours_are_for_terminals_and_words_of_one_language() {
         let picture = specimen::picture(vec![specimen::store("loja-1")]);
-        assert!(!show(&picture, PLAIN).contains('\x1b'));
-        assert!(show(&picture, Look { colours: true }).contains("\x1b[1;32mtudo em dia"));
+        let [plain, painted] = COLOURS.map(|colours| show(&picture, look(colours)));
+        assert!(!plain.contains('\x1b') && painted.contains("\x1b[1;32mtudo em dia"));
+        let english = show(&picture, Look { colours: false, locale: Locale::of(Language::English) });
+        assert!(english.contains("all is well") && !english.contains("em dia"), "{english}");
+    }
+
+    #[test]
+    fn what_has_no_proof_is_not_called_well() {
+        let mut picture = specimen::picture(vec![specimen::store("loja-1")]);
+        (picture.state, picture.unproved) =
+            ("unknown".into(), vec!["O marketplace não respondeu há pouco.".into()]);
+        let text = show(&picture, look(false));
+        assert!(text.contains("estado ainda desconhecido") && !text.contains("tudo em dia"), "{text}");
+        assert!(text.contains("– O marketplace não respondeu"), "{text}");
     }
 
     #[test]
     fn of_many_stores_the_failing_ones_are_shown_first_and_the_rest_is_counted() {
-        let mut stores: Vec<_> = (0..3_000).map(|n| specimen::store(&format!("loja-{n:04}"))).collect();
-        stores[2_999].last_run.as_mut().unwrap().state = "failed".into();
-        let text = show(&specimen::picture(stores.clone()), PLAIN);
+        let mut picture =
+            specimen::picture((0..3_000).map(|n| specimen::store(&format!("loja-{n:04}"))).collect());
+        picture.alarms = vec![specimen::failing(Some("loja-2999"), "x")];
+        let text = show(&picture, look(false));
         assert!(text.contains("\nloja-2999") && text.contains("e mais 2980 lojas"), "{text}");
-        stores.iter_mut().for_each(|store| store.problem = Some("no answer; wait".into()));
-        let text = show(&specimen::picture(stores), PLAIN);
+        picture.alarms = (0..3_000).map(|n| specimen::failing(Some(&format!("loja-{n:04}")), "x")).collect();
+        let text = show(&picture, look(false));
         assert!(text.contains("3000 problemas") && text.contains("e mais 2980 avisos"), "{text}");
         assert!(text.lines().count() < 100, "{text}");
     }

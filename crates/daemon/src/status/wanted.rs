@@ -3,13 +3,16 @@
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use chrono::{DateTime, Utc};
+use espelho_model::{
+    text,
+    text::{Locale, Text, words},
+};
 use espelho_store::WantedCounts;
 use serde::{Deserialize, Serialize};
 
 use super::{
     StorePicture,
-    html::{escape, heads},
-    words::span,
+    html::{escape, heads, title},
 };
 
 /// One of the tables that the ERP writes.
@@ -26,11 +29,6 @@ pub(crate) struct WantedRows {
     pub held: u64,
     /// Sent, and nothing proves what came of it.
     pub doubtful: u64,
-}
-
-/// Whether the ERP writes it, and espelho carries it out: other things are mirrored.
-pub(super) fn is_wanted(entity: &str) -> bool {
-    matches!(entity, "stock" | "price" | "command")
 }
 
 pub(super) fn of_store(counts: BTreeMap<String, WantedCounts>, at: DateTime<Utc>) -> Vec<WantedRows> {
@@ -55,68 +53,60 @@ fn next_step(rows: &WantedRows, store: &str) -> String {
 }
 
 /// A part of the text for one store; nothing where nothing is wanted.
-pub(super) fn text(store: &StorePicture) -> String {
+pub(super) fn text(store: &StorePicture, locale: Locale) -> String {
     if store.wanted.is_empty() {
         return String::new();
     }
+    let word = |text: Text| text.message(locale);
     let mut text = format!(
-        "\n{:<22} {:>8} {:>8} {:>8} {:>8} {:>10}  {}\n{:<22} {:>8} {:>8} {:>8} {:>8} {:>10}  {}\n",
-        "DO ERP",
-        "ABERTAS",
-        "DESDE",
-        "FALHAS",
-        "RETIDAS",
-        "DUVIDOSAS",
-        "PRÓXIMO PASSO",
-        "FROM THE ERP",
-        "OPEN",
-        "SINCE",
-        "FAILED",
-        "HELD",
-        "DOUBTFUL",
-        "NEXT STEP"
+        "\n{:<22} {:>8} {:>17} {:>8} {:>8} {:>9}  {}\n",
+        word(text!("status-erp")),
+        word(text!("status-open")),
+        word(text!("status-oldest")),
+        word(text!("status-failed")),
+        word(text!("status-held")),
+        word(text!("status-doubtful")),
+        word(text!("status-step"))
     );
     for rows in &store.wanted {
         let WantedRows { entity, open, failed, held, doubtful, .. } = rows;
-        let (since, step) = (since(rows), next_step(rows, &store.store));
-        let (pt, en) = name(entity);
-        let name = format!("{pt} / {en}");
+        let (name, since, step) = (name(entity, locale), since(rows, locale), next_step(rows, &store.store));
         // Writing to a String cannot fail.
         let _ =
-            writeln!(text, "{name:<22} {open:>8} {since:>8} {failed:>8} {held:>8} {doubtful:>10}  {step}");
+            writeln!(text, "{name:<22} {open:>8} {since:>17} {failed:>8} {held:>8} {doubtful:>9}  {step}");
     }
     text
 }
 
 /// The same on the page.
-pub(super) fn write(body: &mut String, store: &StorePicture) {
+pub(super) fn write(body: &mut String, store: &StorePicture, locale: Locale) {
     if store.wanted.is_empty() {
         return;
     }
-    body.push_str("<h2>O que o ERP pede <span class=\"en\" lang=\"en\">What the ERP wants</span></h2>");
+    title(body, &text!("status-erp"), locale);
     heads(
         body,
         &[
-            ("Tabela", "Table", false),
-            ("Abertas", "Open", true),
-            ("A mais antiga há", "Oldest open", true),
-            ("Falhas", "Failed", true),
-            ("Retidas", "Held", true),
-            ("Duvidosas", "Doubtful", true),
-            ("Próximo passo", "Next step", false),
+            (text!("status-table"), false),
+            (text!("status-open"), true),
+            (text!("status-oldest"), true),
+            (text!("status-failed"), true),
+            (text!("status-held"), true),
+            (text!("status-doubtful"), true),
+            (text!("status-step"), false),
         ],
+        locale,
     );
     let class = |n: u64| if n > 0 { "n failing" } else { "n" };
     for rows in &store.wanted {
-        let (pt, en) = name(&rows.entity);
+        // Writing to a String cannot fail.
         let _ = write!(
             body,
-            "<tr><td>{} <span class=\"en\" lang=\"en\">{}</span></td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"{}\">{}</td><td class=\"{}\">{}</td><td class=\"{}\">{}</td><td><code>{}</code></td></tr>",
-            escape(pt),
-            escape(en),
+            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"{}\">{}</td>\
+             <td class=\"{}\">{}</td><td class=\"{}\">{}</td><td><code>{}</code></td></tr>",
+            escape(&name(&rows.entity, locale)),
             rows.open,
-            since(rows),
+            since(rows, locale),
             class(rows.failed),
             rows.failed,
             class(rows.held),
@@ -129,17 +119,12 @@ pub(super) fn write(body: &mut String, store: &StorePicture) {
     body.push_str("</table></div>");
 }
 
-fn since(rows: &WantedRows) -> String {
-    rows.oldest_open_seconds.map_or_else(|| "-".to_owned(), span)
+fn since(rows: &WantedRows, locale: Locale) -> String {
+    rows.oldest_open_seconds.map_or_else(|| "-".to_owned(), |seconds| locale.span(seconds))
 }
 
-fn name(entity: &str) -> (&str, &str) {
-    match entity {
-        "stock" => ("Saldos", "levels"),
-        "price" => ("Preços", "prices"),
-        "command" => ("Comandos", "commands"),
-        other => (other, ""),
-    }
+fn name(entity: &str, locale: Locale) -> String {
+    words::entity(entity).message(locale)
 }
 
 #[cfg(test)]
@@ -162,12 +147,13 @@ mod tests {
     #[test]
     fn a_store_for_which_nothing_is_wanted_says_nothing_of_it() {
         let mut store = specimen::store("loja-1");
-        assert_eq!(text(&store), "");
+        let locale = Locale::default();
+        assert_eq!(text(&store, locale), "");
         store.wanted = vec![rows(2, 1, 0), rows(0, 1, 0)];
-        let (text, mut page) = (text(&store), String::new());
-        assert!(text.contains("Saldos / levels") && text.contains("espelho held"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-        write(&mut page, &store);
+        let (text, mut page) = (text(&store, locale), String::new());
+        assert!(text.contains("estoque") && text.contains("espelho held"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
+        write(&mut page, &store, locale);
         assert!(page.contains("O que o ERP pede") && page.contains("n failing\">2<"), "{page}");
     }
 }

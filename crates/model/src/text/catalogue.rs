@@ -20,7 +20,7 @@ macro_rules! files {
     };
 }
 
-files!["alarms"];
+files!["alarms", "status", "store", "words"];
 
 static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::Portuguese));
 static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English));

@@ -7,6 +7,7 @@
 
 mod catalogue;
 mod format;
+pub mod words;
 
 use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 

@@ -1,5 +1,6 @@
 //! What decides. Pure: no `async`, no clock, no I/O.
 
+pub mod alarms;
 pub mod gone;
 pub mod guards;
 pub mod ledger;

@@ -1,0 +1,354 @@
+//! Proof of life: when the marketplace last answered usefully, and what has been wrong since. Pure: times are handed in.
+//!
+//! Three things fail apart from each other, and end apart. The *exchange*: no connection, no readable answer, or a refusal to
+//! look at the call; the next answer ends it. The *credential*: a refused login; the next accepted one ends it, because a
+//! token that still lives says nothing about the password. An *ability* that the token lacks; the next accepted call of the
+//! same route ends it.
+
+use std::{collections::BTreeMap, error::Error as _};
+
+use chrono::{DateTime, Utc};
+
+use crate::{
+    ApiRequest,
+    error::{Documented, Error, presentable},
+    tally::Route,
+};
+
+/// How much of an error's words is kept.
+const DETAIL: usize = 200;
+
+/// The kinds of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TroubleKind {
+    /// No connection, no answer in time, or no TLS.
+    Unreachable,
+    /// A server error, or an answer that cannot be read.
+    Errors,
+    /// A 429: the client keeps to the budget, so it is not earned.
+    Throttled,
+    /// A login was refused.
+    Credential,
+    /// Another program logs in with the same credential.
+    ForeignLogin,
+    /// The token lacks abilities.
+    Scope,
+}
+
+impl TroubleKind {
+    /// The word in reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "unreachable",
+            Self::Errors => "errors",
+            Self::Throttled => "throttled",
+            Self::Credential => "credential",
+            Self::ForeignLogin => "foreign_login",
+            Self::Scope => "scope",
+        }
+    }
+}
+
+/// A run of trouble that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trouble {
+    /// The kind of its last failure.
+    pub kind: TroubleKind,
+    /// Its first failure.
+    pub since: DateTime<Utc>,
+    /// Its last failure.
+    pub last: DateTime<Utc>,
+    /// Failures so far.
+    pub times: u64,
+    /// The last failure in words: the call and its cause, never a secret.
+    pub detail: String,
+    /// Abilities that the token lacks ([`TroubleKind::Scope`]), sorted.
+    pub abilities: Vec<String>,
+}
+
+impl Trouble {
+    fn begin(kind: TroubleKind, detail: String, at: DateTime<Utc>) -> Self {
+        Self { kind, since: at, last: at, times: 1, detail, abilities: Vec::new() }
+    }
+}
+
+/// The outcome of one exchange, as far as it proves or disproves that the marketplace works for this store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Accepted, or refused for a reason of business.
+    Useful(Route),
+    /// An answer that proves the connection and nothing else: a 401.
+    Answered,
+    /// No answer that can be used.
+    Failed(TroubleKind, String),
+    /// Refused because the token lacks these abilities.
+    MissingAbilities(Route, Vec<String>),
+    /// A login gave a token.
+    LoginAccepted,
+    /// A login was refused, or not made any more ([`TroubleKind::ForeignLogin`]).
+    LoginRefused(TroubleKind, String),
+}
+
+/// The contact with the marketplace of one store.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contact {
+    /// When the marketplace last answered usefully: a 2xx, or a refusal for a reason of business.
+    pub answered_at: Option<DateTime<Utc>>,
+    /// What exchanges have failed with since.
+    exchange: Option<Trouble>,
+    /// What logins have failed with since the last accepted one.
+    login: Option<Trouble>,
+    /// What the token may not do, by route.
+    scopes: BTreeMap<Route, Trouble>,
+}
+
+impl Contact {
+    /// Notes the outcome of an exchange that ended at `at`.
+    pub fn note(&mut self, outcome: Outcome, at: DateTime<Utc>) {
+        match outcome {
+            Outcome::Useful(route) => {
+                self.useful(at);
+                self.scopes.remove(&route);
+            }
+            Outcome::LoginAccepted => {
+                self.useful(at);
+                self.login = None;
+            }
+            Outcome::Answered => self.exchange = None,
+            Outcome::Failed(kind, detail) => fail(&mut self.exchange, kind, detail, at),
+            Outcome::LoginRefused(kind, detail) => {
+                if kind == TroubleKind::Credential {
+                    self.exchange = None;
+                }
+                fail(&mut self.login, kind, detail, at);
+            }
+            Outcome::MissingAbilities(route, abilities) => {
+                self.useful(at);
+                let detail = format!("{} {}: {}", route.1, route.0, abilities.join(", "));
+                let mut known = self.scopes.remove(&route);
+                fail(&mut known, TroubleKind::Scope, detail, at);
+                self.scopes.extend(known.map(|trouble| (route, Trouble { abilities, ..trouble })));
+            }
+        }
+    }
+
+    /// The trouble of exchanges, where the last one failed: no connection, errors or throttling.
+    pub fn exchange(&self) -> Option<&Trouble> {
+        self.exchange.as_ref()
+    }
+
+    /// The trouble of the credential, where the last login failed.
+    pub fn credential(&self) -> Option<&Trouble> {
+        self.login.as_ref()
+    }
+
+    /// The abilities that the token lacks, of all routes as one trouble.
+    pub fn scope(&self) -> Option<Trouble> {
+        let latest = self.scopes.values().max_by_key(|trouble| trouble.last)?;
+        let since = self.scopes.values().map(|trouble| trouble.since).min().unwrap_or(latest.since);
+        let mut abilities: Vec<_> =
+            self.scopes.values().flat_map(|trouble| trouble.abilities.clone()).collect();
+        abilities.sort_unstable();
+        abilities.dedup();
+        let times = self.scopes.values().map(|trouble| trouble.times).sum();
+        Some(Trouble { since, times, abilities, ..latest.clone() })
+    }
+
+    /// All trouble that has not ended, at most one of each of the three.
+    pub fn troubles(&self) -> Vec<Trouble> {
+        let own = [self.exchange.clone(), self.login.clone(), self.scope()];
+        own.into_iter().flatten().collect()
+    }
+
+    /// Whether the next exchange has to show that the marketplace works again.
+    pub fn is_lost(&self) -> bool {
+        self.exchange.is_some()
+    }
+
+    fn useful(&mut self, at: DateTime<Utc>) {
+        self.answered_at = Some(at);
+        self.exchange = None;
+    }
+}
+
+/// Begins a run of trouble, or goes on with the one that there is.
+fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, detail: String, at: DateTime<Utc>) {
+    match trouble {
+        Some(known) => {
+            (known.kind, known.last, known.detail) = (kind, at, detail);
+            known.times += 1;
+        }
+        None => *trouble = Some(Trouble::begin(kind, detail, at)),
+    }
+}
+
+impl Outcome {
+    /// The outcome of a call; `None` where the marketplace was not asked.
+    pub(crate) fn of<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
+        match result {
+            Ok(_) => Some(Self::Useful(request.route_and_method())),
+            Err(error) => Self::of_error(request, error),
+        }
+    }
+
+    fn of_error(request: &ApiRequest, error: &Error) -> Option<Self> {
+        let route = request.route_and_method();
+        if let Some(Documented::MissingAbilities(abilities)) = error.kind() {
+            return Some(Self::MissingAbilities(route, abilities));
+        }
+        Some(match error {
+            Error::Unreachable { .. } | Error::Interrupted { .. } => {
+                Self::Failed(TroubleKind::Unreachable, words(error))
+            }
+            Error::Unreadable { .. } | Error::Unexpected { .. } | Error::TooLarge { .. } => {
+                Self::Failed(TroubleKind::Errors, words(error))
+            }
+            Error::Refused { status: 401, .. } => Self::Answered,
+            Error::Refused { status: 429, .. } => Self::Failed(TroubleKind::Throttled, words(error)),
+            Error::Refused { status: 300..=399 | 408 | 500.., .. } => {
+                Self::Failed(TroubleKind::Errors, words(error))
+            }
+            // A refusal without a word of the document's is not the marketplace's: a proxy's, or another server's.
+            Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
+                Self::Failed(TroubleKind::Errors, words(error))
+            }
+            Error::Refused { .. } => Self::Useful(route),
+            _ => return None,
+        })
+    }
+
+    /// The outcome of a login; `None` where it was not made.
+    pub(crate) fn of_login<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
+        let error = match result {
+            Ok(_) => return Some(Self::LoginAccepted),
+            Err(Error::LoginFailed { source, .. }) => source,
+            Err(error @ Error::LoginRefused { .. }) => {
+                return Some(Self::LoginRefused(TroubleKind::Credential, words(error)));
+            }
+            Err(_) => return None,
+        };
+        match Self::of_error(request, error) {
+            // Whatever else a login is refused for, without a token nothing works.
+            Some(Self::Useful(_) | Self::Answered | Self::MissingAbilities(..)) => {
+                Some(Self::Failed(TroubleKind::Errors, words(error)))
+            }
+            other => other,
+        }
+    }
+}
+
+/// An error and the innermost of its causes, cut.
+pub(crate) fn words(error: &Error) -> String {
+    let mut cause = error.source();
+    while let Some(inner) = cause.and_then(std::error::Error::source) {
+        cause = Some(inner);
+    }
+    let words = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+    presentable(&words).chars().take(DETAIL).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORDERS: Route = ("/orders", "GET");
+    const STOCK: Route = ("/stock", "GET");
+
+    fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
+    }
+
+    fn failed(kind: TroubleKind) -> Outcome {
+        Outcome::Failed(kind, String::new())
+    }
+
+    /// Kinds and ages in seconds of the trouble at the end, and when the last useful answer was.
+    fn check(outcomes: Vec<(i64, Outcome)>, expected: &[(TroubleKind, i64, u64)], answered: Option<i64>) {
+        let mut contact = Contact::default();
+        let text = format!("{outcomes:?}");
+        for (second, outcome) in outcomes {
+            contact.note(outcome, at(second));
+        }
+        let troubles: Vec<_> = contact.troubles().iter().map(|t| (t.kind, t.since, t.times)).collect();
+        let expected: Vec<_> =
+            expected.iter().map(|(kind, since, times)| (*kind, at(*since), *times)).collect();
+        assert_eq!((troubles, contact.answered_at), (expected, answered.map(at)), "{text}");
+    }
+
+    // withstands: F094
+    #[test]
+    fn trouble_begins_with_the_first_failure_since_the_last_useful_answer_and_ends_with_the_next() {
+        use TroubleKind::{Credential, Errors, ForeignLogin, Scope, Throttled, Unreachable};
+        let missing = |names: &[&str]| {
+            Outcome::MissingAbilities(STOCK, names.iter().map(|name| (*name).to_owned()).collect())
+        };
+        let refused = || Outcome::LoginRefused(Credential, String::new());
+        check(vec![], &[], None);
+        check(vec![(1, Outcome::Useful(ORDERS))], &[], Some(1));
+        check(vec![(1, failed(Unreachable))], &[(Unreachable, 1, 1)], None);
+        check(vec![(1, failed(Errors)), (2, Outcome::Useful(ORDERS))], &[], Some(2));
+        let run = vec![(1, Outcome::Useful(ORDERS)), (5, failed(Unreachable)), (9, failed(Errors))];
+        check(run, &[(Errors, 5, 2)], Some(1));
+        let between = vec![(1, failed(Errors)), (2, Outcome::Useful(ORDERS)), (3, failed(Throttled))];
+        check(between, &[(Throttled, 3, 1)], Some(2));
+        check(vec![(1, failed(Unreachable)), (2, Outcome::Answered)], &[], None);
+        // A refused login: the marketplace is there, and answers to the living token do not mend it.
+        check(vec![(1, failed(Unreachable)), (2, refused())], &[(Credential, 2, 1)], None);
+        check(vec![(1, refused()), (2, Outcome::Useful(ORDERS))], &[(Credential, 1, 1)], Some(2));
+        check(vec![(1, refused()), (2, Outcome::LoginAccepted)], &[], Some(2));
+        let foreign = Outcome::LoginRefused(ForeignLogin, String::new());
+        check(vec![(1, foreign), (2, Outcome::Useful(ORDERS))], &[(ForeignLogin, 1, 1)], Some(2));
+        // An ability is there again when the same route is answered, not another.
+        check(vec![(1, missing(&["a"])), (2, Outcome::Useful(ORDERS))], &[(Scope, 1, 1)], Some(2));
+        check(vec![(1, missing(&["a"])), (2, Outcome::Useful(STOCK))], &[], Some(2));
+        check(vec![(1, missing(&["a"])), (9, missing(&["a"]))], &[(Scope, 1, 2)], Some(9));
+    }
+
+    #[test]
+    fn abilities_of_all_routes_are_named_once() {
+        let mut contact = Contact::default();
+        for (second, route, name) in [(1, STOCK, "b"), (2, ORDERS, "a"), (3, STOCK, "b")] {
+            contact.note(Outcome::MissingAbilities(route, vec![name.to_owned()]), at(second));
+        }
+        let scope = contact.scope().unwrap();
+        assert_eq!((scope.abilities, scope.since, scope.last), (vec!["a".into(), "b".into()], at(1), at(3)));
+    }
+
+    #[test]
+    fn every_status_says_what_it_proves() {
+        let request = ApiRequest::get("/orders", &[]);
+        let outcome = |status: u16, body: &str| {
+            let refusal = Box::new(crate::error::Refusal::parse(body.as_bytes()));
+            let error =
+                Error::Refused { request: request.describe(), read: true, status, refusal, after: None };
+            Outcome::of(&request, &Err::<(), _>(error))
+        };
+        let said = r#"{"success":false,"message_code":"X","description":"palavras"}"#;
+        let kind = |outcome: Option<Outcome>| match outcome {
+            Some(Outcome::Failed(kind, _)) => kind.as_str(),
+            Some(Outcome::Useful(_)) => "useful",
+            Some(Outcome::Answered) => "answered",
+            Some(Outcome::MissingAbilities(..)) => "scope",
+            _ => "other",
+        };
+        for (status, body, expected) in [
+            (200, said, "useful"),
+            (301, said, "errors"),
+            (400, said, "useful"),
+            (401, said, "answered"),
+            (404, said, "useful"),
+            (404, "<html>", "errors"),
+            (408, said, "errors"),
+            (422, said, "useful"),
+            (429, said, "throttled"),
+            (500, said, "errors"),
+            (503, "", "errors"),
+        ] {
+            assert_eq!(kind(outcome(status, body)), expected, "{status} {body}");
+        }
+        let missing =
+            r#"{"message_code":"FORBIDDEN","description":"Sem permissão","errors":["store_products_read"]}"#;
+        assert_eq!(kind(outcome(403, missing)), "scope");
+        assert_eq!(Outcome::of(&request, &Err::<(), _>(Error::Setup(String::new()))), None);
+    }
+}

@@ -1,0 +1,131 @@
+//! Whether the database takes writes, proved by writing: the service's own sign of life.
+
+use std::{sync::Arc, time::Duration};
+
+use chrono::{DateTime, Utc};
+use espelho_model::Clock;
+use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, Store};
+use espelho_sync_engine::plan::alarms::{DatabaseKind, DatabaseTrouble};
+use tokio::task::JoinHandle;
+
+/// How often a write is tried while all is well; in trouble it is tried at each observation.
+const EVERY: Duration = Duration::from_secs(12);
+/// A write that takes longer waits for somebody's lock.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// What one write proved.
+struct Outcome {
+    begun: DateTime<Utc>,
+    result: Result<Option<String>, Error>,
+}
+
+/// Tries writes, one at a time, each in a task of its own: a database that hangs must not keep the alarms from being decided.
+pub(super) struct Prober {
+    store: Store,
+    clock: Arc<dyn Clock>,
+    under_way: Option<(JoinHandle<Outcome>, DateTime<Utc>, Duration)>,
+    tried_at: Option<Duration>,
+    state: DatabaseState,
+}
+
+/// What is known of the database.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DatabaseState {
+    /// When it last took a write.
+    pub(super) written_at: Option<DateTime<Utc>>,
+    /// Its current trouble.
+    pub(super) trouble: Option<DatabaseTrouble>,
+}
+
+impl Prober {
+    pub(super) fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, under_way: None, tried_at: None, state: DatabaseState::default() }
+    }
+
+    /// Writes where it is time to, waits for a moment, and says what is known.
+    pub(super) async fn probe(&mut self, record: Option<(ServiceInstance, Vec<AlarmRow>)>) -> DatabaseState {
+        let now = self.clock.monotonic();
+        let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY) || self.state.trouble.is_some();
+        if self.under_way.is_none() && is_due {
+            self.tried_at = Some(now);
+            let begun = self.clock.now();
+            let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
+            let write = async move { Outcome { begun: clock.now(), result: write(&store, record).await } };
+            self.under_way = Some((tokio::spawn(write), begun, now));
+        }
+        if let Some((mut task, begun, since)) = self.under_way.take() {
+            let ended = tokio::select! {
+                ended = &mut task => Some(ended),
+                () = self.clock.sleep(PATIENCE) => None,
+            };
+            match ended {
+                Some(Ok(outcome)) => self.note(outcome),
+                // A panic in the driver ends the service by itself.
+                Some(Err(_)) => {}
+                None => {
+                    self.note_waiting(begun);
+                    self.under_way = Some((task, begun, since));
+                }
+            }
+        }
+        self.state.clone()
+    }
+
+    fn note(&mut self, outcome: Outcome) {
+        let Outcome { begun, result } = outcome;
+        match result {
+            Ok(None) => self.state = DatabaseState { written_at: Some(self.clock.now()), trouble: None },
+            Ok(Some(blocker)) => {
+                self.state.written_at = Some(self.clock.now());
+                self.begin(DatabaseKind::Busy, begun, "table lock".to_owned(), Some(blocker));
+            }
+            Err(error) => {
+                let kind = match error.trouble() {
+                    Kind::Full => DatabaseKind::Full,
+                    Kind::Busy => DatabaseKind::Busy,
+                    Kind::Unreachable => DatabaseKind::Unreachable,
+                };
+                let holder = (kind == DatabaseKind::Busy).then(|| self.store.write_lock_holder()).flatten();
+                self.begin(kind, begun, innermost(&error), holder);
+            }
+        }
+    }
+
+    /// A write that hangs: somebody's lock, or a server that does not answer.
+    fn note_waiting(&mut self, begun: DateTime<Utc>) {
+        let holder = self.store.write_lock_holder();
+        let kind = match self.store.is_shared() {
+            true => DatabaseKind::Unreachable,
+            false => DatabaseKind::Busy,
+        };
+        self.begin(kind, begun, "no answer".to_owned(), holder);
+    }
+
+    /// Trouble goes on as what it is now, since its first failure.
+    fn begin(&mut self, kind: DatabaseKind, at: DateTime<Utc>, detail: String, holder: Option<String>) {
+        let since = self.state.trouble.as_ref().map_or(at, |trouble| trouble.since);
+        let holder = holder.or_else(|| self.state.trouble.take().and_then(|trouble| trouble.holder));
+        self.state.trouble = Some(DatabaseTrouble { kind, since, detail, holder });
+    }
+}
+
+/// Writes to both files, and names a program that keeps a table locked.
+async fn write(
+    store: &Store,
+    record: Option<(ServiceInstance, Vec<AlarmRow>)>,
+) -> Result<Option<String>, Error> {
+    match record {
+        Some((service, alarms)) => store.beat(&service, &alarms).await?,
+        None => store.check_writable().await?,
+    }
+    store.check_writable().await?;
+    store.table_blocker().await
+}
+
+fn innermost(error: &Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,294 @@
+//! Observations: what the database says, what the clients have seen, what the stores' tasks say of themselves.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_api_client::contact::{Contact, TroubleKind};
+use espelho_model::{Clock, StoreKey, text, text::Text};
+use espelho_store::{DueDeadlines, Error, Overview, RowsInTrouble, Store, SweepOverview};
+use espelho_sync_engine::plan::alarms::{
+    ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations, Owner, RowState,
+    Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+};
+use tokio::task::JoinHandle;
+
+use super::database::DatabaseState;
+use crate::{
+    health::StoreHealth,
+    status::{Live, ShownStore, sweep_periods},
+};
+
+/// How often deadlines are looked for: their view reads the open orders.
+const DEADLINES_EVERY: Duration = Duration::from_secs(30);
+/// How far ahead they are told.
+const AHEAD: TimeDelta = TimeDelta::hours(24);
+/// How long the database is waited for; what it said before stands meanwhile.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What the database says.
+#[derive(Clone, Default)]
+struct Read {
+    troubled: Vec<RowsInTrouble>,
+    unseen: Vec<(String, u64, Option<DateTime<Utc>>)>,
+    overviews: BTreeMap<String, Overview>,
+    swept: BTreeMap<String, SweepOverview>,
+    held: Option<std::collections::BTreeSet<String>>,
+    deadlines: Arc<[DueDeadlines]>,
+}
+
+/// Reads the database again and again, one reading at a time, each in a task of its own.
+#[derive(Default)]
+pub(crate) struct Facts {
+    read: Read,
+    under_way: Option<JoinHandle<Result<Read, Error>>>,
+    deadlines_at: Option<Duration>,
+}
+
+impl Facts {
+    /// Reads what the database says, or lets a reading go on that takes long.
+    pub(crate) async fn refresh(&mut self, store: &Store, clock: &Arc<dyn Clock>) {
+        let (now, at) = (clock.monotonic(), clock.now());
+        let mut reading = match self.under_way.take() {
+            Some(reading) => reading,
+            None => {
+                let wants_deadlines = self.deadlines_at.is_none_or(|then| now - then >= DEADLINES_EVERY);
+                if wants_deadlines {
+                    self.deadlines_at = Some(now);
+                }
+                let known = (!wants_deadlines).then(|| Arc::clone(&self.read.deadlines));
+                tokio::spawn(read(store.clone(), at, known))
+            }
+        };
+        let ended = tokio::select! {
+            ended = &mut reading => Some(ended),
+            () = clock.sleep(PATIENCE) => None,
+        };
+        match ended {
+            Some(Ok(Ok(read))) => self.read = read,
+            Some(Ok(Err(error))) => tracing::debug!(%error, "the database does not say how the rows are"),
+            Some(Err(_)) => {}
+            None => self.under_way = Some(reading),
+        }
+    }
+
+    /// Puts together everything that is known now.
+    pub(super) fn observations(
+        &self,
+        shown: &[ShownStore],
+        live: &Live,
+        database: DatabaseState,
+        at: DateTime<Utc>,
+    ) -> Observations {
+        let contacts: HashMap<StoreKey, (Contact, Option<i64>)> = live
+            .tallies
+            .all()
+            .into_iter()
+            .map(|(key, counted)| (key, (counted.contact, counted.ahead_seconds)))
+            .collect();
+        let health = live.health.snapshot();
+        let stores = shown.iter().map(|shown| {
+            let mut seen = self.of_store(shown, at);
+            if let Some(health) = health.get(&shown.key) {
+                add_health(&mut seen, shown, health, &self.read);
+            }
+            if let Some((contact, ahead)) = contacts.get(&shown.key) {
+                add_contact(&mut seen, shown, contact, *ahead);
+            }
+            seen
+        });
+        let stores: Vec<StoreSeen> = stores.collect();
+        Observations {
+            at,
+            service: ServiceSeen::Running,
+            written_at: database.written_at,
+            database: database.trouble,
+            free_bytes: live.free_bytes(),
+            stores,
+            strangers: self.strangers(shown),
+        }
+    }
+
+    /// A store as the database knows it.
+    fn of_store(&self, shown: &ShownStore, at: DateTime<Utc>) -> StoreSeen {
+        let name = shown.key.as_str();
+        let overview = self.read.overviews.get(name);
+        let swept = self.read.swept.get(name);
+        let rows = self.read.troubled.iter().filter(|rows| rows.store == name);
+        let unseen = self.read.unseen.iter().filter(|(store, ..)| store == name);
+        let unseen = unseen.filter_map(|(_, count, since)| Some((*count, (*since)?)));
+        let due = self.read.deadlines.iter().filter(|due| due.store == name);
+        StoreSeen {
+            key: shown.key.clone(),
+            base_url: shown.base_url.clone(),
+            owner: match self.read.held.as_ref().is_some_and(|held| held.contains(name)) {
+                true => Owner::Elsewhere,
+                false => Owner::Nobody(None),
+            },
+            answered_at: None,
+            contact: None,
+            credential: None,
+            missing_scopes: Vec::new(),
+            ahead_seconds: None,
+            webhook: shown.webhook_address.is_some().then(WebhookSeen::default),
+            token_expires_at: overview.and_then(|overview| overview.token_expires_at),
+            rows: rows.filter_map(rows_of).collect(),
+            inbox: overview.and_then(|overview| overview.backlog).filter(|_| shown.webhook_address.is_some()),
+            unseen: unseen.reduce(|one, other| (one.0 + other.0, one.1.min(other.1))),
+            sweeps: sweeps(shown, swept, at),
+            complete_at: overview.and_then(|overview| overview.last_success),
+            run_problem: None,
+            deadlines: due.map(deadlines_of).collect(),
+        }
+    }
+
+    fn strangers(&self, shown: &[ShownStore]) -> Option<Rows> {
+        let is_shown = |store: &str| shown.iter().any(|shown| shown.key.as_str() == store);
+        let strangers =
+            self.read.troubled.iter().filter(|rows| {
+                rows.code == "unknown_store" && rows.state == "failed" && !is_shown(&rows.store)
+            });
+        strangers.filter_map(rows_of).reduce(|one, other| Rows {
+            count: one.count + other.count,
+            since: [one.since, other.since].into_iter().flatten().min(),
+            ..one
+        })
+    }
+}
+
+/// What the record says where no service answers.
+///
+/// # Errors
+/// When the database does not answer.
+pub(crate) async fn offline(
+    store: &Store,
+    shown: &[ShownStore],
+    at: DateTime<Utc>,
+) -> Result<Observations, Error> {
+    let facts = Facts { read: read(store.clone(), at, None).await?, ..Facts::default() };
+    let stores = shown.iter().map(|shown| facts.of_store(shown, at)).collect();
+    Ok(Observations {
+        at,
+        service: ServiceSeen::Silent(store.last_beat().await?),
+        written_at: None,
+        database: None,
+        free_bytes: crate::http::free(store),
+        stores,
+        strangers: facts.strangers(shown),
+    })
+}
+
+async fn read(
+    store: Store,
+    at: DateTime<Utc>,
+    deadlines: Option<Arc<[DueDeadlines]>>,
+) -> Result<Read, Error> {
+    let deadlines = match deadlines {
+        Some(known) => known,
+        None => store.due_deadlines(at + AHEAD).await?.into(),
+    };
+    Ok(Read {
+        troubled: store.rows_in_trouble().await?,
+        unseen: store.unseen_rows().await?,
+        overviews: store.overview(None).await?,
+        swept: store.sweep_overview(None).await?,
+        held: store.held_stores().await?,
+        deadlines,
+    })
+}
+
+fn rows_of(rows: &RowsInTrouble) -> Option<Rows> {
+    let state = match rows.state.as_str() {
+        "failed" => RowState::Failed,
+        "done" => RowState::Noted,
+        "held" => RowState::Held,
+        "doubtful" => RowState::Doubtful,
+        "waiting" => RowState::Waiting,
+        _ => return None,
+    };
+    let kept = rows.said.as_deref().and_then(|said| serde_json::from_str::<Text>(said).ok());
+    let words = kept
+        .filter(Text::is_known)
+        .unwrap_or_else(|| text!("raw", error = rows.error.as_str(), hint = rows.hint.as_str()));
+    Some(Rows {
+        state,
+        code: rows.code.clone(),
+        count: rows.rows,
+        since: rows.since,
+        example: format!("{} {}", rows.entity, rows.key),
+        words,
+    })
+}
+
+fn sweeps(shown: &ShownStore, swept: Option<&SweepOverview>, at: DateTime<Utc>) -> Vec<SweepSeen> {
+    let records = swept.map(|swept| swept.sweeps.as_slice()).unwrap_or_default();
+    let seen = |(kind, every): (&'static str, Duration)| SweepSeen {
+        kind: kind.to_owned(),
+        every_seconds: i64::try_from(every.as_secs()).unwrap_or(i64::MAX),
+        succeeded_at: records
+            .iter()
+            .find(|record| record.kind == kind)
+            .and_then(|record| record.succeeded_at),
+    };
+    sweep_periods(shown, swept, at).into_iter().map(seen).collect()
+}
+
+fn deadlines_of(due: &DueDeadlines) -> Deadlines {
+    Deadlines {
+        kind: due.kind.clone(),
+        past: due.past,
+        near: due.all.saturating_sub(due.past),
+        first: (due.first_key.clone(), due.first_at),
+    }
+}
+
+/// What the store's task says of itself.
+fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, read: &Read) {
+    let is_held = matches!(seen.owner, Owner::Elsewhere);
+    let problem = health.problem.clone();
+    seen.owner = match (health.held_since, is_held) {
+        (Some(since), _) => Owner::Here(since),
+        (None, true) => Owner::Elsewhere,
+        (None, false) => Owner::Nobody(problem.clone()),
+    };
+    if health.held_since.is_some() {
+        seen.run_problem = problem;
+    }
+    let Some(address) = &shown.webhook_address else { return };
+    let kept = read.swept.get(shown.key.as_str()).and_then(|swept| swept.watch.as_ref());
+    let heard = health.webhook.and_then(|webhook| webhook.heard_at);
+    let silence = health.webhook.and_then(|webhook| Some((webhook.silent_since?, webhook.missed)));
+    seen.webhook = Some(WebhookSeen {
+        heard_at: heard.max(kept.and_then(|watch| watch.heard_at)),
+        silence: silence.map(|(since, missed)| WebhookSilence { since, missed, address: address.clone() }),
+        elsewhere: health.webhook_elsewhere.clone(),
+        unverified: health.unverified,
+    });
+}
+
+/// What the store's client has seen of the marketplace.
+fn add_contact(seen: &mut StoreSeen, shown: &ShownStore, contact: &Contact, ahead: Option<i64>) {
+    seen.answered_at = contact.answered_at;
+    seen.ahead_seconds = ahead;
+    seen.contact = contact.exchange().and_then(|trouble| {
+        let kind = match trouble.kind {
+            TroubleKind::Unreachable => ContactKind::Unreachable,
+            TroubleKind::Errors => ContactKind::Errors,
+            TroubleKind::Throttled => ContactKind::Throttled,
+            TroubleKind::Credential | TroubleKind::ForeignLogin | TroubleKind::Scope => return None,
+        };
+        Some(ContactTrouble { kind, since: trouble.since, detail: trouble.detail.clone() })
+    });
+    seen.credential = contact.credential().map(|trouble| CredentialTrouble {
+        kind: match trouble.kind {
+            TroubleKind::ForeignLogin => CredentialKind::Foreign,
+            _ => CredentialKind::Refused,
+        },
+        since: trouble.since,
+        place: shown.password_place.clone(),
+    });
+    seen.missing_scopes = contact.scope().map(|trouble| trouble.abilities).unwrap_or_default();
+}

@@ -1,0 +1,65 @@
+//! Words for statuses, states and names of the marketplace and of ours. What the catalogue lacks is shown as it came: the
+//! marketplace may have new ones.
+
+use super::Text;
+
+fn word(family: &str, word: &str) -> Text {
+    let known = Text::new(format!("words-{family}-{}", word.replace('_', "-")));
+    if known.is_known() { known } else { Text::new("words-other").with("word", word) }
+}
+
+/// Declares the families of words.
+macro_rules! families {
+    ($($(#[$doc:meta])+ $name:ident = $family:literal),+ $(,)?) => {$(
+        $(#[$doc])+
+        pub fn $name(code: &str) -> Text {
+            word($family, code)
+        }
+    )+};
+}
+
+families! {
+    /// An order's status.
+    order_status = "order",
+    /// A shipment's status.
+    shipment_status = "shipment",
+    /// How a run ended.
+    run_state = "run",
+    /// The state of a command or push.
+    push_state = "push",
+    /// A resource of a reconciliation or audit.
+    resource = "resource",
+    /// A kind of thing, as in the change feed.
+    entity = "entity",
+    /// A lane of the request budget.
+    lane = "lane",
+    /// A sweep.
+    sweep = "sweep",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        push::PushState,
+        sync::RunState,
+        text::{Language, Locale},
+    };
+
+    #[test]
+    fn known_words_are_said_in_both_languages_and_unknown_ones_as_they_came() {
+        let said = |text: &Text| Language::ALL.map(|language| text.message(Locale::of(language)));
+        assert_eq!(said(&order_status("paid")), ["Pago", "Paid"]);
+        assert_eq!(said(&order_status("teleported")), ["teleported", "teleported"]);
+        assert_eq!(said(&sweep("webhook_test")), ["Teste do webhook", "Webhook test"]);
+    }
+
+    #[test]
+    fn every_state_of_ours_has_a_word() {
+        let states = PushState::ALL.map(|state| push_state(state.as_str()));
+        let runs =
+            [RunState::Complete, RunState::Partial, RunState::Failed].map(|state| run_state(state.as_str()));
+        let other = states.iter().chain(&runs).find(|text| text.id() == "words-other");
+        assert_eq!(other, None);
+    }
+}

@@ -1,0 +1,81 @@
+# `espelho status` and the page.
+
+status-ok = all is well
+status-unknown = state not known yet
+status-problems = { $count ->
+    [one] 1 problem
+   *[other] { $count } problems
+}
+status-warnings = { $count ->
+    [one] 1 warning
+   *[other] { $count } warnings
+}
+status-running = running for { $span }
+status-stopped = service stopped
+status-proof-marketplace = marketplace answered { $span } ago
+status-proof-database = database took a write { $span } ago
+status-proof-webhook = webhook { $span } ago
+status-no-proof = no recent proof
+status-next = next step: { $step }
+status-since = since { $time }
+status-more-alarms = … and { $count } more (espelho status --json)
+status-more-stores = … and { $count } more stores (--store KEY, --json)
+status-never = never
+status-ago = { $span } ago
+status-stores = Stores
+status-store = Store
+status-state = State
+status-state-ok = ok
+status-state-failing = failing
+status-state-warning = warning
+status-state-unknown = no proof
+status-last-run = Last reconciliation
+status-run-figures = { $seen } seen, { $changed } changed, { $failed } failed
+status-lag = Mirror's age
+status-inbox = Webhooks waiting
+status-token = Token ends in
+status-budget = Budget used
+status-waiting-requests = Requests waiting
+status-data = Data
+status-here = Here
+status-counted = Counted: here / there
+status-counted-at = { $span } ago
+status-read = Read
+status-audit = Audit: differ
+status-audit-cell = { $differing } of { $compared }, { $span } ago
+status-errors = Errors
+status-erp = What the ERP asks for
+status-table = Table
+status-open = Open
+status-oldest = Oldest
+status-failed = Failed
+status-held = Held
+status-doubtful = Doubtful
+status-step = Next step
+status-budget-title = Request budget
+status-budget-line = { $held } of { $per_minute } a minute in use; { $free } free
+status-sweeps = Sweeps
+status-sweep = Sweep
+status-every = Every
+status-per-minute = Requests/min
+status-next-in = Next in
+status-failure = Failure
+status-rarer = less often
+status-total = Total
+status-webhook-line = Last webhook: { $heard }. Last test received: { $test }.
+status-tables = Tables
+status-live = Live
+status-gone = Gone
+status-changed = Changed
+status-holder-held = held by { $owner } for { $span }
+status-holder-free = free; last held by { $owner }, { $span } ago
+status-holder-unknown = last held by { $owner }, { $span } ago
+status-unknown-store = There is no store { $store }.
+status-all-stores = All stores
+status-refresh = Refresh
+status-as-of = As of { $time }
+status-page-title-ok = ✓ espelho: all is well
+status-page-title-failing = ✗ espelho: { $count } failing
+status-page-title-unknown = – espelho
+status-local-time = { $zone } time
+status-more-rows = and { $count } more

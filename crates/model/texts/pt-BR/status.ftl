@@ -1,0 +1,81 @@
+# `espelho status` e a página.
+
+status-ok = tudo em dia
+status-unknown = estado ainda desconhecido
+status-problems = { $count ->
+    [one] 1 problema
+   *[other] { $count } problemas
+}
+status-warnings = { $count ->
+    [one] 1 aviso
+   *[other] { $count } avisos
+}
+status-running = em execução há { $span }
+status-stopped = serviço parado
+status-proof-marketplace = marketplace respondeu há { $span }
+status-proof-database = banco gravou há { $span }
+status-proof-webhook = webhook há { $span }
+status-no-proof = sem prova recente
+status-next = próximo passo: { $step }
+status-since = desde { $time }
+status-more-alarms = … e mais { $count } avisos (espelho status --json)
+status-more-stores = … e mais { $count } lojas (--store KEY, --json)
+status-never = nunca
+status-ago = há { $span }
+status-stores = Lojas
+status-store = Loja
+status-state = Estado
+status-state-ok = em dia
+status-state-failing = falha
+status-state-warning = aviso
+status-state-unknown = sem prova
+status-last-run = Última conciliação
+status-run-figures = { $seen } vistos, { $changed } mudados, { $failed } falhas
+status-lag = Espelho de há
+status-inbox = Webhooks à espera
+status-token = Token vence em
+status-budget = Limite usado
+status-waiting-requests = Chamadas à espera
+status-data = Dados
+status-here = Aqui
+status-counted = Contagem: aqui / lá
+status-counted-at = há { $span }
+status-read = Lido há
+status-audit = Auditoria: diferem
+status-audit-cell = { $differing } de { $compared }, há { $span }
+status-errors = Erros
+status-erp = O que o ERP pede
+status-table = Tabela
+status-open = Abertas
+status-oldest = A mais antiga há
+status-failed = Falhas
+status-held = Retidas
+status-doubtful = Duvidosas
+status-step = Próximo passo
+status-budget-title = Limite de chamadas
+status-budget-line = { $held } de { $per_minute } por minuto em uso; { $free } livres
+status-sweeps = Leituras periódicas
+status-sweep = Leitura
+status-every = A cada
+status-per-minute = Chamadas/min
+status-next-in = Próxima em
+status-failure = Falha
+status-rarer = mais rara
+status-total = Total
+status-webhook-line = Último webhook: { $heard }. Último teste recebido: { $test }.
+status-tables = Tabelas
+status-live = Vivos
+status-gone = Ausentes
+status-changed = Mudou há
+status-holder-held = com { $owner }, há { $span }
+status-holder-free = livre; antes com { $owner }, há { $span }
+status-holder-unknown = última com { $owner }, há { $span }
+status-unknown-store = Não há loja { $store }.
+status-all-stores = Todas as lojas
+status-refresh = Atualizar
+status-as-of = Situação de { $time }
+status-page-title-ok = ✓ espelho: tudo em dia
+status-page-title-failing = ✗ espelho: { $count } com problema
+status-page-title-unknown = – espelho
+status-local-time = horário de { $zone }
+status-more-rows = e mais { $count }

@@ -1,0 +1,71 @@
+//! What a failure of the database means for people: a full disk, a lock, no answer.
+
+use crate::Error;
+
+/// The kinds of trouble with a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseTrouble {
+    /// The disk is full.
+    Full,
+    /// Another program holds a lock.
+    Busy,
+    /// No answer, or no write is taken.
+    Unreachable,
+}
+
+impl Error {
+    /// The kind of trouble that a failed write or read tells of.
+    pub fn trouble(&self) -> DatabaseTrouble {
+        match self {
+            Self::Statement { source, .. } | Self::Connect { source, .. } => of_driver(source),
+            _ => DatabaseTrouble::Unreachable,
+        }
+    }
+}
+
+fn of_driver(error: &sqlx::Error) -> DatabaseTrouble {
+    match error {
+        sqlx::Error::Database(refusal) => of_code(&refusal.code().unwrap_or_default()),
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => DatabaseTrouble::Full,
+        _ => DatabaseTrouble::Unreachable,
+    }
+}
+
+/// SQLite's codes are numbers whose lowest byte is the primary code; PostgreSQL's have five characters.
+fn of_code(code: &str) -> DatabaseTrouble {
+    match code {
+        "53100" => return DatabaseTrouble::Full,
+        // Lock not available, deadlock.
+        "55P03" | "40P01" => return DatabaseTrouble::Busy,
+        _ if code.len() == 5 => return DatabaseTrouble::Unreachable,
+        _ => {}
+    }
+    match code.parse::<u32>().map(|code| code & 0xff) {
+        Ok(13) => DatabaseTrouble::Full,
+        Ok(5 | 6) => DatabaseTrouble::Busy,
+        _ => DatabaseTrouble::Unreachable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_both_databases_are_told_apart() {
+        for (code, kind) in [
+            ("13", DatabaseTrouble::Full),
+            ("53100", DatabaseTrouble::Full),
+            ("5", DatabaseTrouble::Busy),
+            ("517", DatabaseTrouble::Busy),
+            ("262", DatabaseTrouble::Busy),
+            ("55P03", DatabaseTrouble::Busy),
+            ("8", DatabaseTrouble::Unreachable),
+            ("25006", DatabaseTrouble::Unreachable),
+            ("57P01", DatabaseTrouble::Unreachable),
+            ("", DatabaseTrouble::Unreachable),
+        ] {
+            assert_eq!(of_code(code), kind, "{code}");
+        }
+    }
+}

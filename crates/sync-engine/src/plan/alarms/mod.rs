@@ -1,0 +1,184 @@
+//! Alarms (PRODUCT contract 4): from what was observed to the one list that every surface shows. Pure.
+//!
+//! [`decide`] is the only place that raises an alarm or calls a state `ok`. An alarm stands for one cause, however many rows or
+//! stores it hits: a marketplace that is down explains why its stores are late, so that `late` is not raised beside it.
+
+mod rows;
+mod rules;
+mod seen;
+
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use espelho_model::{StoreKey, text::Text};
+
+pub use rules::decide;
+pub use seen::{
+    ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, DatabaseKind, DatabaseTrouble, Deadlines,
+    Observations, Owner, RowState, Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
+};
+
+/// Declares the codes with their words, once.
+macro_rules! codes {
+    ($($(#[$doc:meta])+ $name:ident = $word:literal),+ $(,)?) => {
+        /// What an alarm is about. The words stand in contract 4; they are the same in every language.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[$doc])+ $name),+
+        }
+
+        impl Code {
+            /// All codes.
+            pub const ALL: &'static [Self] = &[$(Self::$name),+];
+
+            /// The word on every surface.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word),+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Nobody runs the service that should.
+    ServiceStopped = "service_stopped",
+    /// The disk of the database is full.
+    DiskFull = "disk_full",
+    /// Another program keeps the database, or a table of it, locked.
+    DatabaseBusy = "database_busy",
+    /// The database does not answer, or takes no write.
+    DatabaseUnreachable = "database_unreachable",
+    /// This machine's clock differs from the marketplace's.
+    ClockWrong = "clock_wrong",
+    /// No connection to the marketplace.
+    MarketplaceUnreachable = "marketplace_unreachable",
+    /// The marketplace answers with 5xx, or with what cannot be read.
+    MarketplaceErrors = "marketplace_errors",
+    /// The marketplace refuses requests (429) that keep to the limit.
+    Throttled = "throttled",
+    /// The marketplace refuses the store's username or password.
+    CredentialRefused = "credential_refused",
+    /// Another program logs in with the store's credential.
+    ForeignLogin = "foreign_login",
+    /// The credential lacks an ability.
+    ScopeMissing = "scope_missing",
+    /// Sweeps find changes that no delivery told.
+    WebhooksMissing = "webhooks_missing",
+    /// The webhook points to another address than the configured one.
+    WebhookElsewhere = "webhook_elsewhere",
+    /// Deliveries bear signatures of no known secret.
+    WebhooksUnverified = "webhooks_unverified",
+    /// The service runs and does not work on a store.
+    NotHeld = "not_held",
+    /// The last complete reconciliation failed, for a cause of its own.
+    RunFailed = "run_failed",
+    /// The token ends soon, and no login has renewed it.
+    TokenExpires = "token_expires",
+    /// The ERP wrote rows for a store that no configuration has.
+    UnknownStore = "unknown_store",
+    /// Rows that failed.
+    Failed = "failed",
+    /// Rows that a guard holds.
+    Held = "held",
+    /// Rows that were sent, and nothing proves what came of them.
+    Doubtful = "doubtful",
+    /// Rows that wait for longer than an hour.
+    Waiting = "waiting",
+    /// Work that is behind its promise.
+    Late = "late",
+    /// A dispatch or fiscal deadline is near, or past.
+    Deadline = "deadline",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// How bad an alarm is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something needs a person, and nothing stands still.
+    Warning,
+    /// Something does not work.
+    Failing,
+}
+
+impl Severity {
+    /// The word on every surface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Failing => "failing",
+        }
+    }
+}
+
+/// One cause that somebody should look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alarm {
+    /// What it is about.
+    pub code: Code,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The store; `None` where it concerns several, or all.
+    pub store: Option<StoreKey>,
+    /// The cause within the code, such as an error code or an address; empty where the code says all.
+    pub cause: String,
+    /// How many rows or stores it hits.
+    pub count: u64,
+    /// Since when.
+    pub since: Option<DateTime<Utc>>,
+    /// The sentence and its next step.
+    pub text: Text,
+}
+
+/// How everything is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// Everything has fresh proof.
+    Ok,
+    /// Nothing is known to be wrong, and something has no fresh proof.
+    Unknown,
+    /// The worst alarm is a warning.
+    Warning,
+    /// Something does not work.
+    Failing,
+}
+
+impl State {
+    /// All states, the best first.
+    pub const ALL: [Self; 4] = [Self::Ok, Self::Unknown, Self::Warning, Self::Failing];
+
+    /// The word on every surface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unknown => "unknown",
+            Self::Warning => "warning",
+            Self::Failing => "failing",
+        }
+    }
+
+    /// Reads the word.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// The state, the alarms, and what has no proof yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The worst of what follows.
+    pub state: State,
+    /// The alarms, the worst first.
+    pub alarms: Vec<Alarm>,
+    /// What is not known, in sentences.
+    pub unproved: Vec<Text>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Rows that somebody should know of: one alarm for each cause.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{StoreKey, text};
+
+use super::{Alarm, Code, RowState, Rows, Severity, StoreSeen};
+
+/// A row may wait for an invoice for so long before anybody need know.
+const WAITS: TimeDelta = TimeDelta::hours(1);
+
+/// The alarms of a store's rows.
+pub(super) fn of_store(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
+    let mut by_cause = BTreeMap::<(Code, &str), Rows>::new();
+    for rows in store.rows.iter().filter(|rows| is_alarming(rows, at)) {
+        let known = by_cause.entry((code(rows.state), &rows.code));
+        known.and_modify(|known| add(known, rows)).or_insert_with(|| rows.clone());
+    }
+    by_cause.into_iter().map(|((code, _), rows)| alarm(Some(&store.key), code, &rows)).collect()
+}
+
+/// The alarm of rows whose store no configuration has.
+pub(super) fn of_strangers(rows: &Rows) -> Alarm {
+    alarm(None, Code::UnknownStore, rows)
+}
+
+fn is_alarming(rows: &Rows, at: DateTime<Utc>) -> bool {
+    rows.count > 0 && (rows.state != RowState::Waiting || rows.since.is_some_and(|since| at - since >= WAITS))
+}
+
+fn code(state: RowState) -> Code {
+    match state {
+        RowState::Failed | RowState::Noted => Code::Failed,
+        RowState::Held => Code::Held,
+        RowState::Doubtful => Code::Doubtful,
+        RowState::Waiting => Code::Waiting,
+    }
+}
+
+fn add(known: &mut Rows, more: &Rows) {
+    known.count += more.count;
+    known.since = [known.since, more.since].into_iter().flatten().min();
+    // A row that failed says more than one that is done and noted.
+    known.state = known.state.min(more.state);
+}
+
+fn alarm(store: Option<&StoreKey>, code: Code, rows: &Rows) -> Alarm {
+    let severity = match rows.state {
+        RowState::Failed | RowState::Doubtful => Severity::Failing,
+        RowState::Noted | RowState::Held | RowState::Waiting => Severity::Warning,
+    };
+    let name = store.map(ToString::to_string).unwrap_or_default();
+    let (count, example, words, cause) =
+        (rows.count, rows.example.as_str(), rows.words.clone(), rows.code.as_str());
+    let text = match (code, rows.state) {
+        (Code::UnknownStore, _) => text!("alarm-unknown-store", count = count, words = words),
+        (_, RowState::Noted) => {
+            text!("alarm-noted", count = count, words = words, code = cause, store = name)
+        }
+        (Code::Held, _) => text!("alarm-held", count = count, words = words, row = example, store = name),
+        (Code::Doubtful, _) => {
+            text!("alarm-doubtful", count = count, words = words, row = example, store = name)
+        }
+        (Code::Waiting, _) => {
+            text!("alarm-waiting", count = count, words = words, row = example, store = name)
+        }
+        _ => text!("alarm-failed", count = count, words = words, code = cause, store = name),
+    };
+    let (store, cause, since) = (store.cloned(), cause.to_owned(), rows.since);
+    Alarm { code, severity, store, cause, count, since, text }
+}

@@ -1,0 +1,345 @@
+//! The rules: when an observation becomes an alarm, and when everything has proof.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{
+    StoreKey, text,
+    text::{Arg, Text},
+};
+
+use super::{
+    Alarm, Code, ContactKind, CredentialKind, DatabaseKind, Observations, Owner, ServiceSeen, Severity,
+    State, StoreSeen, Verdict, rows,
+};
+
+/// Trouble that passes sooner wakes nobody.
+const LASTS: TimeDelta = TimeDelta::seconds(20);
+/// An answer, or a write, proves for so long that the next one would go well.
+const PROVES: TimeDelta = TimeDelta::minutes(3);
+/// Below this nothing that is acknowledged could be kept for long.
+const LEAST_DISK: u64 = 32 << 20;
+/// Clocks that differ by more disagree on deadlines and on the end of a token.
+const SKEW_SECONDS: i64 = 60;
+/// With so much, signatures, tokens and windows are wrong.
+const BAD_SKEW_SECONDS: i64 = 300;
+/// Deliveries in a row that cannot be verified, and are no stray ones any more.
+const MANY_UNVERIFIED: u64 = 3;
+/// A token is renewed long before.
+const TOKEN: TimeDelta = TimeDelta::hours(24);
+/// A delivery is handled within this time.
+const INBOX: TimeDelta = TimeDelta::minutes(2);
+/// A row of the ERP is looked at within this time.
+const UNSEEN: TimeDelta = TimeDelta::minutes(5);
+/// A sweep that misses three turns is late.
+const TURNS: i32 = 3;
+/// What one turn may take besides.
+const TURN: TimeDelta = TimeDelta::minutes(2);
+/// A complete reconciliation is due every day.
+const COMPLETE: TimeDelta = TimeDelta::hours(25);
+
+/// Decides which alarms there are, and what everything amounts to.
+pub fn decide(seen: &Observations) -> Verdict {
+    let mut alarms: Vec<Alarm> = machine(seen).chain(marketplaces(seen)).collect();
+    let runs = seen.service == ServiceSeen::Running;
+    for store in &seen.stores {
+        alarms.extend(rows::of_store(store, seen.at));
+        alarms.extend(deadlines(store));
+        if runs {
+            alarms.extend(access(store, seen.at));
+            alarms.extend(webhook(store));
+            // What is down explains why its stores are late: one cause, one alarm.
+            if seen.database.is_none() && store.contact.is_none() && store.credential.is_none() {
+                alarms.extend(late(store, seen.at));
+            }
+        }
+    }
+    alarms.extend(seen.strangers.as_ref().filter(|rows| rows.count > 0).map(rows::of_strangers));
+    // The worst first; of equals, in the order of the stores.
+    alarms.sort_by_key(|alarm| (std::cmp::Reverse(alarm.severity), alarm.code));
+    let unproved = if runs { unproved(seen) } else { Vec::new() };
+    let state = match alarms.first().map(|worst| worst.severity) {
+        Some(Severity::Failing) => State::Failing,
+        Some(Severity::Warning) => State::Warning,
+        None if unproved.is_empty() && runs => State::Ok,
+        None => State::Unknown,
+    };
+    Verdict { state, alarms, unproved }
+}
+
+fn alarm(
+    code: Code,
+    severity: Severity,
+    store: Option<&StoreKey>,
+    since: Option<DateTime<Utc>>,
+    text: Text,
+) -> Alarm {
+    Alarm { code, severity, store: store.cloned(), cause: String::new(), count: 1, since, text }
+}
+
+/// The service, the database, its disk and the clock.
+fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
+    let stopped = match seen.service {
+        ServiceSeen::Running => None,
+        ServiceSeen::Silent(since) => Some((
+            since,
+            match since {
+                Some(since) => text!("alarm-service-stopped", seconds = age(seen.at, since)),
+                None => text!("alarm-service-never-started"),
+            },
+        )),
+    };
+    let stopped =
+        stopped.map(|(since, text)| alarm(Code::ServiceStopped, Severity::Failing, None, since, text));
+    [stopped, database(seen), clock(seen)].into_iter().flatten()
+}
+
+fn database(seen: &Observations) -> Option<Alarm> {
+    let is_small = seen.free_bytes.filter(|free| *free < LEAST_DISK);
+    if let Some(free) = is_small {
+        let text = text!("alarm-disk-full", mebibytes = free >> 20);
+        let since = seen.database.as_ref().map_or(seen.at, |trouble| trouble.since);
+        return Some(alarm(Code::DiskFull, Severity::Failing, None, Some(since), text));
+    }
+    let trouble = seen.database.as_ref()?;
+    let detail = trouble.detail.as_str();
+    let (code, text) = match trouble.kind {
+        DatabaseKind::Full => (Code::DiskFull, text!("alarm-disk-full", mebibytes = 0_u64)),
+        DatabaseKind::Busy => {
+            let text = match &trouble.holder {
+                Some(holder) => text!("alarm-database-busy", holder = holder),
+                None => text!("alarm-database-busy-unnamed"),
+            };
+            (Code::DatabaseBusy, text)
+        }
+        DatabaseKind::Unreachable => {
+            (Code::DatabaseUnreachable, text!("alarm-database-unreachable", detail = detail))
+        }
+    };
+    // A program may hold a lock for a moment; a full disk does not pass by itself.
+    let lasts = trouble.kind == DatabaseKind::Full || seen.at - trouble.since >= LASTS;
+    lasts.then(|| alarm(code, Severity::Failing, None, Some(trouble.since), text))
+}
+
+fn clock(seen: &Observations) -> Option<Alarm> {
+    let ahead = seen.stores.iter().filter_map(|store| store.ahead_seconds).max_by_key(|ahead| ahead.abs())?;
+    if ahead.abs() <= SKEW_SECONDS {
+        return None;
+    }
+    let severity = if ahead.abs() > BAD_SKEW_SECONDS { Severity::Failing } else { Severity::Warning };
+    let span = Arg::Seconds(ahead.abs());
+    let text = match ahead > 0 {
+        true => text!("alarm-clock-behind", span = span),
+        false => text!("alarm-clock-ahead", span = span),
+    };
+    Some(alarm(Code::ClockWrong, severity, None, None, text))
+}
+
+/// One alarm for each marketplace and kind of trouble, however many stores it hits.
+fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
+    let mut hit = BTreeMap::<(&str, Code), Vec<&StoreSeen>>::new();
+    if seen.service == ServiceSeen::Running {
+        for store in &seen.stores {
+            let lasting = store.contact.as_ref().filter(|trouble| seen.at - trouble.since >= LASTS);
+            if let Some(trouble) = lasting {
+                hit.entry((&store.base_url, contact_code(trouble.kind))).or_default().push(store);
+            }
+        }
+    }
+    let at = seen.at;
+    hit.into_iter().filter_map(move |((address, code), stores)| {
+        let first =
+            stores.iter().filter_map(|store| store.contact.as_ref()).min_by_key(|trouble| trouble.since)?;
+        let (span, detail) = (age(at, first.since), first.detail.as_str());
+        let text = match code {
+            Code::MarketplaceUnreachable => {
+                text!("alarm-marketplace-unreachable", address = address, span = span, detail = detail)
+            }
+            Code::Throttled => text!("alarm-throttled", span = span),
+            _ => text!("alarm-marketplace-errors", span = span, detail = detail),
+        };
+        let only = match &stores[..] {
+            [store] => Some(store.key.clone()),
+            _ => None,
+        };
+        let (cause, count) = (address.to_owned(), stores.len() as u64);
+        Some(Alarm {
+            code,
+            severity: Severity::Failing,
+            store: only,
+            cause,
+            count,
+            since: Some(first.since),
+            text,
+        })
+    })
+}
+
+fn contact_code(kind: ContactKind) -> Code {
+    match kind {
+        ContactKind::Unreachable => Code::MarketplaceUnreachable,
+        ContactKind::Errors => Code::MarketplaceErrors,
+        ContactKind::Throttled => Code::Throttled,
+    }
+}
+
+/// The credential, its abilities, its token, and who works on the store.
+fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
+    let (key, name) = (Some(&store.key), store.key.to_string());
+    let failing = |code, since, text| alarm(code, Severity::Failing, key, since, text);
+    let mut alarms = Vec::new();
+    if let Some(trouble) = &store.credential {
+        let place = trouble.place.as_str();
+        let (code, text) = match trouble.kind {
+            CredentialKind::Refused => (
+                Code::CredentialRefused,
+                text!("alarm-credential-refused", store = name.as_str(), place = place),
+            ),
+            CredentialKind::Foreign => {
+                (Code::ForeignLogin, text!("alarm-foreign-login", store = name.as_str()))
+            }
+        };
+        alarms.push(failing(code, Some(trouble.since), text));
+    }
+    if !store.missing_scopes.is_empty() {
+        let scopes = store.missing_scopes.join(", ");
+        let text = text!("alarm-scope-missing", store = name.as_str(), scopes = scopes);
+        alarms.push(failing(Code::ScopeMissing, None, text));
+    }
+    if let Owner::Nobody(Some(why)) = &store.owner
+        && store.credential.is_none()
+        && store.contact.is_none()
+    {
+        let text = text!("alarm-not-held", store = name.as_str(), why = why.clone());
+        alarms.push(failing(Code::NotHeld, None, text));
+    }
+    let ends = store.token_expires_at.filter(|end| *end - at < TOKEN && alarms.is_empty());
+    if let Some(end) = ends.filter(|_| store.contact.is_none()) {
+        let text = text!("alarm-token-expires", store = name.as_str(), end = end);
+        alarms.push(failing(Code::TokenExpires, None, text));
+    }
+    alarms
+}
+
+/// Whether deliveries come, come to us, and can be verified.
+fn webhook(store: &StoreSeen) -> Option<Alarm> {
+    let webhook = store.webhook.as_ref()?;
+    let (key, name) = (Some(&store.key), store.key.to_string());
+    let failing = |code, since, text| Some(alarm(code, Severity::Failing, key, since, text));
+    if let Some(registered) = &webhook.elsewhere {
+        let text = text!("alarm-webhook-elsewhere", store = name.as_str(), registered = registered);
+        return failing(Code::WebhookElsewhere, None, text);
+    }
+    if webhook.unverified >= MANY_UNVERIFIED {
+        let text = text!("alarm-webhooks-unverified", store = name.as_str(), count = webhook.unverified);
+        return failing(Code::WebhooksUnverified, None, text);
+    }
+    // Nothing is delivered while nothing happens there.
+    let silence = webhook.silence.as_ref().filter(|_| store.contact.is_none())?;
+    let (missed, address) = (silence.missed, silence.address.as_str());
+    let text = text!("alarm-webhooks-missing", store = name.as_str(), missed = missed, address = address);
+    let alarm = failing(Code::WebhooksMissing, Some(silence.since), text)?;
+    Some(Alarm { count: missed.max(1), ..alarm })
+}
+
+/// Work that is behind its promise; one alarm a store, for the worst of it.
+fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
+    let name = store.key.to_string();
+    let Owner::Here(held_since) = store.owner else { return None };
+    let inbox = store.inbox.filter(|(_, oldest)| at - *oldest > INBOX).map(|(count, oldest)| {
+        (
+            oldest,
+            count,
+            text!("alarm-late-inbox", store = name.as_str(), count = count, span = age(at, oldest)),
+        )
+    });
+    let unseen = store.unseen.filter(|(_, oldest)| at - *oldest > UNSEEN).map(|(count, oldest)| {
+        (
+            oldest,
+            count,
+            text!("alarm-late-rows", store = name.as_str(), count = count, span = age(at, oldest)),
+        )
+    });
+    let is_complete = store.complete_at.is_some();
+    let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
+        let since = sweep.succeeded_at.max(Some(held_since))?;
+        let promised = TimeDelta::seconds(sweep.every_seconds) * TURNS + TURN;
+        let sweep_name = Text::new(format!("word-sweep-{}", sweep.kind.replace('_', "-")));
+        (at - since > promised).then(|| {
+            let text =
+                text!("alarm-late-sweep", store = name.as_str(), sweep = sweep_name, span = age(at, since));
+            (since, 1, text)
+        })
+    });
+    let complete = store
+        .complete_at
+        .filter(|then| at - *then > COMPLETE)
+        .map(|then| (then, 1, text!("alarm-late-complete", store = name.as_str(), span = age(at, then))));
+    let worst =
+        inbox.into_iter().chain(unseen).chain(complete).chain(sweeps).min_by_key(|(since, ..)| *since);
+    let problem = store.run_problem.as_ref().map(|problem| {
+        let text = text!("alarm-run-failed", store = name.as_str(), why = problem.clone());
+        alarm(Code::RunFailed, Severity::Failing, Some(&store.key), None, text)
+    });
+    let late = worst.map(|(since, count, text)| Alarm {
+        count,
+        ..alarm(Code::Late, Severity::Warning, Some(&store.key), Some(since), text)
+    });
+    problem.or(late)
+}
+
+/// Dispatch and fiscal deadlines; one alarm for each kind.
+fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
+    let name = store.key.to_string();
+    store.deadlines.iter().filter(|of| of.past + of.near > 0).map(move |of| {
+        let (key, first) = &of.first;
+        let kind = Text::new(format!("word-deadline-{}", of.kind.replace('_', "-")));
+        let (severity, text) = match of.past {
+            0 => (
+                Severity::Warning,
+                text!("alarm-deadline-near", count = of.near, kind = kind, key = key, at = *first),
+            ),
+            past => (
+                Severity::Failing,
+                text!(
+                    "alarm-deadline-past",
+                    count = past,
+                    near = of.near,
+                    kind = kind,
+                    key = key,
+                    at = *first
+                ),
+            ),
+        };
+        let text = text.with("store", name.as_str());
+        let (cause, count) = (of.kind.clone(), of.past + of.near);
+        Alarm { cause, count, ..alarm(Code::Deadline, severity, Some(&store.key), Some(*first), text) }
+    })
+}
+
+/// What has no fresh proof, though nothing is known to be wrong with it.
+fn unproved(seen: &Observations) -> Vec<Text> {
+    let is_fresh = |then: Option<DateTime<Utc>>| then.is_some_and(|then| seen.at - then <= PROVES);
+    let mut unproved = Vec::new();
+    if !is_fresh(seen.written_at) {
+        unproved.push(text!("unproved-database"));
+    }
+    for store in &seen.stores {
+        let name = store.key.to_string();
+        match &store.owner {
+            Owner::Here(_) if store.complete_at.is_none() => {
+                unproved.push(text!("unproved-mirror", store = name));
+            }
+            Owner::Here(_) if !is_fresh(store.answered_at) => {
+                unproved.push(text!("unproved-marketplace", store = name));
+            }
+            Owner::Nobody(_) => unproved.push(text!("unproved-owner", store = name)),
+            Owner::Here(_) | Owner::Elsewhere => {}
+        }
+    }
+    unproved
+}
+
+fn age(at: DateTime<Utc>, then: DateTime<Utc>) -> Arg {
+    Arg::Seconds((at - then).num_seconds().max(0))
+}

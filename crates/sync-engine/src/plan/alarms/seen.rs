@@ -1,0 +1,228 @@
+//! Plain data: what was observed, with the time of each observation.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{StoreKey, text::Text};
+
+/// Everything that [`decide`](super::decide) looks at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observations {
+    /// The time of the decision.
+    pub at: DateTime<Utc>,
+    /// The service.
+    pub service: ServiceSeen,
+    /// When the database last took a write; `None` where nobody has written.
+    pub written_at: Option<DateTime<Utc>>,
+    /// The database's current trouble.
+    pub database: Option<DatabaseTrouble>,
+    /// Free bytes on the database's disk, where it is this machine's.
+    pub free_bytes: Option<u64>,
+    /// The stores of the configuration.
+    pub stores: Vec<StoreSeen>,
+    /// Rows of stores that no configuration has.
+    pub strangers: Option<Rows>,
+}
+
+/// Whether the service runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceSeen {
+    /// It answers, or is the one that asks.
+    Running,
+    /// It gives no sign of life since then; `None`: it never gave one.
+    Silent(Option<DateTime<Utc>>),
+}
+
+/// Trouble with the database, from its first failure after the last write that went well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatabaseTrouble {
+    /// Its kind.
+    pub kind: DatabaseKind,
+    /// The first failure.
+    pub since: DateTime<Utc>,
+    /// The database's own words.
+    pub detail: String,
+    /// The program that holds the lock, where it can be found.
+    pub holder: Option<String>,
+}
+
+/// The kinds of trouble with a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseKind {
+    /// The disk is full.
+    Full,
+    /// Another program holds a lock.
+    Busy,
+    /// No answer, or no write is taken.
+    Unreachable,
+}
+
+/// A store of the configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoreSeen {
+    /// Its key.
+    pub key: StoreKey,
+    /// The marketplace's address: stores of one address share a cause.
+    pub base_url: String,
+    /// Who works on it.
+    pub owner: Owner,
+    /// When the marketplace last answered usefully.
+    pub answered_at: Option<DateTime<Utc>>,
+    /// The marketplace's current trouble.
+    pub contact: Option<ContactTrouble>,
+    /// The credential's current trouble.
+    pub credential: Option<CredentialTrouble>,
+    /// Abilities that the marketplace named as missing.
+    pub missing_scopes: Vec<String>,
+    /// By how many seconds the marketplace's clock is ahead of this machine's.
+    pub ahead_seconds: Option<i64>,
+    /// The webhook; `None` where none is configured.
+    pub webhook: Option<WebhookSeen>,
+    /// The token's end.
+    pub token_expires_at: Option<DateTime<Utc>>,
+    /// Rows in a state that somebody should know of.
+    pub rows: Vec<Rows>,
+    /// Deliveries that wait: how many, and since when the oldest.
+    pub inbox: Option<(u64, DateTime<Utc>)>,
+    /// ERP rows that nobody has looked at: how many, and since when the oldest.
+    pub unseen: Option<(u64, DateTime<Utc>)>,
+    /// The sweeps.
+    pub sweeps: Vec<SweepSeen>,
+    /// When the last complete reconciliation ended.
+    pub complete_at: Option<DateTime<Utc>>,
+    /// Why the last reconciliation failed, where it did.
+    pub run_problem: Option<Text>,
+    /// Deadlines that are past, or within a day.
+    pub deadlines: Vec<Deadlines>,
+}
+
+/// Who works on a store.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Owner {
+    /// This process, since then.
+    Here(DateTime<Utc>),
+    /// Another process that lives.
+    Elsewhere,
+    /// Nobody, and why, where that is known.
+    Nobody(Option<Text>),
+}
+
+/// The marketplace's trouble, from the first failure after the last useful answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContactTrouble {
+    /// Its kind.
+    pub kind: ContactKind,
+    /// The first failure.
+    pub since: DateTime<Utc>,
+    /// A short detail: the status, or the connection's error.
+    pub detail: String,
+}
+
+/// The kinds of trouble with a marketplace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactKind {
+    /// No connection, or no answer in time.
+    Unreachable,
+    /// 5xx, or an answer that cannot be read.
+    Errors,
+    /// 429 although the limit was kept.
+    Throttled,
+}
+
+/// The credential's trouble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialTrouble {
+    /// Its kind.
+    pub kind: CredentialKind,
+    /// Since when.
+    pub since: DateTime<Utc>,
+    /// Where the password stands: the file, or the section of the store's file.
+    pub place: String,
+}
+
+/// The kinds of trouble with a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialKind {
+    /// The marketplace refuses it.
+    Refused,
+    /// Another program uses it.
+    Foreign,
+}
+
+/// A store's webhook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WebhookSeen {
+    /// When a delivery was last heard.
+    pub heard_at: Option<DateTime<Utc>>,
+    /// Deliveries that do not come.
+    pub silence: Option<WebhookSilence>,
+    /// The address at which it was registered, where that is not the configured one.
+    pub elsewhere: Option<String>,
+    /// Deliveries in a row whose signature no known secret has made.
+    pub unverified: u64,
+}
+
+/// Evidence that deliveries do not come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookSilence {
+    /// Since when.
+    pub since: DateTime<Utc>,
+    /// Changes that a sweep found and no delivery told.
+    pub missed: u64,
+    /// The configured address.
+    pub address: String,
+}
+
+/// Rows of one store that are in one state for one cause.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rows {
+    /// The state.
+    pub state: RowState,
+    /// The error code.
+    pub code: String,
+    /// How many.
+    pub count: u64,
+    /// Since when the oldest of them.
+    pub since: Option<DateTime<Utc>>,
+    /// One of them, as the command line takes it: `stock CAN-01/3`.
+    pub example: String,
+    /// The words of that one.
+    pub words: Text,
+}
+
+/// States of rows that somebody should know of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowState {
+    /// It failed, or could not be mirrored.
+    Failed,
+    /// It is done, and somebody should look at what it says.
+    Noted,
+    /// A guard holds it.
+    Held,
+    /// Nothing proves what came of it.
+    Doubtful,
+    /// It waits for something that it names.
+    Waiting,
+}
+
+/// A sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepSeen {
+    /// Its name in `sweeps.kind`.
+    pub kind: String,
+    /// Seconds between two of them, as the budget allows.
+    pub every_seconds: i64,
+    /// When what it reads was last answered and written.
+    pub succeeded_at: Option<DateTime<Utc>>,
+}
+
+/// Deadlines of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// The kind, as in `v_deadlines.kind`.
+    pub kind: String,
+    /// How many are past.
+    pub past: u64,
+    /// How many end within a day.
+    pub near: u64,
+    /// The first of them: key and time.
+    pub first: (String, DateTime<Utc>),
+}

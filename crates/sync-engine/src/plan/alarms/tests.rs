@@ -1,0 +1,303 @@
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{
+    StoreKey,
+    text::{Language, Locale, Text},
+};
+
+use super::*;
+
+fn now() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_795_000_000, 0).unwrap()
+}
+
+fn ago(seconds: i64) -> DateTime<Utc> {
+    now() - TimeDelta::seconds(seconds)
+}
+
+/// A store that is well.
+fn store(key: &str) -> StoreSeen {
+    StoreSeen {
+        key: StoreKey::new(key).unwrap(),
+        base_url: "https://m.test".into(),
+        owner: Owner::Here(ago(3_600)),
+        answered_at: Some(ago(10)),
+        contact: None,
+        credential: None,
+        missing_scopes: Vec::new(),
+        ahead_seconds: Some(1),
+        webhook: Some(WebhookSeen { heard_at: Some(ago(40)), ..WebhookSeen::default() }),
+        token_expires_at: Some(now() + TimeDelta::days(20)),
+        rows: Vec::new(),
+        inbox: None,
+        unseen: None,
+        sweeps: vec![SweepSeen { kind: "new_orders".into(), every_seconds: 60, succeeded_at: Some(ago(30)) }],
+        complete_at: Some(ago(3_000)),
+        run_problem: None,
+        deadlines: Vec::new(),
+    }
+}
+
+fn seen(stores: Vec<StoreSeen>) -> Observations {
+    Observations {
+        at: now(),
+        service: ServiceSeen::Running,
+        written_at: Some(ago(5)),
+        database: None,
+        free_bytes: Some(1 << 33),
+        stores,
+        strangers: None,
+    }
+}
+
+/// The state and the codes after a change to a store that is well.
+fn of(change: impl FnOnce(&mut StoreSeen)) -> (State, Vec<&'static str>) {
+    let mut store = store("a");
+    change(&mut store);
+    codes(&seen(vec![store]))
+}
+
+fn codes(seen: &Observations) -> (State, Vec<&'static str>) {
+    let verdict = decide(seen);
+    (verdict.state, verdict.alarms.iter().map(|alarm| alarm.code.as_str()).collect())
+}
+
+fn contact(kind: ContactKind, seconds: i64) -> Option<ContactTrouble> {
+    Some(ContactTrouble { kind, since: ago(seconds), detail: "503".into() })
+}
+
+fn rows(state: RowState, code: &str, count: u64, seconds: i64) -> Rows {
+    Rows {
+        state,
+        code: code.into(),
+        count,
+        since: Some(ago(seconds)),
+        example: "stock CAN-01/3".into(),
+        words: Text::new("w"),
+    }
+}
+
+// withstands: F134
+#[test]
+fn a_state_is_ok_only_with_fresh_proof() {
+    assert_eq!(of(|_| ()), (State::Ok, vec![]));
+    assert_eq!(of(|store| store.answered_at = Some(ago(181))).0, State::Unknown, "the answer is too old");
+    assert_eq!(of(|store| store.answered_at = None).0, State::Unknown, "nobody has answered yet");
+    assert_eq!(of(|store| store.complete_at = None).0, State::Unknown, "the mirror was never complete");
+    assert_eq!(of(|store| store.owner = Owner::Nobody(None)).0, State::Unknown, "nobody works on it");
+    assert_eq!(of(|store| store.owner = Owner::Elsewhere).0, State::Ok, "its owner says how it is");
+    let unwritten = Observations { written_at: Some(ago(181)), ..seen(vec![store("a")]) };
+    assert_eq!(decide(&unwritten).state, State::Unknown);
+    assert_eq!(decide(&unwritten).unproved.len(), 1);
+}
+
+// withstands: F134
+#[test]
+fn trouble_that_lasts_is_named_by_its_cause_and_nothing_else_is() {
+    let late = |store: &mut StoreSeen| {
+        store.sweeps[0].succeeded_at = Some(ago(9_000));
+        store.inbox = Some((7, ago(9_000)));
+    };
+    for (kind, code) in [
+        (ContactKind::Unreachable, "marketplace_unreachable"),
+        (ContactKind::Errors, "marketplace_errors"),
+        (ContactKind::Throttled, "throttled"),
+    ] {
+        let of_trouble = |seconds| {
+            of(|store| {
+                late(store);
+                store.contact = contact(kind, seconds);
+            })
+        };
+        assert_eq!(of_trouble(20), (State::Failing, vec![code]));
+        assert_eq!(of_trouble(19), (State::Ok, vec![]), "it may pass");
+    }
+    for (kind, code) in
+        [(CredentialKind::Refused, "credential_refused"), (CredentialKind::Foreign, "foreign_login")]
+    {
+        let found = of(|store| {
+            late(store);
+            let place = "/etc/espelho/stores/a.password".into();
+            store.credential = Some(CredentialTrouble { kind, since: ago(1), place });
+        });
+        assert_eq!(found, (State::Failing, vec![code]));
+    }
+    assert_eq!(of(late).1, ["late"], "without such a cause it is late");
+}
+
+#[test]
+fn a_marketplace_that_is_down_is_one_alarm_for_all_its_stores() {
+    let down = |key, address: &str| StoreSeen {
+        base_url: address.into(),
+        contact: contact(ContactKind::Unreachable, 60),
+        ..store(key)
+    };
+    let verdict = decide(&seen(vec![down("a", "https://m"), down("b", "https://m"), down("c", "https://n")]));
+    let told = verdict.alarms.iter().map(|alarm| (alarm.store.as_ref().map(StoreKey::as_str), alarm.count));
+    assert_eq!(told.collect::<Vec<_>>(), [(None, 2), (Some("c"), 1)]);
+}
+
+#[test]
+fn the_database_the_disk_and_the_clock_are_named() {
+    let database = |kind, seconds, free: u64| {
+        let trouble = DatabaseTrouble { kind, since: ago(seconds), detail: "locked".into(), holder: None };
+        codes(&Observations { database: Some(trouble), free_bytes: Some(free), ..seen(vec![store("a")]) }).1
+    };
+    let room = 1 << 30;
+    assert_eq!(database(DatabaseKind::Full, 0, room), ["disk_full"]);
+    assert_eq!(database(DatabaseKind::Busy, 20, room), ["database_busy"]);
+    assert_eq!(database(DatabaseKind::Busy, 19, room), [""; 0], "a transaction may take its time");
+    assert_eq!(database(DatabaseKind::Unreachable, 20, room), ["database_unreachable"]);
+    assert_eq!(database(DatabaseKind::Busy, 20, 5 << 20), ["disk_full"], "the disk explains it");
+    for (ahead, severity) in [
+        (60, None),
+        (-61, Some(Severity::Warning)),
+        (301, Some(Severity::Failing)),
+        (-7_200, Some(Severity::Failing)),
+    ] {
+        let mut store = store("a");
+        store.ahead_seconds = Some(ahead);
+        let found = decide(&seen(vec![store])).alarms.first().map(|alarm| (alarm.code, alarm.severity));
+        assert_eq!(found, severity.map(|severity| (Code::ClockWrong, severity)), "{ahead}");
+    }
+}
+
+#[test]
+fn a_service_that_is_silent_is_all_that_is_told_of_the_marketplace() {
+    let mut store = store("a");
+    store.contact = contact(ContactKind::Errors, 60);
+    store.sweeps[0].succeeded_at = Some(ago(9_000));
+    store.rows = vec![rows(RowState::Held, "price_jump", 1, 5)];
+    let silent = Observations { service: ServiceSeen::Silent(Some(ago(70))), ..seen(vec![store]) };
+    assert_eq!(codes(&silent), (State::Failing, vec!["service_stopped", "held"]));
+}
+
+#[test]
+fn access_that_is_missing_is_named_once() {
+    assert_eq!(of(|store| store.missing_scopes = vec!["store_products_write".into()]).1, ["scope_missing"]);
+    assert_eq!(of(|store| store.owner = Owner::Nobody(Some(Text::new("w")))).1, ["not_held"]);
+    let soon = Some(now() + TimeDelta::hours(23));
+    assert_eq!(of(|store| store.token_expires_at = soon).1, ["token_expires"]);
+    let refused = of(|store| {
+        store.token_expires_at = soon;
+        store.owner = Owner::Nobody(Some(Text::new("w")));
+        let place = "p".into();
+        store.credential = Some(CredentialTrouble { kind: CredentialKind::Refused, since: ago(1), place });
+    });
+    assert_eq!(refused.1, ["credential_refused"]);
+}
+
+// withstands: F035 F037 F050
+#[test]
+fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
+    let of_webhook = |webhook: WebhookSeen| of(|store| store.webhook = Some(webhook)).1;
+    let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
+    assert_eq!(
+        of_webhook(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() }),
+        ["webhooks_missing"]
+    );
+    let elsewhere = Some("https://other.test".into());
+    assert_eq!(
+        of_webhook(WebhookSeen { silence: silence.clone(), elsewhere, ..WebhookSeen::default() }),
+        ["webhook_elsewhere"]
+    );
+    assert_eq!(of_webhook(WebhookSeen { unverified: 3, ..WebhookSeen::default() }), ["webhooks_unverified"]);
+    assert_eq!(of_webhook(WebhookSeen { unverified: 2, ..WebhookSeen::default() }), [""; 0]);
+    let down = of(|store| {
+        store.contact = contact(ContactKind::Unreachable, 60);
+        store.webhook = Some(WebhookSeen { silence, ..WebhookSeen::default() });
+    });
+    assert_eq!(down.1, ["marketplace_unreachable"], "a marketplace that is down delivers nothing");
+}
+
+#[test]
+fn rows_are_one_alarm_for_each_cause_however_many_they_are() {
+    let found = of(|store| {
+        store.rows = vec![
+            rows(RowState::Failed, "unknown_sku", 3, 50),
+            rows(RowState::Failed, "unknown_sku", 2, 90),
+            rows(RowState::Failed, "not_found", 1, 5),
+            rows(RowState::Held, "price_jump", 4, 5),
+            rows(RowState::Doubtful, "unproved", 1, 5),
+        ];
+    });
+    assert_eq!(found, (State::Failing, vec!["failed", "failed", "doubtful", "held"]));
+    let mut store = store("a");
+    store.rows = vec![rows(RowState::Noted, "oversold", 3, 50), rows(RowState::Failed, "oversold", 2, 90)];
+    let alarm = decide(&seen(vec![store])).alarms.remove(0);
+    assert_eq!((alarm.count, alarm.since, alarm.severity), (5, Some(ago(90)), Severity::Failing));
+}
+
+#[test]
+fn a_row_may_wait_for_an_hour() {
+    let waiting = |seconds| of(|store| store.rows = vec![rows(RowState::Waiting, "invoice", 1, seconds)]);
+    assert_eq!(waiting(3_599), (State::Ok, vec![]));
+    assert_eq!(waiting(3_600), (State::Warning, vec!["waiting"]));
+}
+
+#[test]
+fn rows_of_a_store_that_nobody_has_are_told() {
+    let strangers = Some(rows(RowState::Failed, "unknown_store", 2, 5));
+    let seen = Observations { strangers, ..seen(vec![store("a")]) };
+    assert_eq!(codes(&seen), (State::Failing, vec!["unknown_store"]));
+}
+
+#[test]
+fn late_is_the_worst_of_what_is_behind_its_promise() {
+    assert_eq!(of(|store| store.inbox = Some((1, ago(120)))).1, [""; 0]);
+    assert_eq!(of(|store| store.inbox = Some((1, ago(121)))), (State::Warning, vec!["late"]));
+    assert_eq!(of(|store| store.unseen = Some((9, ago(301)))).1, ["late"]);
+    assert_eq!(of(|store| store.sweeps[0].succeeded_at = Some(ago(300))).1, [""; 0]);
+    assert_eq!(of(|store| store.sweeps[0].succeeded_at = Some(ago(301))).1, ["late"]);
+    assert_eq!(of(|store| store.complete_at = Some(ago(25 * 3_600 + 1))).1, ["late"]);
+    let begun = of(|store| {
+        store.owner = Owner::Here(ago(60));
+        store.sweeps[0].succeeded_at = Some(ago(90_000));
+    });
+    assert_eq!(begun.1, [""; 0], "what was not read while the service was off is read now");
+    assert_eq!(of(|store| store.run_problem = Some(Text::new("w"))).1, ["run_failed"]);
+}
+
+#[test]
+fn deadlines_are_told_by_kind() {
+    let deadline = |past, near| {
+        of(|store| {
+            let (kind, first) = ("ship_by".to_owned(), ("000123".to_owned(), ago(60)));
+            store.deadlines = vec![Deadlines { kind, past, near, first }];
+        })
+    };
+    assert_eq!(deadline(0, 0), (State::Ok, vec![]));
+    assert_eq!(deadline(0, 2), (State::Warning, vec!["deadline"]));
+    assert_eq!(deadline(1, 2), (State::Failing, vec!["deadline"]));
+}
+
+#[test]
+fn every_alarm_has_words_and_a_next_step_in_both_languages() {
+    let mut all = seen(vec![store("a"), store("b")]);
+    all.strangers = Some(rows(RowState::Failed, "unknown_store", 2, 5));
+    all.stores[0].deadlines =
+        vec![Deadlines { kind: "ship_by".into(), past: 1, near: 0, first: ("000123".into(), ago(5)) }];
+    all.stores[0].rows =
+        [RowState::Failed, RowState::Noted, RowState::Held, RowState::Doubtful, RowState::Waiting]
+            .map(|state| rows(state, state_name(state), 1, 9_000))
+            .to_vec();
+    all.stores[1].contact = contact(ContactKind::Errors, 60);
+    all.stores[1].ahead_seconds = Some(900);
+    for alarm in decide(&all).alarms {
+        for language in Language::ALL {
+            let (words, next) =
+                (alarm.text.message(Locale::of(language)), alarm.text.next(Locale::of(language)));
+            assert!(alarm.text.is_known() && !words.contains('{') && !words.contains('$'), "{words}");
+            assert!(next.is_some_and(|next| !next.contains('{')), "{}", alarm.text.id());
+        }
+    }
+}
+
+fn state_name(state: RowState) -> &'static str {
+    match state {
+        RowState::Failed => "failed",
+        RowState::Noted => "noted",
+        RowState::Held => "held",
+        RowState::Doubtful => "doubtful",
+        RowState::Waiting => "waiting",
+    }
+}
