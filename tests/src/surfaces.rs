@@ -11,8 +11,8 @@ use tokio::process::Command;
 
 use crate::{Mirror, Running};
 
-/// The codes of alarms, as the contract names them.
-pub const CODES: [&str; 21] = [
+/// The codes of alarms.
+pub const CODES: [&str; 25] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -22,6 +22,10 @@ pub const CODES: [&str; 21] = [
     "scope_missing",
     "webhooks_missing",
     "webhook_elsewhere",
+    "webhooks_unverified",
+    "not_held",
+    "run_failed",
+    "token_expires",
     "disk_full",
     "database_busy",
     "database_unreachable",
@@ -222,7 +226,7 @@ fn codes_of_metrics(text: &str) -> BTreeSet<String> {
 /// The codes that a text for people names as such.
 ///
 /// Most are words that nobody writes otherwise. The plain English ones count only between marks (`<code>late</code>`, `"late"`,
-/// `(late)`, `[late]`), or as the first word of a line behind its sign.
+/// `(late)`, `[late]`), behind the word alarm, or as the first word of a line behind its sign.
 fn codes_in_text(text: &str) -> BTreeSet<String> {
     CODES.into_iter().filter(|code| text.lines().any(|line| names(line, code))).map(str::to_owned).collect()
 }
@@ -238,7 +242,7 @@ fn names(line: &str, code: &str) -> bool {
         let is_marked =
             left.is_some_and(|c| "<>([\"`=".contains(c)) && right.is_some_and(|c| "<)]\"`".contains(c));
         let is_first = !before.chars().any(char::is_alphanumeric) && !before.is_empty();
-        code.contains('_') || is_marked || is_first
+        code.contains('_') || is_marked || is_first || before.ends_with("alarm ")
     })
 }
 
@@ -255,6 +259,7 @@ mod tests {
             ("<div class=\"failed-rows\">late: 2 failed, 1 held</div>", &[]),
             ("translated, failed, not-held", &[]),
             ("(held) e [doubtful]", &["doubtful", "held"]),
+            ("[!] alarm throttled loja-1: failed", &["throttled"]),
             ("webhooks_missing_total 3", &[]),
         ] {
             assert_eq!(codes_in_text(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
@@ -270,8 +275,8 @@ mod tests {
 
     #[test]
     fn commands_are_found_in_the_next_step() {
-        let text = "veja `espelho held`; depois espelho release price A-1/1.";
-        assert_eq!(commands_in(text), [vec!["held"], vec!["release", "price", "A-1/1"]]);
+        let text = "veja `espelho held`; depois espelho release price A-1/1 ou espelho pause.";
+        assert_eq!(commands_in(text), [vec!["held"], vec!["release", "price", "A-1/1"], vec!["pause"]]);
         assert!(commands_in("corrija a senha").is_empty());
     }
 }

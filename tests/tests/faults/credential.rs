@@ -47,7 +47,9 @@ async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed
     let mut stage = right;
     stage.write_password("errada-errada-errada");
     stage.start();
-    let mut watch = stage.watch("wrong password, no token", "credential_refused").beside(&["late"]);
+    // The view misses the service until its first beat.
+    let mut watch =
+        stage.watch("wrong password, no token", "credential_refused").beside(&["late", "service_stopped"]);
     let alarm = watch.raised().await;
     let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
     assert!(named.contains("loja-1.password"), "the file is named: {alarm:?}");

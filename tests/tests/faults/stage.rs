@@ -6,7 +6,9 @@ use espelho_sandbox::{Control, NewOrder, Options, Sandbox};
 use espelho_tests::{
     ClockSkew, Gateway, Installation, Kind, Mirror, Surface, Surfaces,
     installation::{STORE, free_address},
-    sandbox_of, until,
+    sandbox_of,
+    surfaces::Alarm,
+    until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
@@ -179,22 +181,33 @@ impl Stage {
         format!("{}\n{}", ended.stdout, ended.stderr)
     }
 
-    /// Waits until `espelho status` ends with 0, and checks that no surface has anything to say.
+    /// Types the command of this name that an alarm's next step prints.
+    pub(crate) async fn types_printed(&self, alarm: &Alarm, name: &str) {
+        let printed = alarm.commands();
+        let command = printed.iter().find(|words| words[0] == name);
+        let command = command.unwrap_or_else(|| panic!("espelho {name} is printed: {alarm:?}"));
+        self.types(&command.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    }
+
+    /// Waits until `espelho status` ends with 0, and no surface has anything to say.
     pub(crate) async fn is_well(&self) {
         let mut last = String::new();
-        let well = until("status ends with 0", async || {
+        let well = until("all is well", async || {
             let (code, status) = self.surfaces.status().await;
-            let state =
-                status.as_ref().and_then(|status| status["state"].as_str()).unwrap_or_default().to_owned();
+            let is_ok = status.as_ref().is_some_and(|status| status["state"] == "ok");
             last = status.map(|status| status.to_string()).unwrap_or_default();
-            code == 0 && state == "ok"
+            if code != 0 || !is_ok {
+                return false;
+            }
+            let shown = self.surfaces.read_all().await;
+            last = format!(
+                "{:?}",
+                shown.iter().map(|(surface, shown)| (surface, &shown.codes)).collect::<Vec<_>>()
+            );
+            shown.values().all(|shown| shown.codes.is_empty())
         });
         if tokio::time::timeout(std::time::Duration::from_secs(110), well).await.is_err() {
             panic!("all should be well: {last}");
-        }
-        for (surface, shown) in self.surfaces.read_all().await {
-            // The command line answers from what it finds itself; a page may be a moment older.
-            assert!(shown.codes.is_empty(), "all is well, but {surface:?} shows {}", shown.text);
         }
     }
 

@@ -72,11 +72,6 @@ impl Watch<'_> {
 
     /// Waits until every surface names it, and none anything else. Gives the alarm.
     pub(crate) async fn raised(&mut self) -> Alarm {
-        if std::env::var_os("DRY").is_some() {
-            return Alarm(
-                serde_json::json!({"text": "NF-e python erp-de-teste loja-1.password store_products_read", "next": "espelho webhook move loja-1"}),
-            );
-        } // TEMPORARY
         let mut open: Vec<Surface> =
             Surface::ALL.into_iter().filter(|surface| !self.silent.contains(surface)).collect();
         let mut last = BTreeMap::new();
@@ -94,8 +89,9 @@ impl Watch<'_> {
             }
             assert!(
                 self.since.elapsed() < self.longest,
-                "{} is not raised on {open:?}: {last:#?}",
-                self.code
+                "{} is not raised on {open:?}: {}",
+                self.code,
+                told(&last)
             );
         }
         self.raised_after = self.since.elapsed().as_secs_f64();
@@ -126,10 +122,6 @@ impl Watch<'_> {
 
     /// Waits until no surface shows it any more, and `espelho status` ends with 0. Writes the line of the table.
     pub(crate) async fn cleared(mut self) {
-        if std::env::var_os("DRY").is_some() {
-            eprintln!("dry {}", self.code);
-            return;
-        } // TEMPORARY
         let mut open: BTreeSet<Surface> = Surface::ALL.into();
         let mut last = BTreeMap::new();
         let mut ticks = tokio::time::interval(INTERVAL);

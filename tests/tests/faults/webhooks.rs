@@ -51,11 +51,10 @@ async fn an_address_that_is_anothers_is_named_and_moved_by_the_printed_command(k
     // A copy of that installation, database included, with an address of its own.
     stage.write_store(&Setting::default());
     stage.start();
-    let mut watch = stage.watch("webhook is another's", "webhook_elsewhere");
+    // The view misses the service until its first beat.
+    let mut watch = stage.watch("webhook is another's", "webhook_elsewhere").beside(&["service_stopped"]);
     let alarm = watch.raised().await;
-    let printed = alarm.commands();
-    let step = printed.first().unwrap_or_else(|| panic!("a command is printed: {alarm:?}"));
-    stage.types(&step.iter().map(String::as_str).collect::<Vec<_>>()).await;
+    stage.types_printed(&alarm, "webhook").await;
     watch.ends();
     watch.cleared().await;
 }
