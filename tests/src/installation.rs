@@ -43,6 +43,15 @@ pub fn binary() -> PathBuf {
     binary
 }
 
+/// An address of this machine with a port that was free a moment ago.
+///
+/// # Panics
+/// When there is none.
+pub fn free_address() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("a bound port")
+}
+
 /// `DIR/espelho.toml`, `DIR/stores/*.toml` and a database of their own; all of it goes when this is dropped.
 pub struct Installation {
     dir: TempDir,
@@ -94,10 +103,15 @@ impl Installation {
     /// Writes `espelho.toml` with a port that was free a moment ago, for tests in which a command looks for the service;
     /// gives the address of the pages.
     pub fn write_main_with_known_port(&self) -> String {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("a bound port");
+        self.write_main_with_known_port_and("")
+    }
+
+    /// The same with further lines.
+    pub fn write_main_with_known_port_and(&self, more: &str) -> String {
+        let address = free_address();
         let url = self.database.url();
-        self.write("espelho.toml", &format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"{address}\"\n"));
+        let main = format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"{address}\"\n{more}");
+        self.write("espelho.toml", &main);
         format!("http://{address}")
     }
 

@@ -7,11 +7,14 @@
 //! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client),
 //! [`converge`] (whether a mirror has become what the marketplace is), [`pages`] (a running service as others see it),
 //! [`ledger`] (what the API document says, and which test proves it), [`catalogue`] (what goes wrong, and which test
-//! shows it), [`pushkill`] (a service that is killed while an ERP writes).
+//! shows it), [`pushkill`] (a service that is killed while an ERP writes), [`surfaces`] (every place that shows alarms),
+//! [`gateway`] (the way to the marketplace, cut and mended), [`clock_skew`] (programs that are told another time).
 
 pub mod callers;
 pub mod catalogue;
+pub mod clock_skew;
 pub mod converge;
+pub mod gateway;
 pub mod installation;
 pub mod ledger;
 pub mod levels;
@@ -23,15 +26,19 @@ pub mod random;
 pub mod seller;
 pub mod shop;
 pub mod signals;
+pub mod surfaces;
 pub mod tiers;
 pub mod truth;
 
+pub use clock_skew::ClockSkew;
+pub use gateway::Gateway;
 pub use installation::{Installation, Outcome, Running};
 pub use marketplace::{sandbox, sandbox_of};
 pub use mirror::{Kind, Mirror, Row};
 pub use random::Random;
 pub use seller::Seller;
 pub use shop::{Call, Reply, Shop};
+pub use surfaces::{Surface, Surfaces};
 
 /// Makes two tests of each function that takes a [`Kind`]: one on SQLite, one on PostgreSQL.
 #[macro_export]

@@ -135,19 +135,7 @@ impl Mirror {
 
     /// What a query gives, every column of it being text; sorted.
     pub async fn ask(&self, sql: &str) -> Vec<Row> {
-        let sql = AssertSqlSafe(sql.to_owned());
-        let mut rows: Vec<Row> = match self {
-            Self::Sqlite(pool) => {
-                let rows = sqlx::query(sql).fetch_all(pool).await.expect("the query works");
-                rows.iter().map(|row| cells(row, |at| row.get(at))).collect()
-            }
-            Self::Postgres(pool) => {
-                let rows = sqlx::query(sql).fetch_all(pool).await.expect("the query works");
-                rows.iter().map(|row| cells(row, |at| row.get(at))).collect()
-            }
-        };
-        rows.sort();
-        rows
+        self.read(sql).await.expect("the query works")
     }
 
     /// How many rows a table has that are not gone.
@@ -175,12 +163,28 @@ impl Mirror {
 
     /// The same where the tables may not be there yet: nothing then.
     pub async fn try_ask(&self, sql: &str) -> Vec<Row> {
-        let checked = AssertSqlSafe(sql.to_owned());
-        let works = match self {
-            Self::Sqlite(pool) => sqlx::query(checked).fetch_all(pool).await.is_ok(),
-            Self::Postgres(pool) => sqlx::query(checked).fetch_all(pool).await.is_ok(),
+        self.read(sql).await.unwrap_or_default()
+    }
+
+    /// The same where the query may not be answered: `None` then.
+    pub async fn asked(&self, sql: &str) -> Option<Vec<Row>> {
+        self.read(sql).await.ok()
+    }
+
+    async fn read(&self, sql: &str) -> sqlx::Result<Vec<Row>> {
+        let sql = AssertSqlSafe(sql.to_owned());
+        let mut rows: Vec<Row> = match self {
+            Self::Sqlite(pool) => {
+                let rows = sqlx::query(sql).fetch_all(pool).await?;
+                rows.iter().map(|row| cells(row, |at| row.get(at))).collect()
+            }
+            Self::Postgres(pool) => {
+                let rows = sqlx::query(sql).fetch_all(pool).await?;
+                rows.iter().map(|row| cells(row, |at| row.get(at))).collect()
+            }
         };
-        if works { self.ask(sql).await } else { Vec::new() }
+        rows.sort();
+        Ok(rows)
     }
 
     /// Changes the database behind espelho's back.

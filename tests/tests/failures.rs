@@ -24,10 +24,10 @@ fn every_failure_of_the_catalogue_is_shown_or_says_what_it_waits_for() {
 }
 
 #[test]
-fn the_catalogue_has_every_number_from_1_to_133() {
+fn the_catalogue_has_every_number_from_1_to_155() {
     let catalogue = Catalogue::read(&root());
     let ids = catalogue.areas.iter().flat_map(|area| &area.failures).map(|failure| failure.id.clone());
-    let expected: Vec<String> = (1..=133).map(|n| format!("F{n:03}")).collect();
+    let expected: Vec<String> = (1..=155).map(|n| format!("F{n:03}")).collect();
     assert_eq!(ids.collect::<Vec<_>>(), expected);
 }
 

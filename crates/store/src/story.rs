@@ -351,7 +351,7 @@ fn called(effects: Vec<Effect>) -> impl Iterator<Item = Event> {
 
 /// Whether a body names a word, not as part of a longer one.
 fn names(body: &[u8], word: &[u8]) -> bool {
-    let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let is_part = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let stands_alone = |at: usize| {
         !is_part(at.checked_sub(1).and_then(|at| body.get(at))) && !is_part(body.get(at + word.len()))
     };

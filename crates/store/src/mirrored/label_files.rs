@@ -236,7 +236,7 @@ impl Store {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read the labels of an order", OF_ORDER, values).await?;
         let label = |row: &Row| {
-            let failure = row.optional_text(3)?.zip(row.optional_text(4)?).map(|(code, error)| (code, error));
+            let failure = row.optional_text(3)?.zip(row.optional_text(4)?);
             let hint = row.optional_text(5)?.unwrap_or_default();
             Ok(LabelFile {
                 label: LabelId::new(row.text(0)?),

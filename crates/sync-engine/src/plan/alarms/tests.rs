@@ -186,7 +186,7 @@ fn access_that_is_missing_is_named_once() {
     assert_eq!(refused.1, ["credential_refused"]);
 }
 
-// withstands: F035 F037 F050
+// withstands: F035, F037, F050
 #[test]
 fn webhooks_that_do_not_come_go_elsewhere_or_cannot_be_verified_are_told() {
     let of_webhook = |webhook: WebhookSeen| of(|store| store.webhook = Some(webhook)).1;

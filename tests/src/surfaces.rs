@@ -1,0 +1,282 @@
+//! Everything that says how an installation is, read at once: the command line, the service's pages, the metrics, the database.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::process::Command;
+
+use crate::{Mirror, Running};
+
+/// The codes of alarms.
+pub const CODES: [&str; 25] = [
+    "service_stopped",
+    "marketplace_unreachable",
+    "marketplace_errors",
+    "throttled",
+    "credential_refused",
+    "foreign_login",
+    "scope_missing",
+    "webhooks_missing",
+    "webhook_elsewhere",
+    "webhooks_unverified",
+    "not_held",
+    "run_failed",
+    "token_expires",
+    "disk_full",
+    "database_busy",
+    "database_unreachable",
+    "clock_wrong",
+    "unknown_store",
+    "failed",
+    "held",
+    "doubtful",
+    "waiting",
+    "late",
+    "deadline",
+    "paused",
+];
+
+/// A page of the service that does not come within this time is none.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// A place where alarms are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Surface {
+    /// `/status`
+    Http,
+    /// `/`
+    Page,
+    /// `/readyz?verbose`
+    Ready,
+    /// `/metrics`
+    Metrics,
+    /// The view `v_alarms`.
+    View,
+    /// `espelho status --json`
+    Status,
+    /// `espelho doctor`
+    Doctor,
+}
+
+impl Surface {
+    /// All of them, the cheap ones first.
+    pub const ALL: [Self; 7] =
+        [Self::Http, Self::Page, Self::Ready, Self::Metrics, Self::View, Self::Status, Self::Doctor];
+    /// What the service itself shows.
+    pub const OF_SERVICE: [Self; 4] = [Self::Http, Self::Page, Self::Ready, Self::Metrics];
+}
+
+/// Makes the command `espelho ARGUMENTS` of an installation.
+pub type Commands = Box<dyn Fn(&[&str]) -> Command + Send + Sync>;
+
+/// The surfaces of an installation.
+pub struct Surfaces {
+    base: String,
+    mirror: Option<Mirror>,
+    commands: Commands,
+    http: reqwest::Client,
+}
+
+/// What one surface shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// The codes of its alarms.
+    pub codes: BTreeSet<String>,
+    /// What it said, for a test that fails.
+    pub text: String,
+}
+
+/// An alarm, as `/status` and `espelho status --json` spell it.
+#[derive(Clone, Debug)]
+pub struct Alarm(pub Value);
+
+impl Alarm {
+    /// A member that is text; empty where it is absent.
+    pub fn text(&self, name: &str) -> &str {
+        self.0[name].as_str().unwrap_or_default()
+    }
+
+    /// The commands that its next step names, without the program's name.
+    pub fn commands(&self) -> Vec<Vec<String>> {
+        commands_in(self.text("next"))
+    }
+}
+
+/// `espelho …` in a text for people, to the end of the command.
+pub fn commands_in(text: &str) -> Vec<Vec<String>> {
+    let ends = |c: char| matches!(c, ';' | '`' | ',' | '\n' | ')' | '»' | '"' | ':' | '(');
+    let commands = text.split("espelho ").skip(1).map(|rest| rest.split(ends).next().unwrap_or_default());
+    let words =
+        commands.map(|command| command.split_whitespace().map(|w| w.trim_end_matches('.').to_owned()));
+    words.map(Iterator::collect).filter(|words: &Vec<String>| !words.is_empty()).collect()
+}
+
+impl Surfaces {
+    /// The surfaces of an installation whose service has its pages at `base`. Without a `mirror` the view is not read.
+    ///
+    /// # Panics
+    /// When there can be no HTTP client.
+    pub fn of(base: &str, mirror: Option<Mirror>, commands: Commands) -> Self {
+        // Another test of this process may have installed it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder().no_proxy().timeout(LONGEST).build().expect("a client");
+        Self { base: base.to_owned(), mirror, commands, http }
+    }
+
+    /// What a surface shows; `None` where it does not answer.
+    pub async fn read(&self, surface: Surface) -> Option<Shown> {
+        match surface {
+            Surface::Http => {
+                let text = self.page("/status").await?.1;
+                Some(Shown { codes: codes_of_json(&serde_json::from_str(&text).ok()?), text })
+            }
+            Surface::Page => {
+                self.page("/").await.map(|(_, text)| Shown { codes: codes_in_text(&text), text })
+            }
+            Surface::Ready => {
+                let (_, text) = self.page("/readyz?verbose").await?;
+                Some(Shown { codes: codes_in_text(&text), text })
+            }
+            Surface::Metrics => {
+                let (_, text) = self.page("/metrics").await?;
+                let lines = text.lines().filter(|line| line.starts_with("espelho_alarm"));
+                let text = lines.collect::<Vec<_>>().join("\n");
+                Some(Shown { codes: codes_of_metrics(&text), text })
+            }
+            Surface::View => self.view().await,
+            Surface::Status => {
+                let (_, status) = self.status().await;
+                status.map(|status| Shown { codes: codes_of_json(&status), text: status.to_string() })
+            }
+            Surface::Doctor => {
+                let ended = Running::of((self.commands)(&["doctor"])).end().await;
+                let text = format!("{}\n{}", ended.stdout, ended.stderr);
+                Some(Shown { codes: codes_in_text(&text), text })
+            }
+        }
+    }
+
+    /// All surfaces that answer.
+    pub async fn read_all(&self) -> BTreeMap<Surface, Shown> {
+        let mut all = BTreeMap::new();
+        for surface in Surface::ALL {
+            if let Some(shown) = self.read(surface).await {
+                all.insert(surface, shown);
+            }
+        }
+        all
+    }
+
+    /// `espelho status --json`: its exit code and its object.
+    pub async fn status(&self) -> (i32, Option<Value>) {
+        let ended = Running::of((self.commands)(&["status", "--json"])).end().await;
+        (ended.code, serde_json::from_str(&ended.stdout).ok())
+    }
+
+    /// An alarm of the service, as `/status` spells it; from the command line where no service answers.
+    pub async fn alarm(&self, code: &str) -> Option<Alarm> {
+        let status = match self.page("/status").await {
+            Some((_, text)) => serde_json::from_str(&text).ok()?,
+            None => self.status().await.1?,
+        };
+        let alarms = status["alarms"].as_array()?;
+        alarms.iter().find(|alarm| alarm["code"] == code).cloned().map(Alarm)
+    }
+
+    /// A page of the service: status and text.
+    pub async fn page(&self, path: &str) -> Option<(u16, String)> {
+        let request = self.http.get(format!("{}{path}", self.base));
+        #[expect(clippy::disallowed_methods, reason = "this is no call of the marketplace's API")]
+        let response = request.send().await.ok()?;
+        Some((response.status().as_u16(), response.text().await.ok()?))
+    }
+
+    async fn view(&self) -> Option<Shown> {
+        let rows = self.mirror.as_ref()?.asked("SELECT DISTINCT code FROM v_alarms").await?;
+        let codes: BTreeSet<String> = rows.into_iter().filter_map(|mut row| row.remove("code")).collect();
+        Some(Shown { text: format!("{codes:?}"), codes })
+    }
+}
+
+impl fmt::Debug for Surfaces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Surfaces").field(&self.base).finish()
+    }
+}
+
+fn codes_of_json(status: &Value) -> BTreeSet<String> {
+    let alarms = status["alarms"].as_array().into_iter().flatten();
+    alarms.filter_map(|alarm| alarm["code"].as_str().map(str::to_owned)).collect()
+}
+
+/// Codes whose gauge is 1 or more.
+fn codes_of_metrics(text: &str) -> BTreeSet<String> {
+    let of = |line: &str| {
+        let (labels, value) = line.strip_prefix("espelho_alarm{")?.rsplit_once("} ")?;
+        let code = labels.split("code=\"").nth(1)?.split('"').next()?;
+        (value.trim().parse::<f64>().ok()? >= 1.0).then(|| code.to_owned())
+    };
+    text.lines().filter_map(of).collect()
+}
+
+/// The codes that a text for people names as such.
+///
+/// Most are words that nobody writes otherwise. The plain English ones count only between marks (`<code>late</code>`, `"late"`,
+/// `(late)`, `[late]`), behind the word alarm, or as the first word of a line behind its sign.
+fn codes_in_text(text: &str) -> BTreeSet<String> {
+    CODES.into_iter().filter(|code| text.lines().any(|line| names(line, code))).map(str::to_owned).collect()
+}
+
+fn names(line: &str, code: &str) -> bool {
+    let within = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    line.match_indices(code).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + code.len()..]);
+        let (left, right) = (before.chars().next_back(), after.chars().next());
+        if left.is_some_and(within) || right.is_some_and(within) {
+            return false;
+        }
+        let is_marked =
+            left.is_some_and(|c| "<>([\"`=".contains(c)) && right.is_some_and(|c| "<)]\"`".contains(c));
+        let is_first = !before.chars().any(char::is_alphanumeric) && !before.is_empty();
+        code.contains('_') || is_marked || is_first || before.ends_with("alarm ")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{codes_in_text, codes_of_metrics, commands_in};
+
+    #[test]
+    fn codes_are_told_from_ordinary_words() {
+        for (text, expected) in [
+            ("<p>…</p> <code>late</code>", &["late"][..]),
+            ("[-] failed: 2 rows of erp_stock", &["failed"]),
+            ("✗ disk_full  o disco está cheio", &["disk_full"]),
+            ("<div class=\"failed-rows\">late: 2 failed, 1 held</div>", &[]),
+            ("translated, failed, not-held", &[]),
+            ("(held) e [doubtful]", &["doubtful", "held"]),
+            ("[!] alarm throttled loja-1: failed", &["throttled"]),
+            ("webhooks_missing_total 3", &[]),
+        ] {
+            assert_eq!(codes_in_text(text).into_iter().collect::<Vec<_>>(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_alarm_of_zero_rows_is_none() {
+        let text =
+            "espelho_alarm{store=\"loja-1\",code=\"held\"} 2\nespelho_alarm{store=\"\",code=\"late\"} 0";
+        assert_eq!(codes_of_metrics(text).into_iter().collect::<Vec<_>>(), ["held"]);
+    }
+
+    #[test]
+    fn commands_are_found_in_the_next_step() {
+        let text = "veja `espelho held`; depois espelho release price A-1/1 ou espelho pause.";
+        assert_eq!(commands_in(text), [vec!["held"], vec!["release", "price", "A-1/1"], vec!["pause"]]);
+        assert!(commands_in("corrija a senha").is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! A credential that is wrong, used by another program, or may not do what it should.
+
+use std::time::Duration;
+
+use espelho_tests::{Kind, Surface, Surfaces, installation::STORE, on_both_databases, truth::Reader, until};
+
+use crate::stage::{Setting, Stage};
+
+on_both_databases![
+    a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_by_all_once_it_has_ended,
+    a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed,
+    a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it,
+    an_ability_that_the_token_lacks_is_named,
+];
+
+const NEW: &str = "uma-senha-bem-nova";
+
+// withstands: F134, F137, F146
+async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_by_all_once_it_has_ended(
+    kind: Kind,
+) {
+    let stage = Stage::on(kind).await;
+    let logins = stage.sandbox.stats().logins;
+    assert!(stage.control().set_password(STORE, NEW));
+    // Nobody can know it without a login: nothing is wrong yet, and nothing is said to be right.
+    let (code, text) = doctor(&stage.surfaces, &stage, &["doctor"]).await;
+    assert!(!text.contains("credential_refused"), "{code}: {text}");
+    assert!(!is_green_about_the_password(&text), "{text}");
+    assert_eq!(stage.sandbox.stats().logins, logins, "a doctor logs in only where it is told to");
+    let (code, text) = doctor(&stage.surfaces, &stage, &["doctor", "--login"]).await;
+    assert!(code != 0 && text.contains("credential_refused"), "{code}: {text}");
+
+    assert!(stage.control().kill_token(STORE));
+    let mut watch = stage.watch("wrong password, token ended", "credential_refused").beside(&["late"]);
+    let alarm = watch.raised().await;
+    let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
+    assert!(named.contains("loja-1.password"), "the file is named: {alarm:?}");
+    stage.write_password(NEW);
+    watch.ends();
+    watch.cleared().await;
+}
+
+// withstands: F134, F146
+async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed(kind: Kind) {
+    let right = Stage::prepared(kind, Setting::default()).await;
+    let password = right.sandbox.stores().remove(0).password;
+    let mut stage = right;
+    stage.write_password("errada-errada-errada");
+    stage.start();
+    // The view misses the service until its first beat.
+    let mut watch =
+        stage.watch("wrong password, no token", "credential_refused").beside(&["late", "service_stopped"]);
+    let alarm = watch.raised().await;
+    let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
+    assert!(named.contains("loja-1.password"), "the file is named: {alarm:?}");
+    stage.write_password(&password);
+    watch.ends();
+    watch.cleared().await;
+}
+
+// withstands: F082, F134
+async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it(kind: Kind) {
+    // A token that is no longer good is noticed by the next call.
+    let often = || Setting { main: "[schedule]\nnew_orders = 2\n".to_owned(), ..Setting::default() };
+    let stage = Stage::with(kind, often()).await;
+    let mut watch = stage.watch("token stolen", "foreign_login").beside(&["late"]);
+    // Another program logs in each time that our token is accepted, until we do not log in any more.
+    for _ in 0..4 {
+        let logins = stage.sandbox.stats().logins;
+        // Five logins a minute are the most that anybody may try.
+        assert!(stage.control().forward(61));
+        Reader::log_in(&stage.sandbox).await;
+        let fought = until("the token is asked for again, or the other program is named", async || {
+            stage.sandbox.stats().logins > logins + 1 || stage.surfaces.alarm("foreign_login").await.is_some()
+        });
+        tokio::time::timeout(Duration::from_secs(90), fought).await.unwrap();
+        if stage.surfaces.alarm("foreign_login").await.is_some() {
+            break;
+        }
+        // The clock of the promise starts with the last of them.
+        watch.ends();
+    }
+    watch.raised().await;
+    // The step: a credential for each program.
+    let own = stage.control().add_credential(STORE).unwrap();
+    stage.write_store_as(&own.username, &often());
+    stage.write_password(&own.password);
+    stage.reload();
+    watch.ends();
+    watch.cleared().await;
+}
+
+// withstands: F089, F134
+async fn an_ability_that_the_token_lacks_is_named(kind: Kind) {
+    let stage = Stage::with(kind, Setting { strict_scopes: true, ..Setting::default() }).await;
+    assert!(stage.control().set_abilities(STORE, &[]));
+    let mut watch = stage.watch("ability missing", "scope_missing").beside(&["late"]);
+    let alarm = watch.raised().await;
+    let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
+    assert!(named.contains("store_products_read"), "the ability is named: {alarm:?}");
+    assert!(stage.control().set_abilities(STORE, &["store_products_read", "store_products_write"]));
+    watch.ends();
+    watch.cleared().await;
+}
+
+async fn doctor(surfaces: &Surfaces, stage: &Stage, arguments: &[&str]) -> (i32, String) {
+    // It is the doctor that is asked here, not what the other surfaces show.
+    assert!(surfaces.read(Surface::Http).await.is_some());
+    let ended = stage.installation.run(arguments).await;
+    (ended.code, format!("{}\n{}", ended.stdout, ended.stderr))
+}
+
+/// Whether a line says that the password is right.
+fn is_green_about_the_password(text: &str) -> bool {
+    let is_green = |line: &str| line.trim_start().starts_with('✓') || line.contains("GREEN");
+    let is_about_it =
+        |line: &str| ["senha", "password"].iter().any(|word| line.to_lowercase().contains(word));
+    // It may say how the password is proved.
+    let is_open = |line: &str| line.contains("--login");
+    text.lines().any(|line| is_green(line) && is_about_it(line) && !is_open(line))
+}

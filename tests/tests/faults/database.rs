@@ -1,0 +1,82 @@
+//! A database that another program keeps locked.
+
+use std::process::Stdio;
+
+use espelho_tests::{Kind, Mirror, Surface};
+use sqlx::Connection as _;
+use tokio::process::Command;
+
+use crate::stage::{Setting, Stage};
+
+/// Holds the one writer's place of an SQLite file until its input ends.
+const HOLDER: &str = "import sqlite3, sys\n\
+    db = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=60)\n\
+    db.execute('BEGIN IMMEDIATE')\n\
+    print('held', flush=True)\n\
+    sys.stdin.read()\n\
+    db.execute('ROLLBACK')\n";
+
+// withstands: F134
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_another_program_keeps_locked_is_named_with_the_program() {
+    let stage = Stage::on(Kind::Sqlite).await;
+    let file = stage.installation.dir().join("espelho.db");
+    let mut holder = Command::new("python3");
+    holder.args(["-c", HOLDER]).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    let mut holder = holder.spawn().unwrap();
+    wait_for_line(&mut holder).await;
+    // The view is in that file: it says nothing new until the lock is gone.
+    let mut watch =
+        stage.watch("database locked", "database_busy").beside(&["late"]).unseen_on(&[Surface::View]);
+    let alarm = watch.raised().await;
+    let process = holder.id().unwrap().to_string();
+    let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
+    assert!(named.contains(&process) || named.contains("python"), "{process} is named: {alarm:?}");
+    // The step: end the program, or its transaction.
+    drop(holder.stdin.take());
+    watch.ends();
+    holder.wait().await.unwrap();
+    watch.cleared().await;
+}
+
+// withstands: F134
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_that_another_session_keeps_locked_are_named_with_the_session() {
+    let stage = Stage::on(Kind::Postgres).await;
+    let Mirror::Postgres(pool) = stage.mirror().await else { unreachable!("this is PostgreSQL") };
+    let mut holder = pool.acquire().await.unwrap().detach();
+    let sql = "SET application_name = 'erp-de-teste'; BEGIN; LOCK TABLE erp_stock, commands IN ACCESS EXCLUSIVE MODE";
+    sqlx::raw_sql(sql).execute(&mut holder).await.unwrap();
+    let mut watch = stage.watch("tables locked", "database_busy").beside(&["late"]);
+    let alarm = watch.raised().await;
+    let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
+    assert!(named.contains("erp-de-teste"), "the session is named: {alarm:?}");
+    sqlx::raw_sql("ROLLBACK").execute(&mut holder).await.unwrap();
+    watch.ends();
+    holder.close().await.unwrap();
+    watch.cleared().await;
+}
+
+// withstands: F134
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_server_that_is_gone_is_named() {
+    let setting = Setting { has_database_gateway: true, ..Setting::default() };
+    let stage = Stage::with(Kind::Postgres, setting).await;
+    let database = stage.database.as_ref().unwrap();
+    database.cut();
+    // The view is in that database: nobody can write there.
+    let mut watch = stage
+        .watch("database server gone", "database_unreachable")
+        .beside(&["late"])
+        .unseen_on(&[Surface::View]);
+    watch.raised().await;
+    database.mend().await;
+    watch.ends();
+    watch.cleared().await;
+}
+
+async fn wait_for_line(child: &mut tokio::process::Child) {
+    use tokio::io::{AsyncBufReadExt as _, BufReader};
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next_line().await.unwrap().as_deref(), Some("held"));
+}

@@ -1,0 +1,40 @@
+//! A service that nobody runs, and a clock that is wrong.
+
+use espelho_tests::{Kind, Surface, on_both_databases};
+
+use crate::stage::{Setting, Stage};
+
+on_both_databases![a_service_that_was_killed_is_missed, a_clock_that_is_two_hours_ahead_is_named,];
+
+// withstands: F134
+async fn a_service_that_was_killed_is_missed(kind: Kind) {
+    let mut stage = Stage::on(kind).await;
+    stage.kill().await;
+    let mut watch = stage
+        .watch("service killed", "service_stopped")
+        .beside(&["late"])
+        .unseen_on(&Stage::without_service());
+    watch.raised().await;
+    let (fault, code, raised) = watch.pause();
+    stage.start();
+    let mut watch = stage.watch(fault, code).beside(&["late"]).after(raised);
+    watch.ends();
+    watch.cleared().await;
+}
+
+// withstands: F086, F134
+async fn a_clock_that_is_two_hours_ahead_is_named(kind: Kind) {
+    let stage = Stage::with(kind, Setting { has_skewed_clock: true, ..Setting::default() }).await;
+    let skew = stage.skew.as_ref().unwrap();
+    skew.set_offset(7_200);
+    // Two hours have passed at once for everything that has a time: sweeps are behind, and so is the service's last beat until the next one.
+    let mut watch = stage.watch("clock two hours ahead", "clock_wrong").beside(&["late", "service_stopped"]);
+    if kind == Kind::Sqlite {
+        // The view counts by the clock of who reads it: ours is right.
+        watch = watch.unseen_on(&[Surface::View]);
+    }
+    watch.raised().await;
+    skew.set_offset(0);
+    watch.ends();
+    watch.cleared().await;
+}

@@ -1,0 +1,51 @@
+//! A marketplace that is gone, answers nothing but errors, or wants to be left alone.
+
+use espelho_sandbox::{Fault, FaultRule};
+use espelho_tests::{Kind, on_both_databases};
+
+use crate::stage::Stage;
+
+on_both_databases![
+    a_marketplace_that_is_stopped_is_named,
+    a_marketplace_that_answers_nothing_but_errors_is_named,
+    a_marketplace_that_answers_429_to_everything_is_named,
+];
+
+// withstands: F134, F135
+async fn a_marketplace_that_is_stopped_is_named(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    stage.gateway.cut();
+    // Sweeps cannot keep their promise meanwhile.
+    let mut watch = stage.watch("marketplace stopped", "marketplace_unreachable").beside(&["late"]);
+    watch.raised().await;
+    stage.gateway.mend().await;
+    watch.ends();
+    watch.cleared().await;
+}
+
+// withstands: F134, F135
+async fn a_marketplace_that_answers_nothing_but_errors_is_named(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    spoil(&stage, Fault::Html(500));
+    let mut watch = stage.watch("500 everywhere", "marketplace_errors").beside(&["late"]);
+    watch.raised().await;
+    stage.control().clear_faults();
+    watch.ends();
+    watch.cleared().await;
+}
+
+// withstands: F134
+async fn a_marketplace_that_answers_429_to_everything_is_named(kind: Kind) {
+    let stage = Stage::on(kind).await;
+    spoil(&stage, Fault::TooMany(5));
+    let mut watch = stage.watch("429 storm", "throttled").beside(&["late"]);
+    watch.raised().await;
+    stage.control().clear_faults();
+    watch.ends();
+    watch.cleared().await;
+}
+
+/// Spoils every answer of the marketplace.
+fn spoil(stage: &Stage, kind: Fault) {
+    stage.control().fault(FaultRule { route: String::new(), times: None, kind });
+}

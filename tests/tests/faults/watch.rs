@@ -1,0 +1,201 @@
+//! One fault, from its cause to its end, on every surface.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Write as _,
+    time::Duration,
+};
+
+use espelho_tests::{
+    Kind, Surface, Surfaces,
+    surfaces::{Alarm, Shown},
+};
+use tokio::time::Instant;
+
+use crate::stage::Stage;
+
+/// The promise is 60 s; a loaded test machine gets half as much again.
+const LONGEST: Duration = Duration::from_secs(90);
+/// How often surfaces are read.
+const INTERVAL: Duration = Duration::from_millis(500);
+
+/// A fault that is under way.
+pub(crate) struct Watch<'s> {
+    surfaces: &'s Surfaces,
+    kind: Kind,
+    fault: &'static str,
+    code: &'static str,
+    /// Other codes that the same cause may raise.
+    companions: Vec<&'static str>,
+    /// Surfaces that cannot show it while it lasts.
+    silent: Vec<Surface>,
+    longest: Duration,
+    since: Instant,
+    raised_after: f64,
+}
+
+impl Stage {
+    /// Watches a fault whose cause has just begun.
+    pub(crate) fn watch(&self, fault: &'static str, code: &'static str) -> Watch<'_> {
+        Watch {
+            surfaces: &self.surfaces,
+            kind: self.kind,
+            fault,
+            code,
+            companions: Vec::new(),
+            silent: Vec::new(),
+            longest: LONGEST,
+            since: Instant::now(),
+            raised_after: 0.0,
+        }
+    }
+}
+
+impl Watch<'_> {
+    /// The cause may raise these as well.
+    pub(crate) fn beside(mut self, companions: &[&'static str]) -> Self {
+        self.companions.extend(companions);
+        self
+    }
+
+    /// These surfaces cannot show it while it lasts.
+    pub(crate) fn unseen_on(mut self, silent: &[Surface]) -> Self {
+        self.silent.extend(silent);
+        self
+    }
+
+    /// It is found by something that itself takes so long.
+    pub(crate) fn found_within(mut self, span: Duration) -> Self {
+        self.longest += span;
+        self
+    }
+
+    /// Waits until every surface names it, and none anything else. Gives the alarm.
+    pub(crate) async fn raised(&mut self) -> Alarm {
+        let mut open: Vec<Surface> =
+            Surface::ALL.into_iter().filter(|surface| !self.silent.contains(surface)).collect();
+        let mut last = BTreeMap::new();
+        let mut ticks = tokio::time::interval(INTERVAL);
+        while !open.is_empty() {
+            ticks.tick().await;
+            // The first one is the cheapest; the others are read once it has something to show.
+            let asked = if open.contains(&Surface::Http) { vec![Surface::Http] } else { open.clone() };
+            for surface in asked {
+                let shown = self.read(surface).await;
+                if shown.as_ref().is_some_and(|shown| shown.codes.contains(self.code)) {
+                    open.retain(|other| *other != surface);
+                }
+                last.insert(surface, shown);
+            }
+            assert!(
+                self.since.elapsed() < self.longest,
+                "{} is not raised on {open:?}: {}",
+                self.code,
+                told(&last)
+            );
+        }
+        self.raised_after = self.since.elapsed().as_secs_f64();
+        let (code, status) = self.surfaces.status().await;
+        assert_eq!(code, 3, "espelho status while {} lasts: {status:?}", self.code);
+        let alarm = self.surfaces.alarm(self.code).await.expect("the alarm is told in full");
+        for name in ["text", "next", "since"] {
+            assert!(!alarm.text(name).is_empty(), "an alarm has a {name}: {alarm:?}");
+        }
+        assert!(alarm.0["count"].as_u64().is_some_and(|count| count >= 1), "{alarm:?}");
+        alarm
+    }
+
+    /// Lets go of the stage, so that it can be changed: the fault, its code, and after how many seconds it was raised.
+    pub(crate) fn pause(self) -> (&'static str, &'static str, f64) {
+        (self.fault, self.code, self.raised_after)
+    }
+
+    /// It was raised after so many seconds.
+    pub(crate) fn after(self, raised_after: f64) -> Self {
+        Self { raised_after, ..self }
+    }
+
+    /// The cause ends at this moment.
+    pub(crate) fn ends(&mut self) {
+        self.since = Instant::now();
+    }
+
+    /// Waits until no surface shows it any more, and `espelho status` ends with 0. Writes the line of the table.
+    pub(crate) async fn cleared(mut self) {
+        let mut open: BTreeSet<Surface> = Surface::ALL.into();
+        let mut last = BTreeMap::new();
+        let mut ticks = tokio::time::interval(INTERVAL);
+        while !open.is_empty() {
+            ticks.tick().await;
+            let asked = match open.contains(&Surface::Http) {
+                true => vec![Surface::Http],
+                false => open.iter().copied().collect(),
+            };
+            for surface in asked {
+                let shown = match surface {
+                    // A stage on another disk has no view that we can read.
+                    Surface::View => Some(self.read(surface).await.unwrap_or_default()),
+                    surface => self.read(surface).await,
+                };
+                if shown.as_ref().is_some_and(|shown| !shown.codes.contains(self.code)) {
+                    open.remove(&surface);
+                }
+                last.insert(surface, shown);
+            }
+            assert!(self.since.elapsed() < self.longest, "{} stays on {open:?}: {}", self.code, told(&last));
+        }
+        self.write_line(self.since.elapsed().as_secs_f64());
+        loop {
+            let (code, status) = self.surfaces.status().await;
+            if code == 0 {
+                break;
+            }
+            assert!(self.since.elapsed() < self.longest * 2, "all should be well: {status:?}");
+            ticks.tick().await;
+        }
+        // What came beside it went as well.
+        self.companions.clear();
+        for surface in Surface::ALL {
+            self.read(surface).await;
+        }
+    }
+
+    /// What a surface shows, which must not be a false alarm.
+    async fn read(&self, surface: Surface) -> Option<Shown> {
+        let shown = self.surfaces.read(surface).await?;
+        let is_expected = |code: &&String| *code == self.code || self.companions.contains(&code.as_str());
+        let strange: Vec<_> = shown.codes.iter().filter(|code| !is_expected(code)).collect();
+        assert!(
+            strange.is_empty(),
+            "{surface:?} shows {strange:?} beside {}:\n{}",
+            self.code,
+            start_of(&shown.text)
+        );
+        Some(shown)
+    }
+
+    fn write_line(&mut self, cleared_after: f64) {
+        let line = format!(
+            "{} ({:?}) | {} | {:.1} | {cleared_after:.1}\n",
+            self.fault, self.kind, self.code, self.raised_after
+        );
+        eprint!("{line}");
+        if let Some(path) = std::env::var_os("ESPELHO_FAULTS_TABLE") {
+            let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+            file.write_all(line.as_bytes()).unwrap();
+        }
+    }
+}
+
+/// What the surfaces said last, a line each.
+fn told(last: &BTreeMap<Surface, Option<Shown>>) -> String {
+    let line = |(surface, shown): (&Surface, &Option<Shown>)| match shown {
+        Some(shown) => format!("\n{surface:?} shows {:?}: {}", shown.codes, start_of(&shown.text)),
+        None => format!("\n{surface:?} does not answer"),
+    };
+    last.iter().map(line).collect()
+}
+
+fn start_of(text: &str) -> String {
+    text.chars().take(1_500).collect()
+}

@@ -1,0 +1,68 @@
+//! Deliveries that do not come, and an address that is another's.
+
+use std::time::Duration;
+
+use espelho_sandbox::NewOrder;
+use espelho_tests::{Kind, installation::STORE, on_both_databases};
+
+use crate::stage::{Setting, Stage};
+
+on_both_databases![
+    deliveries_that_nobody_receives_are_missed,
+    an_address_that_is_anothers_is_named_and_moved_by_the_printed_command,
+];
+
+/// Sweeps so often that what no delivery told is found at once.
+const OFTEN: &str = "[schedule]\nnew_orders = 2\nopen_orders = 2\n";
+
+// withstands: F050, F134
+async fn deliveries_that_nobody_receives_are_missed(kind: Kind) {
+    let closed = espelho_tests::installation::free_address();
+    let setting = || Setting {
+        main: OFTEN.to_owned(),
+        public_url: Some(format!("http://{closed}/webhooks/{STORE}")),
+        ..Setting::default()
+    };
+    let mut stage = Stage::prepared(kind, setting()).await;
+    stage.start();
+    stage.is_well().await;
+    sell(&stage, 5);
+    let mut watch = stage
+        .watch("webhook to a closed port", "webhooks_missing")
+        // A delivery may be tried again a minute later before it counts as missing.
+        .found_within(Duration::from_secs(60));
+    watch.raised().await;
+    // The step: correct the address, let the next login take it there.
+    stage.write_store(&Setting { main: OFTEN.to_owned(), ..Setting::default() });
+    stage.types(&["webhook", "move", STORE]).await;
+    stage.reload();
+    watch.ends();
+    sell(&stage, 2);
+    watch.cleared().await;
+}
+
+// withstands: F037, F134
+async fn an_address_that_is_anothers_is_named_and_moved_by_the_printed_command(kind: Kind) {
+    let other = espelho_tests::installation::free_address();
+    let elsewhere =
+        Setting { public_url: Some(format!("http://{other}/webhooks/production")), ..Setting::default() };
+    let mut stage = Stage::prepared(kind, elsewhere).await;
+    stage.installation.resync(&[]).await.expect(0);
+    // A copy of that installation, database included, with an address of its own.
+    stage.write_store(&Setting::default());
+    stage.start();
+    // The view misses the service until its first beat.
+    let mut watch = stage.watch("webhook is another's", "webhook_elsewhere").beside(&["service_stopped"]);
+    let alarm = watch.raised().await;
+    stage.types_printed(&alarm, "webhook").await;
+    watch.ends();
+    watch.cleared().await;
+}
+
+/// So many orders, paid and cancelled at once: nobody has to send them.
+fn sell(stage: &Stage, orders: usize) {
+    for _ in 0..orders {
+        let number = stage.control().place_order(STORE, NewOrder::default());
+        assert!(stage.control().cancel_order(STORE, &number, "desistência"));
+    }
+}
