@@ -209,7 +209,8 @@ async fn a_demonstration_needs_no_configuration_and_prints_counts_and_three_quer
 
 /// The demonstration's folder among the temporary files, once its configuration is written, and where its page is.
 fn demonstration(temporary: &Path) -> Option<(PathBuf, String)> {
-    let folders = std::fs::read_dir(temporary).unwrap().map(|entry| entry.unwrap().path());
+    let folders =
+        std::fs::read_dir(temporary).expect("it is there").map(|entry| entry.expect("it is there").path());
     let folder = folders.into_iter().find(|path| path.to_string_lossy().contains("espelho-demo-"))?;
     let text = std::fs::read_to_string(folder.join("espelho.toml")).ok()?;
     let listen = text.split("listen = \"").nth(1)?.split('"').next()?.to_owned();

@@ -6,12 +6,12 @@ use espelho_model::text::Text;
 
 /// Every identifier that code names as `text!("…"`.
 fn named_in(folder: &Path, named: &mut BTreeSet<(String, String)>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
         if path.is_dir() {
             named_in(&path, named);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let source = fs::read_to_string(&path).unwrap();
+            let source = fs::read_to_string(&path).expect("a source");
             let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
             let code: String = code.collect::<Vec<_>>().join("\n");
             for after in code.split("text!(").skip(1) {

@@ -84,7 +84,7 @@ fn argument_in(argument: Arg, path: &[String], locale: Locale) -> Arg {
         }
         let possible = argument.get_possible_values();
         if !possible.is_empty() && argument.get_action().takes_values() {
-            let names: Vec<&str> = possible.iter().map(|value| value.get_name()).collect();
+            let names: Vec<&str> = possible.iter().map(clap::builder::PossibleValue::get_name).collect();
             help = format!("{help} [{}: {}]", word("values"), names.join(", "));
         }
         argument = argument.hide_default_value(true).hide_possible_values(true);

@@ -37,7 +37,7 @@ impl BadLines {
 }
 
 /// A number outside what it may be.
-fn not(field: &str, value: impl ToString, rule: Text) -> Text {
+fn not(field: &str, value: &impl ToString, rule: Text) -> Text {
     text!("value-rule", field = field, value = value.to_string(), rule = rule)
 }
 
@@ -87,7 +87,7 @@ fn stock(file: &[u8]) -> Result<Vec<StockWish>, BadLines> {
     read(file, &["sku", "location_id", "quantity"], &[], |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         match quantity < Decimal::ZERO {
-            true => Err(not("quantity", quantity, text!("value-rule-zero-or-more"))),
+            true => Err(not("quantity", &quantity, text!("value-rule-zero-or-more"))),
             false => Ok(StockWish { sku: line.text("sku")?, location: line.text("location_id")?, quantity }),
         }
     })
@@ -133,20 +133,20 @@ fn check_price(
     measures: [Option<Decimal>; 4],
 ) -> Result<(), Text> {
     if min_quantity < 1 {
-        return Err(not("min_quantity", min_quantity, text!("value-rule-one-or-more")));
+        return Err(not("min_quantity", &min_quantity, text!("value-rule-one-or-more")));
     }
     if let Some(price) = price.filter(|price| *price < Decimal::ZERO) {
-        return Err(not("price", price, text!("value-rule-zero-or-more")));
+        return Err(not("price", &price, text!("value-rule-zero-or-more")));
     }
     let is_discount = |percent: &Decimal| (Decimal::ZERO..Decimal::ONE_HUNDRED).contains(percent);
     if let Some(percent) = discount.filter(|percent| !is_discount(percent)) {
-        return Err(not("discount_percent", percent, text!("value-rule-discount")));
+        return Err(not("discount_percent", &percent, text!("value-rule-discount")));
     }
     if measures.iter().any(Option::is_some) && !measures.iter().all(Option::is_some) {
         return Err(text!("files-four-measures"));
     }
     if let Some(measure) = measures.into_iter().flatten().find(|measure| *measure <= Decimal::ZERO) {
-        return Err(not("package_*", measure, text!("value-rule-above-zero")));
+        return Err(not("package_*", &measure, text!("value-rule-above-zero")));
     }
     Ok(())
 }
@@ -260,14 +260,14 @@ mod tests {
             ("sku,location_id,quantity\nA,1,1.234\n", Ok("1.234")),
             (
                 "sku;location_id;quantity\nA;1;1.990\n",
-                Err("linha 2: quantity é \"1.990\": escreva 1990 ou 1,99"),
+                Err("linha 2: quantity é “1.990”: escreva 1990 ou 1,99"),
             ),
             (
                 "sku,location_id,quantity\nA,1,\"1,990\"\n",
-                Err("linha 2: quantity é \"1,990\": escreva 1990 ou 1.99"),
+                Err("linha 2: quantity é “1,990”: escreva 1990 ou 1.99"),
             ),
         ] {
-            let read = stock_of(file).map_err(|bad| bad.in_portuguese().remove(0));
+            let read = stock_of(file).map_err(|bad| bad.texts()[0].message(Locale::default()));
             assert_eq!(read, is.map(str::to_owned).map_err(str::to_owned), "{file}");
         }
     }

@@ -81,7 +81,7 @@ impl Passwords {
 
 impl Watched {
     fn look(&mut self) -> Option<SecretString> {
-        let shape = self.places.iter().find_map(|place| shape_of(place));
+        let shape = self.places.iter().find_map(shape_of);
         let is_settled = shape == std::mem::replace(&mut self.seen, shape);
         if !is_settled || shape.is_none() || shape == self.read {
             return None;

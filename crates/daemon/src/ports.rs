@@ -114,7 +114,7 @@ mod tests {
         ] {
             let address = "127.0.0.1:8787".parse().unwrap();
             let text = explain("http.listen", address, &kind.into(), holder.as_ref(), neighbour.as_ref());
-            for locale in text::Language::ALL.map(Locale::of) {
+            for locale in text::Language::ALL.map(text::Locale::of) {
                 let said = format!("{} {}", text.message(locale), text.next(locale).unwrap());
                 assert!(said.contains("http.listen") && said.contains("127.0.0.1:8787"), "{said}");
                 assert!(words.iter().all(|word| said.contains(word)), "{words:?} in {said}");

@@ -11,7 +11,7 @@ use std::{io::IsTerminal as _, path::Path};
 
 use espelho_model::{
     StoreKey,
-    push::CommandKind,
+    push::{CommandKind, PushState},
     text,
     text::{Arg, Locale},
 };
@@ -157,7 +157,7 @@ async fn as_json(
     if let [key] = keys.as_slice() {
         let row = reading.store.answer_of(store, *wanted, key).await?;
         told["key"] = json!(key);
-        told["state"] = json!(row.as_ref().and_then(|row| row.state).map(|state| state.as_str()));
+        told["state"] = json!(row.as_ref().and_then(|row| row.state).map(PushState::as_str));
         told["error_code"] = json!(row.as_ref().and_then(|row| row.code.clone()));
         told["error"] = json!(row.as_ref().and_then(|row| row.error.clone()));
         told["hint"] = json!(row.and_then(|row| row.hint));

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::State;
 use crate::{
     handover::{Asked, AskedAudit, AskedExamination, Desk, Event, Task},
-    health::Health,
+    health::{Health, StoreHealth},
 };
 
 /// Between two looks at whether anybody will ever take the run up.
@@ -89,7 +89,7 @@ fn refuse(status: StatusCode, why: &str) -> Response {
 }
 
 fn is_held(health: &Health, store: &StoreKey) -> bool {
-    health.snapshot().get(store).is_some_and(|health| health.is_held())
+    health.snapshot().get(store).is_some_and(StoreHealth::is_held)
 }
 
 /// What one asker is told.

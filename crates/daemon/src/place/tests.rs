@@ -1,5 +1,3 @@
-use espelho_model::text::Language;
-
 use super::*;
 
 fn facts(given: Option<&str>, is_installed: bool, working: &str) -> Facts {
@@ -63,8 +61,8 @@ fn the_other_places_are_those_that_the_rule_has_passed_over() {
 }
 
 fn refused(refusal: Result<(), Refusal>) -> Option<(Trouble, String, String)> {
-    let problem = refusal.err()?.problem(Locale::of(Language::English));
-    assert!(!problem.hint.is_empty(), "{problem:?}");
+    let problem = refusal.err()?.problem();
+    assert!(!problem.hint().is_empty(), "{problem:?}");
     Some((problem.trouble, problem.code, problem.error))
 }
 

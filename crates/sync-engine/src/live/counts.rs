@@ -116,7 +116,7 @@ impl Live<'_> {
             Ok(()) => self.note_tested(at, None),
             // It has none that is active.
             Err(error) if is_final(&error) => {
-                self.note_tested(at, Some(error.text().message(self.context.locale)))
+                self.note_tested(at, Some(error.text().message(self.context.locale)));
             }
             Err(error) => return Err(Problem::from_api(&error)),
         }
