@@ -103,6 +103,8 @@ fn shape_of(place: &PathBuf) -> Option<Shape> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -116,7 +118,10 @@ mod tests {
             read: None,
         };
         let mut looks = |text: Option<&str>| {
-            text.into_iter().for_each(|text| fs::write(&place, text).unwrap());
+            if let Some(text) = text {
+                fs::write(&place, text).unwrap();
+                fs::set_permissions(&place, fs::Permissions::from_mode(0o600)).unwrap();
+            }
             file.look().map(|password| password.expose_secret().to_owned())
         };
         assert_eq!([looks(None), looks(None)], [None, None], "it is absent");

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use espelho_model::{
     StoreKey, text,
-    text::{Locale, Text},
+    text::{Arg, Locale, Text},
 };
 
 use crate::{
@@ -42,7 +42,14 @@ pub(crate) struct ConfigError {
 impl ConfigError {
     /// The same for people: where, what, and the next step.
     pub(crate) fn text(&self) -> Text {
-        let mistake = text!("config-at", place = &self.place, problem = self.problem.clone());
+        let problem = self.problem.clone();
+        let mistake = match problem.has_next() {
+            true => {
+                let next = Arg::Next(Box::new(problem.clone()));
+                text!("config-at-next", place = &self.place, problem = problem, next = next)
+            }
+            false => text!("config-at", place = &self.place, problem = problem),
+        };
         text!("config-mistake", mistake = mistake)
     }
 }

@@ -145,8 +145,9 @@ mod tests {
             from_file(dir.path(), &dir.path().join("loja.toml"), Path::new("loja.password"))
         };
         assert!(read(0o600).is_ok());
-        let refusal = read(0o644).unwrap_err()[0].to_string();
+        let refusal = read(0o644).unwrap_err().remove(0);
+        let next = refusal.next(text::Locale::default()).unwrap();
         let command = format!("chmod 600 {}", file.display());
-        assert!(refusal.contains("0644") && refusal.contains(&command), "{refusal}");
+        assert!(refusal.to_string().contains("0644") && next.contains(&command), "{refusal}, {next}");
     }
 }

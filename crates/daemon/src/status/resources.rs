@@ -206,7 +206,7 @@ mod tests {
         let shown = text(&store, specimen::at(60), Locale::default());
         let line = shown.lines().find(|line| line.starts_with("pedidos ")).unwrap();
         assert!(
-            line.contains("300") && line.contains("299 / 302, há 120 s") && line.contains("1 de 20"),
+            line.contains("300") && line.contains("299 / 302, há 2 min") && line.contains("1 de 20"),
             "{line}"
         );
         assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");

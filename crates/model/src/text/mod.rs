@@ -142,6 +142,11 @@ impl Text {
         catalogue::has(&self.id)
     }
 
+    /// Whether the message has a next step.
+    pub fn has_next(&self) -> bool {
+        self.next(Locale::default()).is_some()
+    }
+
     /// The sentence. An identifier that the catalogue lacks is shown as it is.
     pub fn message(&self, locale: Locale) -> String {
         catalogue::render(&self.id, None, &self.args, locale).unwrap_or_else(|| self.id.clone().into_owned())

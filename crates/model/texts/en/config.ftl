@@ -3,6 +3,7 @@
 config-mistake = { $mistake }
     .next = Correct it and check it: espelho check
 config-at = { $place }: { $problem }
+config-at-next = { $place }: { $problem } { $next }
 config-no-folder = there is no such folder; create it with espelho.toml and stores/KEY.toml, or name another with --config
 config-shared-credential = has the credential of store { $first }; create one for each store in the seller portal
 config-stores-unreadable = cannot be read (“{ $problem }”); put one KEY.toml for each store there

@@ -138,3 +138,12 @@ help-sandbox-guide =
       http://127.0.0.1:8799/                a page with the credentials, first commands and every lever
       http://127.0.0.1:8799/openapi.json    the description of every route, for tools
       http://127.0.0.1:8799/_sandbox/       the list of levers, with --control
+help--login = Prove the passwords too: one login for each store, which ends its token and gives it a new one
+help--new = Create a new one also where another place has one already: the working directory, or /var/lib/espelho
+help--yes = Do not ask
+help--ignored = With --all: what was ignored instead of what failed; a command in doubt is brought back by its number only
+help--wait = Wait up to 5 s for what becomes of it, also where stdout is no terminal
+help--no_wait = Do not wait, also on a terminal
+help--code = Only this cause
+help--first = What kind of thing, as in the change feed: order, product, shipment…; left out, everything that bears the KEY is told
+help--second = Which one: an order's number, a SKU, a command's number, a shipment's id

@@ -3,6 +3,7 @@
 config-mistake = { $mistake }
     .next = Corrija e confira com: espelho check
 config-at = { $place }: { $problem }
+config-at-next = { $place }: { $problem } { $next }
 config-no-folder = não existe esta pasta; crie-a com espelho.toml e stores/LOJA.toml, ou indique outra com --config
 config-shared-credential = tem a credencial da loja { $first }; crie no portal uma para cada loja
 config-stores-unreadable = não pode ser lida (“{ $problem }”); ponha nela um arquivo LOJA.toml para cada loja

@@ -138,3 +138,12 @@ help-sandbox-guide =
       http://127.0.0.1:8799/                uma página com as credenciais, os primeiros comandos e as alavancas
       http://127.0.0.1:8799/openapi.json    a descrição de cada rota, para ferramentas
       http://127.0.0.1:8799/_sandbox/       a lista de alavancas, com --control
+help--login = Prova também as senhas: um login por loja, que encerra o token dela e lhe dá um novo
+help--new = Cria um banco novo mesmo que outro lugar já tenha um: a pasta de trabalho ou /var/lib/espelho
+help--yes = Não pergunta
+help--ignored = Com --all: o que foi ignorado, em vez do que falhou; um comando em dúvida só volta pelo número
+help--wait = Espera até 5 s pelo resultado, mesmo quando a saída não é um terminal
+help--no_wait = Não espera, mesmo num terminal
+help--code = Só esta causa
+help--first = O que é, como no feed de mudanças: order, product, shipment…; sem isso, conta tudo o que tem a CHAVE
+help--second = Qual: o número de um pedido, um SKU, o número de um comando, o id de uma remessa
