@@ -192,6 +192,13 @@ impl Installation {
         command
     }
 
+    /// Runs a command as somebody whose shell speaks Portuguese.
+    pub async fn run_in_portuguese(&self, arguments: &[&str]) -> Outcome {
+        let mut command = self.command(arguments);
+        command.env("LC_ALL", "pt_BR.UTF-8");
+        Running::of(command).end().await
+    }
+
     /// Starts a command.
     pub fn start(&self, arguments: &[&str]) -> Running {
         Running::of(self.command(arguments))

@@ -132,7 +132,7 @@ async fn a_refused_credential_is_said_at_once_beside_a_service_that_waits(kind: 
     installation.write_main_with_known_port();
     let service = installation.start(&["run"]);
     until("the service knows that it is refused", async || {
-        installation.run(&["status", "--json"]).await.stdout.contains("login of")
+        installation.run(&["status", "--json"]).await.stdout.contains("credential_refused")
     })
     .await;
     let (found, took) = timed(&installation).await;
@@ -212,7 +212,7 @@ async fn a_program_that_has_locked_the_store_is_named() {
     lock.try_lock().unwrap();
     let found = doctor(&installation, &[]).await.expect(1);
     let lock = finding(&found, "lock");
-    let named = format!("o processo {} (", std::process::id());
+    let named = format!("process {} (", std::process::id());
     assert!(lock["state"] == "red" && lock["found"].as_str().unwrap().contains(&named), "{lock}");
     assert_eq!(state(&found, "credential"), "unknown");
 }

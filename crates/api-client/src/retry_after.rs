@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// What a 429 without a usable `Retry-After` costs: the client keeps to the budget, so that it is not the server's whole window,
-/// and the end of a storm is noticed soon.
-const UNSAID: Duration = Duration::from_secs(20);
+/// What a 429 without a usable `Retry-After` costs: the length of the server's window.
+const UNSAID: Duration = Duration::from_secs(60);
 /// No server is believed beyond this: it would park a store on a typing error.
 const LONGEST: Duration = Duration::from_secs(300);
 
@@ -44,11 +43,11 @@ mod tests {
         check(Some("0"), 1);
         check(Some("-5"), 1);
         check(Some("1000000000"), 300);
-        check(Some("NaN"), 20);
+        check(Some("NaN"), 60);
         check(Some("inf"), 300);
         check(Some("Fri, 20 Nov 2026 12:00:42 GMT"), 42);
         check(Some("Fri, 20 Nov 2020 12:00:00 GMT"), 1);
-        check(Some("logo mais"), 20);
-        check(None, 20);
+        check(Some("logo mais"), 60);
+        check(None, 60);
     }
 }

@@ -29,7 +29,7 @@ const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
 /// The document allows 5 a minute per (IP, username); one is left for a person who tries the password.
 const LOGINS_A_MINUTE: usize = 4;
 /// Between two attempts at a login that had no usable answer, after the first two.
-const LOGIN_RETRY: Duration = Duration::from_secs(15);
+const LOGIN_RETRY: Duration = Duration::from_secs(7);
 
 /// A token as it is kept.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::{
     lease::{WHO, lock_path},
 };
 
-pub(crate) const HELD_BY: &str = "SELECT l.pid, a.application_name FROM pg_locks l \
+pub(crate) const HELD_BY: &str = "SELECT CAST(l.pid AS BIGINT), a.application_name FROM pg_locks l \
     LEFT JOIN pg_stat_activity a ON a.pid = l.pid \
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \

@@ -345,7 +345,7 @@ async fn a_doctor_sees_the_webhook_arrive_and_what_the_token_may_do(kind: Kind) 
     let asked =
         async || keeping.control().stats().by_route.contains_key("POST /api/integration/webhook/test");
     let before = keeping.control().stats().logins;
-    let told = keeping.installation.run(&["doctor"]).await.expect(0);
+    let told = keeping.installation.run_in_portuguese(&["doctor"]).await.expect(0);
     assert!(asked().await, "{told}");
     for words in [
         "✓ GREEN loja-1: webhook: a entrega de teste chegou a http://127.0.0.1",

@@ -22,7 +22,8 @@ fn hours_ago(kind: Kind, hours: u32) -> String {
 }
 
 async fn explained(keeping: &Keeping, number: &str) -> Value {
-    let told = keeping.installation.run(&["explain", "order", number, "--json"]).await.expect(0);
+    let told =
+        keeping.installation.run_in_portuguese(&["explain", "order", number, "--json"]).await.expect(0);
     told.json()["found"][0].clone()
 }
 
@@ -39,7 +40,7 @@ async fn an_order_that_is_denied_is_gone_with_the_third_denial_and_kept(kind: Ki
         let told = explained(&keeping, &number).await;
         assert_eq!(told["missing"]["confirmations"], json!(confirmed));
         assert_eq!(told["row"]["gone_at"], Value::Null);
-        let shown = keeping.installation.run(&["explain", "order", &number]).await.expect(0);
+        let shown = keeping.installation.run_in_portuguese(&["explain", "order", &number]).await.expect(0);
         assert!(shown.stdout.contains("não encontrado no marketplace desde"), "{shown}");
         // The sweep asks every second, and until half a day has passed it says nothing new.
         let later = format!("UPDATE missing SET last_at = {}", hours_ago(kind, 12));

@@ -80,6 +80,9 @@ impl Installed {
         let text = fs::read_to_string(dir.join(&store)).unwrap();
         installation.write(&store, &text.replace("password = \"\"", "password_file = \"password\""));
         installation.write("password", &access.password);
+        for read_by_all in ["espelho.toml", &store] {
+            fs::set_permissions(dir.join(read_by_all), fs::Permissions::from_mode(0o644)).unwrap();
+        }
         SERVICE.owns(&dir.join("password"), 0o600);
         SERVICE.owns(&dir.join("state"), 0o2770);
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();

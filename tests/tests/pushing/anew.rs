@@ -133,7 +133,7 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
             (1, 1),
             "not set again by itself"
         );
-        let errors = erp.installation.run(&["errors"]).await;
+        let errors = erp.installation.run_in_portuguese(&["errors"]).await;
         assert!(errors.stdout.contains("alguém mudou o saldo"), "{}", errors.stdout);
         // The same again is the ERP's word.
         erp.set_stock(&goods[0], &wanted.to_string()).await;
@@ -252,7 +252,7 @@ async fn a_row_that_cannot_be_read_stops_no_other() {
     let sql =
         "SELECT count(*) || '' AS n FROM erp_stock WHERE error_code = 'unreadable' AND hint LIKE '%UTF-8%'";
     erp.until(sql, |rows| rows == ["2"]).await;
-    let errors = erp.installation.run(&["errors", "--all"]).await.expect(0);
+    let errors = erp.installation.run_in_portuguese(&["errors", "--all"]).await.expect(0);
     assert_eq!(errors.stdout.matches("[unreadable]").count(), 4, "{}", errors.stdout);
     erp.stop().await;
 }
@@ -327,7 +327,10 @@ async fn who_is_told_to_wait_waits_so_long_and_no_longer(kind: Kind) {
     assert_eq!((sent.len(), erp.stock_of(&goods[0]).await), (5, 3));
     let refused = "SELECT CAST(count(*) AS TEXT) AS n FROM effects WHERE state = 'refuted'";
     assert_eq!(erp.installation.journal().await.ask(refused).await[0]["n"], "4");
-    assert!(!erp.installation.run(&["errors"]).await.stdout.contains("stock"), "waiting is no error");
+    assert!(
+        !erp.installation.run_in_portuguese(&["errors"]).await.stdout.contains("stock"),
+        "waiting is no error"
+    );
     erp.stop().await;
 }
 

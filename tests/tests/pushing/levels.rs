@@ -52,7 +52,7 @@ async fn levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent(kind: 
     let codes = erp.ask("SELECT error_code AS c FROM erp_stock").await;
     assert_eq!(codes, ["invalid_data", "invalid_data", "unknown_location", "unknown_sku"]);
     assert_eq!(erp.writes("/stock").len(), 0);
-    let shown = erp.installation.run(&["errors"]).await.expect(0);
+    let shown = erp.installation.run_in_portuguese(&["errors"]).await.expect(0);
     assert!(
         shown.stdout.contains("próximo passo") && shown.stdout.contains("unknown_sku"),
         "{}",
@@ -107,13 +107,13 @@ async fn a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it
     erp.start();
     erp.until(STATES, |states| states.len() == 4 && states.iter().all(|state| state == "held")).await;
     assert_eq!(erp.writes("/stock").len(), 0);
-    let held = erp.installation.run(&["held"]).await.expect(0);
+    let held = erp.installation.run_in_portuguese(&["held"]).await.expect(0);
     assert!(held.stdout.contains("iriam a zero de uma vez"), "{}", held.stdout);
     let key = format!("{}/{}", goods[0].sku, goods[0].location);
-    erp.installation.run(&["release", "stock", &key]).await.expect(0);
+    erp.installation.run_in_portuguese(&["release", "stock", &key]).await.expect(0);
     erp.until(STATES, |states| states == ["done", "held", "held", "held"]).await;
-    erp.installation.run(&["release", "--all"]).await.expect(2).says("--yes");
-    erp.installation.run(&["release", "--all", "--yes"]).await.expect(0);
+    erp.installation.run_in_portuguese(&["release", "--all"]).await.expect(2).says("--yes");
+    erp.installation.run_in_portuguese(&["release", "--all", "--yes"]).await.expect(0);
     erp.until(STATES, |states| states.iter().all(|state| state == "done")).await;
     assert_eq!((erp.stock_of(&goods[3]).await, erp.writes("/stock").len()), (0, 4));
     erp.stop().await;

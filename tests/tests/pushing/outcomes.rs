@@ -149,7 +149,7 @@ async fn what_comes_to_nothing_each_time_is_given_up_and_seen(kind: Kind) {
     assert_eq!((state.as_str(), code.as_str()), ("failed", "gave_up"));
     assert!(error.contains("16 tentativas") && hint.contains("espelho retry"), "{error} {hint}");
     assert_eq!(erp.writes("/stock").len(), sent);
-    let errors = erp.installation.run(&["errors"]).await;
+    let errors = erp.installation.run_in_portuguese(&["errors"]).await;
     assert!(errors.stdout.contains("gave_up"), "{}", errors.stdout);
     erp.installation.run(&["retry", "command", &id.to_string()]).await.expect(0);
     assert_eq!(erp.outcome(id, |state| state == "done").await[0], "done");
@@ -218,13 +218,13 @@ async fn plan_apply_says_by_its_exit_code_what_is_left(kind: Kind) {
     let goods = erp.goods().await;
     erp.stop().await;
     erp.set_stock(&goods[0], "4").await;
-    let applied = erp.installation.run(&["plan", "--apply"]).await.expect(0);
+    let applied = erp.installation.run_in_portuguese(&["plan", "--apply"]).await.expect(0);
     assert!(applied.stdout.contains("✓ 0 abertos, 0 retidos, 0 com erro"), "{}", applied.stdout);
     erp.set_price(&goods[1].sku, 1, "0").await;
-    let held = erp.installation.run(&["plan", "--apply"]).await.expect(5);
+    let held = erp.installation.run_in_portuguese(&["plan", "--apply"]).await.expect(5);
     assert!(held.stdout.contains("1 retido"), "{}", held.stdout);
     erp.set_stock(&goods[2], "-4").await;
-    let failed = erp.installation.run(&["plan", "--apply"]).await.expect(3);
+    let failed = erp.installation.run_in_portuguese(&["plan", "--apply"]).await.expect(3);
     assert!(failed.stdout.contains("1 com erro"), "{}", failed.stdout);
     assert_eq!(erp.stock_of(&goods[0]).await, 4);
 }

@@ -29,21 +29,33 @@ async fn a_wish_that_is_waited_for_says_what_became_of_it(kind: Kind) {
     let goods = erp.goods().await;
     let Goods { sku, quantity, .. } = &goods[0];
     let name = place_of(&erp, &goods[0]).await;
-    let told = erp.installation.run(&["stock", "set", sku, &name, "3", "--wait"]).await.expect(0);
-    assert_eq!(told.stdout, format!("✓ {sku} @ {name}: {quantity} → 3\n"));
     let told =
-        erp.installation.run(&["stock", "set", sku, &goods[0].location, "4", "--wait", "--json"]).await;
+        erp.installation.run_in_portuguese(&["stock", "set", sku, &name, "3", "--wait"]).await.expect(0);
+    assert_eq!(told.stdout, format!("✓ {sku} @ {name}: {quantity} → 3\n"));
+    let told = erp
+        .installation
+        .run_in_portuguese(&["stock", "set", sku, &goods[0].location, "4", "--wait", "--json"])
+        .await;
     let told = told.expect(0).json();
     assert_eq!((&told["state"], &told["entity"]), (&json!("done"), &json!("stock")), "{told}");
     assert_eq!(erp.stock_of(&goods[0]).await, 4);
-    let told = erp.installation.run(&["stock", "adjust", sku, &name, "-2", "--wait"]).await.expect(0);
+    let told =
+        erp.installation.run_in_portuguese(&["stock", "adjust", sku, &name, "-2", "--wait"]).await.expect(0);
     assert_eq!(told.stdout, format!("✓ {sku} @ {name}: -2\n"));
     let number = erp.sell("standard", &goods[1].sku);
-    let told = erp.installation.run(&["orders", "advance", &number, "preparing", "--wait"]).await.expect(0);
+    let told = erp
+        .installation
+        .run_in_portuguese(&["orders", "advance", &number, "preparing", "--wait"])
+        .await
+        .expect(0);
     assert_eq!(told.stdout, format!("✓ pedido {number}: em preparação\n"));
-    let told = erp.installation.run(&["orders", "advance", "MP-0", "preparing", "--wait"]).await.expect(1);
+    let told = erp
+        .installation
+        .run_in_portuguese(&["orders", "advance", "MP-0", "preparing", "--wait"])
+        .await
+        .expect(1);
     assert!(told.stdout.starts_with("✗ pedido MP-0: "), "{told}");
-    let told = erp.installation.run(&["stock", "set", sku, &name, "5"]).await.expect(0);
+    let told = erp.installation.run_in_portuguese(&["stock", "set", sku, &name, "5"]).await.expect(0);
     assert_eq!(told.stdout, format!("✓ {sku} @ {name}: gravado\n"), "nobody waits without a terminal");
     erp.stop().await;
 }
@@ -53,7 +65,7 @@ async fn what_the_tables_would_refuse_is_refused_first_and_not_written(kind: Kin
     let goods = erp.goods().await;
     let Goods { sku, location, .. } = &goods[0];
     let typo = format!("{sku}0");
-    let run = async |arguments: &[&str]| erp.installation.run(arguments).await.expect(2);
+    let run = async |arguments: &[&str]| erp.installation.run_in_portuguese(arguments).await.expect(2);
     run(&["price", "set", sku, "1.990"]).await.says("escreva 1990 ou 1.99");
     run(&["price", "set", sku, "1,990", "--lang", "en"]).await.says("R$ 1,990.00 or R$ 1.99");
     run(&["stock", "set", &typo, location, "1"])
@@ -76,7 +88,8 @@ async fn a_wish_beside_a_stopped_service_says_so_at_once(kind: Kind) {
     let goods = erp.goods().await;
     erp.stop().await;
     let Goods { sku, location, .. } = &goods[0];
-    let told = erp.installation.run(&["stock", "set", sku, location, "3", "--wait"]).await.expect(0);
+    let told =
+        erp.installation.run_in_portuguese(&["stock", "set", sku, location, "3", "--wait"]).await.expect(0);
     assert!(told.stdout.contains("o serviço está parado\n  systemctl start espelho"), "{told}");
     assert_eq!(erp.ask(STATES).await, ["new"]);
 }
@@ -85,14 +98,22 @@ async fn an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain(kind:
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     let number = erp.sell("standard", &goods[0].sku);
-    erp.installation.run(&["orders", "advance", &number, "preparing", "--wait"]).await.expect(0);
-    let told =
-        erp.installation.run(&["orders", "advance", &number, "ready_to_ship", "--wait"]).await.expect(0);
+    erp.installation
+        .run_in_portuguese(&["orders", "advance", &number, "preparing", "--wait"])
+        .await
+        .expect(0);
+    let told = erp
+        .installation
+        .run_in_portuguese(&["orders", "advance", &number, "ready_to_ship", "--wait"])
+        .await
+        .expect(0);
     assert_eq!(told.stdout, format!("… pedido {number}: espera NF-e; continua sozinho\n"));
-    let errors = erp.installation.run(&["errors"]).await.expect(0);
+    let errors = erp.installation.run_in_portuguese(&["errors"]).await.expect(0);
     assert!(errors.stdout.contains("espera (continua sozinho):"), "{errors}");
     assert!(errors.stdout.contains("(waiting_invoice)") && errors.stdout.contains(&number), "{errors}");
-    let waiting = erp.installation.run(&["errors", "--json"]).await.expect(0).json()["waiting"][0].clone();
+    let waiting = erp.installation.run_in_portuguese(&["errors", "--json"]).await.expect(0).json()["waiting"]
+        [0]
+    .clone();
     assert_eq!((&waiting["kind"], &waiting["subject"]), (&json!("order.status"), &json!(number)));
     erp.until(&format!("SELECT status AS s FROM orders WHERE order_number = '{number}'"), |rows| {
         rows == ["preparing"]
@@ -103,7 +124,7 @@ async fn an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain(kind:
             "INSERT INTO erp_orders (store, order_number, erp_id) VALUES ('loja-1', '{number}', 'ERP-5')"
         ))
         .await;
-    let story = erp.installation.run(&["explain", &number]).await.expect(0);
+    let story = erp.installation.run_in_portuguese(&["explain", &number]).await.expect(0);
     let mut rest = story.stdout.as_str();
     for words in [
         &*format!("pedido {number}, em preparação: espelhado em"),
@@ -119,7 +140,8 @@ async fn an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain(kind:
         let at = rest.find(words).unwrap_or_else(|| panic!("no {words:?} in its place in\n{story}"));
         rest = &rest[at + words.len()..];
     }
-    let command = erp.installation.run(&["explain", "command", "1", "--json"]).await.expect(0).json();
+    let command =
+        erp.installation.run_in_portuguese(&["explain", "command", "1", "--json"]).await.expect(0).json();
     let kinds: Vec<&str> = command["found"][0]["events"]
         .as_array()
         .unwrap()
@@ -127,9 +149,9 @@ async fn an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain(kind:
         .map(|e| e["kind"].as_str().unwrap())
         .collect();
     assert_eq!(kinds, ["commanded", "called", "answered"], "{command}");
-    let sku = erp.installation.run(&["explain", &goods[0].sku]).await.expect(0);
+    let sku = erp.installation.run_in_portuguese(&["explain", &goods[0].sku]).await.expect(0);
     assert!(sku.stdout.contains(&format!("produto {}", goods[0].sku)), "{sku}");
-    erp.installation.run(&["explain", "nada-disso"]).await.expect(1);
+    erp.installation.run_in_portuguese(&["explain", "nada-disso"]).await.expect(1);
     erp.stop().await;
 }
 
@@ -138,15 +160,15 @@ async fn what_was_ignored_is_brought_back(kind: Kind) {
     let goods = erp.goods().await;
     erp.set_stock(&goods[0], "-4").await;
     erp.until(STATES, |states| states == ["failed"]).await;
-    let refused = erp.installation.run(&["ignore", "--all"]).await.expect(2).says("--yes");
+    let refused = erp.installation.run_in_portuguese(&["ignore", "--all"]).await.expect(2).says("--yes");
     assert!(refused.stderr.contains(&goods[0].sku), "it lists what it would ignore: {refused}");
-    erp.installation.run(&["ignore", "--all", "--yes"]).await.expect(0);
+    erp.installation.run_in_portuguese(&["ignore", "--all", "--yes"]).await.expect(0);
     erp.until(STATES, |states| states == ["ignored"]).await;
-    erp.installation.run(&["retry", "--all", "--ignored"]).await.expect(0);
+    erp.installation.run_in_portuguese(&["retry", "--all", "--ignored"]).await.expect(0);
     erp.until(STATES, |states| states == ["failed"]).await;
     let key = format!("{}/{}", goods[0].sku, goods[0].location);
-    erp.installation.run(&["ignore", "stock", &key]).await.expect(0);
-    erp.installation.run(&["retry", "stock", &key]).await.expect(0);
+    erp.installation.run_in_portuguese(&["ignore", "stock", &key]).await.expect(0);
+    erp.installation.run_in_portuguese(&["retry", "stock", &key]).await.expect(0);
     erp.until(STATES, |states| states == ["failed"]).await;
     erp.stop().await;
 }
@@ -159,12 +181,13 @@ async fn errors_are_grouped_by_cause_and_name_what_they_concern(kind: Kind) {
     }
     erp.until(STATES, |states| states == ["failed", "failed", "failed"]).await;
     erp.command("order.status", "MP-0", &json!({"status": "preparing"})).await;
-    let errors = erp.installation.run(&["errors"]).await.expect(0);
+    let errors = erp.installation.run_in_portuguese(&["errors"]).await.expect(0);
     let first = errors.stdout.lines().next().unwrap();
     assert!(first.starts_with("3 × ") && first.contains("(invalid_data)"), "{errors}");
     assert!(goods.iter().take(3).all(|level| first.contains(&level.sku)), "{errors}");
     assert!(errors.stdout.contains("MP-0") && !errors.stdout.contains("command 1"), "{errors}");
-    let one = erp.installation.run(&["errors", "--code", "invalid_data", "--all"]).await.expect(0);
+    let one =
+        erp.installation.run_in_portuguese(&["errors", "--code", "invalid_data", "--all"]).await.expect(0);
     assert_eq!(one.stdout.matches("[invalid_data]").count(), 3, "{one}");
     assert!(!one.stdout.contains("MP-0"), "{one}");
     erp.stop().await;

@@ -75,8 +75,8 @@ impl Camera {
         if let Some(posted) = self.board.latest() {
             picture.at = posted.seen.at.max(picture.at);
             picture.proof.database_at = posted.seen.written_at;
-            picture.proof.marketplace_at =
-                posted.seen.stores.iter().filter_map(|store| store.answered_at).max();
+            let answered = posted.seen.stores.iter().filter_map(|store| store.answered_at).max();
+            picture.proof.marketplace_at = answered.max(picture.proof.marketplace_at);
             picture = picture.judged(ShownVerdict::of(&posted.verdict, locale));
         }
         picture

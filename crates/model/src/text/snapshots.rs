@@ -8,8 +8,10 @@ use super::*;
 fn sample(name: &str) -> Arg {
     let words = |word: &str| Arg::Word(word.to_owned());
     match name {
-        "seconds" | "age" => Arg::Seconds(5_400),
-        "since" | "until" => Arg::Time("2026-01-31T17:05:00Z".parse().unwrap_or_default()),
+        "seconds" | "age" | "span" | "waited" => Arg::Seconds(5_400),
+        "since" | "until" | "at" | "end" | "time" => {
+            Arg::Time("2026-01-31T17:05:00Z".parse().unwrap_or_default())
+        }
         "price" | "floor" => Arg::Money(Decimal::new(4_990, 2)),
         "quantity" | "reserved" | "wanted" | "before" | "after" | "sold" | "delta" | "less" | "percent" => {
             Arg::Quantity(Decimal::new(125, 1))
@@ -20,7 +22,8 @@ fn sample(name: &str) -> Arg {
         "current" => Arg::Text(Box::new(words::order_status("paid"))),
         "target" | "status_word" => Arg::Text(Box::new(words::order_status("delivered"))),
         "listings" | "requests" | "logins" | "rows" | "more" | "deliveries" | "rate_limited" | "all"
-        | "zeroes" | "attempts" | "times" | "count" | "held" => Arg::Number(3),
+        | "zeroes" | "missed" | "near" | "mebibytes" | "left" | "failing" | "warnings" | "attempts"
+        | "times" | "count" | "held" => Arg::Number(3),
         other => Arg::Word(format!("‹{other}›")),
     }
 }

@@ -122,6 +122,10 @@ pub(crate) async fn a_process_that_stops_takes_its_alarms_along(world: &World) {
         .execute("UPDATE services SET beat_at = '2020-01-01T00:00:00.000000Z' WHERE instance = 'b'")
         .await;
     world.store.beat(&service("c"), &[]).await.unwrap();
-    assert_eq!(world.tables.list("SELECT instance FROM services").await, ["c"]);
+    assert_eq!(
+        world.tables.list("SELECT instance FROM services").await,
+        ["a", "c"],
+        "the stopped one is remembered"
+    );
     assert_eq!(world.tables.count("alarms").await, 0);
 }
