@@ -253,8 +253,8 @@ async fn a_second_service_is_told_who_has_the_port() {
     let base = installation.write_main_with_known_port();
     let mut first = installation.start(&["run"]);
     espelho_tests::pages::ready(&mut first, &base).await;
-    let process = format!("processo {}", first.id());
-    let version = format!("versão {}", env!("CARGO_PKG_VERSION"));
+    let process = format!("process {}", first.id());
+    let version = format!("version {}", env!("CARGO_PKG_VERSION"));
     let second = installation.run(&["run", "--json"]).await.expect(6);
     let second = second.says("http.listen").says(&process).says(&version).says("espelho status");
     assert_eq!(second.json()["errors"][0]["code"], "port_refused", "{second}");

@@ -221,6 +221,12 @@ impl Tally {
         self.lock().contact.exchange().map(|trouble| trouble.since)
     }
 
+    /// Notes that the marketplace gave no answer within a time that somebody set.
+    pub fn unanswered(&self, detail: &str, at: DateTime<Utc>) {
+        let outcome = contact::Outcome::Failed(contact::TroubleKind::Unreachable, detail.to_owned());
+        self.contact(Some(outcome), at);
+    }
+
     /// Waits until exchanges fail; one waiter at a time.
     pub async fn lost(&self) {
         while !self.is_lost() {

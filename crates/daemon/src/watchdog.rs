@@ -107,7 +107,11 @@ fn line(
     let mut parts = vec![text!("service-stores", held = held.len(), all = stores.len())];
     match held.iter().map(|store| store.last.map(|(at, _)| at)).min() {
         Some(Some(at)) => {
-            parts.push(text!("service-oldest", age = Arg::Seconds((now - at).num_seconds())));
+            // By the minute: systemd keeps each line.
+            parts.push(match (now - at).num_minutes() {
+                ..1 => text!("service-recent"),
+                minutes => text!("service-oldest", age = Arg::Seconds(minutes * 60)),
+            });
         }
         Some(None) => parts.push(text!("service-first")),
         None => {}

@@ -27,7 +27,7 @@ async fn an_unreachable_marketplace_is_said_so_soon() {
     installation.write_store("loja-1", &format!("http://127.0.0.1:{port}"), USERNAME, PASSWORD);
     let run = tokio::time::timeout(Duration::from_secs(30), installation.resync(&[])).await;
     let run = run.expect("it gives up within half a minute").expect(1);
-    let run = run.says(&format!("no connection to 127.0.0.1:{port}"));
+    let run = run.says(&format!("No connection to 127.0.0.1:{port}"));
     has_next_step(&run, &run.store()["error"]);
     assert_eq!(run.store()["requests"], 0);
 }

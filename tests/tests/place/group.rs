@@ -286,7 +286,11 @@ async fn who_may_not_open_the_database_is_told_so() {
     let mut stranger = Erp::start(&installed, STRANGER);
     assert!(stranger.says().await.starts_with("refused"));
     // The configuration is for everybody to read, the database is not.
-    fs::set_permissions(installed.dir().join("password"), fs::Permissions::from_mode(0o644)).unwrap();
+    let store = installed.dir().join(format!("stores/{STORE}.toml"));
+    let password = fs::read_to_string(installed.dir().join("password")).unwrap();
+    let text = fs::read_to_string(&store).unwrap();
+    let inline = format!("password = \"{password}\"");
+    fs::write(&store, text.replace("password_file = \"password\"", &inline)).unwrap();
     for (user, file) in [(STRANGER, "espelho.db"), (ERP, "espelho.db-inbox")] {
         for arguments in [&["errors"][..], &["migrate"], &["--resync"]] {
             let refused = Running::of(installed.command(user, arguments)).end().await.expect(1);

@@ -116,7 +116,7 @@ async fn an_order_waits_for_its_invoice_over_a_restart_and_no_longer_than_it_can
     // What is cancelled needs no invoice any more.
     assert!(erp.control().cancel_order(&erp.key(), second, "cliente desistiu"));
     let over = erp.outcome(*other, |state| state == "failed").await;
-    assert!(over[1] == "impossible_transition" && over[2].contains("cancelled"), "{over:?}");
+    assert!(over[1] == "impossible_transition" && over[2].contains("Cancelado"), "{over:?}");
     assert_eq!(erp.writes("/status").len(), asked + 1);
     erp.stop().await;
 }

@@ -96,7 +96,7 @@ async fn tiers_against_the_rules_are_refused_beforehand_with_the_rule(kind: Kind
     erp.until(STATES, |states| states == ["failed"]).await;
     let shown = erp.ask("SELECT error_code || ': ' || error AS c FROM erp_prices").await;
     assert!(
-        shown[0].starts_with("price_rule: as faixas de preço pedidas não são permitidas (regra 1)"),
+        shown[0].starts_with("price_rule: As faixas de preço pedidas não são permitidas (regra 1)"),
         "{shown:?}"
     );
     assert_eq!(erp.writes("/prices").len(), 0);

@@ -159,7 +159,7 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     erp.until("SELECT state AS s FROM commands", |states| states == ["done", "done"]).await;
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
     assert_eq!((erp.stock_of(&goods[0]).await, erp.stock_of(&goods[1]).await), (6, goods[1].quantity - 1));
-    let explained = run(&["explain", "command", "1"], 0).await;
+    let explained = erp.installation.run_in_portuguese(&["explain", "command", "1"]).await.expect(0);
     assert!(
         explained.stdout.contains("stock.adjust") && explained.stdout.contains("confirmada"),
         "{}",

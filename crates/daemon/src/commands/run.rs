@@ -55,7 +55,7 @@ pub(super) async fn run(cli: &Cli) -> u8 {
             return say(&problem, cli);
         }
         Err(OpenError::Certificate(why)) => {
-            return say(&Problem::of(Trouble::Configuration, "certificate", why), cli);
+            return say(&Problem::of(Trouble::Failure, "certificate", why), cli);
         }
     };
     let shared = match Shared::open(&configuration, "run", Arc::new(Silent), stop).await {

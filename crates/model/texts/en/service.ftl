@@ -1,10 +1,11 @@
 # The service's status line (systemctl status espelho).
 
-service-stopping = Stopping: finishing what is under way.
+service-stopping = stopping: finishes what is under way
 service-stores = { $held } of { $all ->
         [one] { $all } store
        *[other] { $all } stores
     } in this instance
+service-recent = oldest reconciliation less than 1 min ago
 service-oldest = oldest reconciliation { $age } ago
 service-first = first reconciliation under way
 service-well = no errors

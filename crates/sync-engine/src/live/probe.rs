@@ -49,7 +49,10 @@ impl Live<'_> {
     async fn ask_for_session(&self, client: &Client) {
         tokio::select! {
             answer = client.session() => drop(answer),
-            () = self.context.clock.sleep(TIME_LIMIT) => (),
+            () = self.context.clock.sleep(TIME_LIMIT) => {
+                let detail = format!("no answer within {} s", TIME_LIMIT.as_secs());
+                self.context.client.tally().unanswered(&detail, self.context.clock.now());
+            }
             () = self.context.stop.cancelled() => (),
         }
     }

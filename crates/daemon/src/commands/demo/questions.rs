@@ -26,7 +26,7 @@ fn questions() -> [Question; 3] {
         },
         Question {
             title: text!("demo-blocking"),
-            sql: "SELECT order_number, sku, quantity, stock_status
+            sql: "SELECT order_number, sku, CAST(quantity AS TEXT), stock_status
   FROM order_items
  WHERE is_blocking_stock = 1 AND gone_at IS NULL
  ORDER BY order_number LIMIT 5",
@@ -39,7 +39,7 @@ fn questions() -> [Question; 3] {
         },
         Question {
             title: text!("demo-running-out"),
-            sql: "SELECT s.sku, l.name, s.available_quantity, p.price
+            sql: "SELECT s.sku, l.name, CAST(s.available_quantity AS TEXT), printf('%.2f', p.price)
   FROM product_stock s
   JOIN products p ON p.store = s.store AND p.id = s.product_id
   JOIN stock_locations l ON l.store = s.store AND l.location_id = s.location_id
