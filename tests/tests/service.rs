@@ -274,7 +274,7 @@ async fn a_second_service_is_told_who_has_the_port() {
     other.write_store_with("loja-2", &shop.base_url(), USERNAME, PASSWORD, webhook);
     let listen = taken.local_addr().unwrap();
     other.write_main(&format!("[webhooks]\nlisten = \"{listen}\"\n"));
-    let process = format!("processo {}", std::process::id());
+    let process = format!("process {}", std::process::id());
     other.run(&["run"]).await.expect(1).says("webhooks.listen").says(&listen.to_string()).says(&process);
 }
 

@@ -5,7 +5,7 @@
 //! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
 //! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
 //! [`occurrence`] and [`conversation`] are the mirrored aggregates, [`sync`] is how a run speaks about itself,
-//! [`text`] are the words for people.
+//! [`mod@text`] are the words for people.
 #![deny(missing_docs)]
 
 pub mod campaign;

@@ -150,7 +150,9 @@ async fn what_no_route_reads_stays_in_doubt_when_its_answer_is_lost(kind: Kind) 
 async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
-    let run = async |arguments: &[&str], code: i32| erp.installation.run(arguments).await.expect(code);
+    let run = async |arguments: &[&str], code: i32| {
+        erp.installation.run_in_portuguese(arguments).await.expect(code)
+    };
     run(&["stock", "set", &goods[0].sku, &goods[0].location, "6"], 0).await;
     run(&["stock", "adjust", &goods[1].sku, &goods[1].location, "-1"], 0).await;
     let number = erp.sell("standard", &goods[2].sku);
