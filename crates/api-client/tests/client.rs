@@ -60,7 +60,7 @@ async fn a_429_is_waited_out_in_both_forms_and_without_any() {
     ])
     .await;
     assert_eq!(bench.order().await.unwrap(), "paid");
-    assert_eq!(bench.waits(), [7, 30, 20]);
+    assert_eq!(bench.waits(), [7, 30, 60]);
     assert_eq!(bench.client.stats().rate_limited, 3);
 }
 
