@@ -103,6 +103,7 @@ async fn before_the_first_start_the_credential_is_tried_and_nothing_is_made(kind
     assert!(finding(&refused, "credential")["fix"].as_str().unwrap().contains("stores/"), "{refused}");
 }
 
+// withstands: F137
 async fn a_wrong_password_is_found_by_a_login_only_and_the_token_lives_on(kind: Kind) {
     let (installation, sandbox) = set_up(kind).await;
     installation.resync(&[]).await.expect(0);

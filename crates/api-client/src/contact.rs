@@ -94,11 +94,11 @@ pub enum Outcome {
 pub struct Contact {
     /// When the marketplace last answered usefully: a 2xx, or a refusal for a reason of business.
     pub answered_at: Option<DateTime<Utc>>,
-    /// What exchanges have failed with since.
+    /// The failure of the latest exchange; a useful answer clears it.
     exchange: Option<Trouble>,
-    /// What logins have failed with since the last accepted one.
+    /// The failure of the latest login; an accepted login clears it.
     login: Option<Trouble>,
-    /// What the token may not do, by route.
+    /// The missing ability (scope) of the token, by the route that refused it.
     scopes: BTreeMap<Route, Trouble>,
 }
 
@@ -160,7 +160,7 @@ impl Contact {
         own.into_iter().flatten().collect()
     }
 
-    /// Whether the next exchange has to show that the marketplace works again.
+    /// True while the latest exchange has failed: the next one shows if the marketplace works again.
     pub fn is_lost(&self) -> bool {
         self.exchange.is_some()
     }
@@ -228,7 +228,7 @@ impl Outcome {
             Err(_) => return None,
         };
         match Self::of_error(request, error) {
-            // Whatever else a login is refused for, without a token nothing works.
+            // Without a token nothing works, for any other reason of the refusal as well.
             Some(Self::Useful(_) | Self::Answered | Self::MissingAbilities(..)) => {
                 Some(Self::Failed(TroubleKind::Errors, words(error)))
             }

@@ -251,7 +251,7 @@ impl Error {
             || ["18", "19", "20"].contains(&&*code)
     }
 
-    /// What people are told: the cause, and the next step.
+    /// The words for people: the cause, and the next step.
     pub fn text(&self) -> Text {
         match self {
             Self::Address { url, why } => text!("database-address", url = url, why = why),

@@ -15,7 +15,7 @@ on_both_databases![
 
 const NEW: &str = "uma-senha-bem-nova";
 
-// withstands: F134, F137, F146
+// Exercises F134, F137, F146
 async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_by_all_once_it_has_ended(
     kind: Kind,
 ) {
@@ -40,7 +40,7 @@ async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_b
     watch.cleared().await;
 }
 
-// withstands: F134, F146
+// Exercises F134, F146
 async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed(kind: Kind) {
     let right = Stage::prepared(kind, Setting::default()).await;
     let password = right.sandbox.stores().remove(0).password;
@@ -58,7 +58,7 @@ async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed
     watch.cleared().await;
 }
 
-// withstands: F082, F134
+// Exercises F082, F134
 async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it(kind: Kind) {
     // A token that is no longer good is noticed by the next call.
     let often = || Setting { main: "[schedule]\nnew_orders = 2\n".to_owned(), ..Setting::default() };
@@ -90,7 +90,7 @@ async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mend
     watch.cleared().await;
 }
 
-// withstands: F089, F134
+// Exercises F089, F134
 async fn an_ability_that_the_token_lacks_is_named(kind: Kind) {
     let stage = Stage::with(kind, Setting { strict_scopes: true, ..Setting::default() }).await;
     assert!(stage.control().set_abilities(STORE, &[]));

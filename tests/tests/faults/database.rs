@@ -24,7 +24,7 @@ async fn a_program_that_keeps_a_file_locked() {
     transaction.rollback().await.unwrap();
 }
 
-// withstands: F134
+// Exercises F134
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_another_program_keeps_locked_is_named_with_the_program() {
     let stage = Stage::on(Kind::Sqlite).await;
@@ -48,7 +48,7 @@ async fn a_file_that_another_program_keeps_locked_is_named_with_the_program() {
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_that_another_session_keeps_locked_are_named_with_the_session() {
     let stage = Stage::on(Kind::Postgres).await;
@@ -66,7 +66,7 @@ async fn tables_that_another_session_keeps_locked_are_named_with_the_session() {
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_server_that_is_gone_is_named() {
     let setting = Setting { has_database_gateway: true, ..Setting::default() };

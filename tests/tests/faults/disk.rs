@@ -47,7 +47,7 @@ impl Drop for SmallDisk {
     }
 }
 
-// withstands: F096, F134
+// Exercises F096, F134
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_is_named_and_forgotten_once_there_is_room() {
     let Some(disk) = SmallDisk::mount(256) else {

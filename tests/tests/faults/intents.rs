@@ -18,7 +18,7 @@ on_both_databases![
     work_that_stays_behind_is_named_with_by_how_much,
 ];
 
-// withstands: F134, F141
+// Exercises F134, F141
 async fn a_row_for_a_store_that_nobody_has_is_named(kind: Kind) {
     let stage = Stage::on(kind).await;
     let mirror = stage.mirror().await;
@@ -39,7 +39,7 @@ async fn a_row_for_a_store_that_nobody_has_is_named(kind: Kind) {
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 async fn a_row_that_failed_is_named_and_the_printed_command_settles_it(kind: Kind) {
     let stage = Stage::on(kind).await;
     let mirror = stage.mirror().await;
@@ -57,7 +57,7 @@ async fn a_row_that_failed_is_named_and_the_printed_command_settles_it(kind: Kin
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 async fn a_price_that_a_guard_holds_is_named_and_released_by_the_printed_command(kind: Kind) {
     let stage = Stage::on(kind).await;
     let mirror = stage.mirror().await;
@@ -76,7 +76,7 @@ async fn a_price_that_a_guard_holds_is_named_and_released_by_the_printed_command
     shows(&stage, "SELECT state FROM erp_prices", "done").await;
 }
 
-// withstands: F134
+// Exercises F134
 async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: Kind) {
     let stage = Stage::on(kind).await;
     let (mirror, control) = (stage.mirror().await, stage.control());
@@ -106,7 +106,7 @@ async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: 
     watch.cleared().await;
 }
 
-// withstands: F018, F134
+// Exercises F018, F134
 async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after_an_hour(kind: Kind) {
     let stage = Stage::on(kind).await;
     let (mirror, control) = (stage.mirror().await, stage.control());
@@ -139,7 +139,7 @@ async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 async fn an_order_whose_time_runs_out_is_named_until_it_is_on_its_way(kind: Kind) {
     let stage = Stage::on(kind).await;
     let number = stage.control().place_order(STORE, NewOrder::default());
@@ -151,7 +151,7 @@ async fn an_order_whose_time_runs_out_is_named_until_it_is_on_its_way(kind: Kind
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 async fn work_that_stays_behind_is_named_with_by_how_much(kind: Kind) {
     let stage = Stage::on(kind).await;
     // One request a minute is too little for anything.

@@ -6,7 +6,7 @@ use crate::stage::{Setting, Stage};
 
 on_both_databases![a_service_that_was_killed_is_missed, a_clock_that_is_two_hours_ahead_is_named,];
 
-// withstands: F134
+// Exercises F134
 async fn a_service_that_was_killed_is_missed(kind: Kind) {
     let mut stage = Stage::on(kind).await;
     stage.kill().await;
@@ -22,7 +22,7 @@ async fn a_service_that_was_killed_is_missed(kind: Kind) {
     watch.cleared().await;
 }
 
-// withstands: F086, F134
+// Exercises F086, F134
 async fn a_clock_that_is_two_hours_ahead_is_named(kind: Kind) {
     let stage = Stage::with(kind, Setting { has_skewed_clock: true, ..Setting::default() }).await;
     let skew = stage.skew.as_ref().unwrap();

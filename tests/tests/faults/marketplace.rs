@@ -11,7 +11,7 @@ on_both_databases![
     a_marketplace_that_answers_429_to_everything_is_named,
 ];
 
-// withstands: F134, F135
+// Exercises F134, F135
 async fn a_marketplace_that_is_stopped_is_named(kind: Kind) {
     let stage = Stage::on(kind).await;
     stage.gateway.cut();
@@ -23,7 +23,7 @@ async fn a_marketplace_that_is_stopped_is_named(kind: Kind) {
     watch.cleared().await;
 }
 
-// withstands: F134, F135
+// Exercises F134, F135
 async fn a_marketplace_that_answers_nothing_but_errors_is_named(kind: Kind) {
     let stage = Stage::on(kind).await;
     spoil(&stage, Fault::Html(500));
@@ -34,7 +34,7 @@ async fn a_marketplace_that_answers_nothing_but_errors_is_named(kind: Kind) {
     watch.cleared().await;
 }
 
-// withstands: F134
+// Exercises F134
 async fn a_marketplace_that_answers_429_to_everything_is_named(kind: Kind) {
     let stage = Stage::on(kind).await;
     spoil(&stage, Fault::TooMany(5));

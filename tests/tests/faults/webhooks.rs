@@ -15,7 +15,7 @@ on_both_databases![
 /// Sweeps so often that what no delivery told is found at once.
 const OFTEN: &str = "[schedule]\nnew_orders = 2\nopen_orders = 2\n";
 
-// withstands: F050, F134
+// Exercises F050, F134
 async fn deliveries_that_nobody_receives_are_missed(kind: Kind) {
     let closed = espelho_tests::installation::free_address();
     let setting = || Setting {
@@ -41,7 +41,7 @@ async fn deliveries_that_nobody_receives_are_missed(kind: Kind) {
     watch.cleared().await;
 }
 
-// withstands: F037, F134
+// Exercises F037, F134
 async fn an_address_that_is_anothers_is_named_and_moved_by_the_printed_command(kind: Kind) {
     let other = espelho_tests::installation::free_address();
     let elsewhere =

@@ -24,6 +24,7 @@ fn everywhere(keeping: &Keeping, kind: Fault) {
     keeping.control().fault(FaultRule { route: String::new(), times: None, kind });
 }
 
+// withstands: F135
 async fn while_the_marketplace_is_gone_no_sweep_has_succeeded(kind: Kind) {
     let often = [
         "new_orders",
@@ -83,6 +84,7 @@ async fn the_end_of_an_outage_is_noticed_though_no_sweep_is_due(kind: Kind) {
     keeping.kill().await;
 }
 
+// withstands: F146
 async fn a_corrected_password_file_is_noticed_without_a_reload(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 3, 2, &rarely_but(&["new_orders"])).await;
     keeping.stop().await;

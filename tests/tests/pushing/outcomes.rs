@@ -258,6 +258,7 @@ async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_sho
     erp.stop().await;
 }
 
+// withstands: F141
 async fn a_row_of_a_store_that_nobody_has_is_answered_and_returns_when_it_is_corrected(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await.remove(0);

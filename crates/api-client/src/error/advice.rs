@@ -1,4 +1,4 @@
-//! What people are told about an error: a code for tables, the cause and what to do next.
+//! The words for people about an error: a code for tables, the cause and the next step.
 
 use espelho_model::{
     text,
@@ -36,7 +36,7 @@ impl Error {
         }
     }
 
-    /// What people are told: the cause, and the next step.
+    /// The words for people: the cause, and the next step.
     pub fn text(&self) -> Text {
         match self {
             Self::Setup(problem) => text!("api-setup", problem = problem),

@@ -63,7 +63,7 @@ impl Refusal {
         }
     }
 
-    /// Whether it has no word of the error envelope.
+    /// True when the body had no field of the error envelope.
     pub(crate) fn is_silent(&self) -> bool {
         *self == Self::default()
     }

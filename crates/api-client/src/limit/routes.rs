@@ -55,7 +55,7 @@ struct Refused {
     paused_until: Duration,
     /// Refusals since something was accepted.
     in_a_row: u32,
-    /// What was accepted in the minute before they began.
+    /// Requests accepted in the minute before the first of these refusals.
     accepted_before: u32,
     last: Duration,
 }
@@ -68,7 +68,7 @@ struct Pace {
     changed: Duration,
 }
 
-/// What was accepted and refused in the last minute.
+/// Counts of accepted and refused requests in the last minute.
 #[derive(Debug, Default)]
 struct Minute {
     /// The number of the newest part.
@@ -167,7 +167,7 @@ impl Routes {
     pub(crate) fn accepted(&mut self, route: &'static str, now: Duration) {
         let Some(own) = self.refused.get_mut(route) else { return };
         own.minute.at(now).0 += 1;
-        // Whoever was sent before the refusal says nothing about what comes after it.
+        // A request sent before the refusal says nothing about the pace after it.
         if now < own.paused_until {
             return;
         }
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_route_finds_the_pace_that_the_server_allows_it_and_is_rarely_refused_from_then_on() {
         for allowed in [10, 30, 100] {
-            // Whether the server says when to come again, or only that it should not be now.
+            // An honest server says when to come again (`Retry-After`); the other only refuses.
             for is_honest in [true, false] {
                 let mut simulation = Simulation::new(300);
                 simulation.until(at(3_600), |accepted, now| {
