@@ -244,7 +244,11 @@ fn names(line: &str, code: &str) -> bool {
         let is_marked =
             left.is_some_and(|c| "<>([\"`=".contains(c)) && right.is_some_and(|c| "<)]\"`".contains(c));
         let is_first = !before.chars().any(char::is_alphanumeric) && !before.is_empty();
-        code.contains('_') || is_marked || is_first || before.ends_with("alarm ")
+        code.contains('_')
+            || is_marked
+            || is_first
+            || before.ends_with("alarm ")
+            || before.ends_with("alarm: ")
     })
 }
 

@@ -308,8 +308,8 @@ async fn a_doctor_says_what_is_wrong_and_what_to_do_without_a_login_too_many(kin
         "✓ GREEN gravação no banco",
         "✓ GREEN serviço",
         "✓ GREEN loja-1: posse da loja: o serviço",
-        "✓ GREEN loja-1: credencial: o token funciona, provado agora; a loja é Loja",
-        "– UNKNOWN loja-1: senha: não provada",
+        "✓ GREEN loja-1: credencial: o token funciona, testado agora; a loja é Loja",
+        "– UNKNOWN loja-1: senha: não testada",
         "    → espelho doctor --login",
     ] {
         assert!(shown.stdout.contains(words), "no {words:?} in\n{shown}");

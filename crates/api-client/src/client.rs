@@ -150,8 +150,7 @@ impl Client {
     /// When there is no token to be had, or the budget's ledger cannot be written.
     pub async fn with_slot(&self, request: &ApiRequest) -> Result<Self, Error> {
         self.tokens.current().await?;
-        self.gate.keep_route_pace(request.route).await;
-        let slot = self.gate.acquire(self.lane).await?;
+        let slot = self.wait_for_slot(request).await?;
         Ok(Self { slot: Some(Arc::new(Mutex::new(Some(slot)))), ..self.clone() })
     }
 

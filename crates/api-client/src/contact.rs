@@ -2,8 +2,8 @@
 //!
 //! Three things fail apart from each other, and end apart. The *exchange*: no connection, no readable answer, or a refusal to
 //! look at the call; the next answer ends it. The *credential*: a refused login; the next accepted one ends it, because a
-//! token that still lives says nothing about the password. An *ability* that the token lacks; the next accepted call of the
-//! same route ends it.
+//! token that still lives says nothing about the password. An *ability* that the token lacks; the next accepted call that
+//! needs it ends it.
 
 use std::{collections::BTreeMap, error::Error as _};
 
@@ -81,8 +81,8 @@ pub enum Outcome {
     Answered,
     /// No answer that can be used.
     Failed(TroubleKind, String),
-    /// Refused because the token lacks these abilities.
-    MissingAbilities(Route, Vec<String>),
+    /// Refused because the token lacks these abilities; a read that was refused can be tried again.
+    MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
     /// A login gave a token.
     LoginAccepted,
     /// A login was refused, or not made any more ([`TroubleKind::ForeignLogin`]).
@@ -100,6 +100,8 @@ pub struct Contact {
     login: Option<Trouble>,
     /// The missing ability (scope) of the token, by the route that refused it.
     scopes: BTreeMap<Route, Trouble>,
+    /// The last read that each of those routes refused.
+    refused_reads: BTreeMap<Route, ApiRequest>,
 }
 
 impl Contact {
@@ -108,7 +110,7 @@ impl Contact {
         match outcome {
             Outcome::Useful(route) => {
                 self.useful(at);
-                self.scopes.remove(&route);
+                self.accepted(&route);
             }
             Outcome::LoginAccepted => {
                 self.useful(at);
@@ -122,8 +124,9 @@ impl Contact {
                 }
                 fail(&mut self.login, kind, detail, at);
             }
-            Outcome::MissingAbilities(route, abilities) => {
+            Outcome::MissingAbilities(route, abilities, read) => {
                 self.useful(at);
+                self.refused_reads.extend(read.map(|read| (route, read)));
                 let detail = format!("{} {}: {}", route.1, route.0, abilities.join(", "));
                 let mut known = self.scopes.remove(&route);
                 fail(&mut known, TroubleKind::Scope, detail, at);
@@ -154,6 +157,13 @@ impl Contact {
         Some(Trouble { since, times, abilities, ..latest.clone() })
     }
 
+    /// Reads that were refused for lack of an ability, the last time before `before`.
+    pub(crate) fn refused_reads(&self, before: DateTime<Utc>) -> Vec<ApiRequest> {
+        let is_due = |route: &&Route| self.scopes.get(*route).is_some_and(|trouble| trouble.last < before);
+        let due = self.refused_reads.iter().filter(|(route, _)| is_due(route));
+        due.map(|(_, read)| read.clone()).collect()
+    }
+
     /// All trouble that has not ended, at most one of each of the three.
     pub fn troubles(&self) -> Vec<Trouble> {
         let own = [self.exchange.clone(), self.login.clone(), self.scope()];
@@ -163,6 +173,16 @@ impl Contact {
     /// True while the latest exchange has failed: the next one shows if the marketplace works again.
     pub fn is_lost(&self) -> bool {
         self.exchange.is_some()
+    }
+
+    /// The route is open: the abilities that it lacked are there, for every route that lacked them too.
+    fn accepted(&mut self, route: &Route) {
+        let Some(ended) = self.scopes.remove(route) else { return };
+        for trouble in self.scopes.values_mut() {
+            trouble.abilities.retain(|ability| !ended.abilities.contains(ability));
+        }
+        self.scopes.retain(|_, trouble| !trouble.abilities.is_empty());
+        self.refused_reads.retain(|route, _| self.scopes.contains_key(route));
     }
 
     fn useful(&mut self, at: DateTime<Utc>) {
@@ -194,7 +214,8 @@ impl Outcome {
     fn of_error(request: &ApiRequest, error: &Error) -> Option<Self> {
         let route = request.route_and_method();
         if let Some(Documented::MissingAbilities(abilities)) = error.kind() {
-            return Some(Self::MissingAbilities(route, abilities));
+            let read = request.is_read().then(|| request.clone());
+            return Some(Self::MissingAbilities(route, abilities, read));
         }
         Some(match error {
             Error::Unreachable { .. } | Error::Interrupted { .. } => {
@@ -253,6 +274,7 @@ mod tests {
 
     const ORDERS: Route = ("/orders", "GET");
     const STOCK: Route = ("/stock", "GET");
+    const PRICES: Route = ("/prices", "GET");
 
     fn at(seconds: i64) -> DateTime<Utc> {
         DateTime::from_timestamp(1_800_000_000 + seconds, 0).unwrap()
@@ -279,9 +301,10 @@ mod tests {
     #[test]
     fn trouble_begins_with_the_first_failure_since_the_last_useful_answer_and_ends_with_the_next() {
         use TroubleKind::{Credential, Errors, ForeignLogin, Scope, Throttled, Unreachable};
-        let missing = |names: &[&str]| {
-            Outcome::MissingAbilities(STOCK, names.iter().map(|name| (*name).to_owned()).collect())
+        let lacking = |route, names: &[&str]| {
+            Outcome::MissingAbilities(route, names.iter().map(|name| (*name).to_owned()).collect(), None)
         };
+        let missing = |names: &[&str]| lacking(STOCK, names);
         let refused = || Outcome::LoginRefused(Credential, String::new());
         check(vec![], &[], None);
         check(vec![(1, Outcome::Useful(ORDERS))], &[], Some(1));
@@ -302,16 +325,31 @@ mod tests {
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(ORDERS))], &[(Scope, 1, 1)], Some(2));
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(STOCK))], &[], Some(2));
         check(vec![(1, missing(&["a"])), (9, missing(&["a"]))], &[(Scope, 1, 2)], Some(9));
+        // The token has an ability for every route, or for none.
+        let both = |last| vec![(1, missing(&["a"])), (2, lacking(PRICES, last)), (3, Outcome::Useful(STOCK))];
+        check(both(&["a"]), &[], Some(3));
+        check(both(&["a", "b"]), &[(Scope, 2, 1)], Some(3));
     }
 
     #[test]
     fn abilities_of_all_routes_are_named_once() {
         let mut contact = Contact::default();
         for (second, route, name) in [(1, STOCK, "b"), (2, ORDERS, "a"), (3, STOCK, "b")] {
-            contact.note(Outcome::MissingAbilities(route, vec![name.to_owned()]), at(second));
+            contact.note(Outcome::MissingAbilities(route, vec![name.to_owned()], None), at(second));
         }
         let scope = contact.scope().unwrap();
         assert_eq!((scope.abilities, scope.since, scope.last), (vec!["a".into(), "b".into()], at(1), at(3)));
+    }
+
+    #[test]
+    fn a_refused_read_is_due_again_after_a_while_until_its_ability_is_there() {
+        let mut contact = Contact::default();
+        let read = ApiRequest::get(STOCK.0, &[]);
+        contact.note(Outcome::MissingAbilities(STOCK, vec!["a".into()], Some(read.clone())), at(10));
+        assert_eq!(contact.refused_reads(at(10)), vec![]);
+        assert_eq!(contact.refused_reads(at(11)), vec![read]);
+        contact.note(Outcome::Useful(STOCK), at(12));
+        assert_eq!(contact.refused_reads(at(99)), vec![]);
     }
 
     #[test]

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::{ApiRequest, Client, Error, error::BoxedError, limit::BoxFuture, send::Exchange};
+use crate::{
+    ApiRequest, Client, Error,
+    error::BoxedError,
+    limit::{BoxFuture, Permit},
+    send::Exchange,
+};
 
 /// Knows whether the store is ours. It is asked before each request, logins too, at the last moment before it goes out.
 pub trait Owner: Send + Sync {
@@ -10,6 +15,9 @@ pub trait Owner: Send + Sync {
     fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>>;
     /// Ends when the store is no longer ours.
     fn ended(&self) -> BoxFuture<'_, BoxedError>;
+    /// Ends when the store is about to be given back: a call that still waits for the budget is not made any more. With a
+    /// small budget it would keep the next owner waiting for minutes.
+    fn closing(&self) -> BoxFuture<'_, BoxedError>;
 }
 
 impl Client {
@@ -32,6 +40,29 @@ impl Exchange {
         match self.owner.get() {
             Some(owner) => not_ours(request, true, owner.ended().await),
             None => std::future::pending().await,
+        }
+    }
+
+    /// Ends when a call that waits for the budget shall not be made any more.
+    async fn closing(&self, request: &ApiRequest) -> Error {
+        match self.owner.get() {
+            Some(owner) => not_ours(request, false, owner.closing().await),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Client {
+    /// Keeps the route's pace and takes a slot of the budget.
+    pub(crate) async fn wait_for_slot(&self, request: &ApiRequest) -> Result<Permit, Error> {
+        let slot = async {
+            self.gate.keep_route_pace(request.route).await;
+            self.gate.acquire(self.lane).await
+        };
+        tokio::select! {
+            biased;
+            slot = slot => slot,
+            error = self.exchange.closing(request) => Err(error),
         }
     }
 }

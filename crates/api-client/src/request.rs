@@ -1,5 +1,7 @@
 //! A request as data: built purely, sent elsewhere.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde::Serialize;
 
@@ -42,6 +44,8 @@ pub struct ApiRequest {
     pub(crate) body: Body,
     /// Whether the route needs the bearer token. Only the token issue and the enum of order statuses do not.
     pub(crate) authenticated: bool,
+    /// How long the exchange may take, where that is less than for every other; waiting for the budget is not part of it.
+    pub(crate) time_limit: Option<Duration>,
 }
 
 impl std::fmt::Debug for ApiRequest {
@@ -73,7 +77,14 @@ impl ApiRequest {
     }
 
     fn of(method: Method, route: &'static str, ids: &[&str]) -> Self {
-        Self { method, route, path_and_query: fill(route, ids), body: Body::Empty, authenticated: true }
+        Self {
+            method,
+            route,
+            path_and_query: fill(route, ids),
+            body: Body::Empty,
+            authenticated: true,
+            time_limit: None,
+        }
     }
 
     /// The same request with a JSON body. What is sent are structs of ours and JSON values, which always serialise.
@@ -89,6 +100,11 @@ impl ApiRequest {
     /// The same request for a route that is public.
     pub(crate) fn public(self) -> Self {
         Self { authenticated: false, ..self }
+    }
+
+    /// The same request, whose exchange may take only so long.
+    pub(crate) fn within(self, time_limit: Duration) -> Self {
+        Self { time_limit: Some(time_limit), ..self }
     }
 
     /// Adds query parameters, encoded, in the order given.

@@ -34,6 +34,8 @@ use crate::{
 const LARGEST_ANSWER: usize = 32 << 20;
 /// How much of an unreadable answer is shown.
 const EXCERPT: usize = 200;
+/// How many of the routes that lack an ability are asked again at once.
+const REFUSED_READS: usize = 3;
 /// How often one request may be answered 429 before that is its result: each time it waits as long as it is told.
 const TOO_MANY: u32 = 30;
 /// How often one request may be answered 401 before that is its result: the vault's newer token, then a
@@ -157,6 +159,10 @@ impl Exchange {
             Body::Empty => builder,
             Body::Json(json) => builder.header(CONTENT_TYPE, "application/json").body(json.clone()),
             Body::File(file) => builder.multipart(form(file)?),
+        };
+        let builder = match request.time_limit {
+            Some(limit) => builder.timeout(limit),
+            None => builder,
         };
         builder.build().map_err(|e| Error::Setup(format!("{}: {e}", request.describe())))
     }
@@ -331,13 +337,9 @@ impl Client {
                 false => None,
             };
             let begun = self.clock.monotonic();
-            // Whoever has a slot has kept the route's pace before it.
-            if !self.holds_slot() {
-                self.gate.keep_route_pace(request.route).await;
-            }
             let permit = match self.take_slot() {
                 Some(slot) => slot,
-                None => self.gate.acquire(self.lane).await?,
+                None => self.wait_for_slot(request).await?,
             };
             let waited = self.clock.monotonic().saturating_sub(begun);
             self.exchange.http.timings().waited(self.lane, waited);
@@ -368,6 +370,16 @@ impl Client {
                 }
                 _ => return Err(error),
             }
+        }
+    }
+
+    /// Repeats reads that were refused for lack of an ability, the last time before `before`: a few routes at most. An answer
+    /// ends the trouble ([`Tally::lacks_ability`](crate::tally::Tally::lacks_ability)).
+    pub async fn repeat_refused_reads(&self, before: DateTime<Utc>) {
+        let due = self.exchange.tally.refused_reads(before);
+        for request in due.iter().take(REFUSED_READS) {
+            // The outcome is noted with the contact.
+            let _ = self.send(request, |_| Ok(())).await;
         }
     }
 

@@ -221,10 +221,13 @@ impl Tally {
         self.lock().contact.exchange().map(|trouble| trouble.since)
     }
 
-    /// Notes that the marketplace gave no answer within a time that somebody set.
-    pub fn unanswered(&self, detail: &str, at: DateTime<Utc>) {
-        let outcome = contact::Outcome::Failed(contact::TroubleKind::Unreachable, detail.to_owned());
-        self.contact(Some(outcome), at);
+    /// Whether the token lacks an ability that a call has needed.
+    pub fn lacks_ability(&self) -> bool {
+        self.lock().contact.scope().is_some()
+    }
+
+    pub(crate) fn refused_reads(&self, before: DateTime<Utc>) -> Vec<ApiRequest> {
+        self.lock().contact.refused_reads(before)
     }
 
     /// Waits until exchanges fail; one waiter at a time.

@@ -24,6 +24,10 @@ impl Owner for Told {
     fn ended(&self) -> BoxFuture<'_, BoxedError> {
         Box::pin(std::future::pending())
     }
+
+    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(std::future::pending())
+    }
 }
 
 #[tokio::test]
@@ -55,6 +59,10 @@ impl Owner for Losing {
     fn ended(&self) -> BoxFuture<'_, BoxedError> {
         Box::pin(async { "somebody else has it".into() })
     }
+
+    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(std::future::pending())
+    }
 }
 
 #[tokio::test]
@@ -63,4 +71,34 @@ async fn a_call_under_way_is_not_waited_for_once_the_store_is_lost() {
     let client = bench.client.clone().owned_by(Arc::new(Losing));
     let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
     assert!(error.is_not_ours() && !error.was_never_sent(), "{error}");
+}
+
+/// An owner that is about to give the store back.
+struct Closing;
+
+impl Owner for Closing {
+    fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(std::future::pending())
+    }
+
+    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(async { "it is given back".into() })
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_is_given_back_makes_the_calls_that_have_a_slot_and_gives_up_those_that_wait_for_one() {
+    let bench = bench(Vec::new()).await;
+    let client = bench.client.clone().owned_by(Arc::new(Closing));
+    client.order(&OrderNumber::new("1")).await.unwrap();
+    let sent = bench.sent();
+    client.gate().pause(std::time::Duration::from_secs(60));
+    bench.clock.stands_still.store(true, Ordering::SeqCst);
+    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    assert!(error.is_not_ours() && error.was_never_sent(), "{error}");
+    assert_eq!(bench.sent(), sent);
 }

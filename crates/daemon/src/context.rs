@@ -21,7 +21,8 @@ use crate::{
     counted::Tallies,
     handover::Desk,
     health::Elsewhere,
-    place::{self, Place},
+    place::Place,
+    ports,
     status::Gates,
     vacancy::Vacancies,
 };
@@ -30,6 +31,8 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Attempts of a read: half a second, one, two and four between them.
 const ATTEMPTS: u32 = 5;
+/// How often a webhook that is registered elsewhere is asked about: only while there is one.
+const ELSEWHERE_EVERY: Duration = Duration::from_secs(5);
 
 /// What all stores of the installation share.
 #[derive(Clone)]
@@ -84,6 +87,7 @@ impl Shared {
         let watch = Watch::over(clock);
         let clock: Arc<dyn Clock> = Arc::<Watch>::clone(&watch);
         let place = Place::to_open(configuration, false)?;
+        refuse_beside_service(configuration, &place).await?;
         let store = Store::open(&place.url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
         let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(|e| Problem::from_api(&e));
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
@@ -107,7 +111,7 @@ impl Shared {
             sandbox: http(true)?,
             owner,
             labels: configuration.installation.labels.clone(),
-            state: place::state_directory().path,
+            state: place.base(),
             locale: configuration.locale(),
         })
     }
@@ -148,7 +152,7 @@ impl Shared {
         match client {
             Ok(client) => Ok(StoreContext {
                 key: config.key.clone(),
-                client: client.owned_by(LeaseOwner::of(&lease)),
+                client: client.owned_by(LeaseOwner::of(&lease, self.stop.clone(), Arc::clone(&self.clock))),
                 store: self.store.clone(),
                 lease,
                 locale: self.locale,
@@ -245,9 +249,7 @@ impl Shared {
         let Some(webhook) = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none()) else {
             return Ok(None);
         };
-        let owner =
-            WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
-        match self.store.refuse_to_move_webhook(owner, &webhook.public_url).await {
+        match self.refuse_to_move(config, webhook).await {
             Ok(()) => {
                 self.elsewhere.forget(&config.key);
                 Ok(Some(webhook))
@@ -262,6 +264,47 @@ impl Shared {
             }
             Err(error) => Err(Problem::from_store(&error)),
         }
+    }
+
+    async fn refuse_to_move(
+        &self,
+        config: &StoreConfig,
+        webhook: &WebhookConfig,
+    ) -> Result<(), espelho_store::Error> {
+        let owner =
+            WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
+        self.store.refuse_to_move_webhook(owner, &webhook.public_url).await
+    }
+
+    /// Waits until somebody has allowed webhooks to move that are registered elsewhere (`espelho webhook move`).
+    pub(crate) async fn webhooks_that_may_move(&self, stores: &[StoreConfig]) -> Vec<StoreKey> {
+        loop {
+            self.clock.sleep(ELSEWHERE_EVERY).await;
+            let mut allowed = Vec::new();
+            for config in stores.iter().filter(|config| self.elsewhere.of(&config.key).is_some()) {
+                let Some(webhook) = &config.webhook else { continue };
+                if self.refuse_to_move(config, webhook).await.is_ok() {
+                    self.elsewhere.forget(&config.key);
+                    allowed.push(config.key.clone());
+                }
+            }
+            if !allowed.is_empty() {
+                return allowed;
+            }
+        }
+    }
+}
+
+/// Refuses to make a second database where a service works on these stores with another one: whoever typed the command stands in
+/// another folder than the service, or lacks its `STATE_DIRECTORY`.
+pub(crate) async fn refuse_beside_service(
+    configuration: &Configuration,
+    place: &Place,
+) -> Result<(), Problem> {
+    let address = configuration.installation.http.listen;
+    match place.is_new_and_relative() && ports::is_served(address, &configuration.stores).await {
+        true => Err(place.beside_service(address)),
+        false => Ok(()),
     }
 }
 

@@ -114,7 +114,7 @@ impl Folder {
             Err(bad) => {
                 let place = self.place(file, "failed").map_err(told)?;
                 // Before the file: whoever finds that finds this.
-                fs::write(beside(&place), in_words(&bad, self.locale)).map_err(told)?;
+                write_whole(&beside(&place), &in_words(&bad, self.locale)).map_err(told)?;
                 fs::rename(file, &place).map_err(told)?;
                 let next_step =
                     "correct the lines that its .error.txt names, and put it into the folder again";
@@ -136,6 +136,14 @@ impl Folder {
         let now = self.clock.now().format("%Y%m%dT%H%M%S%.6fZ");
         Ok(folder.join(format!("{now}-{name}")))
     }
+}
+
+/// Writes a file that nobody finds half written.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".partial");
+    fs::write(&unfinished, text)?;
+    fs::rename(&unfinished, path)
 }
 
 /// The text that says what is wrong with a file.

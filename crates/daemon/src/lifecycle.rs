@@ -146,6 +146,11 @@ impl Service {
                     self.take_passwords(changed);
                     continue;
                 }
+                moved = self.shared.webhooks_that_may_move(&self.configuration.stores) => {
+                    tracing::info!(stores = ?moved, "webhooks may move to their configured addresses: the stores log in again");
+                    self.stores.follow_and_restart(&self.configuration, &moved);
+                    continue;
+                }
                 () = next_of(&mut outside.reloads) => {}
             }
             schedule = self.reload(outside.reloads.as_ref(), schedule).await;

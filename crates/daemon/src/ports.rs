@@ -33,6 +33,12 @@ struct Shown {
     store: String,
 }
 
+impl Neighbour {
+    fn serves(&self, stores: &[StoreConfig]) -> bool {
+        self.stores.iter().any(|shown| stores.iter().any(|store| store.key.as_str() == shown.store))
+    }
+}
+
 /// Why `key` (`http.listen`, `webhooks.listen`) cannot be used. Another espelho that serves one of our stores is the exit
 /// code's "another instance holds the store".
 pub(crate) async fn refusal(
@@ -49,10 +55,14 @@ pub(crate) async fn refusal(
         Some(neighbour) => neighbour.service.process.map(|id| Process { id, name: ESPELHO.into() }),
         None => holder::of(address),
     };
-    let is_ours = |shown: &Shown| stores.iter().any(|store| store.key.as_str() == shown.store);
-    let serves_ours = neighbour.as_ref().is_some_and(|neighbour| neighbour.stores.iter().any(is_ours));
+    let serves_ours = neighbour.as_ref().is_some_and(|neighbour| neighbour.serves(stores));
     let text = explain(key, address, error, holder.as_ref(), neighbour.as_ref());
     Problem::of(if serves_ours { Trouble::Held } else { Trouble::Failure }, "port_refused", text)
+}
+
+/// Whether an espelho answers there that works on one of these stores.
+pub(crate) async fn is_served(address: SocketAddr, stores: &[StoreConfig]) -> bool {
+    neighbour(address).await.is_some_and(|neighbour| neighbour.serves(stores))
 }
 
 /// The espelho that answers there, if it is one.

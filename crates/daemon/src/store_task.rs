@@ -119,7 +119,11 @@ impl StoreTask {
                 () = stop_when_lost(&context) => None,
             };
             drop(waiting);
-            let Some(problem) = ended else { return context };
+            // What was given up because the store is given back is not a problem.
+            let is_stopping = self.shared.stop.is_cancelled();
+            let Some(problem) = ended.filter(|problem| !(is_stopping && problem.is_lost())) else {
+                return context;
+            };
             self.tell(&problem);
             if problem.is_lost() {
                 return context;

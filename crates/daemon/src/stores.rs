@@ -116,6 +116,15 @@ impl Stores {
 
     /// Follows a new configuration. Stores that are in it as they were do not notice.
     pub(crate) fn follow(&mut self, configuration: &Configuration) -> Changes {
+        self.follow_and_restart(configuration, &[])
+    }
+
+    /// The same; these stores begin anew though their configuration is as it was.
+    pub(crate) fn follow_and_restart(
+        &mut self,
+        configuration: &Configuration,
+        restart: &[StoreKey],
+    ) -> Changes {
         let schedule = Arc::new(configuration.installation.schedule.clone());
         let mut changes = Changes::default();
         let is_configured = |key: &StoreKey| configuration.stores.iter().any(|config| config.key == *key);
@@ -127,7 +136,11 @@ impl Stores {
         }
         for config in &configuration.stores {
             let before = match self.running.get(&config.key) {
-                Some(running) if running.config.is_as(config) && running.schedule.sweeps_as(&schedule) => {
+                Some(running)
+                    if running.config.is_as(config)
+                        && running.schedule.sweeps_as(&schedule)
+                        && !restart.contains(&config.key) =>
+                {
                     continue;
                 }
                 Some(running) => {

@@ -201,7 +201,7 @@ mod tests {
             now(),
             Locale::default(),
         );
-        assert!(line.contains("a: parou na tarefa sweep há 73 s"), "{line}");
+        assert!(line.contains("a: parado há 73 s na tarefa de leituras periódicas"), "{line}");
         assert!(!line.contains(char::is_control));
         assert_eq!(line.chars().count(), MOST.min(line.chars().count()));
     }

@@ -80,6 +80,9 @@ pub struct Args {
     /// Products to generate for each store.
     #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "olist", help_heading = CONTENT)]
     pub products: usize,
+    /// Dates the orders up to 31 March 2026 in place of the day of the start: byte-identical answers on any day.
+    #[arg(long, conflicts_with = "olist", help_heading = CONTENT)]
+    pub fixed_dates: bool,
     /// The same seed and counts give the same stores, credentials and orders.
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = CONTENT)]
     pub seed: u64,
@@ -126,6 +129,7 @@ impl From<&Args> for Options {
             stores: args.stores,
             orders: args.orders,
             products: args.products,
+            recent_orders: !args.fixed_dates,
             seed: args.seed,
             rate: args.rate.0,
             window: args.rate_window,

@@ -20,7 +20,11 @@ pub struct Options {
     pub orders: usize,
     /// How many products each generated store has.
     pub products: usize,
-    /// The seed: the same seed and counts give byte-identical bodies, whatever the clock says.
+    /// Dates the generated orders up to the day of the start, in place of 31 March 2026.
+    ///
+    /// Without it the same seed and counts give the same dates on any day, and every open order is long past its deadlines.
+    pub recent_orders: bool,
+    /// The seed: the same seed and counts give byte-identical bodies, whatever the clock says (but [`Self::recent_orders`]).
     ///
     /// The addresses of images begin with the origin of the object storage, which [`Options::storage`] can fix.
     pub seed: u64,
@@ -62,6 +66,7 @@ impl Default for Options {
             stores: 1,
             orders: 200,
             products: 60,
+            recent_orders: false,
             seed: 1,
             rate: Some(300),
             window: Window::Fixed,

@@ -51,15 +51,15 @@ pub(crate) struct World {
 impl World {
     /// Generates or loads the stores.
     pub(crate) fn build(options: Options) -> Result<Self, Error> {
+        let clock = Clock::new(options.now.clone());
         let stores = match &options.olist {
             Some(source) => olist::stores(source, options.seed)?,
-            None => seed::stores(&options),
+            None => seed::stores(&options, clock.seconds()),
         };
         let by_key = stores.iter().enumerate().map(|(at, store)| (store.key.clone(), at)).collect();
         let username = |store: &Store| store.credential().username.clone();
         let by_username: HashMap<_, _> =
             stores.iter().enumerate().map(|(at, store)| (username(store), (at, 0))).collect();
-        let clock = Clock::new(options.now.clone());
         Ok(Self {
             campaigns: Campaigns::seeded(options.seed, clock.seconds()),
             price_lists: PriceLists::default(),

@@ -1,29 +1,50 @@
 //! The lease as the client's owner: nothing is called for a store that may be somebody else's.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use espelho_api_client::{error::BoxedError, limit::BoxFuture, owner::Owner};
+use espelho_model::Clock;
 use espelho_store::{Error, Lease, Tenure};
+use tokio_util::sync::CancellationToken;
+
+/// How long calls may wait for the budget once the work has been told to stop.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Lets a client call for as long as the lease holds.
-pub struct LeaseOwner(Tenure);
+pub struct LeaseOwner {
+    tenure: Tenure,
+    stop: CancellationToken,
+    clock: Arc<dyn Clock>,
+}
 
 impl LeaseOwner {
-    /// The owner that a lease stands for.
-    pub fn of(lease: &Lease) -> Arc<Self> {
-        Arc::new(Self(lease.tenure().clone()))
+    /// The owner that a lease stands for, until `stop` tells it to give the store back.
+    pub fn of(lease: &Lease, stop: CancellationToken, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { tenure: lease.tenure().clone(), stop, clock })
+    }
+
+    fn lost(&self) -> BoxedError {
+        Error::LeaseLost { store: self.tenure.store().clone() }.into()
     }
 }
 
 impl Owner for LeaseOwner {
     fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>> {
-        Box::pin(async { Ok(self.0.confirm().await?) })
+        Box::pin(async { Ok(self.tenure.confirm().await?) })
     }
 
     fn ended(&self) -> BoxFuture<'_, BoxedError> {
         Box::pin(async {
-            self.0.ended().await;
-            Error::LeaseLost { store: self.0.store().clone() }.into()
+            self.tenure.ended().await;
+            self.lost()
+        })
+    }
+
+    fn closing(&self) -> BoxFuture<'_, BoxedError> {
+        Box::pin(async {
+            self.stop.cancelled().await;
+            self.clock.sleep(GRACE).await;
+            self.lost()
         })
     }
 }

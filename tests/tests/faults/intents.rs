@@ -142,8 +142,8 @@ async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after
 // Exercises F134
 async fn an_order_whose_time_runs_out_is_named_until_it_is_on_its_way(kind: Kind) {
     let stage = Stage::on(kind).await;
-    let number = stage.control().place_order(STORE, NewOrder::default());
-    assert!(stage.control().set_order_status(STORE, &number, "preparing"));
+    let urgent = NewOrder { promised_after: Some(6 * 3_600), ..NewOrder::default() };
+    let number = stage.control().place_order(STORE, urgent);
     let mut watch = stage.watch("order within a day of its deadline", "deadline");
     watch.raised().await;
     on_its_way(&stage, &number);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use espelho_tests::{Installation, Outcome, Running, Shop, shop::Order};
+use espelho_tests::{Installation, Outcome, Running, Shop, installation::free_address, shop::Order, until};
 use tokio::process::Command;
 
 use super::{relative, typed_in};
@@ -100,6 +100,42 @@ async fn no_second_database_is_made_by_accident() {
     given(&installation, here, &["migrate", "--new"]).await.expect(0);
     // Where there is one, the others do not matter any more.
     given(&installation, here, &["--resync"]).await.expect(0);
+}
+
+// withstands: F138
+#[tokio::test]
+async fn no_second_database_is_made_beside_a_service_that_works_with_another() {
+    let shop = Shop::open(Order::many(1)).await;
+    let installation = relative().await;
+    let listen = free_address();
+    installation.write(
+        "espelho.toml",
+        &format!("[database]\nurl = \"sqlite:espelho.db\"\n[http]\nlisten = \"{listen}\"\n"),
+    );
+    shop.join(&installation);
+    let (state, other) = (installation.dir().join("state"), installation.dir().join("work"));
+    fs::create_dir(&other).unwrap();
+    let mut service = typed_in(&installation, Path::new("/"), &["run"]);
+    service.env("STATE_DIRECTORY", &state);
+    let service = Running::of(service);
+    let ready = reqwest::Client::new();
+    until("the service is ready", async || {
+        let answer = ready.get(format!("http://{listen}/readyz")).send().await;
+        answer.is_ok_and(|answer| answer.status().is_success())
+    })
+    .await;
+    let logins = || shop.count(|call| call.path == "/api/integration/auth");
+    let before = logins();
+    for arguments in [&["migrate"][..], &["--resync"], &["run"]] {
+        let mut typed = typed_in(&installation, &other, arguments);
+        typed.env("STATE_DIRECTORY", &other);
+        let refused = end(typed).await.expect(6);
+        refused.says(&listen.to_string()).says("STATE_DIRECTORY");
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0, "{arguments:?}");
+    }
+    assert_eq!(logins(), before, "the service's token lives on");
+    service.terminate().await;
+    service.end().await.expect(0);
 }
 
 /// The folder of an installed service goes before the working directory. Seen where a mount of one's own may be made; the choice

@@ -64,7 +64,7 @@ async fn transitions_that_are_not_offered_are_refused_once_with_where_it_can_go(
     let [state, code, error, hint] = advance(&erp, &number, "delivered", Value::Null).await;
     assert_eq!((state.as_str(), code.as_str()), ("failed", "impossible_transition"));
     assert!(
-        error.contains("não pode ir para “Entregue”") && hint.contains("Em preparo (preparing)"),
+        error.contains("não pode ir para “Entregue”") && hint.contains("Em preparação (preparing)"),
         "{error} {hint}"
     );
     let short = advance(&erp, &number, "cancelled", json!({"reason": "curto"})).await;

@@ -90,7 +90,7 @@ async fn a_wish_beside_a_stopped_service_says_so_at_once(kind: Kind) {
     let Goods { sku, location, .. } = &goods[0];
     let told =
         erp.installation.run_in_portuguese(&["stock", "set", sku, location, "3", "--wait"]).await.expect(0);
-    assert!(told.stdout.contains("o serviço está parado\n  systemctl start espelho"), "{told}");
+    assert!(told.stdout.contains("o serviço está parado\n  sudo systemctl start espelho"), "{told}");
     assert_eq!(erp.ask(STATES).await, ["new"]);
 }
 
@@ -127,7 +127,7 @@ async fn an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain(kind:
     let story = erp.installation.run_in_portuguese(&["explain", &number]).await.expect(0);
     let mut rest = story.stdout.as_str();
     for words in [
-        &*format!("pedido {number}, em preparação: espelhado em"),
+        &*format!("pedido {number}, em preparação: última leitura em"),
         "espera há",
         "pedido feito",
         "comando 1: order.status",

@@ -225,6 +225,11 @@ impl Gate {
         }
     }
 
+    /// Requests that any 60 s may have.
+    pub fn per_minute(&self) -> NonZeroU32 {
+        self.quota.per_minute
+    }
+
     /// How many requests of a lane wait, for status and metrics.
     pub fn waiting(&self, lane: Lane) -> usize {
         self.turns.waiting(lane)

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
+    time::Duration,
 };
 
 use espelho_model::{
@@ -30,6 +31,15 @@ impl Client {
     /// As every call; see [`Error`].
     pub async fn session(&self) -> Result<Read<StoreSession>, Error> {
         self.read_as(&ApiRequest::get(SESSION, &[]), read_session).await
+    }
+
+    /// The same, where the marketplace has to answer within `time_limit` of being asked; waiting for the budget takes as long
+    /// as it takes.
+    ///
+    /// # Errors
+    /// As every call; see [`Error`].
+    pub async fn session_within(&self, time_limit: Duration) -> Result<Read<StoreSession>, Error> {
+        self.read_as(&ApiRequest::get(SESSION, &[]).within(time_limit), read_session).await
     }
 }
 

@@ -4,7 +4,10 @@
 use std::{
     collections::VecDeque,
     num::NonZeroU32,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -29,6 +32,8 @@ const START: &str = "2026-11-20T12:00:00Z";
 pub(crate) struct NotingClock {
     pub(crate) now: Mutex<DateTime<Utc>>,
     pub(crate) slept: Mutex<Vec<Duration>>,
+    /// Whether whoever sleeps from now on sleeps for ever.
+    pub(crate) stands_still: AtomicBool,
 }
 
 impl Clock for NotingClock {
@@ -46,6 +51,9 @@ impl Clock for NotingClock {
     }
 
     fn sleep(&self, duration: Duration) -> Sleep {
+        if self.stands_still.load(Ordering::SeqCst) {
+            return Box::pin(std::future::pending());
+        }
         *self.now.lock().unwrap() += TimeDelta::from_std(duration).unwrap();
         self.slept.lock().unwrap().push(duration);
         Box::pin(std::future::ready(()))
@@ -200,7 +208,11 @@ pub(crate) async fn bench_with(answers: Vec<Vec<u8>>, webhook: Option<WebhookBlo
         }
     });
     let now = START.parse().unwrap();
-    let clock = Arc::new(NotingClock { now: Mutex::new(now), slept: Mutex::default() });
+    let clock = Arc::new(NotingClock {
+        now: Mutex::new(now),
+        slept: Mutex::default(),
+        stands_still: AtomicBool::new(false),
+    });
     let memory = Arc::new(Memory::default());
     let client = open_with(&base_url, &clock, &memory, webhook).await;
     Bench { client, base_url, script, clock, memory }

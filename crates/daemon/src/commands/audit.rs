@@ -16,6 +16,7 @@ use crate::{
     config::StoreConfig,
     context::{Shared, stop_on_signals},
     exit, handover,
+    place::Place,
     report::{self, problem_json},
     telemetry,
 };
@@ -34,6 +35,9 @@ pub(super) async fn run(cli: &Cli, arguments: &AuditArgs) -> u8 {
     if let Err(error) = stop_on_signals(&stop) {
         eprintln!("espelho: {}", no_signals(&error).message(cli.locale));
         return exit::FAILED;
+    }
+    if let Err(problem) = Place::to_read(&configuration) {
+        return say(&problem, cli);
     }
     let shared = match Shared::open(&configuration, "audit", Arc::new(Silent), stop).await {
         Ok(shared) => shared,

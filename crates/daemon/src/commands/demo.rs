@@ -101,6 +101,7 @@ async fn start_sandbox(arguments: &DemoArgs) -> Result<Sandbox> {
     let options = SandboxOptions {
         orders: arguments.orders,
         products: arguments.products,
+        recent_orders: true,
         seed: arguments.seed,
         // Five requests a second are the marketplace's rule and a newcomer's boredom.
         rate: None,

@@ -45,7 +45,8 @@ pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
         Err(code) => return code,
     };
     telemetry::start(configuration.installation.log.format, "off");
-    let facts = Facts::new(configuration, config::directory(cli.config.as_deref()), arguments.login);
+    let folder = config::directory(cli.config.as_deref());
+    let facts = Facts::new(configuration, folder, arguments.login, cli.locale.language);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
     let findings = look_at_everything(&facts, |finding| printer.show(finding)).await;

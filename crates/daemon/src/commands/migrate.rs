@@ -6,7 +6,7 @@ use espelho_sync_engine::Problem;
 use serde_json::json;
 
 use super::{load, say};
-use crate::{cli::Cli, config::Configuration, exit, place::Place};
+use crate::{cli::Cli, config::Configuration, context::refuse_beside_service, exit, place::Place};
 
 pub(super) async fn run(cli: &Cli, may_be_second: bool) -> u8 {
     let configuration = match load(cli) {
@@ -14,10 +14,10 @@ pub(super) async fn run(cli: &Cli, may_be_second: bool) -> u8 {
         Err(code) => return code,
     };
     match migrate(&configuration, may_be_second).await {
-        Ok(()) => {
+        Ok(address) => {
             match cli.json {
                 true => println!("{}", json!({ "state": "complete" })),
-                false => println!("{}", text!("copies-migrated").message(cli.locale)),
+                false => println!("{}", text!("copies-migrated", address = address).message(cli.locale)),
             }
             exit::COMPLETE
         }
@@ -25,9 +25,12 @@ pub(super) async fn run(cli: &Cli, may_be_second: bool) -> u8 {
     }
 }
 
-async fn migrate(configuration: &Configuration, may_be_second: bool) -> Result<(), Problem> {
+async fn migrate(configuration: &Configuration, may_be_second: bool) -> Result<String, Problem> {
     let place = Place::to_open(configuration, may_be_second)?;
+    if !may_be_second {
+        refuse_beside_service(configuration, &place).await?;
+    }
     let opened = Store::open(&place.url, SystemClock::shared()).await;
     opened.map_err(|error| Problem::from_store(&error))?.close().await;
-    Ok(())
+    Ok(Store::shown(&place.url))
 }

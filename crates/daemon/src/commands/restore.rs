@@ -36,7 +36,9 @@ async fn put_back(
     only_files(configuration, |url| text!("copies-postgres-restore", url = url))?;
     let bar = Bar::new();
     let told = |name, done, all| bar.tell(name, done, all);
-    let place = Place::to_open(configuration, false)?;
+    // The copy itself is no other database that was meant, wherever one stands.
+    let stands_in_copy = std::env::current_dir().and_then(|here| Ok(here == path.canonicalize()?));
+    let place = Place::to_open(configuration, stands_in_copy.unwrap_or(false))?;
     let restored = restore(&place.url, path, replace, SystemClock::shared(), &told).await;
     restored.map(|restored| (restored, place)).map_err(|error| Problem::from_store(&error))
 }

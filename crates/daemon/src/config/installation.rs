@@ -235,7 +235,7 @@ impl Default for Schedule {
             new_orders: Cadence::seconds(60),
             open_orders: Cadence::seconds(60),
             sold_products: Cadence::seconds(30),
-            products: Cadence::seconds(60),
+            products: Cadence::seconds(45),
             parts: Cadence::seconds(30),
             aged_orders: Cadence::seconds(60),
             counts: Cadence::seconds(300),

@@ -153,7 +153,11 @@ async fn a_panic_in_any_lane_ends_the_service_with_an_error_that_says_where() {
         // The marketplace goes away, so that nobody waits for it at the end.
         drop(world.asked);
         let problem = world.service.await.unwrap().unwrap_err();
-        assert!(problem.error.starts_with("A task has panicked: “injected ("), "{lane}: {}", problem.error);
+        assert!(
+            problem.error.starts_with("A task of espelho failed: “injected ("),
+            "{lane}: {}",
+            problem.error
+        );
         assert_eq!(problem.trouble, Trouble::Failure);
     }
 }

@@ -2,13 +2,15 @@
 
 use std::{
     fs, io,
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
-use espelho_sync_engine::Problem;
+use espelho_model::text;
+use espelho_sync_engine::{Problem, Trouble};
 use rustix::fs::Access;
 
-use super::{Facts, Found, INSTALLED, Place, Rule, StateDirectory, place};
+use super::{Facts, Found, INSTALLED, Place, Rule, StateDirectory, place, why};
 use crate::config::Configuration;
 
 impl Facts {
@@ -23,7 +25,7 @@ impl Facts {
 }
 
 /// Where relative paths begin.
-pub(crate) fn state_directory() -> StateDirectory {
+fn state_directory() -> StateDirectory {
     let facts = Facts::of_this_process();
     let chosen = facts.candidates().into_iter().next();
     chosen.unwrap_or(StateDirectory { path: facts.working, rule: Rule::Working })
@@ -51,6 +53,27 @@ impl Place {
         let readable = place.readable(&place.found());
         readable.map_err(|refusal| refusal.problem())?;
         Ok(place)
+    }
+
+    /// Where the other relative paths of the configuration begin: the state directory; where there is none, the folder of the
+    /// database, so that no command depends on where it is typed.
+    pub(crate) fn base(&self) -> PathBuf {
+        let StateDirectory { path, rule } = state_directory();
+        let folder = self.file().filter(|_| rule == Rule::Working).and_then(Path::parent);
+        folder.map_or(path, Path::to_owned)
+    }
+
+    /// Whether a file would be made at a place that depends on who asks, and from where.
+    pub(crate) fn is_new_and_relative(&self) -> bool {
+        matches!(self.file, Some((_, Some(_)))) && self.found() == Found::Nothing
+    }
+
+    /// The refusal to make a database beside the one that a service on `address` works with.
+    pub(crate) fn beside_service(&self, address: SocketAddr) -> Problem {
+        let (path, rule) = self.file.as_ref().map(|(file, rule)| (file.display().to_string(), *rule)).unzip();
+        let (path, rule) = (path.unwrap_or_default(), rule.flatten());
+        let text = text!("place-beside-service", path = path, why = why(rule), address = address.to_string());
+        Problem::of(Trouble::Held, "other_database", text)
     }
 
     /// The file, where the database is one.

@@ -14,8 +14,6 @@ use espelho_model::{text, text::Text};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Trouble};
 
-pub(crate) use self::look::state_directory;
-
 /// The state directory of an installed service.
 const INSTALLED: &str = "/var/lib/espelho";
 

@@ -302,7 +302,7 @@ mod tests {
         (picture.state, picture.unproved) =
             ("unknown".into(), vec!["O marketplace não respondeu há pouco.".into()]);
         let text = show(&picture, look(false));
-        assert!(text.contains("estado ainda desconhecido") && !text.contains("tudo em dia"), "{text}");
+        assert!(text.contains("sem prova recente") && !text.contains("tudo em dia"), "{text}");
         assert!(text.contains("– O marketplace não respondeu"), "{text}");
     }
 

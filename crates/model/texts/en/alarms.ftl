@@ -1,21 +1,24 @@
 # Alarms (contract 4). The message says what is wrong; `.next` is the next step.
 
 alarm-service-stopped = The service is stopped: no sign of life for { $seconds }.
-    .next = systemctl start espelho
+    .next = sudo systemctl start espelho
 alarm-service-never-started = The service was never started.
-    .next = systemctl enable --now espelho
-alarm-disk-full = The database's disk is full ({ $mebibytes } MiB free): nothing more can be written.
+    .next = sudo systemctl enable --now espelho
+alarm-disk-full = { $mebibytes ->
+        [0] The database's disk is full: nothing more can be written.
+       *[other] The database's disk is nearly full: { $mebibytes } MiB are left.
+    }
     .next = free space on the database's disk; espelho goes on by itself
 alarm-database-busy = The database is locked by { $holder }.
     .next = end the transaction of { $holder }; espelho goes on by itself
 alarm-database-busy-unnamed = The database is locked by another program.
     .next = end the program that keeps a transaction open in the database; espelho goes on by itself
-alarm-database-unreachable = The database takes no writes: { $detail }.
-    .next = check that the database server runs and takes writes; espelho goes on by itself
+alarm-database-unreachable = The database takes no writes: “{ $detail }”.
+    .next = see the cause with espelho doctor (does the server run? may it be written to?); espelho goes on by itself
 alarm-clock-behind = This machine's clock is { $span } behind the marketplace's.
-    .next = timedatectl set-ntp true
+    .next = sudo timedatectl set-ntp true
 alarm-clock-ahead = This machine's clock is { $span } ahead of the marketplace's.
-    .next = timedatectl set-ntp true
+    .next = sudo timedatectl set-ntp true
 alarm-marketplace-unreachable = The marketplace ({ $address }) has not answered for { $span }: { $detail }.
     .next = check this machine's network: curl -sS { $address }; espelho retries by itself
 alarm-marketplace-errors = The marketplace has answered with errors for { $span }: { $detail }.
@@ -23,53 +26,60 @@ alarm-marketplace-errors = The marketplace has answered with errors for { $span 
 alarm-throttled = The marketplace has refused requests (429) for { $span }, although the limit is kept.
     .next = check whether another program uses the same credential; espelho retries by itself
 alarm-credential-refused = The marketplace refuses the username or password of store { $store } ({ $place }).
-    .next = correct { $place }; espelho notices by itself. To prove it: espelho doctor --login
+    .next = correct the password in { $place }: espelho notices a password file by itself; if stores/{ $store }.toml changed (password or username): sudo systemctl reload espelho. To test it: espelho doctor --login
 alarm-foreign-login = Another program uses the credential of store { $store }: each login ends the other's token.
-    .next = make a credential for each program in the seller portal, write the new one into the store's file and run: systemctl reload espelho
-alarm-scope-missing = The credential of store { $store } lacks the ability { $scopes }.
-    .next = add the ability to the credential in the seller portal; espelho notices by itself
+    .next = make a credential for each program in the seller portal, write the new one into the store's file and run: sudo systemctl reload espelho
+alarm-scope-missing = The credential of store { $store } lacks permissions: { $scopes }.
+    .next = add them to the credential in the seller portal; espelho notices by itself
 alarm-not-held = The service does not work on store { $store }: { $why }
     .next = espelho doctor
 alarm-token-expires = The token of store { $store } ends at { $end } and is not renewed yet.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = The webhook of store { $store } is registered at another address: { $registered }.
-    .next = espelho webhook move { $store }
+    .next = if another installation receives at that address, make a credential for this one; if the webhook is this one's: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks in a row for store { $store } bear an unknown signature.
     .next = give webhook.secret_file; or delete the webhook in the seller portal: the next login makes another
 alarm-webhooks-missing = The webhooks of store { $store } do not arrive: { $missed ->
-        [one] 1 change was found
-       *[other] { $missed } changes were found
-    } of which { $address } was not told.
+        [0] the test delivery did not reach { $address }.
+        [1] 1 change was found of which { $address } was not told.
+       *[other] { $missed } changes were found of which { $address } was not told.
+    }
     .next = check that { $address } reaches this service: espelho doctor
 alarm-unknown-store = { $count ->
-        [one] 1 row of the ERP is
-       *[other] { $count } rows of the ERP are
-    } for a store that is not configured: { $words }
-    .next = correct the column store; espelho errors --code unknown_store
+        [one] 1 row of the ERP is for a store that is not configured: { $words }
+       *[other] { $count } rows of the ERP are for stores that are not configured; one of them: { $words }
+    }
+    .next = look at the rows and correct the column store: espelho errors --code unknown_store --all
 alarm-failed = { $count ->
-        [one] 1 row
-       *[other] { $count } rows
-    } of store { $store } failed: { $words } ({ $code })
+        [one] 1 row of store { $store } failed: { $words }
+       *[other] { $count } rows of store { $store } failed; one of them: { $words }
+    } ({ $code })
     .next = espelho errors --store { $store } --code { $code }
 alarm-noted = { $count ->
-        [one] 1 row
-       *[other] { $count } rows
-    } of store { $store } done with a remark: { $words } ({ $code })
+        [one] 1 row of store { $store } done with a remark: { $words }
+       *[other] { $count } rows of store { $store } done with a remark; one of them: { $words }
+    } ({ $code })
     .next = espelho errors --store { $store } --code { $code }
 alarm-held = { $count ->
-        [one] 1 row is
-       *[other] { $count } rows are
-    } held by a guard in store { $store }: { $words }
-    .next = espelho held; to let it pass: espelho release { $row } --store { $store }
+        [one] 1 row is held by a guard in store { $store }: { $words }
+       *[other] { $count } rows are held by a guard in store { $store }; one of them: { $words }
+    }
+    .next = { $count ->
+        [one] if that is meant: espelho release { $row } --store { $store }
+       *[other] see all: espelho held; to let one pass: espelho release { $row } --store { $store }; to let all pass: espelho release --all --store { $store }
+    }
 alarm-doubtful = { $count ->
-        [one] 1 request
-       *[other] { $count } requests
-    } of store { $store } without proof of the outcome: { $words }
-    .next = look in the seller portal and decide: espelho retry { $row } --store { $store } or espelho ignore { $row } --store { $store }
+        [one] 1 request of store { $store } without proof of the outcome: { $words }
+       *[other] { $count } requests of store { $store } without proof of the outcome; one of them: { $words }
+    }
+    .next = { $count ->
+        [one] look in the seller portal
+       *[other] see all with espelho errors --all --store { $store }; look each one up in the seller portal
+    }; if it had no effect: espelho retry { $row } --store { $store }; if it had: espelho ignore { $row } --store { $store }
 alarm-waiting = { $count ->
-        [one] 1 row has
-       *[other] { $count } rows have
-    } been waiting for over an hour in store { $store }: { $words }
+        [one] 1 row has been waiting for over an hour in store { $store }: { $words }
+       *[other] { $count } rows have been waiting for over an hour in store { $store }; one of them: { $words }
+    }
     .next = espelho explain { $row } --store { $store }
 alarm-late-inbox = { $count ->
         [one] 1 webhook waits
@@ -85,23 +95,27 @@ alarm-late-sweep = A sweep of store { $store } is late: { $sweep }, without a re
     .next = espelho status --store { $store }
 alarm-late-complete = Store { $store } has had no complete reconciliation for { $span }.
     .next = espelho --resync --store { $store }
-alarm-run-failed = The last reconciliation of store { $store } did not go well: { $why }
-    .next = espelho --resync --store { $store }
+alarm-run-failed = The last reconciliation of store { $store } stopped: { $why }
+    .next = { $step }
 alarm-deadline-near = { $count ->
-        [one] 1 deadline ends
-       *[other] { $count } deadlines end
-    } within 24 hours in store { $store } ({ $kind }); the first, { $key }, at { $at }.
-    .next = espelho explain { $key } --store { $store }
+        [one] 1 deadline ends within 24 hours
+       *[other] { $count } deadlines end within 24 hours
+    } in store { $store } ({ $kind }); the first is order { $key }'s, at { $at }.
+    .next = see to order { $key } first; its story: espelho explain { $key } --store { $store }
 alarm-deadline-past = { $count ->
-        [one] 1 deadline is
-       *[other] { $count } deadlines are
-    } past in store { $store } ({ $kind }), and { $near } end within 24 hours; the first, { $key }, at { $at }.
-    .next = espelho explain { $key } --store { $store }
+        [one] 1 deadline is past
+       *[other] { $count } deadlines are past
+    } in store { $store } ({ $kind }){ $near ->
+        [0] {""}
+        [one] , and 1 ends within 24 hours
+       *[other] , and { $near } end within 24 hours
+    }; the oldest is order { $key }'s, at { $at }.
+    .next = see to order { $key } first; its story: espelho explain { $key } --store { $store }
 
 # What has no proof yet.
-unproved-database = No write to the database was confirmed lately.
+unproved-database = No write to the database was confirmed in the last 3 minutes.
 unproved-mirror = The first complete reading of store { $store } has not ended yet.
-unproved-marketplace = The marketplace has not answered lately for store { $store }.
+unproved-marketplace = No answer of the marketplace for store { $store } in the last 3 minutes.
 unproved-owner = Nobody works on store { $store } yet.
 
 # Deadlines, as in v_deadlines.kind.

@@ -14,4 +14,4 @@ copies-inbox-lost = Their inbox could not be read: deliveries that came after th
 copies-mirror-lost = Their mirror could not be read: nothing was taken over from it.
 copies-feed = The change feed goes on above { $from } and tells of every row once more; readers keep their place.
 copies-next-start = The next start logs in again and reconciles completely.
-copies-migrated = The database is up to date.
+copies-migrated = The database { $address } is up to date.

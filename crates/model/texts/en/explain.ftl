@@ -17,7 +17,14 @@ explain-answered = { $row }: { $state }
 explain-answered-why = { $row }: { $state }: { $error } ({ $code })
 explain-called = call { $request }: { $state }
 explain-called-proof = call { $request }: { $state } ({ $proof })
-explain-invoiced = invoice { $number } ({ $kind }): { $status }
+explain-invoiced = { $kind ->
+    [nfe] NF-e
+    [content_declaration] content declaration
+   *[other] invoice ({ $kind })
+} { $number }: { $status ->
+    [issued] issued
+   *[other] { $status }
+}
 explain-replaced = invoice { $number } replaced
 explain-shipped = shipment { $id }: { $status }
 explain-shipped-tracked = shipment { $id }: { $status }, tracking code { $code }
@@ -28,8 +35,8 @@ explain-taken = the ERP has taken the order
 explain-taken-as = the ERP has taken the order: { $details }
 explain-waiting = waiting for { $age }: { $reason } ({ $code }); goes on by itself
 explain-failed = failure: { $error } ({ $code })
-explain-unknown = nothing here knows { $key }
-explain-unknown-similar = nothing here knows { $key }; similar: { $similar }
+explain-unknown = espelho does not know { $key }: check the number, the SKU and the store (--store)
+explain-unknown-similar = espelho does not know { $key }; similar: { $similar }
 explain-missing = not found at the marketplace since { $since }: confirmed { $times } of { $believed }, next time { $next }
 explain-not-mirrored = { $what }: not in the mirror
 explain-with-status = { $what }, { $status }
@@ -74,16 +81,16 @@ explain-status = { $status ->
 }
 explain-shipment-status = { $status ->
     [pending] pending
-    [processing] being processed
+    [processing] processing
     [ready_to_ship] ready to ship
     [in_transit] in transit
     [delivered] delivered
     [cancelled] cancelled
-    [return_in_progress] being returned
+    [return_in_progress] return in progress
     [returned] returned
-    [awaiting_return] waiting for its return
-    [failed] failed
-    [error] error
+    [awaiting_return] waiting for return
+    [failed] not delivered
+    [error] with an error
    *[other] { $status }
 }
 explain-label-status = { $status ->

@@ -15,3 +15,5 @@ place-why-working = the path in database.url is relative to the working director
 place-why-absolute = the path in database.url is absolute
 place-foreign = The file { $path } belongs to another user, who could read the tokens and secrets that are written to it.
     .next = run as the service's user (sudo -u espelho espelho …); if that does, find out who made the file, and move it away
+place-beside-service = A service answers on { $address } and works on these stores, and its database is not { $path } ({ $why }). Nothing was made.
+    .next = run the command as the service runs: sudo -u espelho espelho …, or with the service's STATE_DIRECTORY; or write the absolute path into database.url

@@ -20,8 +20,8 @@ run-audit-cut-off = The service that did the audit ended before it said what it 
     .next = See espelho status and run again: an audit begins again.
 run-store-lost = The service lost the store before it could begin.
     .next = See in espelho status who holds it, and run again.
-run-too-many-gone = { $missing } of { $live } mirrored records ({ $resource }) are missing from a listing of { $listed }. At most { $limit } are believed at once, so none was marked as gone.
-    .next = Look in the seller portal. If they are really gone, run again with --accept-gone.
+run-too-many-gone = { $missing } of { $live } mirrored records ({ $resource }) are missing from a listing of { $listed }. espelho marks at most { $limit } as gone at once, so none was marked.
+    .next = Look in the seller portal. If they are really gone: espelho --resync --accept-gone
 run-incomplete = The marketplace says that there are { $total } records ({ $resource }) and lists only { $seen }; none was marked as gone.
     .next = Run again. If it stays so, the listing has a limit or counts its pages differently (assumptions.page_parameter).
 run-ignores-page = The marketplace ignores the page parameter: page { $page } is page { $same } again.
@@ -71,7 +71,7 @@ run-audit-not-mirrored = not mirrored yet: the service reads it
 run-audit-no-route = the API has no route that reads this
 run-audit-endless = the listing does not end
 run-audit-closed = the marketplace does not let it be read: { $why }
-run-audit-equal = { $store }: equal to the marketplace ({ $requests ->
+run-audit-equal = { $store }: no difference in what was compared ({ $requests ->
         [one] { $requests } request
        *[other] { $requests } requests
     })
@@ -114,15 +114,15 @@ run-error = Error: { $error }
 run-next-step = Next step: { $next }
 
 # The service
-run-ended = { $what } has ended by itself.
-    .next = Start the service again; report it with the log above.
+run-ended = { $what } ended because of a defect.
+    .next = systemd starts the service again by itself; without it, start it again. Send the log above to whoever maintains espelho.
 run-ended-webhooks = The webhook receiver
 run-ended-store = The work on a store
 run-ended-server = The server of health and metrics
 run-ended-disk = The disk refused to synchronise: nobody knows what is on it.
     .next = Check the disk and start the service again.
-run-panicked = A task has panicked: “{ $said }”
-    .next = Start the service again; report it with the log above.
+run-panicked = A task of espelho failed: “{ $said }”
+    .next = systemd starts the service again by itself; without it, start it again. Send the log above to whoever maintains espelho.
 run-schedule = schedule.reconcile cannot be used: “{ $problem }”
     .next = Correct schedule.reconcile in espelho.toml.
 
@@ -147,5 +147,5 @@ run-worded = { $error }
     .next = { $next }
 run-check-valid = The configuration is valid; stores: { $stores }
 run-no-runtime = espelho could not begin: “{ $problem }”
-run-webhook-moved = The next start gives the webhook of { $store } the address that is configured.
-    .next = If the service runs, restart it: systemctl restart espelho
+run-webhook-moved = The next login gives the webhook of { $store } the address that is configured; a service that runs logs in within seconds.
+    .next = espelho doctor

@@ -11,5 +11,19 @@ service-first = first reconciliation under way
 service-well = no errors
 service-problem = 1 problem: { $first }
 service-problems = { $count } problems, the first: { $first }
-service-hangs = lane { $lane } has not moved for { $seconds }
-service-store-hangs = { $store }: lane { $lane } has not moved for { $seconds }
+service-hangs = { $lane ->
+    [outbox] sending
+    [hinted] reading what webhooks told
+    [swept] reading records
+    [sweep] the sweeps
+    [catch_up] catching up
+    [reconcile] the reconciliation
+    [audit] the audit
+    [labels] fetching labels
+    [inbox] handling webhooks
+    [inbox_writer] writing webhooks
+    [receiver] receiving webhooks
+    [webhooks] testing webhooks
+   *[other] the task “{ $lane }”
+} has stood still for { $seconds }
+service-store-hangs = { $store }: { service-hangs }

@@ -1,7 +1,7 @@
 # `espelho status` and the page.
 
 status-ok = all is well
-status-unknown = state not known yet
+status-unknown = no recent proof that everything works
 status-problems = { $count ->
     [one] 1 problem
    *[other] { $count } problems
@@ -31,11 +31,11 @@ status-state-warning = warning
 status-state-unknown = no proof
 status-last-run = Last reconciliation
 status-run-figures = { $seen } seen, { $changed } changed, { $failed } failed
-status-lag = Mirror's age
-status-inbox = Webhooks waiting
-status-token = Token ends in
-status-budget = Budget used
-status-waiting-requests = Requests waiting
+status-lag = Read
+status-inbox = Webhooks
+status-token = Token
+status-budget = Budget
+status-waiting-requests = Queue
 status-data = Data
 status-here = Here
 status-counted = Counted: here / there
@@ -50,7 +50,7 @@ status-open = Open
 status-oldest = Oldest
 status-failed = Failed
 status-held = Held
-status-doubtful = Doubtful
+status-doubtful = In doubt
 status-step = Next step
 status-budget-title = Request budget
 status-budget-line = { $held } of { $per_minute } a minute in use; { $free } free
@@ -76,6 +76,6 @@ status-refresh = Refresh
 status-as-of = As of { $time }
 status-page-title-ok = ✓ espelho: all is well
 status-page-title-failing = ✗ espelho: { $count } failing
-status-page-title-unknown = – espelho
+status-page-title-unknown = – espelho: look at the notices
 status-local-time = { $zone } time
 status-more-rows = and { $count } more

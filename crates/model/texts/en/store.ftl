@@ -1,7 +1,7 @@
 # Words that the database says by itself: rows that nobody works on, and sentences of views. `.next` is the next step.
 
 store-service-stopped = The service is stopped: no order arrives and nothing is sent.
-    .next = systemctl start espelho
+    .next = sudo systemctl start espelho
 
 store-unknown-store = There is no store “{ $store }” in this installation. Configured stores: { $known }{ $more ->
         [0] {""}

@@ -10,7 +10,7 @@ wishes-file = { $rows ->
 }
 
 wishes-level-done = { $sku } @ { $location }: { $before } → { $after }
-wishes-level-is = { $sku } @ { $location }: { $after }, as before
+wishes-level-is = { $sku } @ { $location }: { $after }
 wishes-movement-done = { $sku } @ { $location }: { $sign }{ $delta }
 wishes-price-done = { $from ->
     [1] { $sku }: { $before } → { $after }
@@ -44,7 +44,7 @@ wishes-rows-refused = { $rows ->
 wishes-written = { $subject }: written
 wishes-command-written = { $subject }: written, command { $command }
 wishes-service-stopped = { $subject }: written; the service is stopped
-    .next = systemctl start espelho
+    .next = sudo systemctl start espelho
 wishes-under-way = { $subject }: written; under way, goes on by itself
 wishes-waiting-invoice = { $subject }: waits for the NF-e; goes on by itself
 wishes-waiting = { $subject }: waits: { $reason }; goes on by itself
@@ -69,7 +69,7 @@ wishes-no-movement = a movement of 0 changes nothing
 wishes-half-a-unit = { $quantity } is not possible: the product is sold by { $unit }, whole
     .next = nothing was written; write a whole number
 wishes-negative-price = a price cannot be { $price }
-    .next = nothing was written; write 0 or more
+    .next = nothing was written; write a price above 0
 wishes-no-min-quantity = the least quantity is 1 or more
     .next = nothing was written; correct --min-quantity
 wishes-unknown-status = no order can go to { $status }; the nearest is { $nearest }
@@ -113,8 +113,8 @@ wishes-retried = { $rows ->
    *[other] { $rows } rows will be tried again
 }
 wishes-ignored-rows = { $rows ->
-    [one] { $rows } row ignored; espelho retry brings it back
-   *[other] { $rows } rows ignored; espelho retry brings them back
+    [one] { $rows } row ignored; to bring it back: espelho retry --all --ignored
+   *[other] { $rows } rows ignored; to bring them back: espelho retry --all --ignored
 }
 wishes-nothing-to-decide = nothing to decide
 wishes-nothing-held = nothing is held

@@ -1,75 +1,85 @@
 # Alarmes (contrato 4). A mensagem diz o que há; `.next` diz o próximo passo.
 
 alarm-service-stopped = O serviço está parado: nenhum sinal de vida há { $seconds }.
-    .next = systemctl start espelho
+    .next = sudo systemctl start espelho
 alarm-service-never-started = O serviço ainda não foi iniciado.
-    .next = systemctl enable --now espelho
-alarm-disk-full = O disco do banco de dados está cheio ({ $mebibytes } MiB livres): nada mais pode ser gravado.
+    .next = sudo systemctl enable --now espelho
+alarm-disk-full = { $mebibytes ->
+        [0] O disco do banco de dados está cheio: nada mais pode ser gravado.
+       *[other] O disco do banco de dados está quase cheio: restam { $mebibytes } MiB.
+    }
     .next = libere espaço no disco do banco de dados; o espelho continua sozinho
 alarm-database-busy = O banco de dados está bloqueado por { $holder }.
     .next = encerre a transação de { $holder }; o espelho continua sozinho
 alarm-database-busy-unnamed = O banco de dados está bloqueado por outro programa.
     .next = encerre o programa que mantém uma transação aberta no banco; o espelho continua sozinho
-alarm-database-unreachable = O banco de dados não aceita gravações: { $detail }.
-    .next = veja se o servidor do banco está no ar e aceita gravações; o espelho continua sozinho
+alarm-database-unreachable = O banco de dados não aceita gravações: “{ $detail }”.
+    .next = veja a causa com espelho doctor (servidor no ar? permissão de escrita?); o espelho continua sozinho
 alarm-clock-behind = O relógio desta máquina está { $span } atrasado em relação ao do marketplace.
-    .next = timedatectl set-ntp true
+    .next = sudo timedatectl set-ntp true
 alarm-clock-ahead = O relógio desta máquina está { $span } adiantado em relação ao do marketplace.
-    .next = timedatectl set-ntp true
-alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: { $detail }.
-    .next = veja se a internet desta máquina funciona: curl -sS { $address }; o espelho tenta de novo sozinho
-alarm-marketplace-errors = O marketplace responde com erro há { $span }: { $detail }.
+    .next = sudo timedatectl set-ntp true
+alarm-marketplace-unreachable = O marketplace ({ $address }) não responde há { $span }: “{ $detail }”.
+    .next = veja se a internet desta máquina funciona (curl -sS { $address }); o espelho tenta de novo sozinho
+alarm-marketplace-errors = O marketplace responde com erro há { $span }: “{ $detail }”.
     .next = nada a fazer aqui: o espelho tenta de novo sozinho; se durar, avise o suporte do marketplace
 alarm-throttled = O marketplace recusa chamadas (429) há { $span }, embora o limite seja respeitado.
     .next = veja se outro programa usa a mesma credencial; o espelho tenta de novo sozinho
 alarm-credential-refused = O marketplace recusa o usuário ou a senha da loja { $store } ({ $place }).
-    .next = corrija { $place }; o espelho percebe sozinho. Para provar: espelho doctor --login
+    .next = corrija a senha em { $place }: um arquivo de senha o espelho percebe sozinho; se o que mudou foi stores/{ $store }.toml (senha ou username): sudo systemctl reload espelho. Para testar: espelho doctor --login
 alarm-foreign-login = Outro programa usa a credencial da loja { $store }: cada login encerra o token do outro.
-    .next = crie no portal uma credencial para cada programa, escreva a nova no arquivo da loja e rode: systemctl reload espelho
-alarm-scope-missing = A credencial da loja { $store } não tem a permissão { $scopes }.
-    .next = dê a permissão à credencial no portal do vendedor; o espelho percebe sozinho
+    .next = crie no portal uma credencial para cada programa, escreva a nova no arquivo da loja e rode: sudo systemctl reload espelho
+alarm-scope-missing = Faltam permissões à credencial da loja { $store }: { $scopes }.
+    .next = marque-as na credencial, no portal do vendedor; o espelho percebe sozinho
 alarm-not-held = O serviço não cuida da loja { $store }: { $why }
     .next = espelho doctor
 alarm-token-expires = O token da loja { $store } vence em { $end } e ainda não foi renovado.
     .next = espelho doctor --login
 alarm-webhook-elsewhere = O webhook da loja { $store } está registrado em outro endereço: { $registered }.
-    .next = espelho webhook move { $store }
+    .next = se outra instalação recebe nesse endereço, crie uma credencial para esta; se o webhook é desta: espelho webhook move { $store }
 alarm-webhooks-unverified = { $count } webhooks seguidos da loja { $store } com assinatura desconhecida.
     .next = informe webhook.secret_file; ou apague o webhook no portal do vendedor: o próximo login cria outro
 alarm-webhooks-missing = Os webhooks da loja { $store } não chegam: { $missed ->
-        [one] 1 mudança foi achada
-       *[other] { $missed } mudanças foram achadas
-    } sem aviso em { $address }.
+        [0] a entrega de teste não chegou a { $address }.
+        [1] 1 mudança foi achada sem aviso em { $address }.
+       *[other] { $missed } mudanças foram achadas sem aviso em { $address }.
+    }
     .next = veja se { $address } chega a este serviço: espelho doctor
 alarm-unknown-store = { $count ->
-        [one] 1 linha do ERP é
-       *[other] { $count } linhas do ERP são
-    } de uma loja que não existe na configuração: { $words }
-    .next = corrija a coluna store; espelho errors --code unknown_store
+        [1] 1 linha do ERP é de uma loja que não existe na configuração: { $words }
+       *[other] { $count } linhas do ERP são de lojas que não existem na configuração; uma delas: { $words }
+    }
+    .next = veja as linhas e corrija a coluna store: espelho errors --code unknown_store --all
 alarm-failed = { $count ->
-        [one] 1 registro
-       *[other] { $count } registros
-    } da loja { $store } com falha: { $words } ({ $code })
+        [1] 1 registro da loja { $store } com falha: { $words }
+       *[other] { $count } registros da loja { $store } com falha; um deles: { $words }
+    } ({ $code })
     .next = espelho errors --store { $store } --code { $code }
 alarm-noted = { $count ->
-        [one] 1 registro concluído
-       *[other] { $count } registros concluídos
-    } da loja { $store } com aviso: { $words } ({ $code })
+        [1] 1 registro concluído da loja { $store } com aviso: { $words }
+       *[other] { $count } registros concluídos da loja { $store } com aviso; um deles: { $words }
+    } ({ $code })
     .next = espelho errors --store { $store } --code { $code }
 alarm-held = { $count ->
-        [one] 1 registro retido
-       *[other] { $count } registros retidos
-    } por uma proteção na loja { $store }: { $words }
-    .next = espelho held; para liberar: espelho release { $row } --store { $store }
+        [1] 1 registro retido por uma proteção na loja { $store }: { $words }
+       *[other] { $count } registros retidos por uma proteção na loja { $store }; um deles: { $words }
+    }
+    .next = { $count ->
+        [1] se for isso mesmo: espelho release { $row } --store { $store }
+       *[other] veja todos: espelho held; para liberar um: espelho release { $row } --store { $store }; para liberar todos: espelho release --all --store { $store }
+    }
 alarm-doubtful = { $count ->
-        [one] 1 envio
-       *[other] { $count } envios
-    } da loja { $store } sem prova do resultado: { $words }
-    .next = confira no portal do vendedor e decida: espelho retry { $row } --store { $store } ou espelho ignore { $row } --store { $store }
+        [1] 1 envio da loja { $store } sem prova do resultado: { $words }
+       *[other] { $count } envios da loja { $store } sem prova do resultado; um deles: { $words }
+    }
+    .next = { $count ->
+        [1] confira no portal do vendedor
+       *[other] veja todos com espelho errors --all --store { $store }; confira cada um no portal do vendedor
+    }; se não teve efeito: espelho retry { $row } --store { $store }; se teve: espelho ignore { $row } --store { $store }
 alarm-waiting = { $count ->
-        [one] 1 registro espera
-       *[other] { $count } registros esperam
-    } há mais de uma hora na loja { $store }: { $words }
+        [1] 1 registro espera há mais de uma hora na loja { $store }: { $words }
+       *[other] { $count } registros esperam há mais de uma hora na loja { $store }; um deles: { $words }
+    }
     .next = espelho explain { $row } --store { $store }
 alarm-late-inbox = { $count ->
         [one] 1 webhook espera
@@ -85,23 +95,27 @@ alarm-late-sweep = Leitura atrasada na loja { $store }: { $sweep }, sem resultad
     .next = espelho status --store { $store }
 alarm-late-complete = A loja { $store } está sem conciliação completa há { $span }.
     .next = espelho --resync --store { $store }
-alarm-run-failed = A última conciliação da loja { $store } não terminou bem: { $why }
-    .next = espelho --resync --store { $store }
+alarm-run-failed = A última conciliação da loja { $store } parou: { $why }
+    .next = { $step }
 alarm-deadline-near = { $count ->
-        [one] 1 prazo vence
-       *[other] { $count } prazos vencem
-    } em 24 horas na loja { $store } ({ $kind }); o primeiro, { $key }, em { $at }.
-    .next = espelho explain { $key } --store { $store }
+        [1] 1 prazo vence nas próximas 24 horas
+       *[other] { $count } prazos vencem nas próximas 24 horas
+    } na loja { $store } ({ $kind }); o primeiro é o do pedido { $key }, em { $at }.
+    .next = resolva primeiro o pedido { $key }; a história dele: espelho explain { $key } --store { $store }
 alarm-deadline-past = { $count ->
-        [one] 1 prazo vencido
+        [1] 1 prazo vencido
        *[other] { $count } prazos vencidos
-    } na loja { $store } ({ $kind }), e { $near } a vencer em 24 horas; o primeiro, { $key }, em { $at }.
-    .next = espelho explain { $key } --store { $store }
+    } na loja { $store } ({ $kind }){ $near ->
+        [0] {""}
+        [1] , e 1 vence nas próximas 24 horas
+       *[other] , e { $near } vencem nas próximas 24 horas
+    }; o mais antigo é o do pedido { $key }, em { $at }.
+    .next = resolva primeiro o pedido { $key }; a história dele: espelho explain { $key } --store { $store }
 
 # O que ainda não tem prova.
-unproved-database = Nenhuma gravação no banco de dados foi confirmada há pouco.
+unproved-database = Nenhuma gravação no banco de dados foi confirmada nos últimos 3 minutos.
 unproved-mirror = A primeira leitura completa da loja { $store } ainda não terminou.
-unproved-marketplace = O marketplace não respondeu há pouco pela loja { $store }.
+unproved-marketplace = Nenhuma resposta do marketplace para a loja { $store } nos últimos 3 minutos.
 unproved-owner = Ainda ninguém cuida da loja { $store }.
 
 # Prazos, como em v_deadlines.kind.

@@ -14,4 +14,4 @@ copies-inbox-lost = As entregas deles não puderam ser lidas: o que chegou depoi
 copies-mirror-lost = O espelho deles não pôde ser lido: nada foi aproveitado dele.
 copies-feed = O feed continua acima de { $from } e conta cada linha mais uma vez; os leitores mantêm seu lugar.
 copies-next-start = O próximo início faz login de novo e concilia tudo.
-copies-migrated = O banco de dados está atualizado.
+copies-migrated = O banco de dados { $address } está atualizado.

@@ -7,7 +7,7 @@ explain-moved = marketplace: { $from } → { $to }
 explain-moved-to = marketplace: { $to }
 explain-noted = marketplace: { $description }
 explain-mirrored = espelho: { $what } { $op ->
-    [insert] novo
+    [insert] entrou
     [update] mudou
     [gone] sumiu do marketplace
    *[other] { $op }
@@ -17,10 +17,17 @@ explain-answered = { $row }: { $state }
 explain-answered-why = { $row }: { $state }: { $error } ({ $code })
 explain-called = chamada { $request }: { $state }
 explain-called-proof = chamada { $request }: { $state } ({ $proof })
-explain-invoiced = nota fiscal { $number } ({ $kind }): { $status }
+explain-invoiced = { $kind ->
+    [nfe] NF-e
+    [content_declaration] declaração de conteúdo
+   *[other] nota fiscal ({ $kind })
+} { $number }: { $status ->
+    [issued] emitida
+   *[other] { $status }
+}
 explain-replaced = nota fiscal { $number } substituída
-explain-shipped = envio { $id }: { $status }
-explain-shipped-tracked = envio { $id }: { $status }, rastreio { $code }
+explain-shipped = remessa { $id }: { $status }
+explain-shipped-tracked = remessa { $id }: { $status }, rastreio { $code }
 explain-labelled = etiqueta { $id } ({ $format }): { $status }
 explain-filed = arquivo da etiqueta: { $file }
 explain-filed-void = arquivo da etiqueta, sem valor: { $file }
@@ -28,13 +35,13 @@ explain-taken = o ERP pegou o pedido
 explain-taken-as = o ERP pegou o pedido: { $details }
 explain-waiting = espera há { $age }: { $reason } ({ $code }); continua sozinho
 explain-failed = falha: { $error } ({ $code })
-explain-unknown = ninguém aqui conhece { $key }
-explain-unknown-similar = ninguém aqui conhece { $key }; parecidos: { $similar }
+explain-unknown = o espelho não conhece { $key }: confira o número, o SKU e a loja (--store)
+explain-unknown-similar = o espelho não conhece { $key }; parecidos: { $similar }
 explain-missing = não encontrado no marketplace desde { $since }: confirmado { $times } de { $believed }, próxima vez { $next }
 explain-not-mirrored = { $what }: não está no espelho
 explain-with-status = { $what }, { $status }
 explain-gone = { $what }: fora do marketplace desde { $gone }
-explain-mirrored-at = { $what }: espelhado em { $at }
+explain-mirrored-at = { $what }: última leitura em { $at }
 
 explain-entity = { $entity ->
     [order] pedido { $key }
@@ -75,12 +82,12 @@ explain-status = { $status ->
 explain-shipment-status = { $status ->
     [pending] pendente
     [processing] em processamento
-    [ready_to_ship] pronto para envio
-    [in_transit] a caminho
+    [ready_to_ship] pronta para envio
+    [in_transit] em trânsito
     [delivered] entregue
-    [cancelled] cancelado
-    [return_in_progress] em devolução
-    [returned] devolvido
+    [cancelled] cancelada
+    [return_in_progress] devolução em andamento
+    [returned] devolvida
     [awaiting_return] aguardando devolução
     [failed] não entregue
     [error] com erro

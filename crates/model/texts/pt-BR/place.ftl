@@ -15,3 +15,5 @@ place-why-working = o caminho de database.url é relativo à pasta atual: não h
 place-why-absolute = o caminho de database.url é absoluto
 place-foreign = O arquivo { $path } é de outro usuário, que poderia ler os tokens e segredos gravados nele.
     .next = rode como o usuário do serviço (sudo -u espelho espelho …); se já for ele, descubra quem criou o arquivo e tire-o dali
+place-beside-service = Um serviço responde em { $address } e cuida destas lojas, e o banco de dados dele não é { $path } ({ $why }). Nada foi criado.
+    .next = rode o comando como o serviço roda: sudo -u espelho espelho …, ou com o STATE_DIRECTORY do serviço; ou escreva o caminho absoluto em database.url

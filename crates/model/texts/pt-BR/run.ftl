@@ -20,8 +20,8 @@ run-audit-cut-off = O serviço que fazia a auditoria terminou antes de dizer o q
     .next = Veja espelho status e rode de novo: a auditoria recomeça.
 run-store-lost = O serviço perdeu a loja antes de começar.
     .next = Veja em espelho status quem está com ela e rode de novo.
-run-too-many-gone = Faltam { $missing } de { $live } registros ({ $resource }) em uma lista de { $listed }. De uma vez só { $limit } são acreditados, por isso nenhum foi marcado como removido.
-    .next = Confira no portal. Se eles realmente se foram, rode de novo com --accept-gone.
+run-too-many-gone = Faltam { $missing } de { $live } registros ({ $resource }) em uma lista de { $listed }. O espelho só marca { $limit } de uma vez como removidos, por isso não marcou nenhum.
+    .next = Confira no portal. Se eles realmente se foram: espelho --resync --accept-gone
 run-incomplete = O marketplace diz que há { $total } registros ({ $resource }) e lista só { $seen }; nenhum foi marcado como removido.
     .next = Rode de novo. Se continuar assim, a lista tem um limite ou conta as páginas de outro jeito (assumptions.page_parameter).
 run-ignores-page = O marketplace ignora o parâmetro de página: a página { $page } repete a { $same }.
@@ -39,13 +39,13 @@ run-unreadable-delivery = Uma entrega de webhook não pôde ser lida: “{ $prob
 run-aimless-delivery = Uma entrega de { $event } que não diz do que trata.
     .next = Nada se perde se uma varredura achar a mudança. Informe o corpo desta entrega (webhook_inbox.body, pelo digest).
 run-note-unlisted = { $rows ->
-        [one] { $rows } registro não é mais listado, mas ainda existe
-       *[other] { $rows } registros não são mais listados, mas ainda existem
-    }; não foi marcado como removido.
+        [1] { $rows } registro não é mais listado, mas ainda existe; não foi marcado como removido.
+       *[other] { $rows } registros não são mais listados, mas ainda existem; não foram marcados como removidos.
+    }
 run-note-unclear = { $rows ->
-        [one] { $rows } registro não pôde ser consultado
-       *[other] { $rows } registros não puderam ser consultados
-    }; não foi marcado como removido.
+        [1] { $rows } registro não pôde ser consultado; não foi marcado como removido.
+       *[other] { $rows } registros não puderam ser consultados; não foram marcados como removidos.
+    }
 run-note-count = { $remark } ({ $rows ->
         [one] { $rows } registro
        *[other] { $rows } registros
@@ -71,8 +71,8 @@ run-audit-not-mirrored = ainda não espelhado: o serviço vai ler
 run-audit-no-route = a API não tem rota para ler isto
 run-audit-endless = a lista não termina
 run-audit-closed = o marketplace não deixa ler: { $why }
-run-audit-equal = { $store }: igual ao marketplace ({ $requests ->
-        [one] { $requests } chamada
+run-audit-equal = { $store }: nenhuma diferença no que foi comparado ({ $requests ->
+        [1] { $requests } chamada
        *[other] { $requests } chamadas
     })
 run-audit-different = { $store }: difere do marketplace ({ $requests ->
@@ -95,10 +95,10 @@ run-difference-unreadable = o detalhe não pôde ser lido
 
 # Relatório de --resync
 run-report-line = { $store }: { $state } em { $seconds } s, { $requests ->
-        [one] { $requests } chamada
+        [1] { $requests } chamada
        *[other] { $requests } chamadas
     }, { $logins ->
-        [one] { $logins } login
+        [1] { $logins } login
        *[other] { $logins } logins
     }
 run-report-limited = { $rate_limited ->
@@ -114,15 +114,15 @@ run-error = Erro: { $error }
 run-next-step = Próximo passo: { $next }
 
 # O serviço
-run-ended = { $what } terminou sozinho.
-    .next = Inicie o serviço de novo e informe o defeito, com o registro acima.
+run-ended = { $what } parou por um defeito.
+    .next = O systemd reinicia o serviço sozinho; fora dele, inicie-o de novo. Mande o log acima a quem mantém o espelho.
 run-ended-webhooks = O receptor de webhooks
 run-ended-store = O trabalho em uma loja
 run-ended-server = O servidor de estado e métricas
 run-ended-disk = O disco recusou a gravação definitiva: ninguém sabe o que está nele.
     .next = Confira o disco e inicie o serviço de novo.
 run-panicked = Uma tarefa do espelho falhou: “{ $said }”
-    .next = Inicie o serviço de novo e informe o defeito, com o registro acima.
+    .next = O systemd reinicia o serviço sozinho; fora dele, inicie-o de novo. Mande o log acima a quem mantém o espelho.
 run-schedule = schedule.reconcile não pode ser usado: “{ $problem }”
     .next = Corrija schedule.reconcile em espelho.toml.
 
@@ -147,5 +147,5 @@ run-worded = { $error }
     .next = { $next }
 run-check-valid = A configuração está certa; lojas: { $stores }
 run-no-runtime = O espelho não pôde começar: “{ $problem }”
-run-webhook-moved = No próximo início, o webhook de { $store } passa ao endereço configurado.
-    .next = Se o serviço está no ar, reinicie-o: systemctl restart espelho
+run-webhook-moved = No próximo login, o webhook de { $store } passa ao endereço configurado; um serviço no ar faz o login em segundos.
+    .next = espelho doctor

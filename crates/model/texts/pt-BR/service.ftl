@@ -11,5 +11,19 @@ service-first = primeira conciliação em andamento
 service-well = sem erros
 service-problem = 1 problema: { $first }
 service-problems = { $count } problemas, o primeiro: { $first }
-service-hangs = parou na tarefa { $lane } há { $seconds }
-service-store-hangs = { $store }: parou na tarefa { $lane } há { $seconds }
+service-hangs = parado há { $seconds } na tarefa { $lane ->
+    [outbox] de envios
+    [hinted] de avisos de webhook
+    [swept] de leitura de registros
+    [sweep] de leituras periódicas
+    [catch_up] de recuperação do atraso
+    [reconcile] de conciliação
+    [audit] de auditoria
+    [labels] de etiquetas
+    [inbox] de webhooks recebidos
+    [inbox_writer] de gravação de webhooks
+    [receiver] de recepção de webhooks
+    [webhooks] de teste de webhooks
+   *[other] “{ $lane }”
+}
+service-store-hangs = { $store }: { service-hangs }

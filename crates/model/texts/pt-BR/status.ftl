@@ -1,7 +1,7 @@
 # `espelho status` e a página.
 
 status-ok = tudo em dia
-status-unknown = estado ainda desconhecido
+status-unknown = sem prova recente de que tudo funciona
 status-problems = { $count ->
     [one] 1 problema
    *[other] { $count } problemas
@@ -31,11 +31,11 @@ status-state-warning = aviso
 status-state-unknown = sem prova
 status-last-run = Última conciliação
 status-run-figures = { $seen } vistos, { $changed } mudados, { $failed } falhas
-status-lag = Espelho de há
-status-inbox = Webhooks à espera
-status-token = Token vence em
-status-budget = Limite usado
-status-waiting-requests = Chamadas à espera
+status-lag = Lido há
+status-inbox = Webhooks
+status-token = Token
+status-budget = Limite
+status-waiting-requests = Na fila
 status-data = Dados
 status-here = Aqui
 status-counted = Contagem: aqui / lá
@@ -50,7 +50,7 @@ status-open = Abertas
 status-oldest = A mais antiga há
 status-failed = Falhas
 status-held = Retidas
-status-doubtful = Duvidosas
+status-doubtful = Em dúvida
 status-step = Próximo passo
 status-budget-title = Limite de chamadas
 status-budget-line = { $held } de { $per_minute } por minuto em uso; { $free } livres
@@ -67,15 +67,15 @@ status-tables = Tabelas
 status-live = Vivos
 status-gone = Ausentes
 status-changed = Mudou há
-status-holder-held = com { $owner }, há { $span }
-status-holder-free = livre; antes com { $owner }, há { $span }
-status-holder-unknown = última com { $owner }, há { $span }
+status-holder-held = nas mãos de { $owner } há { $span }
+status-holder-free = livre; antes nas mãos de { $owner }, há { $span }
+status-holder-unknown = por último nas mãos de { $owner }, há { $span }
 status-unknown-store = Não há loja { $store }.
 status-all-stores = Todas as lojas
 status-refresh = Atualizar
 status-as-of = Situação de { $time }
 status-page-title-ok = ✓ espelho: tudo em dia
 status-page-title-failing = ✗ espelho: { $count } com problema
-status-page-title-unknown = – espelho
+status-page-title-unknown = – espelho: confira os avisos
 status-local-time = horário de { $zone }
 status-more-rows = e mais { $count }

@@ -1,7 +1,7 @@
 # O que o banco de dados diz por si: linhas que ninguém trata, e frases das visões. `.next` diz o próximo passo.
 
 store-service-stopped = O serviço está parado: nenhum pedido chega e nada é enviado.
-    .next = systemctl start espelho
+    .next = sudo systemctl start espelho
 
 store-unknown-store = Não existe a loja “{ $store }” nesta instalação. Lojas configuradas: { $known }{ $more ->
         [0] {""}

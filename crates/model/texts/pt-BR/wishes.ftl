@@ -10,7 +10,7 @@ wishes-file = { $rows ->
 }
 
 wishes-level-done = { $sku } @ { $location }: { $before } → { $after }
-wishes-level-is = { $sku } @ { $location }: { $after }, como já estava
+wishes-level-is = { $sku } @ { $location }: { $after }
 wishes-movement-done = { $sku } @ { $location }: { $sign }{ $delta }
 wishes-price-done = { $from ->
     [1] { $sku }: { $before } → { $after }
@@ -53,7 +53,7 @@ wishes-rows-refused = { $rows ->
 wishes-written = { $subject }: gravado
 wishes-command-written = { $subject }: gravado, comando { $command }
 wishes-service-stopped = { $subject }: gravado; o serviço está parado
-    .next = systemctl start espelho
+    .next = sudo systemctl start espelho
 wishes-under-way = { $subject }: gravado; ainda a caminho, continua sozinho
 wishes-waiting-invoice = { $subject }: espera NF-e; continua sozinho
 wishes-waiting = { $subject }: espera: { $reason }; continua sozinho
@@ -78,7 +78,7 @@ wishes-no-movement = um movimento de 0 não muda nada
 wishes-half-a-unit = { $quantity } não é possível: o produto é vendido por { $unit }, inteiro
     .next = nada foi gravado; escreva um número inteiro
 wishes-negative-price = o preço não pode ser { $price }
-    .next = nada foi gravado; escreva 0 ou mais
+    .next = nada foi gravado; escreva um preço acima de 0
 wishes-no-min-quantity = a quantidade mínima é 1 ou mais
     .next = nada foi gravado; corrija --min-quantity
 wishes-unknown-status = nenhum pedido pode ir para { $status }; o mais parecido é { $nearest }
@@ -86,7 +86,7 @@ wishes-unknown-status = nenhum pedido pode ir para { $status }; o mais parecido 
 wishes-unknown-format = não há etiqueta no formato { $format }; o mais parecido é { $nearest }
     .next = nada foi gravado; formatos: { $known }
 wishes-no-number = { $text } não é um número
-    .next = nada foi gravado; escreva assim: 1990 ou 1.99
+    .next = nada foi gravado; escreva assim: 1990 ou 1,99
 wishes-ambiguous = { $text } pode ser { $thousands } ou { $decimals }
     .next = nada foi gravado; escreva { $plain } ou { $exact }
 wishes-ambiguous-question = { $text }: [1] { $thousands } ou [2] { $decimals }?
@@ -122,8 +122,8 @@ wishes-retried = { $rows ->
    *[other] { $rows } registros serão tentados de novo
 }
 wishes-ignored-rows = { $rows ->
-    [1] { $rows } registro ignorado; espelho retry o traz de volta
-   *[other] { $rows } registros ignorados; espelho retry os traz de volta
+    [1] { $rows } registro ignorado; para trazer de volta: espelho retry --all --ignored
+   *[other] { $rows } registros ignorados; para trazer de volta: espelho retry --all --ignored
 }
 wishes-nothing-to-decide = nada a decidir
 wishes-nothing-held = nada retido

@@ -5,7 +5,7 @@ words-with-code = { $word } ({ $code })
 
 words-order-waiting-payment = Aguardando pagamento
 words-order-paid = Pago
-words-order-preparing = Em preparo
+words-order-preparing = Em preparação
 words-order-ready-to-ship = Pronto para envio
 words-order-shipped = Enviado
 words-order-delivered = Entregue
@@ -91,7 +91,7 @@ words-entity-products = produto
 words-lane-interactive = urgente
 words-lane-refresh = avisos de webhook
 words-lane-push = envios
-words-lane-poll = varreduras
+words-lane-poll = leituras periódicas
 words-lane-backfill = conciliação
 
 words-sweep-new-orders = Pedidos novos
@@ -106,3 +106,9 @@ words-sweep-media = Imagens
 words-sweep-profile = Dados da loja
 words-sweep-enums = Situações do marketplace
 words-sweep-webhook-test = Teste do webhook
+words-resource-open-orders = pedidos em aberto
+words-resource-campaign-listings = anúncios em campanha
+words-resource-tracking = rastreios
+words-resource-invoices = notas fiscais
+words-resource-events = históricos
+words-resource-financial = financeiro

@@ -57,6 +57,7 @@ impl Order {
 
     /// When it is promised to arrive.
     pub(crate) fn promised_at(&self) -> i64 {
-        self.created_at + 86_400 * (self.carriage().days + self.serial % 20) as i64
+        let chosen = self.life.as_ref().and_then(|life| life.promised_at);
+        chosen.unwrap_or(self.created_at + 86_400 * (self.carriage().days + self.serial % 20) as i64)
     }
 }

@@ -16,7 +16,8 @@ pub(crate) const LEVERS: &[Lever] = &[
         "orders/{store}/place",
         concat!(
             r#"a buyer places an order: {"workflow": "standard", "channel": "marketplace", "carrier": "seller", "#,
-            r#""is_paid": true, "release_after": 86400, "shipments": 1, "lines": [["SKU", 2]]}, all optional"#
+            r#""is_paid": true, "release_after": 86400, "promised_after": 21600, "shipments": 1, "#,
+            r#""lines": [["SKU", 2]]}, all optional"#
         ),
         place,
     ),

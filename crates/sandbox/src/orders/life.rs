@@ -21,6 +21,8 @@ pub(crate) struct Life {
     pub(crate) delivered_at: Option<i64>,
     /// Position in [`super::carriage::CARRIERS`], where a test chose one.
     pub(crate) carrier: Option<u8>,
+    /// When it is promised to arrive, where a test chose an instant.
+    pub(crate) promised_at: Option<i64>,
     /// How many shipments it is sent in, where a test chose a number.
     pub(crate) parcels: Option<u8>,
     /// The checkout that it shares with another order.

@@ -38,6 +38,8 @@ pub struct NewOrder {
     pub is_paid: bool,
     /// How many seconds from now a collective order is released.
     pub release_after: u32,
+    /// In how many seconds from now it is promised to arrive; `None` leaves it to the carrier.
+    pub promised_after: Option<u32>,
     /// In how many shipments it is sent.
     pub shipments: u8,
     /// The number of an order of the same checkout; items of different origins come as an order each.
@@ -54,6 +56,7 @@ impl Default for NewOrder {
             carrier: "seller".to_owned(),
             is_paid: true,
             release_after: 86_400,
+            promised_after: None,
             shipments: 1,
             same_checkout_as: None,
             lines: Vec::new(),
@@ -76,7 +79,17 @@ impl NewOrder {
 
 /// Places an order and leaves it unpaid; its number, or `None` where something named does not exist.
 pub(super) fn place(world: &Arc<World>, store: &Store, new: NewOrder) -> Option<String> {
-    let NewOrder { workflow, channel, carrier, release_after, shipments, same_checkout_as, lines, .. } = new;
+    let NewOrder {
+        workflow,
+        channel,
+        carrier,
+        release_after,
+        promised_after,
+        shipments,
+        same_checkout_as,
+        lines,
+        ..
+    } = new;
     let workflow = Workflow::parse(&workflow)?;
     let channel = Channel::parse(&channel)?;
     let carrier = carriage::position(&carrier)?;
@@ -112,6 +125,7 @@ pub(super) fn place(world: &Arc<World>, store: &Store, new: NewOrder) -> Option<
     order.life = Some(Box::new(Life {
         timeline: vec![Entry::of_status(now, Author::System, None, Status::WaitingPayment)],
         carrier: Some(carrier),
+        promised_at: promised_after.map(|seconds| now + i64::from(seconds)),
         parcels: Some(shipments.clamp(1, 20)),
         checkout,
         holds_stock: true,

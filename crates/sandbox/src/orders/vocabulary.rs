@@ -82,6 +82,23 @@ vocabulary! {
     }
 }
 
+impl Status {
+    /// Whether the goods have yet to leave: it is these orders that have deadlines of the shop's.
+    pub(crate) fn is_in_the_shop(self) -> bool {
+        !matches!(
+            self,
+            Self::Shipped
+                | Self::Delivered
+                | Self::Completed
+                | Self::Cancelled
+                | Self::PaymentExpired
+                | Self::ReadyForPickup
+                | Self::PickedUp
+                | Self::PickupExpired
+        )
+    }
+}
+
 vocabulary! {
     /// The track that an order follows, set at its creation.
     Workflow {

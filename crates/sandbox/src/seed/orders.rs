@@ -63,6 +63,20 @@ pub(super) fn orders(
         .collect()
 }
 
+/// Moves generated orders by a span, and those that are still in the shop to the last day: no deadline of theirs is near.
+pub(super) fn postpone(orders: &mut [Order], seconds: i64) {
+    for order in &mut *orders {
+        let days = if order.status.is_in_the_shop() { (ANCHOR - order.created_at) / DAY } else { 0 };
+        let later = seconds + days * DAY;
+        order.created_at += later;
+        order.updated_at = (order.updated_at + later).min(ANCHOR + seconds);
+        for instant in [&mut order.release_at, &mut order.picked_up_at].into_iter().flatten() {
+            *instant += later;
+        }
+    }
+    orders.sort_by_key(|order| order.created_at);
+}
+
 /// A new order of a store, paid and unprepared, created now.
 pub(crate) fn newborn(random: &mut Random, store: &Store, birth: u64, now: i64) -> Order {
     let number = format!("{:04}9{birth:07}", store.id);

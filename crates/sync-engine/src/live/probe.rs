@@ -1,20 +1,26 @@
 //! Where the marketplace has not answered for a while it is asked for the session, lightly, so that an outage, and its end,
-//! are noticed within seconds however rare the sweeps are.
+//! are noticed within seconds however rare the sweeps are. So is the end of a missing ability: what it refused is asked again.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, limit::Lane};
-use espelho_model::watch;
+use espelho_model::{OrderNumber, ProductId, sync::Resource, watch};
 
-use super::Live;
+use super::{Entity, Live, Urgency, Want};
 use crate::Problem;
 
 /// Between two probes of a marketplace that does not answer.
 const EVERY: Duration = Duration::from_secs(10);
-/// An answer is proof of life for so long.
-const PROVES: TimeDelta = TimeDelta::seconds(20);
-/// How long a probe may take.
+/// How often the age of the last answer is looked at.
+const TICK: Duration = Duration::from_secs(5);
+/// An answer is proof of life for so long, at least.
+const PROVES: TimeDelta = TimeDelta::seconds(15);
+/// Probes cost at most a twentieth of the budget: with one request a minute there is one in twenty minutes.
+const PER_MINUTE: u32 = 20;
+/// How many failed rows are read again at once; the others have their turn in the next sweep.
+const REREAD: usize = 500;
+/// How long the marketplace may take to answer a probe.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 impl Live<'_> {
@@ -24,13 +30,16 @@ impl Live<'_> {
             let waiting = watch::idle();
             tokio::select! {
                 () = self.context.client.tally().lost() => (),
-                () = self.context.clock.sleep(EVERY) => (),
+                () = self.context.clock.sleep(TICK) => (),
                 () = self.context.stop.cancelled() => return Ok(()),
             }
             drop(waiting);
             match self.context.client.tally().is_lost() {
                 true => Box::pin(self.probe_until_found()).await,
-                false => Box::pin(self.probe_silence()).await,
+                false => {
+                    Box::pin(self.probe_silence()).await;
+                    Box::pin(self.probe_abilities()).await;
+                }
             }
         }
         Ok(())
@@ -39,20 +48,36 @@ impl Live<'_> {
     /// Asks where nobody else has for a while.
     async fn probe_silence(&self) {
         let answered = self.context.client.tally().answered_at();
-        if answered.is_some_and(|then| self.context.clock.now() - then >= PROVES) {
+        let per_minute = self.context.client.gate().per_minute();
+        // An answer of the future was dated before the clock was set back.
+        let age = |then: DateTime<Utc>| (self.context.clock.now() - then).abs();
+        if answered.is_some_and(|then| age(then) >= proves(per_minute)) {
             let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
             self.ask_for_session(&client).await;
+        }
+    }
+
+    /// Asks again what was refused for lack of an ability.
+    async fn probe_abilities(&self) {
+        let tally = self.context.client.tally();
+        if !tally.lacks_ability() {
+            return;
+        }
+        let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
+        tokio::select! {
+            () = client.repeat_refused_reads(self.context.clock.now() - proves(self.context.client.gate().per_minute())) => (),
+            () = self.context.stop.cancelled() => return,
+        }
+        if !tally.lacks_ability() {
+            self.retry_what_failed();
+            self.reread_failures().await;
         }
     }
 
     /// The answer is noted by the client, whatever it is; a credential that is refused is the other workers' to tell.
     async fn ask_for_session(&self, client: &Client) {
         tokio::select! {
-            answer = client.session() => drop(answer),
-            () = self.context.clock.sleep(TIME_LIMIT) => {
-                let detail = format!("no answer within {} s", TIME_LIMIT.as_secs());
-                self.context.client.tally().unanswered(&detail, self.context.clock.now());
-            }
+            answer = client.session_within(TIME_LIMIT) => drop(answer),
             () = self.context.stop.cancelled() => (),
         }
     }
@@ -73,10 +98,50 @@ impl Live<'_> {
         self.retry_what_failed();
     }
 
+    /// Rows that could not be read are read again: what they lacked may be there by now.
+    async fn reread_failures(&self) {
+        let (store, key) = (&self.context.store, &self.context.key);
+        for resource in [Resource::Orders, Resource::Products] {
+            let failures = match store.failures(key, resource).await {
+                Ok(failures) => failures,
+                Err(error) => {
+                    tracing::warn!(store = %key, %error, "failed rows could not be read");
+                    continue;
+                }
+            };
+            let wants = failures.iter().take(REREAD).map(|failure| {
+                let entity = match resource {
+                    Resource::Orders => Entity::Order(OrderNumber::new(&failure.key)),
+                    Resource::Products => Entity::Product(ProductId::new(&failure.key)),
+                };
+                (entity, Want { urgency: Urgency::Found, ..Want::default() })
+            });
+            self.push(wants.collect::<Vec<_>>());
+        }
+    }
+
     /// The marketplace answers again: sweeps that have failed run at once, and so does a reconciliation that did.
     fn retry_what_failed(&self) {
         let failing = self.failing();
         self.known().woken.extend(failing);
         self.recovered.notify_waiters();
+    }
+}
+
+/// How long an answer is proof of life: a small budget has better uses than proofs.
+fn proves(per_minute: NonZeroU32) -> TimeDelta {
+    PROVES.max(TimeDelta::seconds(i64::from(60 * PER_MINUTE / per_minute)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_cost_at_most_a_twentieth_of_the_budget() {
+        for (per_minute, seconds) in [(300, 15), (60, 20), (30, 40), (10, 120), (1, 1_200), (1_000_000, 15)] {
+            let per_minute = NonZeroU32::new(per_minute).unwrap();
+            assert_eq!(proves(per_minute), TimeDelta::seconds(seconds), "{per_minute}");
+        }
     }
 }

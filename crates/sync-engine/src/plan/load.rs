@@ -98,7 +98,8 @@ mod tests {
     fn every(look: Look) -> Duration {
         Duration::from_secs(match look {
             Look::SoldProducts | Look::Parts => 30,
-            Look::NewOrders | Look::OpenOrders | Look::Products | Look::AgedOrders => 60,
+            Look::NewOrders | Look::OpenOrders | Look::AgedOrders => 60,
+            Look::Products => 45,
             Look::Counts => 300,
             Look::Campaigns => 900,
             Look::Media | Look::Profile => 3_600,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{Clock, clock::SystemClock};
+use espelho_model::{Clock, clock::SystemClock, text::Language};
 use espelho_store::Store;
 use espelho_sync_engine::{Problem, Silent, TokenProof};
 use serde_json::Value;
@@ -30,6 +30,8 @@ pub(super) struct Facts {
     pub directory: PathBuf,
     /// Whether the passwords shall be proved.
     pub login: bool,
+    /// The language of what is shown.
+    pub language: Language,
     pub clock: Arc<dyn Clock>,
     pub database: OnceLock<Database>,
     /// What the service says at `/status`; of another version it may have another shape.
@@ -56,9 +58,14 @@ pub(super) struct StoreFacts<'f> {
 }
 
 impl Facts {
-    pub(super) fn new(configuration: Configuration, directory: PathBuf, login: bool) -> Self {
+    pub(super) fn new(
+        configuration: Configuration,
+        directory: PathBuf,
+        login: bool,
+        language: Language,
+    ) -> Self {
         let (clock, database, service) = (SystemClock::shared(), OnceLock::new(), OnceLock::new());
-        Self { configuration, directory, login, clock, database, service, shared: OnceCell::new() }
+        Self { configuration, directory, login, language, clock, database, service, shared: OnceCell::new() }
     }
 
     /// What work on stores needs; opened when the first store is free to be taken.

@@ -3,14 +3,14 @@
 use espelho_model::text;
 
 use super::{facts::StoreFacts, finding::Finding};
-use crate::{context::label_folder, place::state_directory};
+use crate::{context::label_folder, place::Place};
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     if store.config.labels.is_none() {
         return Finding::absent(text!("doctor-labels-none"));
     }
     let section = &store.all.configuration.installation.labels;
-    let folder = label_folder(section, &state_directory().path);
+    let folder = label_folder(section, &Place::meant(&store.all.configuration).base());
     let shown = folder.shown(&store.config.key, "");
     match folder.prove_write(&store.config.key).await {
         Ok(true) => Finding::green(text!("doctor-labels", folder = shown)),

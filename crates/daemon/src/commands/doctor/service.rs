@@ -11,7 +11,13 @@ use crate::local;
 pub(super) async fn look(facts: &Facts) -> Finding {
     let listen = facts.configuration.installation.http.listen;
     let address = listen.to_string();
-    let answer = match local::request(listen, "GET", "/status", None, &facts.clock).await {
+    let status = format!("/status?lang={}", facts.language);
+    // The database may be slow to answer both.
+    let (answer, ready) = tokio::join!(
+        local::request(listen, "GET", &status, None, &facts.clock),
+        local::request(listen, "GET", "/readyz", None, &facts.clock),
+    );
+    let answer = match answer {
         Ok(answer) => answer,
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
             return Finding::yellow(text!("doctor-service-stopped", address = address));
@@ -30,7 +36,6 @@ pub(super) async fn look(facts: &Facts) -> Finding {
         let cause = format!("HTTP {status}");
         return Finding::yellow(text!("doctor-service-mute", address = address, cause = cause));
     };
-    let ready = local::request(listen, "GET", "/readyz", None, &facts.clock).await;
     let finding = judge(ready.is_ok_and(|answer| answer.status == 200), &told, &address);
     let _ = facts.service.set(told);
     finding

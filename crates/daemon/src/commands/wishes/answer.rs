@@ -221,7 +221,7 @@ mod tests {
         let done = || row(PushState::Done, "");
         for (deed, became, words, code) in [
             (level(Some(47)), done(), "✓ CAN-01 @ Depósito principal: 47 → 7", 0),
-            (level(Some(7)), done(), "✓ CAN-01 @ Depósito principal: 7, como já estava", 0),
+            (level(Some(7)), done(), "✓ CAN-01 @ Depósito principal: 7", 0),
             (price, done(), "✓ CAN-01: R$ 20,00 → R$ 19,90", 0),
             (movement, done(), "✓ CAN-01 @ Loja: -2", 0),
             (order(), row(Waiting, "waiting_invoice"), "… pedido 77: espera NF-e; continua sozinho", 0),

@@ -13,8 +13,10 @@ use super::{
     State, StoreSeen, Verdict, rows,
 };
 
-/// Trouble that passes sooner wakes nobody.
-const LASTS: TimeDelta = TimeDelta::seconds(20);
+/// Trouble of a marketplace that passes sooner wakes nobody.
+const LASTS: TimeDelta = TimeDelta::seconds(15);
+/// The same for the database, which a program may lock for a moment.
+const DATABASE_LASTS: TimeDelta = TimeDelta::seconds(20);
 /// An answer, or a write, proves for so long that the next one would go well.
 const PROVES: TimeDelta = TimeDelta::minutes(3);
 /// Below this nothing that is acknowledged could be kept for long.
@@ -117,7 +119,7 @@ fn database(seen: &Observations) -> Option<Alarm> {
         }
     };
     // A program may hold a lock for a moment; a full disk does not pass by itself.
-    let lasts = trouble.kind == DatabaseKind::Full || seen.at - trouble.since >= LASTS;
+    let lasts = trouble.kind == DatabaseKind::Full || seen.at - trouble.since >= DATABASE_LASTS;
     lasts.then(|| alarm(code, Severity::Failing, None, Some(trouble.since), text))
 }
 
@@ -264,7 +266,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
         let since = sweep.succeeded_at.max(Some(held_since))?;
         let promised = TimeDelta::seconds(sweep.every_seconds) * TURNS + TURN;
-        let sweep_name = Text::new(format!("word-sweep-{}", sweep.kind.replace('_', "-")));
+        let sweep_name = Text::new(format!("words-sweep-{}", sweep.kind.replace('_', "-")));
         (at - since > promised).then(|| {
             let text =
                 text!("alarm-late-sweep", store = name.as_str(), sweep = sweep_name, span = age(at, since));
@@ -278,7 +280,12 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let worst =
         inbox.into_iter().chain(unseen).chain(complete).chain(sweeps).min_by_key(|(since, ..)| *since);
     let problem = store.run_problem.as_ref().map(|problem| {
-        let text = text!("alarm-run-failed", store = name.as_str(), why = problem.clone());
+        let text = text!(
+            "alarm-run-failed",
+            store = name.as_str(),
+            why = problem.clone(),
+            step = Arg::Next(Box::new(problem.clone()))
+        );
         alarm(Code::RunFailed, Severity::Failing, Some(&store.key), None, text)
     });
     let late = worst.map(|(since, count, text)| Alarm {
@@ -319,7 +326,9 @@ fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
 
 /// What has no fresh proof, though nothing is known to be wrong with it.
 fn unproved(seen: &Observations) -> Vec<Text> {
-    let is_fresh = |then: Option<DateTime<Utc>>| then.is_some_and(|then| seen.at - then <= PROVES);
+    // A proof of the future was dated by a clock that has been set back: it says nothing about now.
+    let age = |then: DateTime<Utc>| seen.at - then;
+    let is_fresh = |then: Option<DateTime<Utc>>| then.is_some_and(|then| age(then).abs() <= PROVES);
     let mut unproved = Vec::new();
     if !is_fresh(seen.written_at) {
         unproved.push(text!("unproved-database"));
