@@ -100,6 +100,7 @@ mod tests {
         Reading::Ambiguous { thousands: thousands.parse().unwrap(), decimals: decimals.parse().unwrap() }
     }
 
+    // withstands: F145
     #[test]
     fn a_number_is_read_where_it_means_one_thing_and_never_guessed() {
         for (text, expected) in [

@@ -109,6 +109,7 @@ async fn a_corrected_password_file_is_noticed_without_a_reload(kind: Kind) {
     keeping.kill().await;
 }
 
+// withstands: F149
 async fn reserved_stock_is_fresh_within_seconds_of_a_sale(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 5, 4, &rarely_but(&[])).await;
     // Whatever tells of stock is lost; of what is reserved nothing tells anyway.

@@ -209,7 +209,7 @@ async fn a_program_of_another_user() {
 const SHARED: [&str; 3] = ["espelho.db", "espelho.db-wal", "espelho.db-shm"];
 const SECRET: [&str; 3] = ["espelho.db-inbox", "espelho.db-inbox-wal", "espelho.db-inbox-shm"];
 
-// withstands: F127
+// withstands: F127, F139
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_erp_in_the_group_writes_while_the_service_runs_and_sees_no_secret() {
     let installed = Installed::new().await;

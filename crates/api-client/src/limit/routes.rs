@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(simulation.routes.pace("/a"), None);
     }
 
-    // withstands: F095
+    // withstands: F095, F144
     #[test]
     fn four_hundred_and_twenty_requests_of_which_one_in_twenty_is_refused_take_half_a_minute_of_a_large_budget()
      {

@@ -160,6 +160,7 @@ mod tests {
         }
     }
 
+    // withstands: F142
     #[test]
     fn a_command_is_done_when_each_label_has_the_file_of_its_own_generation() {
         let check = |expected: &[ShipmentLabel], rows: &[LabelFile], result: Files| {

@@ -78,6 +78,7 @@ pub(crate) async fn zero_is_zero_however_it_was_written(world: &World) {
     }
 }
 
+// withstands: F140
 /// As text `9` is above `100`: 400 of 400 orders were above 100 where 199 were.
 pub(crate) async fn amounts_compare_sort_and_add_up_as_numbers(world: &World) {
     let lease = world.lease().await;
