@@ -233,7 +233,7 @@ mod tests {
             (
                 level(None),
                 Became::ServiceStopped,
-                "… CAN-01 @ Depósito principal: gravado; o serviço está parado\n  systemctl start espelho",
+                "… CAN-01 @ Depósito principal: gravado; o serviço está parado\n  sudo systemctl start espelho",
                 0,
             ),
             (
