@@ -129,8 +129,7 @@ async fn no_second_database_is_made_beside_a_service_that_works_with_another() {
     for arguments in [&["migrate"][..], &["--resync"], &["run"]] {
         let mut typed = typed_in(&installation, &other, arguments);
         typed.env("STATE_DIRECTORY", &other);
-        let refused = end(typed).await.expect(6);
-        refused.says(&listen.to_string());
+        let refused = end(typed).await.expect(6).says(&listen.to_string());
         // The port, which nobody can share, comes first.
         if arguments != ["run"] {
             refused.says("STATE_DIRECTORY");
