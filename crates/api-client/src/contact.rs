@@ -157,11 +157,12 @@ impl Contact {
         Some(Trouble { since, times, abilities, ..latest.clone() })
     }
 
-    /// Reads that were refused for lack of an ability, the last time before `before`.
-    pub(crate) fn refused_reads(&self, before: DateTime<Utc>) -> Vec<ApiRequest> {
-        let is_due = |route: &&Route| self.scopes.get(*route).is_some_and(|trouble| trouble.last < before);
-        let due = self.refused_reads.iter().filter(|(route, _)| is_due(route));
-        due.map(|(_, read)| read.clone()).collect()
+    /// The read that was refused longest ago for lack of an ability; `None` where any was refused since `before`.
+    pub(crate) fn refused_read(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
+        let last = |route: &Route| self.scopes.get(route).map(|trouble| trouble.last);
+        let is_recent = self.scopes.values().any(|trouble| trouble.last >= before);
+        let oldest = self.refused_reads.iter().min_by_key(|(route, _)| last(route));
+        oldest.filter(|_| !is_recent).map(|(_, read)| read.clone())
     }
 
     /// All trouble that has not ended, at most one of each of the three.
@@ -346,10 +347,16 @@ mod tests {
         let mut contact = Contact::default();
         let read = ApiRequest::get(STOCK.0, &[]);
         contact.note(Outcome::MissingAbilities(STOCK, vec!["a".into()], Some(read.clone())), at(10));
-        assert_eq!(contact.refused_reads(at(10)), vec![]);
-        assert_eq!(contact.refused_reads(at(11)), vec![read]);
-        contact.note(Outcome::Useful(STOCK), at(12));
-        assert_eq!(contact.refused_reads(at(99)), vec![]);
+        assert_eq!(contact.refused_read(at(10)), None);
+        assert_eq!(contact.refused_read(at(11)), Some(read.clone()));
+        // Of several routes the one that was refused longest ago, and never two at once.
+        let other = ApiRequest::get(PRICES.0, &[]);
+        contact.note(Outcome::MissingAbilities(PRICES, vec!["b".into()], Some(other.clone())), at(12));
+        assert_eq!((contact.refused_read(at(12)), contact.refused_read(at(13))), (None, Some(read)));
+        contact.note(Outcome::Useful(STOCK), at(13));
+        assert_eq!(contact.refused_read(at(99)), Some(other));
+        contact.note(Outcome::Useful(PRICES), at(14));
+        assert_eq!(contact.refused_read(at(99)), None);
     }
 
     #[test]

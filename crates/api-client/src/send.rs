@@ -34,8 +34,6 @@ use crate::{
 const LARGEST_ANSWER: usize = 32 << 20;
 /// How much of an unreadable answer is shown.
 const EXCERPT: usize = 200;
-/// How many of the routes that lack an ability are asked again at once.
-const REFUSED_READS: usize = 3;
 /// How often one request may be answered 429 before that is its result: each time it waits as long as it is told.
 const TOO_MANY: u32 = 30;
 /// How often one request may be answered 401 before that is its result: the vault's newer token, then a
@@ -373,13 +371,12 @@ impl Client {
         }
     }
 
-    /// Repeats reads that were refused for lack of an ability, the last time before `before`: a few routes at most. An answer
-    /// ends the trouble ([`Tally::lacks_ability`](crate::tally::Tally::lacks_ability)).
-    pub async fn repeat_refused_reads(&self, before: DateTime<Utc>) {
-        let due = self.exchange.tally.refused_reads(before);
-        for request in due.iter().take(REFUSED_READS) {
+    /// Repeats a read that was refused for lack of an ability, where none was refused since `before`. An accepted answer ends
+    /// the trouble ([`Tally::missing_abilities`](crate::tally::Tally::missing_abilities)).
+    pub async fn repeat_refused_read(&self, before: DateTime<Utc>) {
+        if let Some(request) = self.exchange.tally.refused_read(before) {
             // The outcome is noted with the contact.
-            let _ = self.send(request, |_| Ok(())).await;
+            let _ = self.send(&request, |_| Ok(())).await;
         }
     }
 

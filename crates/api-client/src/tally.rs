@@ -221,13 +221,13 @@ impl Tally {
         self.lock().contact.exchange().map(|trouble| trouble.since)
     }
 
-    /// Whether the token lacks an ability that a call has needed.
-    pub fn lacks_ability(&self) -> bool {
-        self.lock().contact.scope().is_some()
+    /// The abilities that the token lacks and calls have needed, sorted.
+    pub fn missing_abilities(&self) -> Vec<String> {
+        self.lock().contact.scope().map(|trouble| trouble.abilities).unwrap_or_default()
     }
 
-    pub(crate) fn refused_reads(&self, before: DateTime<Utc>) -> Vec<ApiRequest> {
-        self.lock().contact.refused_reads(before)
+    pub(crate) fn refused_read(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
+        self.lock().contact.refused_read(before)
     }
 
     /// Waits until exchanges fail; one waiter at a time.

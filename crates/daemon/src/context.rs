@@ -284,11 +284,12 @@ impl Shared {
             for config in stores.iter().filter(|config| self.elsewhere.of(&config.key).is_some()) {
                 let Some(webhook) = &config.webhook else { continue };
                 if self.refuse_to_move(config, webhook).await.is_ok() {
-                    self.elsewhere.forget(&config.key);
                     allowed.push(config.key.clone());
                 }
             }
             if !allowed.is_empty() {
+                // Not before all have been asked: whoever waits for this may stop waiting at any `await`.
+                allowed.iter().for_each(|key| self.elsewhere.forget(key));
                 return allowed;
             }
         }

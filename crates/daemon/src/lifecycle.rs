@@ -144,11 +144,13 @@ impl Service {
                 _ = &mut web => break End::Ended(text!("run-ended-server")),
                 changed = self.passwords.changed() => {
                     self.take_passwords(changed);
+                    schedule = self.reschedule(schedule).await;
                     continue;
                 }
                 moved = self.shared.webhooks_that_may_move(&self.configuration.stores) => {
                     tracing::info!(stores = ?moved, "webhooks may move to their configured addresses: the stores log in again");
                     self.stores.follow_and_restart(&self.configuration, &moved);
+                    schedule = self.reschedule(schedule).await;
                     continue;
                 }
                 () = next_of(&mut outside.reloads) => {}
@@ -266,6 +268,11 @@ impl Service {
             tracing::warn!(needs_a_restart, "some of the new configuration comes with the next start");
         }
         tracing::info!(?added, ?removed, ?changed, "the configuration was read again");
+        self.reschedule(schedule).await
+    }
+
+    /// Wakes the stores as they run now: those that began anew have other wakers.
+    async fn reschedule(&self, schedule: JobScheduler) -> JobScheduler {
         match self.schedule().await {
             Ok(new) => {
                 end_of(schedule).await;

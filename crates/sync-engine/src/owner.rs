@@ -1,6 +1,9 @@
 //! The lease as the client's owner: nothing is called for a store that may be somebody else's.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use espelho_api_client::{error::BoxedError, limit::BoxFuture, owner::Owner};
 use espelho_model::Clock;
@@ -15,12 +18,14 @@ pub struct LeaseOwner {
     tenure: Tenure,
     stop: CancellationToken,
     clock: Arc<dyn Clock>,
+    /// When a call first saw that the work has been told to stop.
+    stopped_at: OnceLock<Duration>,
 }
 
 impl LeaseOwner {
     /// The owner that a lease stands for, until `stop` tells it to give the store back.
     pub fn of(lease: &Lease, stop: CancellationToken, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Arc::new(Self { tenure: lease.tenure().clone(), stop, clock })
+        Arc::new(Self { tenure: lease.tenure().clone(), stop, clock, stopped_at: OnceLock::new() })
     }
 
     fn lost(&self) -> BoxedError {
@@ -43,7 +48,9 @@ impl Owner for LeaseOwner {
     fn closing(&self) -> BoxFuture<'_, BoxedError> {
         Box::pin(async {
             self.stop.cancelled().await;
-            self.clock.sleep(GRACE).await;
+            let now = self.clock.monotonic();
+            let since = now.saturating_sub(*self.stopped_at.get_or_init(|| now));
+            self.clock.sleep(GRACE.saturating_sub(since)).await;
             self.lost()
         })
     }

@@ -11,7 +11,7 @@ use super::{
     backup::{Bar, only_files},
     load, say,
 };
-use crate::{cli::Cli, config::Configuration, exit, place::Place};
+use crate::{cli::Cli, config::Configuration, context::refuse_beside_service, exit, place::Place};
 
 pub(super) async fn run(cli: &Cli, path: &Path, replace: bool) -> u8 {
     let configuration = match load(cli) {
@@ -36,9 +36,8 @@ async fn put_back(
     only_files(configuration, |url| text!("copies-postgres-restore", url = url))?;
     let bar = Bar::new();
     let told = |name, done, all| bar.tell(name, done, all);
-    // The copy itself is no other database that was meant, wherever one stands.
-    let stands_in_copy = std::env::current_dir().and_then(|here| Ok(here == path.canonicalize()?));
-    let place = Place::to_open(configuration, stands_in_copy.unwrap_or(false))?;
+    let place = Place::to_restore(configuration, path)?;
+    refuse_beside_service(configuration, &place).await?;
     let restored = restore(&place.url, path, replace, SystemClock::shared(), &told).await;
     restored.map(|restored| (restored, place)).map_err(|error| Problem::from_store(&error))
 }

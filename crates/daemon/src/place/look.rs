@@ -40,8 +40,19 @@ impl Place {
     /// The place of a database that is made if it is not there, unless one of the other places has one and none is to be made
     /// beside it.
     pub(crate) fn to_open(configuration: &Configuration, may_be_second: bool) -> Result<Self, Problem> {
+        Self::unless_meant(configuration, |_| !may_be_second)
+    }
+
+    /// The place of a database that a copy is put back to: the copy itself is no other database that was meant.
+    pub(crate) fn to_restore(configuration: &Configuration, copy: &Path) -> Result<Self, Problem> {
+        let copy = copy.canonicalize().unwrap_or_else(|_| copy.to_owned());
+        let lies_there = |other: &Path| other.canonicalize().is_ok_and(|other| other.starts_with(&copy));
+        Self::unless_meant(configuration, |other| !lies_there(other))
+    }
+
+    fn unless_meant(configuration: &Configuration, counts: impl Fn(&Path) -> bool) -> Result<Self, Problem> {
         let place = place(&configuration.installation.database.url, &Facts::of_this_process().candidates());
-        let other = place.others.iter().find(|other| other.exists() && !may_be_second);
+        let other = place.others.iter().find(|other| other.exists() && counts(other));
         let usable = place.usable(&place.found_to_make(), other.map(PathBuf::as_path));
         usable.map_err(|refusal| refusal.problem())?;
         Ok(place)
@@ -55,12 +66,14 @@ impl Place {
         Ok(place)
     }
 
-    /// Where the other relative paths of the configuration begin: the state directory; where there is none, the folder of the
-    /// database, so that no command depends on where it is typed.
+    /// Where the other relative paths of the configuration begin: the state directory; where there is none, the folder of a
+    /// database whose path is absolute, so that no command depends on where it is typed.
     pub(crate) fn base(&self) -> PathBuf {
         let StateDirectory { path, rule } = state_directory();
-        let folder = self.file().filter(|_| rule == Rule::Working).and_then(Path::parent);
-        folder.map_or(path, Path::to_owned)
+        match &self.file {
+            Some((file, None)) if rule == Rule::Working => file.parent().map_or(path, Path::to_owned),
+            _ => path,
+        }
     }
 
     /// Whether a file would be made at a place that depends on who asks, and from where.

@@ -47,7 +47,7 @@ doctor-database-newer = a newer espelho has migrated this database (schema { $fo
 doctor-database-restoring = a backup is being restored
     .next = wait until espelho restore ends, then: espelho doctor
 doctor-database-unreachable = database_unreachable: { $address } does not answer: “{ $cause }”
-    .next = psql "{ $address }" -c "select 1" (write the password where *** stands)
+    .next = psql "{ $address }" -c "select 1"  # write the password where *** stands
 doctor-database-failed = { $address } could not be opened: { $cause }
     .next = espelho check; journalctl -u espelho -n 50
 

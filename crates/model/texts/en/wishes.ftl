@@ -113,8 +113,8 @@ wishes-retried = { $rows ->
    *[other] { $rows } rows will be tried again
 }
 wishes-ignored-rows = { $rows ->
-    [one] { $rows } row ignored; to bring it back: espelho retry --all --ignored
-   *[other] { $rows } rows ignored; to bring them back: espelho retry --all --ignored
+    [one] { $rows } row ignored; it comes back with espelho retry ENTITY KEY
+   *[other] { $rows } rows ignored; each comes back with espelho retry ENTITY KEY
 }
 wishes-nothing-to-decide = nothing to decide
 wishes-nothing-held = nothing is held

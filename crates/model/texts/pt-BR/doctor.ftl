@@ -47,7 +47,7 @@ doctor-database-newer = um espelho mais novo já migrou este banco (esquema { $f
 doctor-database-restoring = um backup está sendo restaurado
     .next = espere o fim de espelho restore e repita: espelho doctor
 doctor-database-unreachable = database_unreachable: { $address } não responde: “{ $cause }”
-    .next = psql "{ $address }" -c "select 1" (onde há ***, escreva a senha)
+    .next = psql "{ $address }" -c "select 1"  # onde há ***, escreva a senha
 doctor-database-failed = { $address } não pôde ser aberto: “{ $cause }”
     .next = espelho check; journalctl -u espelho -n 50
 

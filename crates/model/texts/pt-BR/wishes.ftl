@@ -122,8 +122,8 @@ wishes-retried = { $rows ->
    *[other] { $rows } registros serão tentados de novo
 }
 wishes-ignored-rows = { $rows ->
-    [1] { $rows } registro ignorado; para trazer de volta: espelho retry --all --ignored
-   *[other] { $rows } registros ignorados; para trazer de volta: espelho retry --all --ignored
+    [1] { $rows } registro ignorado; ele volta com espelho retry ENTITY KEY
+   *[other] { $rows } registros ignorados; cada um volta com espelho retry ENTITY KEY
 }
 wishes-nothing-to-decide = nada a decidir
 wishes-nothing-held = nada retido

@@ -26,6 +26,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 impl Live<'_> {
     /// Probes whenever the contact is lost or nothing was asked for a while, until the work stops.
     pub(super) async fn probe(&self) -> Result<(), Problem> {
+        let mut lacked = Vec::new();
         while !self.is_stopping() {
             let waiting = watch::idle();
             tokio::select! {
@@ -38,7 +39,7 @@ impl Live<'_> {
                 true => Box::pin(self.probe_until_found()).await,
                 false => {
                     Box::pin(self.probe_silence()).await;
-                    Box::pin(self.probe_abilities()).await;
+                    Box::pin(self.probe_abilities(&mut lacked)).await;
                 }
             }
         }
@@ -57,21 +58,22 @@ impl Live<'_> {
         }
     }
 
-    /// Asks again what was refused for lack of an ability.
-    async fn probe_abilities(&self) {
+    /// Asks again what was refused for lack of an ability. Where one is there that `lacked` names, whoever has found it, what
+    /// failed without it is tried again.
+    async fn probe_abilities(&self, lacked: &mut Vec<String>) {
         let tally = self.context.client.tally();
-        if !tally.lacks_ability() {
-            return;
-        }
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
+        let before = self.context.clock.now() - proves(client.gate().per_minute());
         tokio::select! {
-            () = client.repeat_refused_reads(self.context.clock.now() - proves(self.context.client.gate().per_minute())) => (),
+            () = client.repeat_refused_read(before) => (),
             () = self.context.stop.cancelled() => return,
         }
-        if !tally.lacks_ability() {
+        let missing = tally.missing_abilities();
+        if lacked.iter().any(|ability| !missing.contains(ability)) {
             self.retry_what_failed();
             self.reread_failures().await;
         }
+        *lacked = missing;
     }
 
     /// The answer is noted by the client, whatever it is; a credential that is refused is the other workers' to tell.
@@ -87,7 +89,7 @@ impl Live<'_> {
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
         loop {
             tokio::select! {
-                () = clock.sleep(EVERY) => (),
+                () = clock.sleep(EVERY.max(least_interval(client.gate().per_minute()))) => (),
                 () = self.context.stop.cancelled() => return,
             }
             if !tally.is_lost() {
@@ -130,7 +132,13 @@ impl Live<'_> {
 
 /// How long an answer is proof of life: a small budget has better uses than proofs.
 fn proves(per_minute: NonZeroU32) -> TimeDelta {
-    PROVES.max(TimeDelta::seconds(i64::from(60 * PER_MINUTE / per_minute)))
+    let least = least_interval(per_minute);
+    PROVES.max(TimeDelta::from_std(least).unwrap_or(PROVES))
+}
+
+/// Between two probes at least.
+fn least_interval(per_minute: NonZeroU32) -> Duration {
+    Duration::from_secs(u64::from(60 * PER_MINUTE / per_minute))
 }
 
 #[cfg(test)]

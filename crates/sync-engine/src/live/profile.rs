@@ -29,5 +29,5 @@ impl Live<'_> {
 
 /// Whether asking again would be answered the same.
 pub(crate) fn is_final(error: &ApiError) -> bool {
-    error.class() == Class::Permanent && !error.is_authentication()
+    error.class() == Class::Permanent && !error.is_authentication() && !error.is_not_ours()
 }

@@ -380,6 +380,7 @@ fn may_concern_all(error: &ApiError) -> bool {
 /// Errors that would meet every row alike.
 pub(super) fn concerns_all(error: &ApiError) -> bool {
     error.is_authentication()
+        || error.is_not_ours()
         || matches!(
             error,
             ApiError::Unreachable { .. }

@@ -1,7 +1,7 @@
 //! The end of a pass: rows that it no longer found.
 
 use espelho_api_client::Error as ApiError;
-use espelho_model::{ContentHash, text, text::words};
+use espelho_model::{ContentHash, StoreKey, text, text::words};
 use espelho_store::Failure;
 
 use super::{Pull, pass::Walk};
@@ -65,16 +65,17 @@ async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Prob
     let listed = walk.pager.seen();
     match judge(walk.context.gone_guard, keys.len() as u64, live, listed) {
         Verdict::Refuse { limit } if !walk.options.accept_gone => {
-            Ok(Err(too_many::<P>(keys.len(), live, listed, limit)))
+            Ok(Err(too_many::<P>(key, keys.len(), live, listed, limit)))
         }
         _ => Ok(Ok(keys)),
     }
 }
 
-fn too_many<P: Pull>(missing: usize, live: u64, listed: u64, limit: u64) -> Problem {
+fn too_many<P: Pull>(store: &StoreKey, missing: usize, live: u64, listed: u64, limit: u64) -> Problem {
     let resource = P::RESOURCE;
     let text = text!(
         "run-too-many-gone",
+        store = store.as_str(),
         missing = missing,
         live = live,
         resource = words::resource(resource.as_str()),
@@ -102,7 +103,9 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
         match walk.pull.detail(&key).await {
             Ok(_) => unlisted += 1,
             Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(key),
-            Err(error) if error.is_authentication() => return Err(Problem::from_api(&error)),
+            Err(error) if error.is_authentication() || error.is_not_ours() => {
+                return Err(Problem::from_api(&error));
+            }
             Err(_) => unclear += 1,
         }
     }
