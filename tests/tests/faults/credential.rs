@@ -94,7 +94,8 @@ async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mend
 async fn an_ability_that_the_token_lacks_is_named(kind: Kind) {
     let stage = Stage::with(kind, Setting { strict_scopes: true, ..Setting::default() }).await;
     assert!(stage.control().set_abilities(STORE, &[]));
-    let mut watch = stage.watch("ability missing", "scope_missing").beside(&["late"]);
+    // Rows that it refused have failed until they are read again, a moment after it is there.
+    let mut watch = stage.watch("ability missing", "scope_missing").beside(&["late", "failed"]);
     let alarm = watch.raised().await;
     let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
     assert!(named.contains("store_products_read"), "the ability is named: {alarm:?}");
