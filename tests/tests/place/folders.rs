@@ -126,7 +126,7 @@ async fn no_second_database_is_made_beside_a_service_that_works_with_another() {
     until("the service has mirrored the store", mirrored).await;
     let logins = || shop.count(|call| call.path == "/api/integration/auth");
     let before = logins();
-    for arguments in [&["migrate"][..], &["--resync"], &["run"]] {
+    for arguments in [&["migrate"][..], &["--resync"], &["restore", "/nowhere"], &["run"]] {
         let mut typed = typed_in(&installation, &other, arguments);
         typed.env("STATE_DIRECTORY", &other);
         let refused = end(typed).await.expect(6).says(&listen.to_string());

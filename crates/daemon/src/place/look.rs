@@ -66,14 +66,9 @@ impl Place {
         Ok(place)
     }
 
-    /// Where the other relative paths of the configuration begin: the state directory; where there is none, the folder of a
-    /// database whose path is absolute, so that no command depends on where it is typed.
+    /// Where the other relative paths of the configuration begin.
     pub(crate) fn base(&self) -> PathBuf {
-        let StateDirectory { path, rule } = state_directory();
-        match &self.file {
-            Some((file, None)) if rule == Rule::Working => file.parent().map_or(path, Path::to_owned),
-            _ => path,
-        }
+        self.base_in(state_directory())
     }
 
     /// Whether a file would be made at a place that depends on who asks, and from where.

@@ -131,6 +131,17 @@ impl Place {
         }
     }
 
+    /// Where the other relative paths of the configuration begin: the state directory; where there is none, the folder of a
+    /// database whose path is absolute, so that no command depends on where it is typed.
+    fn base_in(&self, state: StateDirectory) -> PathBuf {
+        match &self.file {
+            Some((file, None)) if state.rule == Rule::Working => {
+                file.parent().map_or(state.path, Path::to_owned)
+            }
+            _ => state.path,
+        }
+    }
+
     /// Whether a database may be made there if there is none; `other` is one that could have been meant, and is there.
     fn usable(&self, found: &Found, other: Option<&Path>) -> Result<(), Refusal> {
         let Some((file, rule)) = &self.file else { return Ok(()) };

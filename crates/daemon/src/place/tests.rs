@@ -108,3 +108,18 @@ fn who_may_not_look_is_told_that_and_not_that_nothing_is_there() {
         assert!(error.contains("/var/lib/espelho/espelho.db"), "{error}");
     }
 }
+
+#[test]
+fn other_relative_paths_begin_at_the_state_directory_else_beside_an_absolute_database() {
+    let state = |rule| StateDirectory { path: PathBuf::from("/here"), rule };
+    for (url, rule, expected) in [
+        ("sqlite:/data/espelho.db", Rule::Working, "/data"),
+        ("sqlite:/data/espelho.db", Rule::Given, "/here"),
+        ("sqlite:/data/espelho.db", Rule::Installed, "/here"),
+        ("sqlite:data/espelho.db", Rule::Working, "/here"),
+        ("postgres://user@host/db", Rule::Working, "/here"),
+    ] {
+        let base = place(url, &[state(rule)]).base_in(state(rule));
+        assert_eq!(base, Path::new(expected), "{url} {rule:?}");
+    }
+}
