@@ -60,7 +60,7 @@ pub(crate) async fn refusal(
     Problem::of(if serves_ours { Trouble::Held } else { Trouble::Failure }, "port_refused", text)
 }
 
-/// Whether an espelho answers there that works on one of these stores.
+/// Asks `/status` at the address: true where an espelho answers that works on one of these stores.
 pub(crate) async fn is_served(address: SocketAddr, stores: &[StoreConfig]) -> bool {
     neighbour(address).await.is_some_and(|neighbour| neighbour.serves(stores))
 }

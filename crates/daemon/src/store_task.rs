@@ -119,7 +119,7 @@ impl StoreTask {
                 () = stop_when_lost(&context) => None,
             };
             drop(waiting);
-            // What was given up because the store is given back is not a problem.
+            // Calls that were given up because the store is given back are no problem.
             let is_stopping = self.shared.stop.is_cancelled();
             let Some(problem) = ended.filter(|problem| !(is_stopping && problem.is_lost())) else {
                 return context;

@@ -64,7 +64,7 @@ pub(crate) fn give_to_owner_of(folder: &Path, path: &Path) -> io::Result<()> {
         return Ok(());
     }
     match chown(path, Some(owner.0), Some(owner.1)) {
-        // Whoever is not root and not in the folder's group may not give it away; the owner is right already.
+        // Only root or a member of the folder's group may change the group; the owner is right already.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied && owners(path)?.0 == owner.0 => Ok(()),
         given => given,
     }

@@ -51,9 +51,15 @@ impl Report {
         clean && self.doubtful.len() as u64 * 1_000 <= doubtful_per_mille * self.commands
     }
 
-    /// Whether anything was asked for, done and left without its answer at all.
+    /// True when processes were killed while the ERP asked for something and the marketplace did it.
+    pub fn has_worked(&self) -> bool {
+        let [requests, done, _] = self.requests;
+        self.kills > 0 && self.commands > 0 && requests > 0 && done > 0
+    }
+
+    /// True when a kill also left at least one write without its answer.
     pub fn has_provoked(&self) -> bool {
-        self.kills > 0 && self.commands > 0 && self.requests.iter().all(|count| *count > 0)
+        self.has_worked() && self.requests.iter().all(|count| *count > 0)
     }
 }
 

@@ -59,7 +59,7 @@ async fn who_finds_no_database_says_where_it_looked_and_why_there() {
     let installation = relative().await;
     installation.write_store("loja-1", "http://127.0.0.1:1", "u", "p");
     let state = installation.dir().join("state");
-    for arguments in [&["status"][..], &["errors"], &["backup"], &["held"]] {
+    for arguments in [&["status"][..], &["errors"], &["backup"], &["held"], &["audit"]] {
         let missing = given(&installation, "/", arguments).await.expect(1);
         let file = state.join("espelho.db");
         missing
@@ -100,6 +100,22 @@ async fn no_second_database_is_made_by_accident() {
     given(&installation, here, &["migrate", "--new"]).await.expect(0);
     // Where there is one, the others do not matter any more.
     given(&installation, here, &["--resync"]).await.expect(0);
+}
+
+#[tokio::test]
+async fn a_copy_is_put_back_from_inside_its_own_folder() {
+    let shop = Shop::open(Order::many(2)).await;
+    let installation = relative().await;
+    shop.join(&installation);
+    given(&installation, "/", &["--resync"]).await.expect(0);
+    let (state, copy) = (installation.dir().join("state"), installation.dir().join("copy"));
+    given(&installation, "/", &["backup", copy.to_str().unwrap()]).await.expect(0);
+    fs::rename(&state, installation.dir().join("lost")).unwrap();
+    fs::create_dir(&state).unwrap();
+    given(&installation, copy.to_str().unwrap(), &["restore", "."]).await.expect(0);
+    assert!(state.join("espelho.db").is_file());
+    let story = given(&installation, "/", &["explain", "order", "P00001"]).await.expect(0);
+    assert!(story.stdout.contains("P00001"), "{story}");
 }
 
 // withstands: F138

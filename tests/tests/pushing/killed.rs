@@ -17,6 +17,7 @@ async fn whatever_is_killed_when_nothing_is_lost_and_nothing_done_twice(kind: Ki
     let report = run(plan).await;
     println!("{kind:?}\n{report}");
     assert!(report.is_clean(0), "{report}");
-    // Two kills may both come between two calls.
-    assert!(kind == Kind::Postgres || report.has_provoked(), "nothing was interrupted: {report}");
+    assert!(report.has_worked(), "nothing was asked for or done: {report}");
+    // Two kills may both come between two calls; twenty-five do not.
+    assert!(kills < 25 || report.has_provoked(), "nothing was interrupted: {report}");
 }

@@ -32,7 +32,7 @@ const START: &str = "2026-11-20T12:00:00Z";
 pub(crate) struct NotingClock {
     pub(crate) now: Mutex<DateTime<Utc>>,
     pub(crate) slept: Mutex<Vec<Duration>>,
-    /// Whether whoever sleeps from now on sleeps for ever.
+    /// True makes every later sleep endless.
     pub(crate) stands_still: AtomicBool,
 }
 

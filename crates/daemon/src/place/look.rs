@@ -71,7 +71,7 @@ impl Place {
         self.base_in(state_directory())
     }
 
-    /// Whether a file would be made at a place that depends on who asks, and from where.
+    /// True where opening would create a file, and a relative path decides where: another folder or user creates another one.
     pub(crate) fn is_new_and_relative(&self) -> bool {
         matches!(self.file, Some((_, Some(_)))) && self.found() == Found::Nothing
     }

@@ -83,7 +83,7 @@ vocabulary! {
 }
 
 impl Status {
-    /// Whether the goods have yet to leave: it is these orders that have deadlines of the shop's.
+    /// True until the goods leave: only these orders have deadlines of the shop's.
     pub(crate) fn is_in_the_shop(self) -> bool {
         !matches!(
             self,
