@@ -7,7 +7,8 @@ use sqlx::migrate::Migrator;
 
 use crate::{
     Error, Store,
-    connect::{POSTGRES, SQLITE, SQLITE_INBOX, beside, file_of, shown},
+    connect::{beside, file_of, shown},
+    migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
     driver::Database,
 };
 

@@ -16,12 +16,14 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use crate::{Error, copies::open_lock, driver::Database, lease::Locks, permissions, soundness};
-
-pub(crate) static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
-/// What lies in the second file; on PostgreSQL it is among the other migrations.
-pub(crate) static SQLITE_INBOX: Migrator = sqlx::migrate!("../../migrations/sqlite/inbox");
-pub(crate) static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
+use crate::{
+    Error,
+    copies::open_lock,
+    driver::Database,
+    lease::Locks,
+    migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
+    permissions, soundness,
+};
 
 /// How long a statement may stand in line for a connection. Where thousands of stores begin together, the last of them waits
 /// for all others, and nothing is wrong: a server that is not there is noticed when it is connected to.

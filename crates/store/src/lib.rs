@@ -29,6 +29,7 @@ mod lease;
 mod listen;
 mod lock_inspection;
 mod lookups;
+mod migrations;
 mod mirrored;
 mod missing;
 mod moved_tokens;

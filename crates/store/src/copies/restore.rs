@@ -20,7 +20,8 @@ use super::{
 };
 use crate::{
     Error, Store, attach,
-    connect::{SQLITE, SQLITE_INBOX, beside, file_of, migrate},
+    connect::{beside, file_of, migrate},
+    migrations::{SQLITE, SQLITE_INBOX},
     lease::lock_beside,
     permissions::{create_private, folder_of, give_to_owner_of},
     soundness,

@@ -2,6 +2,7 @@
 
 use std::{
     hash::{BuildHasher as _, RandomState},
+    path::Path,
     str::FromStr as _,
     sync::Arc,
 };
@@ -16,11 +17,10 @@ use tempfile::TempDir;
 
 use crate::{hand_clock::HandClock, tables::Tables};
 
-static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
-static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
-
 /// The migrations of an earlier espelho.
-fn up_to(version: i64, all: &Migrator) -> Migrator {
+async fn up_to(version: i64, folder: &str) -> Migrator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(folder);
+    let all = Migrator::new(path).await.unwrap();
     Migrator::with_migrations(all.iter().filter(|migration| migration.version <= version).cloned().collect())
 }
 
@@ -59,7 +59,7 @@ impl World {
         let url = format!("sqlite:{}", directory.path().join("espelho.db").display());
         let options = SqliteConnectOptions::from_str(&url).unwrap().create_if_missing(true);
         let mut connection = options.connect().await.unwrap();
-        up_to(version, &SQLITE).run(&mut connection).await.unwrap();
+        up_to(version, "sqlite").await.run(&mut connection).await.unwrap();
         for row in rows {
             sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
         }
@@ -71,7 +71,7 @@ impl World {
     pub(crate) async fn on_older_postgres(version: i64, rows: &[String]) -> Self {
         let database = FreshDatabase::create().await;
         let mut connection = PgConnectOptions::from_str(&database.url()).unwrap().connect().await.unwrap();
-        up_to(version, &POSTGRES).run(&mut connection).await.unwrap();
+        up_to(version, "postgres").await.run(&mut connection).await.unwrap();
         for row in rows {
             sqlx::raw_sql(AssertSqlSafe(row.clone())).execute(&mut connection).await.unwrap();
         }

@@ -1,0 +1,95 @@
+//! The migrations, compiled in. `migrations/` at the root has them; a new one is named here too.
+//!
+//! sqlx's own macro would read the folder by itself, and have sqlx, its drivers and SQLite compiled a second time for it.
+
+use std::sync::LazyLock;
+
+use sqlx::{
+    SqlStr,
+    migrate::{Migration, MigrationType, Migrator},
+};
+
+macro_rules! migrations {
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        LazyLock::new(|| {
+            let of = |name: &'static str, sql: &'static str| -> Migration {
+                let (version, description) = name.split_once('_').unwrap_or((name, ""));
+                let version = version.parse().unwrap_or_default();
+                Migration::new(version, description.replace('_', " ").into(), MigrationType::Simple, SqlStr::from_static(sql), false)
+            };
+            Migrator::with_migrations(vec![
+                $(of($name, include_str!(concat!("../../../migrations/", $folder, "/", $name, ".sql")))),+
+            ])
+        })
+    };
+}
+
+/// The mirror's file.
+pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
+    "0001_service",
+    "0002_orders",
+    "0003_products",
+    "0005_whole_mirror",
+    "0006_sweeps",
+    "0007_shipment_rotation",
+    "0008_labels",
+    "0009_released_leases",
+    "0010_missing",
+    "0011_audits",
+    "0013_outbox",
+    "0015_wanted_anew",
+    "0016_numeric_amounts",
+    "0017_alarms_and_taking_orders",
+    "0031_tokens_leave",
+);
+
+/// The second file, beside it.
+pub(crate) static SQLITE_INBOX: LazyLock<Migrator> = migrations!("sqlite/inbox":
+    "0004_inbox",
+    "0012_webhook_addresses",
+    "0014_effects",
+    "0030_tokens",
+);
+
+/// PostgreSQL, which has all of it in one database.
+pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
+    "0001_service",
+    "0002_orders",
+    "0003_products",
+    "0004_inbox",
+    "0005_whole_mirror",
+    "0006_sweeps",
+    "0007_shipment_rotation",
+    "0008_labels",
+    "0009_released_leases",
+    "0010_missing",
+    "0011_audits",
+    "0012_webhook_addresses",
+    "0013_outbox",
+    "0014_effects",
+    "0015_wanted_anew",
+    "0016_numeric_amounts",
+    "0017_alarms_and_taking_orders",
+    "0030_tokens",
+    "0031_tokens_leave",
+);
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn every_file_of_the_folders_is_compiled_in_as_it_stands_there() {
+        for (folder, compiled) in [("sqlite", &SQLITE), ("sqlite/inbox", &SQLITE_INBOX), ("postgres", &POSTGRES)] {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(folder);
+            let files = Migrator::new(path).await.unwrap();
+            let told = |migrator: &Migrator| -> Vec<(i64, String, Vec<u8>, bool)> {
+                let row = |m: &Migration| (m.version, m.description.to_string(), m.checksum.to_vec(), m.no_tx);
+                migrator.iter().map(row).collect()
+            };
+            assert_eq!(told(compiled), told(&files), "{folder}");
+        }
+    }
+}
