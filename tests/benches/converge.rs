@@ -1,4 +1,4 @@
-//! Whether the mirror becomes what the marketplace is, in the release binary, whatever happens to the deliveries.
+//! Whether the mirror becomes what the marketplace is, in the binary that is installed, whatever happens to the deliveries.
 //!
 //! `ESPELHO_TEST_POSTGRES=URL cargo bench -p espelho-tests --bench converge -- [--seconds 60]`: 20 new orders and 50 changes a
 //! second, without a limit, then half an order and a change a second within 300 requests a minute; both databases. Ends with 1

@@ -1,4 +1,4 @@
-//! The webhook receiver under a flood, in the release binary.
+//! The webhook receiver under a flood, in the binary that is installed.
 //!
 //! `cargo bench -p espelho-tests --bench flood -- [--seconds 60] [--rate 5000] [--kills 20] [--stalled 10000]
 //! [--connections 128] [--database URL]`. First a flood of signed deliveries at a steady rate; then the same with

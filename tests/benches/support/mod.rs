@@ -16,7 +16,7 @@ pub(crate) fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-/// The release binary, built once; or that of `--binary FILE`.
+/// The binary as it is installed (profile `dist`), built once; or that of `--binary FILE`.
 pub(crate) fn espelho() -> PathBuf {
     if let Some(file) = argument("--binary") {
         return PathBuf::from(file);
@@ -26,14 +26,14 @@ pub(crate) fn espelho() -> PathBuf {
     BUILT.call_once(|| {
         let mut cargo = Command::new(env!("CARGO"));
         let built = cargo
-            .args(["build", "--release", "-p", "espelho-daemon", "--quiet"])
+            .args(["build", "--profile", "dist", "-p", "espelho-daemon", "--quiet"])
             .current_dir(root)
             .status()
             .unwrap();
         assert!(built.success());
     });
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    target.join("release/espelho")
+    target.join("dist/espelho")
 }
 
 /// `espelho sandbox` on a free port, with its control API; it ends with this value.
