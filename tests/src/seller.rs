@@ -10,8 +10,8 @@ use chrono::{DateTime, FixedOffset, Utc};
 use espelho_api_client::{
     Client, Http, Settings, WebhookBlock,
     error::BoxedError,
-    limit::{BoxFuture, NoLedger, Quota},
-    token::{PastLogin, TokenRecord, Vault},
+    limit::{BoxFuture, NoQuotaStore, Quota},
+    token::{PastLogin, TokenRecord, TokenStore},
     webhook::{Delivery, SIGNATURE_HEADER, verify},
 };
 use espelho_model::{OrderNumber, clock::SystemClock};
@@ -58,7 +58,8 @@ impl Seller {
         let webhook =
             WebhookBlock { url: format!("{}{HOOK}", receiver.base_url()), events: vec!["*".to_owned()] };
         let settings = settings(sandbox, Some(webhook));
-        let client = Client::open(settings, SystemClock::shared(), memory.clone(), Arc::new(NoLedger)).await;
+        let client =
+            Client::open(settings, SystemClock::shared(), memory.clone(), Arc::new(NoQuotaStore)).await;
         let client = client.expect("a client of the sandbox");
         client.session().await.expect("the sandbox lets its own store in");
         Self { client, memory, receiver, received: Mutex::default() }
@@ -139,7 +140,7 @@ impl Seller {
 /// When it cannot be opened.
 pub async fn visitor(sandbox: &Sandbox) -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let (memory, ledger) = (Arc::new(Memory::default()), Arc::new(NoLedger));
+    let (memory, ledger) = (Arc::new(Memory::default()), Arc::new(NoQuotaStore));
     let client = Client::open(settings(sandbox, None), SystemClock::shared(), memory, ledger).await;
     client.expect("a client of the sandbox")
 }
@@ -184,7 +185,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no test panics while it holds this")
 }
 
-impl Vault for Memory {
+impl TokenStore for Memory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async { Ok(lock(&self.token).clone()) })
     }

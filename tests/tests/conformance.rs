@@ -8,17 +8,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_tests::ledger::{Area, Below, Ledger, anchor, claims};
+use espelho_tests::ledger::{Area, Below, QuotaStore, anchor, claims};
 
 #[test]
 fn every_statement_of_the_conformance_ledger_is_proved() {
-    let faults = Ledger::read(&root()).faults();
+    let faults = QuotaStore::read(&root()).faults();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
 fn the_conformance_page_says_what_the_ledger_says() {
-    let page = Ledger::read(&root()).page();
+    let page = QuotaStore::read(&root()).page();
     let path = root().join("docs/CONFORMANCE.md");
     if std::env::var_os("ESPELHO_BLESS").is_some() {
         fs::write(&path, &page).unwrap();
@@ -61,8 +61,9 @@ fn doctored(source: &str) -> String {
     source.replace("CLAIM", concat!("// ", "proves:"))
 }
 
-fn ledger(statements: &str, sources: &[(&str, &str)]) -> Ledger {
-    let mut ledger = Ledger { areas: vec![Area::parse("orders.toml", statements)], ..Ledger::default() };
+fn ledger(statements: &str, sources: &[(&str, &str)]) -> QuotaStore {
+    let mut ledger =
+        QuotaStore { areas: vec![Area::parse("orders.toml", statements)], ..QuotaStore::default() };
     ledger.claims = sources.iter().flat_map(|(file, source)| claims(file, &doctored(source))).collect();
     ledger.anchors = ["known-heading".to_owned()].into();
     ledger

@@ -16,13 +16,13 @@ use serde::Serialize;
 
 use crate::{
     ApiRequest,
+    client_metrics::ClientMetrics,
     error::Error,
     http::Http,
-    limit::{Gate, Lane, Ledger, Permit, Quota},
+    limit::{Lane, Permit, Quota, QuotaStore, RateLimiter},
     resources::auth::Credential,
-    send::Exchange,
-    tally::Tally,
-    token::{TokenKeeper, Vault},
+    send::Transport,
+    token::{TokenKeeper, TokenStore},
 };
 
 /// What a store's client needs to know.
@@ -77,8 +77,8 @@ pub(crate) struct Counters {
 /// The Seller Integration API of one store. Cheap to clone; all clones share budget and token.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) exchange: Arc<Exchange>,
-    pub(crate) gate: Arc<Gate>,
+    pub(crate) transport: Arc<Transport>,
+    pub(crate) limiter: Arc<RateLimiter>,
     pub(crate) tokens: Arc<TokenKeeper>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) naive_offset: FixedOffset,
@@ -89,23 +89,23 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client whose token lives in `vault` and whose budget is remembered by `ledger`.
+    /// A client whose token lives in `token_store` and whose budget is remembered by `quota_store`.
     ///
     /// # Errors
     /// When the base address cannot be used, or the ledger cannot be read.
     pub async fn open(
         settings: Settings,
         clock: Arc<dyn Clock>,
-        vault: Arc<dyn Vault>,
-        ledger: Arc<dyn Ledger>,
+        token_store: Arc<dyn TokenStore>,
+        quota_store: Arc<dyn QuotaStore>,
     ) -> Result<Self, Error> {
         let base = parse_base(&settings.base_url, settings.http.allows_http())?;
-        let gate = Gate::open(settings.quota, Arc::clone(&clock), ledger).await?;
-        let exchange = Arc::new(Exchange::new(base, settings.http, Arc::clone(&clock)));
+        let limiter = RateLimiter::open(settings.quota, Arc::clone(&clock), quota_store).await?;
+        let transport = Arc::new(Transport::new(base, settings.http, Arc::clone(&clock)));
         let login = Credential {
             username: settings.username.clone(),
             password: settings.password,
-            exchange: Arc::clone(&exchange),
+            transport: Arc::clone(&transport),
             clock: Arc::clone(&clock),
             naive_offset: settings.naive_offset,
             webhook: settings.webhook,
@@ -113,15 +113,15 @@ impl Client {
         let tokens = Arc::new(TokenKeeper::new(
             settings.username,
             Arc::clone(&clock),
-            vault,
+            token_store,
             Arc::new(login),
             settings.attempts,
-            Arc::clone(&exchange.tally),
+            Arc::clone(&transport.metrics),
         ));
         let (naive_offset, attempts) = (settings.naive_offset, settings.attempts);
         Ok(Self {
-            exchange,
-            gate,
+            transport,
+            limiter,
             tokens,
             clock,
             naive_offset,
@@ -180,14 +180,14 @@ impl Client {
 
     /// What was sent so far.
     pub fn stats(&self) -> Stats {
-        let Counters { requests, rate_limited, logins } = &self.exchange.counters;
+        let Counters { requests, rate_limited, logins } = &self.transport.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats { requests: get(requests), rate_limited: get(rate_limited), logins: get(logins) }
     }
 
     /// What was counted so far, by route.
-    pub fn tally(&self) -> &Arc<Tally> {
-        &self.exchange.tally
+    pub fn metrics(&self) -> &Arc<ClientMetrics> {
+        &self.transport.metrics
     }
 
     /// How a timestamp without an offset is read.
@@ -196,14 +196,14 @@ impl Client {
     }
 
     /// The store's budget.
-    pub fn gate(&self) -> &Arc<Gate> {
-        &self.gate
+    pub fn limiter(&self) -> &Arc<RateLimiter> {
+        &self.limiter
     }
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("base", &self.exchange.base.as_str()).finish_non_exhaustive()
+        f.debug_struct("Client").field("base", &self.transport.base.as_str()).finish_non_exhaustive()
     }
 }
 

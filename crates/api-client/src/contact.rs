@@ -11,8 +11,8 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     ApiRequest,
+    client_metrics::Route,
     error::{Documented, Error, presentable},
-    tally::Route,
 };
 
 /// How much of an error's words is kept.
@@ -95,7 +95,7 @@ pub struct Contact {
     /// When the marketplace last answered usefully: a 2xx, or a refusal for a reason of business.
     pub answered_at: Option<DateTime<Utc>>,
     /// The failure of the latest exchange; a useful answer clears it.
-    exchange: Option<Trouble>,
+    transport: Option<Trouble>,
     /// The failure of the latest login; an accepted login clears it.
     login: Option<Trouble>,
     /// The missing ability (scope) of the token, by the route that refused it.
@@ -116,11 +116,11 @@ impl Contact {
                 self.useful(at);
                 self.login = None;
             }
-            Outcome::Answered => self.exchange = None,
-            Outcome::Failed(kind, detail) => fail(&mut self.exchange, kind, detail, at),
+            Outcome::Answered => self.transport = None,
+            Outcome::Failed(kind, detail) => fail(&mut self.transport, kind, detail, at),
             Outcome::LoginRefused(kind, detail) => {
                 if kind == TroubleKind::Credential {
-                    self.exchange = None;
+                    self.transport = None;
                 }
                 fail(&mut self.login, kind, detail, at);
             }
@@ -136,8 +136,8 @@ impl Contact {
     }
 
     /// The trouble of exchanges, where the last one failed: no connection, errors or throttling.
-    pub fn exchange(&self) -> Option<&Trouble> {
-        self.exchange.as_ref()
+    pub fn transport(&self) -> Option<&Trouble> {
+        self.transport.as_ref()
     }
 
     /// The trouble of the credential, where the last login failed.
@@ -167,13 +167,13 @@ impl Contact {
 
     /// All trouble that has not ended, at most one of each of the three.
     pub fn troubles(&self) -> Vec<Trouble> {
-        let own = [self.exchange.clone(), self.login.clone(), self.scope()];
+        let own = [self.transport.clone(), self.login.clone(), self.scope()];
         own.into_iter().flatten().collect()
     }
 
     /// True while the latest exchange has failed: the next one shows if the marketplace works again.
     pub fn is_lost(&self) -> bool {
-        self.exchange.is_some()
+        self.transport.is_some()
     }
 
     /// The route is open: the abilities that it lacked are there, for every route that lacked them too.
@@ -188,7 +188,7 @@ impl Contact {
 
     fn useful(&mut self, at: DateTime<Utc>) {
         self.answered_at = Some(at);
-        self.exchange = None;
+        self.transport = None;
     }
 }
 

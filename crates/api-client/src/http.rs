@@ -8,7 +8,7 @@ use std::{
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
 
-use crate::{Error, tally::Timings};
+use crate::{Error, client_metrics::Timings};
 
 /// Exchanges that are under way at once, whatever the number of stores: each has a connection and buffers. With answers in
 /// 200 ms this is 1,280 requests a second, the sweeps of 6,000 stores.

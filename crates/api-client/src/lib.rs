@@ -1,6 +1,6 @@
 //! The marketplace's Seller Integration API, typed. No database, no policy.
 //!
-//! A call is built purely ([`ApiRequest`]), waits for the budget ([`limit::Gate`]), takes the store's token
+//! A call is built purely ([`ApiRequest`]), waits for the budget ([`limit::RateLimiter`]), takes the store's token
 //! ([`token`]), goes out once, and what came back is classified ([`Error::class`]): that is
 //! what every method of [`Client`] does, and there is no other way to the marketplace. Files behind signed addresses
 //! are fetched apart, by [`signed`], which never sees the token.
@@ -12,8 +12,8 @@
 //! reads what the marketplace pushes.
 #![deny(missing_docs)]
 
-mod canary;
 pub mod client;
+pub mod client_metrics;
 pub mod contact;
 pub mod error;
 mod http;
@@ -26,9 +26,9 @@ mod request;
 pub mod resources;
 pub mod retry;
 mod retry_after;
+mod schema_drift;
 mod send;
 pub mod signed;
-pub mod tally;
 pub mod text;
 pub mod token;
 pub mod webhook;

@@ -6,7 +6,7 @@ use crate::{
     ApiRequest, Client, Error,
     error::BoxedError,
     limit::{BoxFuture, Permit},
-    send::Exchange,
+    send::Transport,
 };
 
 /// Knows whether the store is ours. It is asked before each request, logins too, at the last moment before it goes out.
@@ -24,12 +24,12 @@ impl Client {
     /// Has every call ask this owner first, of this client and of all its clones. The first owner stays.
     #[must_use]
     pub fn owned_by(self, owner: Arc<dyn Owner>) -> Self {
-        let _ = self.exchange.owner.set(owner);
+        let _ = self.transport.owner.set(owner);
         self
     }
 }
 
-impl Exchange {
+impl Transport {
     pub(crate) async fn may_call(&self, request: &ApiRequest) -> Result<(), Error> {
         let Some(owner) = self.owner.get() else { return Ok(()) };
         owner.confirm().await.map_err(|source| not_ours(request, false, source))
@@ -56,13 +56,13 @@ impl Client {
     /// Keeps the route's pace and takes a slot of the budget.
     pub(crate) async fn wait_for_slot(&self, request: &ApiRequest) -> Result<Permit, Error> {
         let slot = async {
-            self.gate.keep_route_pace(request.route).await;
-            self.gate.acquire(self.lane).await
+            self.limiter.keep_route_pace(request.route).await;
+            self.limiter.acquire(self.lane).await
         };
         tokio::select! {
             biased;
             slot = slot => slot,
-            error = self.exchange.closing(request) => Err(error),
+            error = self.transport.closing(request) => Err(error),
         }
     }
 }

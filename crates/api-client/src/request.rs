@@ -6,8 +6,8 @@ use reqwest::Method;
 use serde::Serialize;
 
 use crate::{
+    client_metrics::Route,
     path::{parameter, segment},
-    tally::Route,
 };
 
 /// What a request carries.

@@ -15,8 +15,9 @@ use reqwest::{
 use secrecy::ExposeSecret;
 
 use crate::{
-    ApiRequest, Client, canary,
+    ApiRequest, Client,
     client::Counters,
+    client_metrics::ClientMetrics,
     contact,
     error::{Class, Error, Refusal, presentable},
     http::Http,
@@ -24,8 +25,7 @@ use crate::{
     owner::Owner,
     request::{Body, File},
     retry::Attempts,
-    retry_after,
-    tally::Tally,
+    retry_after, schema_drift,
     token::TokenRecord,
     wire::envelope::BodyError,
 };
@@ -51,10 +51,10 @@ pub(crate) struct Answer {
 }
 
 /// Sends single requests and classifies what comes back. Knows no budget and no token.
-pub(crate) struct Exchange {
+pub(crate) struct Transport {
     pub(crate) base: Url,
     pub(crate) counters: Counters,
-    pub(crate) tally: Arc<Tally>,
+    pub(crate) metrics: Arc<ClientMetrics>,
     clock: Arc<dyn Clock>,
     pub(crate) http: Http,
     /// Who says whether the store is ours, where somebody does.
@@ -72,13 +72,13 @@ struct RateHeaders {
     says_when: bool,
 }
 
-impl Exchange {
+impl Transport {
     pub(crate) fn new(base: Url, http: Http, clock: Arc<dyn Clock>) -> Self {
         let prefix = base.as_str().trim_end_matches('/').to_owned();
         Self {
             base,
             counters: Counters::default(),
-            tally: Arc::default(),
+            metrics: Arc::default(),
             clock,
             http,
             owner: OnceLock::new(),
@@ -94,13 +94,13 @@ impl Exchange {
         permit: Option<Permit>,
     ) -> Result<Answer, Error> {
         let begun = self.clock.monotonic();
-        let answer = self.exchange(request, token, permit).await;
+        let answer = self.transport(request, token, permit).await;
         self.http.timings.answered(request.route, self.clock.monotonic().saturating_sub(begun));
-        self.tally.request(request, &answer);
+        self.metrics.request(request, &answer);
         answer
     }
 
-    async fn exchange(
+    async fn transport(
         &self,
         request: &ApiRequest,
         token: Option<&TokenRecord>,
@@ -186,7 +186,7 @@ impl Exchange {
         let content_type = header(&response, CONTENT_TYPE.as_str()).unwrap_or("no content type").to_owned();
         let date = header(&response, DATE.as_str()).and_then(|date| httpdate::parse_http_date(date).ok());
         let date = date.map(DateTime::<Utc>::from);
-        date.into_iter().for_each(|date| self.tally.clock_ahead(date, self.clock.now()));
+        date.into_iter().for_each(|date| self.metrics.clock_ahead(date, self.clock.now()));
         let mut body = Vec::new();
         loop {
             match response.chunk().await {
@@ -340,14 +340,14 @@ impl Client {
                 None => self.wait_for_slot(request).await?,
             };
             let waited = self.clock.monotonic().saturating_sub(begun);
-            self.exchange.http.timings().waited(self.lane, waited);
-            let answer = self.exchange.once(request, token.as_deref(), Some(permit)).await;
+            self.transport.http.timings().waited(self.lane, waited);
+            let answer = self.transport.once(request, token.as_deref(), Some(permit)).await;
             if let Ok(answer) = &answer {
                 self.look_at_shape(request, answer);
             }
             let read = answer
                 .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
-            self.exchange.tally.contact(contact::Outcome::of(request, &read), self.clock.now());
+            self.transport.metrics.contact(contact::Outcome::of(request, &read), self.clock.now());
             let error = match read {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
@@ -372,21 +372,21 @@ impl Client {
     }
 
     /// Repeats a read that was refused for lack of an ability, where none was refused since `before`. An accepted answer ends
-    /// the trouble ([`Tally::missing_abilities`](crate::tally::Tally::missing_abilities)).
+    /// the trouble ([`ClientMetrics::missing_abilities`](crate::tally::Tally::missing_abilities)).
     pub async fn repeat_refused_read(&self, before: DateTime<Utc>) {
-        if let Some(request) = self.exchange.tally.refused_read(before) {
+        if let Some(request) = self.transport.metrics.refused_read(before) {
             // The outcome is noted with the contact.
             let _ = self.send(&request, |_| Ok(())).await;
         }
     }
 
     fn look_at_shape(&self, request: &ApiRequest, answer: &Answer) {
-        let tally = &self.exchange.tally;
+        let metrics = &self.transport.metrics;
         if request.is_read()
-            && canary::knows(request.route)
-            && tally.is_due(request.route, self.clock.monotonic())
+            && schema_drift::knows(request.route)
+            && metrics.is_due(request.route, self.clock.monotonic())
         {
-            canary::look(tally, request.route, &answer.body);
+            schema_drift::look(metrics, request.route, &answer.body);
         }
     }
 
@@ -398,7 +398,7 @@ impl Client {
         attempts: &mut Attempts,
     ) -> Result<(), Error> {
         if let Some(pause) = after.filter(|_| !error.is_too_many()) {
-            self.gate.pause(pause);
+            self.limiter.pause(pause);
         }
         let Some(delay) = attempts.next_delay(after) else { return Err(error) };
         tracing::debug!(route = request.route(), delay_ms = delay.as_millis() as u64, %error, "trying again");

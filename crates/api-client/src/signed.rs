@@ -104,7 +104,7 @@ impl Client {
     pub async fn fetch_signed(&self, url: &SignedUrl) -> Result<SignedFile, Error> {
         let mut attempts = Attempts::new(self.attempts);
         loop {
-            let error = match fetch(&self.exchange.http, url).await {
+            let error = match fetch(&self.transport.http, url).await {
                 Ok(file) => return Ok(file),
                 Err(error) => error,
             };

@@ -1,7 +1,7 @@
 //! The token of one store: kept, renewed before it expires, never fought over.
 //!
 //! Each login ends the previous token (API document, "Authentication" 3), so the token is a shared thing:
-//! it lives in the [`Vault`], is written there before it is used, and a 401 reads the vault again before
+//! it lives in the [`TokenStore`], is written there before it is used, and a 401 reads the vault again before
 //! it logs in. Two logins forced by 401s within an hour mean that another program uses the credential.
 
 use std::{
@@ -14,11 +14,11 @@ use espelho_model::{Clock, ContentHash, watch};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::{
+    client_metrics::{ClientMetrics, LoginCount},
     contact::{self, TroubleKind},
     error::{BoxedError, Class, Error},
     limit::BoxFuture,
     retry::Attempts,
-    tally::{LoginCount, Tally},
 };
 
 /// Logins forced by 401s that we accept within [`FORCED_WINDOW`].
@@ -74,7 +74,7 @@ impl LoginReason {
 pub type PastLogin = (DateTime<Utc>, String);
 
 /// Durable memory for the token and for the logins made.
-pub trait Vault: Send + Sync {
+pub trait TokenStore: Send + Sync {
     /// The token on record.
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>>;
     /// Puts a token on record. Durable when it returns.
@@ -108,11 +108,11 @@ pub(crate) trait Login: Send + Sync {
 pub(crate) struct TokenKeeper {
     username: String,
     clock: Arc<dyn Clock>,
-    vault: Arc<dyn Vault>,
+    token_store: Arc<dyn TokenStore>,
     login: Arc<dyn Login>,
     /// Logins that are tried before the error of the last is given back.
     attempts: u32,
-    tally: Arc<Tally>,
+    metrics: Arc<ClientMetrics>,
     current: RwLock<Option<Arc<TokenRecord>>>,
     /// After a failed renewal: not before this is another one tried while the token still works.
     renew_not_before: RwLock<DateTime<Utc>>,
@@ -123,18 +123,18 @@ impl TokenKeeper {
     pub(crate) fn new(
         username: String,
         clock: Arc<dyn Clock>,
-        vault: Arc<dyn Vault>,
+        token_store: Arc<dyn TokenStore>,
         login: Arc<dyn Login>,
         attempts: u32,
-        tally: Arc<Tally>,
+        metrics: Arc<ClientMetrics>,
     ) -> Self {
         Self {
             username,
             clock,
-            vault,
+            token_store,
             login,
             attempts,
-            tally,
+            metrics,
             current: RwLock::default(),
             renew_not_before: RwLock::default(),
             renewing: tokio::sync::Mutex::default(),
@@ -167,7 +167,7 @@ impl TokenKeeper {
             let issued = keeper.try_to_log_in(LoginReason::Renewal).await?;
             keeper.keep(issued).await.map(drop)
         }));
-        task.await.unwrap_or_else(|gone| Err(Error::Vault { action: "read", source: gone.into() }))
+        task.await.unwrap_or_else(|gone| Err(Error::TokenStore { action: "read", source: gone.into() }))
     }
 
     /// Ends when no login is under way.
@@ -183,7 +183,7 @@ impl TokenKeeper {
     ) -> Result<Arc<TokenRecord>, Error> {
         let keeper = Arc::clone(self);
         let task = tokio::spawn(watch::inherited(async move { keeper.renew(refused.as_deref()).await }));
-        task.await.unwrap_or_else(|gone| Err(Error::Vault { action: "read", source: gone.into() }))
+        task.await.unwrap_or_else(|gone| Err(Error::TokenStore { action: "read", source: gone.into() }))
     }
 
     async fn renew(&self, refused: Option<&TokenRecord>) -> Result<Arc<TokenRecord>, Error> {
@@ -194,7 +194,8 @@ impl TokenKeeper {
         if let Some(record) = self.cached().filter(|record| usable(record)) {
             return Ok(record);
         }
-        let kept = self.vault.load().await.map_err(|source| Error::Vault { action: "read", source })?;
+        let kept =
+            self.token_store.load().await.map_err(|source| Error::TokenStore { action: "read", source })?;
         let reason = match &kept {
             Some(record) if usable(record) => return Ok(self.cache(record.clone())),
             None => LoginReason::First,
@@ -233,9 +234,9 @@ impl TokenKeeper {
         let Issued { record, webhook_secret } = issued;
         // The secret goes first: a token that is lost costs a login, a secret that is lost is gone.
         if let Some(secret) = webhook_secret {
-            self.vault.keep_webhook_secret(secret).await.map_err(unwritten)?;
+            self.token_store.keep_webhook_secret(secret).await.map_err(unwritten)?;
         }
-        self.vault.save(record.clone()).await.map_err(unwritten)?;
+        self.token_store.save(record.clone()).await.map_err(unwritten)?;
         Ok(self.cache(record))
     }
 
@@ -246,18 +247,18 @@ impl TokenKeeper {
         loop {
             self.wait_for_login_budget().await?;
             let at = self.clock.now();
-            self.vault.record_login(at, ATTEMPT).await.map_err(unwritten)?;
+            self.token_store.record_login(at, ATTEMPT).await.map_err(unwritten)?;
             tracing::info!(username = self.username, reason = reason.as_str(), "logging in");
             let error = match self.login.login().await {
                 Ok(issued) => {
-                    self.vault.record_login(at, reason.as_str()).await.map_err(unwritten)?;
-                    self.tally.login(LoginCount::of(reason));
+                    self.token_store.record_login(at, reason.as_str()).await.map_err(unwritten)?;
+                    self.metrics.login(LoginCount::of(reason));
                     return Ok(issued);
                 }
                 Err(error) => error,
             };
             if error.was_never_sent() {
-                self.vault.record_login(at, UNSENT).await.map_err(unwritten)?;
+                self.token_store.record_login(at, UNSENT).await.map_err(unwritten)?;
             }
             let Class::Transient { after } = error.class() else { return Err(error) };
             let Some(delay) = attempts.next_delay(after) else { return Err(error) };
@@ -275,10 +276,10 @@ impl TokenKeeper {
         let logins = self.logins_since(FORCED_WINDOW).await?;
         let forced = logins.iter().filter(|(_, reason)| reason == LoginReason::Forced.as_str()).count();
         if forced >= FORCED_LOGINS {
-            self.tally.login(LoginCount::Foreign);
+            self.metrics.login(LoginCount::Foreign);
             let error = Error::ForeignLogin { username: self.username.clone(), times: forced + 1 };
             let refused = contact::Outcome::LoginRefused(TroubleKind::ForeignLogin, contact::words(&error));
-            self.tally.contact(Some(refused), self.clock.now());
+            self.metrics.contact(Some(refused), self.clock.now());
             return Err(error);
         }
         Ok(())
@@ -301,8 +302,8 @@ impl TokenKeeper {
 
     async fn logins_since(&self, ago: TimeDelta) -> Result<Vec<PastLogin>, Error> {
         let now = self.clock.now();
-        let logins = self.vault.logins_since(now - ago).await;
-        let logins = logins.map_err(|source| Error::Vault { action: "read", source })?;
+        let logins = self.token_store.logins_since(now - ago).await;
+        let logins = logins.map_err(|source| Error::TokenStore { action: "read", source })?;
         // A login "in the future" was recorded by a clock that was wrong then; it says nothing about now.
         Ok(logins.into_iter().filter(|(at, reason)| *at <= now && reason != UNSENT).collect())
     }
@@ -339,14 +340,14 @@ fn renewal_margin(username: &str) -> TimeDelta {
 }
 
 fn unwritten(source: BoxedError) -> Error {
-    Error::Vault { action: "written", source }
+    Error::TokenStore { action: "written", source }
 }
 
 fn same(a: &TokenRecord, b: &TokenRecord) -> bool {
     a.token.expose_secret() == b.token.expose_secret()
 }
 
-/// The token's text, for the one place that must write it down: a [`Vault`].
+/// The token's text, for the one place that must write it down: a [`TokenStore`].
 pub fn expose(token: &SecretString) -> &str {
     token.expose_secret()
 }

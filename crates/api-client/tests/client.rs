@@ -6,7 +6,7 @@ mod support;
 use chrono::TimeDelta;
 use espelho_api_client::{
     Class, Error,
-    token::{TokenRecord, Vault as _},
+    token::{TokenRecord, TokenStore as _},
 };
 use espelho_model::{Clock as _, OrderNumber, ProductId};
 use tokio::net::TcpListener;
@@ -229,7 +229,7 @@ async fn a_closed_port_is_unreachable_and_nothing_counts_as_sent() {
     bench.memory.save(kept).await.unwrap();
     let error = nobody.order(&OrderNumber::new("1")).await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
-    assert_eq!((nobody.stats().requests, nobody.gate().held()), (0, 0));
+    assert_eq!((nobody.stats().requests, nobody.limiter().held()), (0, 0));
 }
 
 #[tokio::test]

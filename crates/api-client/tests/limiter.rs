@@ -12,7 +12,7 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
     error::BoxedError,
-    limit::{BoxFuture, Gate, Lane, Ledger, NoLedger, Quota, Spent},
+    limit::{BoxFuture, Lane, NoQuotaStore, Quota, QuotaStore, RateLimiter, Spent},
 };
 use espelho_model::{Clock, clock::SimulatedClock};
 use proptest::{prelude::*, test_runner::TestRunner};
@@ -99,7 +99,7 @@ impl Server {
 type Delays = (Duration, Duration);
 
 async fn work(
-    gate: Arc<Gate>,
+    limiter: Arc<RateLimiter>,
     lane: Lane,
     clock: Arc<dyn Clock>,
     server: Arc<Mutex<Server>>,
@@ -107,7 +107,7 @@ async fn work(
     until: Duration,
 ) {
     for (there, back) in delays.into_iter().cycle() {
-        let permit = gate.acquire(lane).await.unwrap();
+        let permit = limiter.acquire(lane).await.unwrap();
         if clock.monotonic() >= until {
             return;
         }
@@ -132,14 +132,15 @@ fn saturate(window: Window, lane: Lane, delays: Vec<Vec<Delays>>, minutes: u64) 
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let server = runtime.block_on(async {
         let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-        let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+        let limiter =
+            RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
         let server = Arc::new(Mutex::new(Server::new(window)));
         let until = MINUTE * u32::try_from(minutes).unwrap();
         let workers: Vec<_> = delays
             .into_iter()
             .map(|delays| {
                 tokio::spawn(work(
-                    Arc::clone(&gate),
+                    Arc::clone(&limiter),
                     lane,
                     Arc::clone(&clock),
                     Arc::clone(&server),
@@ -206,13 +207,13 @@ fn no_window_of_any_kind_ever_holds_more_than_the_limit_and_the_budget_is_used()
 #[tokio::test(start_paused = true)]
 async fn an_idle_budget_bursts_and_then_goes_at_its_pace() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     for _ in 0..60 {
-        gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+        limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     }
     assert!(clock.monotonic() < Duration::from_millis(10), "{:?}", clock.monotonic());
     for _ in 0..50 {
-        gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+        limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     }
     let took = clock.monotonic().as_secs_f64();
     assert!((9.5..10.5).contains(&took), "50 more took {took} s");
@@ -221,22 +222,22 @@ async fn an_idle_budget_bursts_and_then_goes_at_its_pace() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_never_left_costs_nothing_and_a_dropped_one_counts() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(10), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
-    gate.acquire(Lane::Interactive).await.unwrap().unused();
-    assert_eq!(gate.held(), 0);
-    drop(gate.acquire(Lane::Interactive).await.unwrap());
-    assert_eq!(gate.held(), 1);
+    let limiter = RateLimiter::open(quota(10), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
+    limiter.acquire(Lane::Interactive).await.unwrap().unused();
+    assert_eq!(limiter.held(), 0);
+    drop(limiter.acquire(Lane::Interactive).await.unwrap());
+    assert_eq!(limiter.held(), 1);
     clock.sleep(Duration::from_millis(60_200)).await;
-    assert_eq!(gate.held(), 0);
+    assert_eq!(limiter.held(), 0);
 }
 
 // withstands: F090
 #[tokio::test(start_paused = true)]
 async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
-    gate.pause(Duration::from_secs(17));
-    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
+    limiter.pause(Duration::from_secs(17));
+    limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     assert!(clock.monotonic() >= Duration::from_secs(17));
 }
 
@@ -244,25 +245,25 @@ async fn a_refusal_pauses_everybody_for_as_long_as_the_server_says() {
 #[tokio::test(start_paused = true)]
 async fn a_route_that_is_refused_alone_waits_and_no_other_does() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     let wait = Duration::from_secs(17);
     // Once the server says that the token has some left, once it says nothing and we have hardly sent anything.
     for (route, limits) in [("/told", (Some(300), Some(250))), ("/untold", (None, None))] {
-        gate.acquire(Lane::Interactive).await.unwrap().refused(Some(route), limits, wait);
+        limiter.acquire(Lane::Interactive).await.unwrap().refused(Some(route), limits, wait);
     }
-    gate.keep_route_pace("/other").await;
-    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    limiter.keep_route_pace("/other").await;
+    limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     assert!(clock.monotonic() < Duration::from_secs(1), "others go on: {:?}", clock.monotonic());
     for route in ["/told", "/untold"] {
         let begun = clock.monotonic();
-        gate.keep_route_pace(route).await;
+        limiter.keep_route_pace(route).await;
         let least = if route == "/told" { wait } else { Duration::ZERO };
         let took = clock.monotonic() - begun;
         assert!(took >= least && took < least + Duration::from_secs(2), "{route}: {took:?}");
-        gate.acquire(Lane::Interactive).await.unwrap().served(route, None, None);
+        limiter.acquire(Lane::Interactive).await.unwrap().served(route, None, None);
         let begun = clock.monotonic();
         for _ in 0..11 {
-            gate.keep_route_pace(route).await;
+            limiter.keep_route_pace(route).await;
         }
         let took = clock.monotonic() - begun;
         assert!(took < Duration::from_secs(1), "{route} is as fast as before once it is served: {took:?}");
@@ -273,18 +274,18 @@ async fn a_route_that_is_refused_alone_waits_and_no_other_does() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_of_a_token_that_is_spent_pauses_every_route() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(4), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let limiter = RateLimiter::open(quota(4), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     let told = Duration::from_secs(17);
-    let refused = gate.acquire(Lane::Interactive).await.unwrap();
+    let refused = limiter.acquire(Lane::Interactive).await.unwrap();
     refused.refused(Some("/a"), (Some(4), Some(0)), told);
-    gate.keep_route_pace("/a").await;
+    limiter.keep_route_pace("/a").await;
     assert!(clock.monotonic() < Duration::from_secs(1), "the route has no limit of its own");
-    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     assert!(clock.monotonic() >= told);
     // Of four that the token has, two or three were sent: without a word the token is taken to be spent.
     let begun = clock.monotonic();
-    gate.acquire(Lane::Interactive).await.unwrap().refused(Some("/a"), (None, None), told);
-    gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+    limiter.acquire(Lane::Interactive).await.unwrap().refused(Some("/a"), (None, None), told);
+    limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     assert!(clock.monotonic() - begun >= told);
 }
 
@@ -292,13 +293,13 @@ async fn a_refusal_of_a_token_that_is_spent_pauses_every_route() {
 #[tokio::test(start_paused = true)]
 async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     // Somebody else has spent 200 of the token's 300.
-    gate.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(99));
+    limiter.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(99));
     let mut sent = 1;
     while clock.monotonic() < Duration::from_secs(55) {
         let others_keep_on = 99u32.saturating_sub(sent);
-        gate.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(others_keep_on));
+        limiter.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(others_keep_on));
         sent += 1;
     }
     assert!(sent <= 100, "{sent} sent beside 200 foreign ones");
@@ -308,7 +309,7 @@ async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back
 #[derive(Default)]
 struct Disk(Mutex<Vec<Spent>>);
 
-impl Ledger for Disk {
+impl QuotaStore for Disk {
     fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
         Box::pin(async { Ok(self.0.lock().unwrap().clone()) })
     }
@@ -335,15 +336,15 @@ async fn a_process_that_is_killed_again_and_again_never_overspends() {
     let mut lives = 0;
     while clock.monotonic() < Duration::from_secs(300) {
         lives += 1;
-        let gate = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
+        let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
         // Each life is cut off without a word to the ledger, with a request in flight.
         for _ in 0..(lives * 7) % 60 + 1 {
-            let permit = gate.acquire(Lane::Interactive).await.unwrap();
+            let permit = limiter.acquire(Lane::Interactive).await.unwrap();
             clock.sleep(Duration::from_millis(3)).await;
             server.arrive(clock.monotonic());
             permit.answered(None, None);
         }
-        let in_flight = gate.acquire(Lane::Interactive).await.unwrap();
+        let in_flight = limiter.acquire(Lane::Interactive).await.unwrap();
         server.arrive(clock.monotonic());
         std::mem::forget(in_flight);
         // Time passes until somebody starts it again.
@@ -358,44 +359,44 @@ async fn a_process_that_is_killed_again_and_again_never_overspends() {
 async fn a_clean_end_leaves_exactly_what_was_spent_on_record() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let disk = Arc::new(Disk::default());
-    let gate = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
     for _ in 0..23 {
-        gate.acquire(Lane::Interactive).await.unwrap().answered(None, None);
+        limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     }
-    gate.settle().await.unwrap();
+    limiter.settle().await.unwrap();
     let kept: u32 = disk.0.lock().unwrap().iter().map(|spent| spent.requests).sum();
     assert_eq!(kept, 23);
-    let next = Gate::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
+    let next = RateLimiter::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
     assert_eq!(next.held(), 23);
     // A second settling, and a second life, must not write the first one's blocks away.
-    gate.settle().await.unwrap();
+    limiter.settle().await.unwrap();
     next.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     next.settle().await.unwrap();
-    let third = Gate::open(quota(300), Arc::clone(&clock), disk).await.unwrap();
+    let third = RateLimiter::open(quota(300), Arc::clone(&clock), disk).await.unwrap();
     assert_eq!(third.held(), 24);
 }
 
 /// Waits of a live request every 1.3 s beside a backfill that always has work, from a cold start on.
 async fn waits_beside_a_backfill(burst_before: usize) -> Vec<Duration> {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     for _ in 0..burst_before {
-        gate.acquire(Lane::Refresh).await.unwrap().answered(None, None);
+        limiter.acquire(Lane::Refresh).await.unwrap().answered(None, None);
     }
     let server = Arc::new(Mutex::new(Server::new(Window::Sliding)));
     let delays = vec![(Duration::from_millis(20), Duration::from_millis(30))];
     let until = Duration::from_secs(240);
     let backfill: Vec<_> = (0..16)
         .map(|_| {
-            let (gate, clock, server) = (Arc::clone(&gate), Arc::clone(&clock), Arc::clone(&server));
-            tokio::spawn(work(gate, Lane::Backfill, clock, server, delays.clone(), until))
+            let (limiter, clock, server) = (Arc::clone(&limiter), Arc::clone(&clock), Arc::clone(&server));
+            tokio::spawn(work(limiter, Lane::Backfill, clock, server, delays.clone(), until))
         })
         .collect();
     let mut waits = Vec::new();
     while clock.monotonic() < until {
         clock.sleep(Duration::from_millis(1_300)).await;
         let asked = clock.monotonic();
-        let permit = gate.acquire(Lane::Interactive).await.unwrap();
+        let permit = limiter.acquire(Lane::Interactive).await.unwrap();
         waits.push(clock.monotonic() - asked);
         clock.sleep(Duration::from_millis(50)).await;
         permit.answered(None, None);
@@ -425,16 +426,16 @@ async fn a_live_request_waits_two_slots_at_most_beside_a_backfill() {
 #[tokio::test(start_paused = true)]
 async fn no_lane_starves_when_all_have_too_much_to_do() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
-    let gate = Gate::open(quota(300), Arc::clone(&clock), Arc::new(NoLedger)).await.unwrap();
+    let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     let served = Arc::new(Mutex::new([0; 5]));
     let until = Duration::from_secs(300);
     let mut workers = Vec::new();
     for lane in Lane::ALL {
         for _ in 0..8 {
-            let (gate, clock, served) = (Arc::clone(&gate), Arc::clone(&clock), Arc::clone(&served));
+            let (limiter, clock, served) = (Arc::clone(&limiter), Arc::clone(&clock), Arc::clone(&served));
             workers.push(tokio::spawn(async move {
                 while clock.monotonic() < until {
-                    gate.acquire(lane).await.unwrap().answered(None, None);
+                    limiter.acquire(lane).await.unwrap().answered(None, None);
                     served.lock().unwrap()[lane as usize] += 1;
                 }
             }));

@@ -57,7 +57,7 @@ async fn a_token_whose_secret_could_not_be_kept_is_not_used() {
     let bench = bench_with_webhook(WITH_SECRET).await;
     *bench.memory.loses_secrets.lock().unwrap() = true;
     let error = bench.order().await.unwrap_err();
-    assert!(matches!(error, Error::Vault { action: "written", .. }), "{error}");
+    assert!(matches!(error, Error::TokenStore { action: "written", .. }), "{error}");
     assert_eq!((kept(&bench), bench.sent()), (Vec::new(), 0));
 }
 

@@ -175,7 +175,7 @@ async fn every_view_of_orders_is_asked_for_at_its_documented_address() {
     assert_eq!(client.order_events(&number()).await.unwrap().value, []);
     assert_eq!(client.order_financial(&number()).await.unwrap().value.splits, []);
     assert_eq!(client.order_fiscal(&number()).await.unwrap().value, []);
-    assert_eq!(bench.client.gate().held(), 10, "all of them out of one budget");
+    assert_eq!(bench.client.limiter().held(), 10, "all of them out of one budget");
     let expected = [
         "/api/v1/sellers/orders/enums",
         "/api/global/enums/order/status",

@@ -96,7 +96,7 @@ async fn a_store_that_is_given_back_makes_the_calls_that_have_a_slot_and_gives_u
     let client = bench.client.clone().owned_by(Arc::new(Closing));
     client.order(&OrderNumber::new("1")).await.unwrap();
     let sent = bench.sent();
-    client.gate().pause(std::time::Duration::from_secs(60));
+    client.limiter().pause(std::time::Duration::from_secs(60));
     bench.clock.stands_still.store(true, Ordering::SeqCst);
     let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
     assert!(error.is_not_ours() && error.was_never_sent(), "{error}");

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context as _;
 use chrono::{DateTime, Utc};
-use espelho_api_client::{Client, Http, Settings, WebhookBlock, limit::Quota, tally::Timings};
+use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::Timings, limit::Quota};
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
@@ -18,12 +18,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Configuration, Environment, LabelsSection, StoreConfig, WebhookConfig},
-    counted::Tallies,
+    counted::StoreMetrics,
     handover::Desk,
     health::Elsewhere,
     place::Place,
     ports,
-    status::Gates,
+    status::RateLimiters,
     vacancy::Vacancies,
 };
 
@@ -44,9 +44,9 @@ pub(crate) struct Shared {
     pub progress: Arc<dyn Progress>,
     pub stop: CancellationToken,
     /// The budgets of the stores that this process works on, to be shown.
-    pub gates: Arc<Gates>,
+    pub limiters: Arc<RateLimiters>,
     /// What their clients have counted.
-    pub tallies: Arc<Tallies>,
+    pub store_metrics: Arc<StoreMetrics>,
     /// Webhooks that were registered at another address than the configured one.
     pub elsewhere: Arc<Elsewhere>,
     /// Runs that other processes ask this one for.
@@ -101,8 +101,8 @@ impl Shared {
             watch,
             progress: Arc::<Desk>::clone(&desk),
             stop,
-            gates: Arc::default(),
-            tallies: Arc::default(),
+            limiters: Arc::default(),
+            store_metrics: Arc::default(),
             elsewhere: Arc::default(),
             desk,
             room: Arc::default(),
@@ -237,8 +237,8 @@ impl Shared {
         };
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
         let client = client.map_err(|e| Problem::from_api(&e))?;
-        self.gates.note(&config.key, client.gate());
-        self.tallies.note(&config.key, client.tally());
+        self.limiters.note(&config.key, client.limiter());
+        self.store_metrics.note(&config.key, client.metrics());
         Ok(client)
     }
 

@@ -6,35 +6,35 @@ use std::{
 };
 
 use espelho_api_client::{
+    client_metrics::{ClientMetrics, Counted},
     contact::Contact,
-    tally::{Counted, Tally},
 };
 use espelho_model::StoreKey;
 
 /// The counts of the stores that this process has worked on.
 #[derive(Default)]
-pub(crate) struct Tallies(Mutex<BTreeMap<StoreKey, Arc<Tally>>>);
+pub(crate) struct StoreMetrics(Mutex<BTreeMap<StoreKey, Arc<ClientMetrics>>>);
 
-impl Tallies {
+impl StoreMetrics {
     /// Notes the counts of a store's new client, which goes on where the one before it ended.
-    pub(crate) fn note(&self, store: &StoreKey, tally: &Arc<Tally>) {
-        let mut tallies = self.tallies();
-        if let Some(earlier) = tallies.insert(store.clone(), Arc::clone(tally)) {
-            tally.go_on_from(&earlier.counted());
+    pub(crate) fn note(&self, store: &StoreKey, metrics: &Arc<ClientMetrics>) {
+        let mut store_metrics = self.store_metrics();
+        if let Some(earlier) = store_metrics.insert(store.clone(), Arc::clone(metrics)) {
+            metrics.go_on_from(&earlier.counted());
         }
     }
 
     /// What a store's client has seen of the marketplace.
     pub(crate) fn contact(&self, store: &StoreKey) -> Option<Contact> {
-        self.tallies().get(store).map(|tally| tally.counted().contact)
+        self.store_metrics().get(store).map(|metrics| metrics.counted().contact)
     }
 
     /// What every store has counted.
     pub(crate) fn all(&self) -> Vec<(StoreKey, Counted)> {
-        self.tallies().iter().map(|(store, tally)| (store.clone(), tally.counted())).collect()
+        self.store_metrics().iter().map(|(store, metrics)| (store.clone(), metrics.counted())).collect()
     }
 
-    fn tallies(&self) -> MutexGuard<'_, BTreeMap<StoreKey, Arc<Tally>>> {
+    fn store_metrics(&self) -> MutexGuard<'_, BTreeMap<StoreKey, Arc<ClientMetrics>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

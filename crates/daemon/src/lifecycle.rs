@@ -181,8 +181,8 @@ impl Service {
     fn live(&self) -> Live {
         Live {
             health: Arc::clone(&self.health),
-            gates: Arc::clone(&self.shared.gates),
-            tallies: Arc::clone(&self.shared.tallies),
+            limiters: Arc::clone(&self.shared.limiters),
+            store_metrics: Arc::clone(&self.shared.store_metrics),
             store: self.shared.store.clone(),
             started_at: self.shared.clock.now(),
         }

@@ -31,7 +31,7 @@ pub(crate) async fn request(
     body: Option<&str>,
     clock: &Arc<dyn Clock>,
 ) -> io::Result<Answer> {
-    let asking = exchange(here(listen), method, path, body);
+    let asking = transport(here(listen), method, path, body);
     tokio::select! {
         answer = asking => answer,
         () = clock.sleep(PATIENCE) => Err(io::ErrorKind::TimedOut.into()),
@@ -58,7 +58,7 @@ fn here(listen: SocketAddr) -> SocketAddr {
     address
 }
 
-async fn exchange(address: SocketAddr, method: &str, path: &str, body: Option<&str>) -> io::Result<Answer> {
+async fn transport(address: SocketAddr, method: &str, path: &str, body: Option<&str>) -> io::Result<Answer> {
     let mut stream = TcpStream::connect(address).await?;
     let body = body.unwrap_or_default();
     let request = format!(

@@ -8,8 +8,8 @@ use sqlx::migrate::Migrator;
 use crate::{
     Error, Store,
     connect::{beside, file_of, shown},
-    migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
     driver::Database,
+    migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
 };
 
 pub(crate) const VERSION: &str = "SELECT max(version) FROM _sqlx_migrations";

@@ -82,11 +82,14 @@ mod tests {
 
     #[tokio::test]
     async fn every_file_of_the_folders_is_compiled_in_as_it_stands_there() {
-        for (folder, compiled) in [("sqlite", &SQLITE), ("sqlite/inbox", &SQLITE_INBOX), ("postgres", &POSTGRES)] {
+        for (folder, compiled) in
+            [("sqlite", &SQLITE), ("sqlite/inbox", &SQLITE_INBOX), ("postgres", &POSTGRES)]
+        {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(folder);
             let files = Migrator::new(path).await.unwrap();
             let told = |migrator: &Migrator| -> Vec<(i64, String, Vec<u8>, bool)> {
-                let row = |m: &Migration| (m.version, m.description.to_string(), m.checksum.to_vec(), m.no_tx);
+                let row =
+                    |m: &Migration| (m.version, m.description.to_string(), m.checksum.to_vec(), m.no_tx);
                 migrator.iter().map(row).collect()
             };
             assert_eq!(told(compiled), told(&files), "{folder}");

@@ -131,7 +131,7 @@ async fn token(client: &Client) -> Result<TokenProof, ApiError> {
         }
         Err(error) => return Err(error),
     };
-    Ok(TokenProof { held: client.gate().held(), ..proof })
+    Ok(TokenProof { held: client.limiter().held(), ..proof })
 }
 
 /// Looks at each ability: reads a little of what needs it. What only writing would show is left open.

@@ -8,8 +8,8 @@ use std::sync::{
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
     error::BoxedError,
-    limit::{BoxFuture, Ledger, Spent},
-    token::{PastLogin, TokenRecord, Vault},
+    limit::{BoxFuture, QuotaStore, Spent},
+    token::{PastLogin, TokenRecord, TokenStore},
 };
 use espelho_model::StoreKey;
 use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store, WebhookOwner};
@@ -55,7 +55,7 @@ impl StoreMemory {
     }
 }
 
-impl Vault for StoreMemory {
+impl TokenStore for StoreMemory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async {
             if self.wants_webhook.swap(false, Ordering::Relaxed) && !self.has_webhook().await? {
@@ -107,7 +107,7 @@ impl Vault for StoreMemory {
     }
 }
 
-impl Ledger for StoreMemory {
+impl QuotaStore for StoreMemory {
     fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
         Box::pin(async {
             let blocks = self.store.rate_blocks(&self.key).await?;

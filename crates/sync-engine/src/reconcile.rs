@@ -96,7 +96,7 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
         seconds: (context.clock.monotonic() - started).as_secs_f64(),
         problem: None,
     };
-    if let Err(error) = context.client.gate().settle().await {
+    if let Err(error) = context.client.limiter().settle().await {
         report.problem = Some(Problem::from_api(&error));
     }
     if let Some(run) = run {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Below, Claim, Ledger, Side, Statement};
+use super::{Below, Claim, QuotaStore, Side, Statement};
 
-impl Ledger {
+impl QuotaStore {
     /// Everything that is wrong, a sentence each; empty when the ledger is in order.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.duplicates();

@@ -27,7 +27,7 @@ const FOLDERS: [&str; 3] = ["crates/sandbox", "crates/api-client", "tests"];
 
 /// The statements, the claims, and the headings that open questions point at.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub struct QuotaStore {
     /// Statements by area, in the order of the document.
     pub areas: Vec<Area>,
     /// Every claim found in a source.
@@ -36,7 +36,7 @@ pub struct Ledger {
     pub anchors: BTreeSet<String>,
 }
 
-impl Ledger {
+impl QuotaStore {
     /// Reads the ledger of the repository at `root`.
     ///
     /// # Panics

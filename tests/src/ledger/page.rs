@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Area, Ledger, Side, Statement};
+use super::{Area, QuotaStore, Side, Statement};
 
 /// What stands above the tables.
 const INTRO: &str = "\
@@ -17,7 +17,7 @@ holds the three against each other; `ESPELHO_BLESS=1 tests/run conformance` writ
 A number such as 12 of 14 counts the statements with a proof among those that need one.
 ";
 
-impl Ledger {
+impl QuotaStore {
     /// The whole page.
     pub fn page(&self) -> String {
         let mut page = INTRO.to_owned();

@@ -32,7 +32,7 @@ impl Error {
             Self::LoginFailed { .. } => "login_failed".into(),
             Self::ForeignLogin { .. } => "foreign_login".into(),
             Self::NotOurs { .. } => "held".into(),
-            Self::Vault { .. } | Self::Ledger { .. } => "database".into(),
+            Self::TokenStore { .. } | Self::QuotaStore { .. } => "database".into(),
         }
     }
 
@@ -62,8 +62,8 @@ impl Error {
                 text!("api-foreign-login", username = username, times = *times)
             }
             Self::NotOurs { .. } => text!("api-not-ours"),
-            Self::Vault { .. } => text!("api-no-token-record"),
-            Self::Ledger { .. } => text!("api-no-budget-record"),
+            Self::TokenStore { .. } => text!("api-no-token-record"),
+            Self::QuotaStore { .. } => text!("api-no-budget-record"),
         }
     }
 

@@ -66,8 +66,8 @@ impl Refusal {
             "SUBSTORE_CANNOT_CREATE_SKU" => return Documented::SubstoreCannotCreateSku,
             _ => {}
         }
-        if let Some(gate) = self.fields.get("fiscal") {
-            return Documented::FiscalGate(gate.clone());
+        if let Some(limiter) = self.fields.get("fiscal") {
+            return Documented::FiscalGate(limiter.clone());
         }
         if !self.reason.is_empty() || !self.details.is_empty() {
             let (reason, details) = (self.reason.clone(), self.details.clone());
@@ -268,8 +268,8 @@ mod tests {
         ];
         let words: std::collections::BTreeSet<_> = kinds.iter().map(|kind| kind.word(422)).collect();
         assert_eq!(words.len(), kinds.len());
-        let gate = error("POST /x", 422, r#"{"errors":{"fiscal":["NF-e"]}}"#);
-        let next = gate.text().next(espelho_model::text::Locale::default()).unwrap();
+        let limiter = error("POST /x", 422, r#"{"errors":{"fiscal":["NF-e"]}}"#);
+        let next = limiter.text().next(espelho_model::text::Locale::default()).unwrap();
         assert!(next.contains("NF-e"), "{next}");
     }
 }

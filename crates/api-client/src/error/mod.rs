@@ -162,7 +162,7 @@ pub enum Error {
     },
     /// The token could not be read or kept.
     #[error("the token record could not be {action}")]
-    Vault {
+    TokenStore {
         /// `read` or `written`.
         action: &'static str,
         /// The cause.
@@ -182,7 +182,7 @@ pub enum Error {
     },
     /// The budget's ledger could not be read or kept.
     #[error("the record of the request budget could not be {action}")]
-    Ledger {
+    QuotaStore {
         /// `read` or `written`.
         action: &'static str,
         /// The cause.

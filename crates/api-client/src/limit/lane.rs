@@ -60,7 +60,7 @@ const LAP: u64 = 96;
 /// served; the waiting lane that has come least far is next. So every lane gets its share, what a lane does not use
 /// goes to the others, and none starves.
 #[derive(Default)]
-pub(crate) struct Turns(Mutex<Queue>);
+pub(crate) struct LaneQueues(Mutex<Queue>);
 
 #[derive(Default)]
 struct Queue {
@@ -72,23 +72,23 @@ struct Queue {
 
 #[derive(Default)]
 struct Waiting {
-    requests: VecDeque<oneshot::Sender<Turn>>,
+    requests: VecDeque<oneshot::Sender<QueueTicket>>,
     distance: u64,
 }
 
 /// Being next. Passed on when it is dropped; without its queue it is worth nothing.
-pub(crate) struct Turn(Option<Arc<Turns>>);
+pub(crate) struct QueueTicket(Option<Arc<LaneQueues>>);
 
-impl Turns {
+impl LaneQueues {
     /// Waits until a request of a lane is next.
-    pub(crate) async fn take(self: &Arc<Self>, lane: Lane) -> Turn {
+    pub(crate) async fn take(self: &Arc<Self>, lane: Lane) -> QueueTicket {
         loop {
             let waiting = {
                 let mut queue = self.queue();
                 if !queue.taken {
                     queue.taken = true;
                     queue.serve(lane);
-                    return Turn(Some(Arc::clone(self)));
+                    return QueueTicket(Some(Arc::clone(self)));
                 }
                 let (sender, receiver) = oneshot::channel();
                 let reached = queue.reached;
@@ -100,8 +100,8 @@ impl Turns {
                 receiver
             };
             // The sender is only dropped with the queue itself.
-            if let Ok(turn) = waiting.await {
-                return turn;
+            if let Ok(ticket) = waiting.await {
+                return ticket;
             }
         }
     }
@@ -126,7 +126,7 @@ impl Queue {
     }
 
     /// The lane whose request is next, and that request.
-    fn next(&mut self) -> Option<oneshot::Sender<Turn>> {
+    fn next(&mut self) -> Option<oneshot::Sender<QueueTicket>> {
         let waiting = Lane::ALL.into_iter().filter(|lane| !self.lanes[*lane as usize].requests.is_empty());
         let lane = waiting.min_by_key(|lane| self.lanes[*lane as usize].distance)?;
         let request = self.lanes[lane as usize].requests.pop_front();
@@ -135,18 +135,18 @@ impl Queue {
     }
 }
 
-impl Drop for Turn {
+impl Drop for QueueTicket {
     fn drop(&mut self) {
-        let Some(turns) = self.0.take() else { return };
+        let Some(queues) = self.0.take() else { return };
         loop {
             let next = {
-                let mut queue = turns.queue();
+                let mut queue = queues.queue();
                 let next = queue.next();
                 queue.taken = next.is_some();
                 next
             };
             let Some(request) = next else { return };
-            match request.send(Self(Some(Arc::clone(&turns)))) {
+            match request.send(Self(Some(Arc::clone(&queues)))) {
                 Ok(()) => return,
                 // Whoever went away meanwhile gives the turn back; emptied, it does not end up in here once more.
                 Err(mut given_back) => given_back.0 = None,
@@ -161,27 +161,27 @@ mod tests {
 
     /// Serves `count` turns with these many requests waiting in each lane; how many each lane got.
     async fn served(waiting: [usize; 5], count: usize) -> [usize; 5] {
-        let turns = Arc::new(Turns::default());
-        let first = turns.take(Lane::Interactive).await;
+        let queues = Arc::new(LaneQueues::default());
+        let first = queues.take(Lane::Interactive).await;
         let (done, mut order) = tokio::sync::mpsc::unbounded_channel();
         for lane in Lane::ALL {
             for _ in 0..waiting[lane as usize] {
-                let (turns, done) = (Arc::clone(&turns), done.clone());
+                let (queues, done) = (Arc::clone(&queues), done.clone());
                 tokio::spawn(async move {
-                    let turn = turns.take(lane).await;
-                    let _ = done.send((lane, turn));
+                    let ticket = queues.take(lane).await;
+                    let _ = done.send((lane, ticket));
                 });
             }
         }
-        while Lane::ALL.iter().any(|lane| turns.waiting(*lane) < waiting[*lane as usize]) {
+        while Lane::ALL.iter().any(|lane| queues.waiting(*lane) < waiting[*lane as usize]) {
             tokio::task::yield_now().await;
         }
         drop(first);
         let mut counts = [0; 5];
         for _ in 0..count {
-            let Some((lane, turn)) = order.recv().await else { break };
+            let Some((lane, ticket)) = order.recv().await else { break };
             counts[lane as usize] += 1;
-            drop(turn);
+            drop(ticket);
         }
         counts
     }
@@ -205,24 +205,24 @@ mod tests {
 
     #[tokio::test]
     async fn a_live_request_is_next_however_many_wait_before_it() {
-        let turns = Arc::new(Turns::default());
-        let current = turns.take(Lane::Backfill).await;
+        let queues = Arc::new(LaneQueues::default());
+        let current = queues.take(Lane::Backfill).await;
         let backfill: Vec<_> = (0..50)
             .map(|_| {
-                let turns = Arc::clone(&turns);
-                tokio::spawn(async move { drop(turns.take(Lane::Backfill).await) })
+                let queues = Arc::clone(&queues);
+                tokio::spawn(async move { drop(queues.take(Lane::Backfill).await) })
             })
             .collect();
-        while turns.waiting(Lane::Backfill) < 50 {
+        while queues.waiting(Lane::Backfill) < 50 {
             tokio::task::yield_now().await;
         }
-        let live = turns.take(Lane::Interactive);
+        let live = queues.take(Lane::Interactive);
         let mut live = std::pin::pin!(live);
         assert!(futures_now(live.as_mut()).is_none());
         drop(current);
-        let turn = futures_now(live.as_mut());
-        assert!(turn.is_some());
-        drop(turn);
+        let ticket = futures_now(live.as_mut());
+        assert!(ticket.is_some());
+        drop(ticket);
         for waiter in backfill {
             waiter.await.unwrap();
         }
@@ -230,14 +230,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_went_away_does_not_keep_the_turn() {
-        let turns = Arc::new(Turns::default());
-        let current = turns.take(Lane::Poll).await;
+        let queues = Arc::new(LaneQueues::default());
+        let current = queues.take(Lane::Poll).await;
         {
-            let mut given_up = std::pin::pin!(turns.take(Lane::Poll));
+            let mut given_up = std::pin::pin!(queues.take(Lane::Poll));
             assert!(futures_now(given_up.as_mut()).is_none());
         }
         drop(current);
-        drop(turns.take(Lane::Backfill).await);
+        drop(queues.take(Lane::Backfill).await);
     }
 
     /// Polls once.

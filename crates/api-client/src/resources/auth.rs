@@ -14,7 +14,7 @@ use crate::{
     contact,
     error::Error,
     limit::BoxFuture,
-    send::{Answer, Exchange},
+    send::{Answer, Transport},
     token::{Issued, Login, TokenRecord},
     wire::{
         envelope::{self, BodyError},
@@ -29,7 +29,7 @@ const TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
 pub(crate) struct Credential {
     pub(crate) username: String,
     pub(crate) password: SecretString,
-    pub(crate) exchange: Arc<Exchange>,
+    pub(crate) transport: Arc<Transport>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) naive_offset: FixedOffset,
     pub(crate) webhook: Option<WebhookBlock>,
@@ -64,12 +64,12 @@ impl Login for Credential {
 impl Credential {
     async fn log_in(&self) -> Result<Issued, Error> {
         let request = login_request(&self.username, &self.password, self.webhook.as_ref());
-        self.exchange.counters.logins.fetch_add(1, Ordering::Relaxed);
-        let answer = self.exchange.once(&request, None, None).await;
+        self.transport.counters.logins.fetch_add(1, Ordering::Relaxed);
+        let answer = self.transport.once(&request, None, None).await;
         let issued =
             answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
         let issued = issued.map_err(|error| self.named(error));
-        self.exchange.tally.contact(contact::Outcome::of_login(&request, &issued), self.clock.now());
+        self.transport.metrics.contact(contact::Outcome::of_login(&request, &issued), self.clock.now());
         issued
     }
 

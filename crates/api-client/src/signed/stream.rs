@@ -37,7 +37,7 @@ impl Client {
     /// # Errors
     /// [`Error::AddressRefused`], [`Error::AddressExpired`], [`Error::FileRefused`], or one of the way.
     pub async fn open_signed(&self, url: &SignedUrl, rules: &FileRules) -> Result<SignedStream, Error> {
-        open(&self.exchange.http, url, rules).await
+        open(&self.transport.http, url, rules).await
     }
 }
 

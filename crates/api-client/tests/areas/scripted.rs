@@ -11,8 +11,8 @@ use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use espelho_api_client::{
     Client, Http, Settings,
     error::BoxedError,
-    limit::{BoxFuture, NoLedger, Quota},
-    token::{PastLogin, TokenRecord, Vault},
+    limit::{BoxFuture, NoQuotaStore, Quota},
+    token::{PastLogin, TokenRecord, TokenStore},
 };
 use espelho_model::{Clock, clock::Sleep};
 use tokio::{
@@ -43,7 +43,7 @@ impl Clock for SteppingClock {
 /// A vault that always has a token, so that no test begins with a login.
 struct FullVault(TokenRecord);
 
-impl Vault for FullVault {
+impl TokenStore for FullVault {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async { Ok(Some(self.0.clone())) })
     }
@@ -102,7 +102,7 @@ async fn open(base_url: String) -> Client {
     let token =
         TokenRecord { token: "sk_live_0001".into(), expires_at: now + TimeDelta::days(20), obtained_at: now };
     let clock = Arc::new(SteppingClock(Mutex::new(now)));
-    Client::open(settings, clock, Arc::new(FullVault(token)), Arc::new(NoLedger)).await.unwrap()
+    Client::open(settings, clock, Arc::new(FullVault(token)), Arc::new(NoQuotaStore)).await.unwrap()
 }
 
 async fn serve(mut stream: TcpStream, script: Arc<Script>) {

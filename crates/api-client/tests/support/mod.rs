@@ -15,8 +15,8 @@ use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use espelho_api_client::{
     Client, Error, Http, Settings, WebhookBlock,
     error::BoxedError,
-    limit::{BoxFuture, NoLedger, Quota},
-    token::{PastLogin, TokenRecord, Vault, expose},
+    limit::{BoxFuture, NoQuotaStore, Quota},
+    token::{PastLogin, TokenRecord, TokenStore, expose},
 };
 use espelho_model::{Clock, OrderNumber, clock::Sleep};
 use secrecy::SecretString;
@@ -70,7 +70,7 @@ pub(crate) struct Memory {
     pub(crate) loses_secrets: Mutex<bool>,
 }
 
-impl Vault for Memory {
+impl TokenStore for Memory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         Box::pin(async { Ok(self.token.lock().unwrap().clone()) })
     }
@@ -238,7 +238,7 @@ async fn open_with(
         attempts: 4,
         webhook,
     };
-    Client::open(settings, clock.clone(), memory.clone(), Arc::new(NoLedger)).await.unwrap()
+    Client::open(settings, clock.clone(), memory.clone(), Arc::new(NoQuotaStore)).await.unwrap()
 }
 
 impl Bench {

@@ -84,7 +84,7 @@ impl Facts {
         at: DateTime<Utc>,
     ) -> Observations {
         let contacts: HashMap<StoreKey, (Contact, Option<i64>)> = live
-            .tallies
+            .store_metrics
             .all()
             .into_iter()
             .map(|(key, counted)| (key, (counted.contact, counted.ahead_seconds)))
@@ -273,7 +273,7 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
 fn add_contact(seen: &mut StoreSeen, shown: &ShownStore, contact: &Contact, ahead: Option<i64>) {
     seen.answered_at = contact.answered_at;
     seen.ahead_seconds = ahead;
-    seen.contact = contact.exchange().and_then(|trouble| {
+    seen.contact = contact.transport().and_then(|trouble| {
         let kind = match trouble.kind {
             TroubleKind::Unreachable => ContactKind::Unreachable,
             TroubleKind::Errors => ContactKind::Errors,

@@ -219,7 +219,7 @@ async fn push_one(shared: &Shared, config: &StoreConfig, mut telling: Telling) -
         Ok(())
     };
     let pushed = pushed.await;
-    let _ = context.client.gate().settle().await;
+    let _ = context.client.limiter().settle().await;
     give_back(config, context.lease).await;
     pushed
 }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use chrono::{DateTime, Utc};
-use espelho_api_client::{limit::Lane, tally::Timings};
+use espelho_api_client::{client_metrics::Timings, limit::Lane};
 use espelho_model::{StoreKey, watch::Watch};
 use espelho_store::{Store, WantedCounts};
 use espelho_sync_engine::plan::alarms::State as Verdict;
@@ -26,7 +26,7 @@ pub(super) async fn metrics(state: &State) -> String {
     let told = super::in_time(&state.clock, async move { from_database(&asking).await }).await;
     text.push_str(&told.unwrap_or_default());
     lanes(&mut text, &state.watch);
-    traffic::write(&mut text, &state.tallies.all(), &state.timings.each_ref().map(Timings::timed));
+    traffic::write(&mut text, &state.store_metrics.all(), &state.timings.each_ref().map(Timings::timed));
     database_errors(&mut text);
     disk(&mut text, &state.store);
     process(&mut text, state.camera.live.started_at);
@@ -127,20 +127,20 @@ fn doubtful<'s>(
 fn budgets(text: &mut String, state: &State) {
     let camera = &state.camera;
     let shown = camera.shown.get();
-    let gates = shown
+    let limiters = shown
         .iter()
-        .filter_map(|store| Some((&store.key, store.per_minute, camera.live.gates.of(&store.key)?)));
-    let gates: Vec<_> = gates.collect();
+        .filter_map(|store| Some((&store.key, store.per_minute, camera.live.limiters.of(&store.key)?)));
+    let limiters: Vec<_> = limiters.collect();
     head(text, "espelho_ratelimit_remaining", "gauge");
-    for (store, rate, gate) in &gates {
-        let remaining = rate.saturating_sub(gate.held());
+    for (store, rate, limiter) in &limiters {
+        let remaining = rate.saturating_sub(limiter.held());
         line(text, "espelho_ratelimit_remaining", &[("store", store.as_str())], remaining.into());
     }
     head(text, "espelho_ratelimit_waiting", "gauge");
-    for (store, _, gate) in &gates {
+    for (store, _, limiter) in &limiters {
         for lane in Lane::ALL {
             let labels = [("store", store.as_str()), ("lane", lane.name())];
-            line(text, "espelho_ratelimit_waiting", &labels, gate.waiting(lane) as f64);
+            line(text, "espelho_ratelimit_waiting", &labels, limiter.waiting(lane) as f64);
         }
     }
 }

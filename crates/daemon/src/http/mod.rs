@@ -22,7 +22,7 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
-use espelho_api_client::tally::Timings;
+use espelho_api_client::client_metrics::Timings;
 use espelho_model::{Clock, text::Locale, watch::Watch};
 use espelho_store::Store;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     alarms::Board,
     context::Shared,
-    counted::Tallies,
+    counted::StoreMetrics,
     handover::Desk,
     health::Health,
     panics,
@@ -51,7 +51,7 @@ pub(crate) struct State {
     camera: Arc<camera::Camera>,
     watch: Arc<Watch>,
     listen: SocketAddr,
-    tallies: Arc<Tallies>,
+    store_metrics: Arc<StoreMetrics>,
     timings: [Timings; 2],
 }
 
@@ -76,7 +76,7 @@ impl State {
             camera: Arc::new(camera),
             watch: Arc::clone(&shared.watch),
             listen,
-            tallies: Arc::clone(&shared.tallies),
+            store_metrics: Arc::clone(&shared.store_metrics),
             timings: shared.timings(),
         }
     }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use espelho_api_client::{
+    client_metrics::{BUCKETS, Counted, Histogram, LoginCount, Outcome, Route, Timed},
     limit::Lane,
-    tally::{BUCKETS, Counted, Histogram, LoginCount, Outcome, Route, Timed},
 };
 use espelho_model::StoreKey;
 

@@ -6,29 +6,29 @@ use std::{
 };
 
 use chrono::{DateTime, Utc};
-use espelho_api_client::limit::{Gate, Lane};
+use espelho_api_client::limit::{Lane, RateLimiter};
 use espelho_model::StoreKey;
 use espelho_store::Store;
 
 use super::{Budget, ServiceState, StorePicture, SweepPlan};
 use crate::{
-    counted::Tallies,
+    counted::StoreMetrics,
     health::{Health, StoreHealth},
 };
 
 /// The budgets of the stores that this process works on. A store that is given back takes its budget along.
 #[derive(Default)]
-pub(crate) struct Gates(Mutex<BTreeMap<StoreKey, Weak<Gate>>>);
+pub(crate) struct RateLimiters(Mutex<BTreeMap<StoreKey, Weak<RateLimiter>>>);
 
-impl Gates {
+impl RateLimiters {
     /// Notes the budget of a store that was taken.
-    pub(crate) fn note(&self, store: &StoreKey, gate: &Arc<Gate>) {
-        let mut gates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        gates.insert(store.clone(), Arc::downgrade(gate));
+    pub(crate) fn note(&self, store: &StoreKey, limiter: &Arc<RateLimiter>) {
+        let mut limiters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        limiters.insert(store.clone(), Arc::downgrade(limiter));
     }
 
     /// The budget of a store.
-    pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<Gate>> {
+    pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<RateLimiter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(store)?.upgrade()
     }
 }
@@ -68,8 +68,8 @@ impl ShownStores {
 #[derive(Clone)]
 pub(crate) struct Live {
     pub health: Arc<Health>,
-    pub gates: Arc<Gates>,
-    pub tallies: Arc<Tallies>,
+    pub limiters: Arc<RateLimiters>,
+    pub store_metrics: Arc<StoreMetrics>,
     /// The disk of the database is looked at through it.
     pub store: Store,
     pub started_at: DateTime<Utc>,
@@ -95,10 +95,10 @@ impl Live {
         if let Some(health) = health {
             (picture.ours, picture.unverified) = (Some(health.is_held()), health.unverified);
         }
-        picture.answered_at = self.tallies.contact(store).and_then(|contact| contact.answered_at);
-        picture.budget = self.gates.of(store).map(|gate| {
-            let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), gate.waiting(lane)));
-            Budget { per_minute, held: gate.held(), waiting: waiting.into() }
+        picture.answered_at = self.store_metrics.contact(store).and_then(|contact| contact.answered_at);
+        picture.budget = self.limiters.of(store).map(|limiter| {
+            let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), limiter.waiting(lane)));
+            Budget { per_minute, held: limiter.held(), waiting: waiting.into() }
         });
     }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
 pub(crate) use html::{RENEWS, page, unknown};
-pub(crate) use live::{Gates, Live, ShownStore, ShownStores};
+pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores};
 pub(crate) use sweeps::{SweepPlan, periods as sweep_periods};
 pub(crate) use text::{Look, show};
 

@@ -21,8 +21,8 @@ use super::{
 use crate::{
     Error, Store, attach,
     connect::{beside, file_of, migrate},
-    migrations::{SQLITE, SQLITE_INBOX},
     lease::lock_beside,
+    migrations::{SQLITE, SQLITE_INBOX},
     permissions::{create_private, folder_of, give_to_owner_of},
     soundness,
 };

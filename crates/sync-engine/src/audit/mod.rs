@@ -175,7 +175,7 @@ pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) ->
         differing: r.differing,
     });
     let mut problem = note_audits(context, records.collect()).await.err();
-    if let Err(error) = context.client.gate().settle().await {
+    if let Err(error) = context.client.limiter().settle().await {
         problem = Some(Problem::from_api(&error));
     }
     let requests = context.client.stats().requests - before.requests;

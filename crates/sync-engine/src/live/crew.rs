@@ -278,7 +278,7 @@ impl Live<'_> {
             self.known().mirrored = true;
         }
         let has_failed = report.problems().any(|problem| problem.trouble == Trouble::Failure);
-        self.known().is_cut_short = has_failed && self.context.client.tally().is_lost();
+        self.known().is_cut_short = has_failed && self.context.client.metrics().is_lost();
         report.problems().find(|problem| ends_all(problem)).map_or(Ok(()), |problem| Err(problem.clone()))
     }
 }

@@ -30,12 +30,12 @@ impl Live<'_> {
         while !self.is_stopping() {
             let waiting = watch::idle();
             tokio::select! {
-                () = self.context.client.tally().lost() => (),
+                () = self.context.client.metrics().lost() => (),
                 () = self.context.clock.sleep(TICK) => (),
                 () = self.context.stop.cancelled() => return Ok(()),
             }
             drop(waiting);
-            match self.context.client.tally().is_lost() {
+            match self.context.client.metrics().is_lost() {
                 true => Box::pin(self.probe_until_found()).await,
                 false => {
                     Box::pin(self.probe_silence()).await;
@@ -48,8 +48,8 @@ impl Live<'_> {
 
     /// Asks where nobody else has for a while.
     async fn probe_silence(&self) {
-        let answered = self.context.client.tally().answered_at();
-        let per_minute = self.context.client.gate().per_minute();
+        let answered = self.context.client.metrics().answered_at();
+        let per_minute = self.context.client.limiter().per_minute();
         // An answer of the future was dated before the clock was set back.
         let age = |then: DateTime<Utc>| (self.context.clock.now() - then).abs();
         if answered.is_some_and(|then| age(then) >= proves(per_minute)) {
@@ -61,14 +61,14 @@ impl Live<'_> {
     /// Asks again what was refused for lack of an ability. Where one is there that `lacked` names, whoever has found it, what
     /// failed without it is tried again.
     async fn probe_abilities(&self, lacked: &mut Vec<String>) {
-        let tally = self.context.client.tally();
+        let metrics = self.context.client.metrics();
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
-        let before = self.context.clock.now() - proves(client.gate().per_minute());
+        let before = self.context.clock.now() - proves(client.limiter().per_minute());
         tokio::select! {
             () = client.repeat_refused_read(before) => (),
             () = self.context.stop.cancelled() => return,
         }
-        let missing = tally.missing_abilities();
+        let missing = metrics.missing_abilities();
         if lacked.iter().any(|ability| !missing.contains(ability)) {
             self.retry_what_failed();
             self.reread_failures().await;
@@ -85,14 +85,14 @@ impl Live<'_> {
     }
 
     async fn probe_until_found(&self) {
-        let (clock, tally) = (&self.context.clock, self.context.client.tally());
+        let (clock, metrics) = (&self.context.clock, self.context.client.metrics());
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
         loop {
             tokio::select! {
-                () = clock.sleep(EVERY.max(least_interval(client.gate().per_minute()))) => (),
+                () = clock.sleep(EVERY.max(least_interval(client.limiter().per_minute()))) => (),
                 () = self.context.stop.cancelled() => return,
             }
-            if !tally.is_lost() {
+            if !metrics.is_lost() {
                 break;
             }
             self.ask_for_session(&client).await;

@@ -111,7 +111,7 @@ impl Live<'_> {
         for run in runs {
             self.boxed_note_failure(run, problem).await?;
         }
-        if times >= SHOWN_AFTER && !self.context.client.tally().is_lost() {
+        if times >= SHOWN_AFTER && !self.context.client.metrics().is_lost() {
             self.boxed_note_unreadable(entity, problem).await;
             self.note_read(entity).await?;
         }
@@ -133,10 +133,10 @@ impl Live<'_> {
 
     /// A run that had nothing to read, and perhaps nothing to list, is proved by the marketplace's last useful answer.
     async fn note_success(&self, run: Run) -> Result<(), Problem> {
-        let tally = self.context.client.tally();
+        let metrics = self.context.client.metrics();
         let at = match run.has_queued {
             true => Some(self.context.clock.now()),
-            false => tally.answered_at().filter(|_| !tally.is_lost()),
+            false => metrics.answered_at().filter(|_| !metrics.is_lost()),
         };
         match at {
             Some(at) => self.note_look(run, Some(at), None).await,

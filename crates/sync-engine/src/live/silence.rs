@@ -32,7 +32,7 @@ impl Live<'_> {
 
     /// Asks for a test delivery where one is due, and says what is proved; whether there is still something to settle.
     async fn settle_suspicion(&self) -> bool {
-        if !self.options.receives || self.context.client.tally().is_lost() {
+        if !self.options.receives || self.context.client.metrics().is_lost() {
             return self.options.receives;
         }
         let silence = silence(&self.webhook_watch(), self.context.clock.now());

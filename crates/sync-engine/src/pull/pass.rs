@@ -384,8 +384,8 @@ pub(super) fn concerns_all(error: &ApiError) -> bool {
         || matches!(
             error,
             ApiError::Unreachable { .. }
-                | ApiError::Vault { .. }
-                | ApiError::Ledger { .. }
+                | ApiError::TokenStore { .. }
+                | ApiError::QuotaStore { .. }
                 | ApiError::Setup(_)
                 | ApiError::LoginFailed { .. }
                 | ApiError::Refused { status: 429, .. }

@@ -247,7 +247,7 @@ impl Pusher<'_> {
 
     /// Whether the marketplace has answered nothing for a while: a single thing that it cannot answer is none.
     fn is_outage(&self) -> bool {
-        let lost_since = self.context.client.tally().lost_since();
+        let lost_since = self.context.client.metrics().lost_since();
         lost_since
             .is_some_and(|since| (self.context.clock.now() - since).to_std().is_ok_and(|ago| ago >= OUTAGE))
     }

@@ -41,11 +41,11 @@ impl Client {
 
     /// Words that the document does not list are kept as they are, and counted.
     fn note_unknown_words(&self, order: &Order) {
-        let tally = &self.exchange.tally;
-        tally.value("order.status", order.status.as_deref(), &STATUSES);
-        tally.value("order.workflow_type", order.workflow_type.as_deref(), &WORKFLOW_TYPES);
+        let metrics = &self.transport.metrics;
+        metrics.value("order.status", order.status.as_deref(), &STATUSES);
+        metrics.value("order.workflow_type", order.workflow_type.as_deref(), &WORKFLOW_TYPES);
         for item in &order.items {
-            tally.value("order_item.stock_status", item.stock_status.as_deref(), &STOCK_STATUSES);
+            metrics.value("order_item.stock_status", item.stock_status.as_deref(), &STOCK_STATUSES);
         }
     }
 }

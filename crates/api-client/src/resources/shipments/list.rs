@@ -32,12 +32,12 @@ impl Client {
     /// As every call; see [`Error`].
     pub async fn order_shipments(&self, number: &OrderNumber) -> Result<Read<Vec<Shipment>>, Error> {
         let read = self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await?;
-        let tally = &self.exchange.tally;
+        let metrics = &self.transport.metrics;
         for shipment in &read.value {
-            tally.value("shipment.status", shipment.status.as_deref(), &SHIPMENT_STATUSES);
-            tally.value("shipment.type", shipment.shipment_type.as_deref(), &SHIPMENT_TYPES);
+            metrics.value("shipment.status", shipment.status.as_deref(), &SHIPMENT_STATUSES);
+            metrics.value("shipment.type", shipment.shipment_type.as_deref(), &SHIPMENT_TYPES);
             for label in &shipment.labels {
-                tally.value("label.status", label.status.as_deref(), &LABEL_STATUSES);
+                metrics.value("label.status", label.status.as_deref(), &LABEL_STATUSES);
             }
         }
         Ok(read)

@@ -55,7 +55,7 @@ impl Access {
 
     /// Whether a login of doctor's went well, which proves the password.
     pub(super) fn has_logged_in(&self) -> bool {
-        let logins = self.client().map(|client| client.tally().counted().logins);
+        let logins = self.client().map(|client| client.metrics().counted().logins);
         logins.is_some_and(|[first, renewal, forced, _foreign]| first + renewal + forced > 0)
     }
 
@@ -73,7 +73,7 @@ impl Access {
             () = clock.sleep(LOGIN_ENDS) => {}
         }
         // The lease ends with the process in any case, and a budget that is not written down counts as spent.
-        let _ = context.client.gate().settle().await;
+        let _ = context.client.limiter().settle().await;
         let _ = context.lease.release().await;
     }
 }

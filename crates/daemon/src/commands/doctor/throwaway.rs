@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::{
     Client, Error, Settings,
     error::BoxedError,
-    limit::{BoxFuture, NoLedger, Quota},
-    token::{PastLogin, TokenRecord, Vault},
+    limit::{BoxFuture, NoQuotaStore, Quota},
+    token::{PastLogin, TokenRecord, TokenStore},
 };
 
 use super::facts::StoreFacts;
@@ -16,7 +16,7 @@ use super::facts::StoreFacts;
 #[derive(Default)]
 struct Memory(Mutex<Option<TokenRecord>>);
 
-impl Vault for Memory {
+impl TokenStore for Memory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
         let token = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         Box::pin(std::future::ready(Ok(token)))
@@ -49,6 +49,6 @@ pub(super) async fn client(store: &StoreFacts<'_>) -> Result<Client, Error> {
         attempts: 1,
         webhook: None,
     };
-    Client::open(settings, Arc::clone(&store.all.clock), Arc::new(Memory::default()), Arc::new(NoLedger))
+    Client::open(settings, Arc::clone(&store.all.clock), Arc::new(Memory::default()), Arc::new(NoQuotaStore))
         .await
 }

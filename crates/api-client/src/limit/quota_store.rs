@@ -22,7 +22,7 @@ pub struct Spent {
 }
 
 /// Durable memory of what was spent.
-pub trait Ledger: Send + Sync {
+pub trait QuotaStore: Send + Sync {
     /// The blocks that were written and not yet pruned.
     fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>>;
     /// Writes these blocks (new ones, or known ones with what became of them) and forgets those that were
@@ -32,9 +32,9 @@ pub trait Ledger: Send + Sync {
 
 /// No memory: for a server that does not count, and for tests.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct NoLedger;
+pub struct NoQuotaStore;
 
-impl Ledger for NoLedger {
+impl QuotaStore for NoQuotaStore {
     fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
         Box::pin(async { Ok(Vec::new()) })
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::tally::Tally;
+use crate::client_metrics::ClientMetrics;
 
 /// Answers above this size are not looked at.
 const LARGEST: usize = 1 << 20;
@@ -169,7 +169,7 @@ pub(crate) fn knows(route: &str) -> bool {
 }
 
 /// Holds an answer against the fields of its route.
-pub(crate) fn look(tally: &Tally, route: &'static str, body: &[u8]) {
+pub(crate) fn look(metrics: &ClientMetrics, route: &'static str, body: &[u8]) {
     let Some(shape) = SHAPES.iter().find(|shape| shape.route == route) else { return };
     if body.len() > LARGEST {
         return;
@@ -190,7 +190,7 @@ pub(crate) fn look(tally: &Tally, route: &'static str, body: &[u8]) {
     if !unknown.is_empty() || !missing.is_empty() {
         tracing::warn!(route, ?unknown, ?missing, "the shape of an answer is not the document's");
         let missing: Vec<&str> = missing.into_iter().collect();
-        tally.drift(route, unknown.into_iter().collect(), &missing);
+        metrics.drift(route, unknown.into_iter().collect(), &missing);
     }
 }
 
@@ -225,9 +225,9 @@ mod tests {
     use super::*;
 
     fn drift(route: &'static str, body: &Value) -> Option<(u64, u64, Vec<String>)> {
-        let tally = Tally::default();
-        look(&tally, route, body.to_string().as_bytes());
-        let drift = tally.counted().drift.remove(route)?;
+        let metrics = ClientMetrics::default();
+        look(&metrics, route, body.to_string().as_bytes());
+        let drift = metrics.counted().drift.remove(route)?;
         Some((drift.unknown, drift.missing, drift.names))
     }
 

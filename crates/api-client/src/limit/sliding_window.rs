@@ -7,14 +7,14 @@ const STEP: Duration = Duration::from_millis(100);
 
 /// The slots of one store.
 #[derive(Debug, Default)]
-pub(crate) struct Slots {
+pub(crate) struct SlidingWindow {
     in_flight: u32,
     cooling: u32,
     /// (step in which they are released, how many), in time order.
     releases: VecDeque<(u64, u32)>,
 }
 
-impl Slots {
+impl SlidingWindow {
     /// Slots that are not free at `now`.
     pub(crate) fn held(&mut self, now: Duration) -> u32 {
         while let Some(&(step, count)) = self.releases.front() {
@@ -73,24 +73,24 @@ mod tests {
 
     #[test]
     fn a_slot_is_held_from_taking_it_until_its_release_and_not_a_step_longer_than_one() {
-        let mut slots = Slots::default();
-        slots.take();
-        assert_eq!((slots.held(Duration::from_secs(999)), slots.next_release()), (1, None));
-        slots.release_at(Duration::from_millis(60_050));
-        assert_eq!(slots.held(Duration::from_millis(60_099)), 1);
-        assert_eq!(slots.next_release(), Some(Duration::from_millis(60_100)));
-        assert_eq!(slots.held(Duration::from_millis(60_100)), 0);
+        let mut window = SlidingWindow::default();
+        window.take();
+        assert_eq!((window.held(Duration::from_secs(999)), window.next_release()), (1, None));
+        window.release_at(Duration::from_millis(60_050));
+        assert_eq!(window.held(Duration::from_millis(60_099)), 1);
+        assert_eq!(window.next_release(), Some(Duration::from_millis(60_100)));
+        assert_eq!(window.held(Duration::from_millis(60_100)), 0);
     }
 
     proptest! {
         #[test]
         fn no_slot_is_ever_released_early(releases in prop::collection::vec(0u64..200_000, 1..60), now in 0u64..210_000) {
-            let mut slots = Slots::default();
+            let mut window = SlidingWindow::default();
             for &at in &releases {
-                slots.hold(1, Duration::from_millis(at));
+                window.hold(1, Duration::from_millis(at));
             }
             let still_due = releases.iter().filter(|&&at| at > now).count();
-            let held = slots.held(Duration::from_millis(now)) as usize;
+            let held = window.held(Duration::from_millis(now)) as usize;
             let due_within_a_step = releases.iter().filter(|&&at| at + 100 > now).count();
             prop_assert!(held >= still_due, "{held} < {still_due}");
             prop_assert!(held <= due_within_a_step, "{held} > {due_within_a_step}");

@@ -145,7 +145,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
 /// Counts for one store.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct ClientMetrics {
     counted: Mutex<Counted>,
     /// When the shape of a route's answers was last looked at.
     looked: Mutex<BTreeMap<&'static str, Duration>>,
@@ -153,7 +153,7 @@ pub struct Tally {
     lost: Notify,
 }
 
-impl Tally {
+impl ClientMetrics {
     /// What was counted so far.
     pub fn counted(&self) -> Counted {
         self.lock().clone()
@@ -218,7 +218,7 @@ impl Tally {
 
     /// Since when exchanges have failed without a useful answer.
     pub fn lost_since(&self) -> Option<DateTime<Utc>> {
-        self.lock().contact.exchange().map(|trouble| trouble.since)
+        self.lock().contact.transport().map(|trouble| trouble.since)
     }
 
     /// The abilities that the token lacks and calls have needed, sorted.
@@ -345,22 +345,22 @@ mod tests {
     // withstands: F070
     #[test]
     fn only_values_that_the_document_does_not_list_are_counted() {
-        let tally = Tally::default();
+        let metrics = ClientMetrics::default();
         for value in [Some("paid"), None, Some("exploded"), Some("exploded")] {
-            tally.value("order.status", value, &["paid"]);
+            metrics.value("order.status", value, &["paid"]);
         }
-        assert_eq!(tally.counted().unknown_values, BTreeMap::from([("order.status", 2)]));
+        assert_eq!(metrics.counted().unknown_values, BTreeMap::from([("order.status", 2)]));
     }
 
     #[test]
     fn a_new_client_goes_on_counting_where_the_one_before_it_ended() {
-        let (first, second) = (Tally::default(), Tally::default());
-        for tally in [&first, &second] {
-            tally.login(LoginCount::Renewal);
-            tally.request(&ApiRequest::get("/r", &[]), &Ok(()));
-            tally.request(&ApiRequest::get("/r", &[]), &Err::<(), _>(Error::Setup("x".into())));
-            tally.value("f", Some("x"), &[]);
-            tally.drift("/r", vec!["new".into()], &["old"]);
+        let (first, second) = (ClientMetrics::default(), ClientMetrics::default());
+        for metrics in [&first, &second] {
+            metrics.login(LoginCount::Renewal);
+            metrics.request(&ApiRequest::get("/r", &[]), &Ok(()));
+            metrics.request(&ApiRequest::get("/r", &[]), &Err::<(), _>(Error::Setup("x".into())));
+            metrics.value("f", Some("x"), &[]);
+            metrics.drift("/r", vec!["new".into()], &["old"]);
         }
         let (at, failed) =
             (DateTime::UNIX_EPOCH, contact::Outcome::Failed(TroubleKind::Errors, String::new()));

@@ -8,14 +8,16 @@ use std::{
 
 use chrono::TimeDelta;
 use espelho_model::{Clock, watch};
-use governor::{RateLimiter, clock::Clock as _, nanos::Nanos, state::InMemoryState, state::NotKeyed};
+use governor::{
+    RateLimiter as GovernorLimiter, clock::Clock as _, nanos::Nanos, state::InMemoryState, state::NotKeyed,
+};
 use tokio::sync::Notify;
 
 use super::{
-    lane::{Lane, Turn, Turns},
-    ledger::{Ledger, Spent},
+    lane::{Lane, LaneQueues, QueueTicket},
+    quota_store::{QuotaStore, Spent},
     routes::Routes,
-    slots::Slots,
+    sliding_window::SlidingWindow,
 };
 use crate::error::Error;
 
@@ -26,7 +28,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 const RESERVE_CHECK: Duration = Duration::from_millis(200);
 
 /// Whether a request may have a slot, or how long to wait before looking again.
-enum Look {
+enum Admission {
     Free,
     /// No slot for anybody.
     Full(Duration),
@@ -63,18 +65,18 @@ impl governor::clock::Clock for PaceClock {
     }
 }
 
-type Pace = RateLimiter<NotKeyed, InMemoryState, PaceClock, governor::middleware::NoOpMiddleware<Nanos>>;
+type Pace = GovernorLimiter<NotKeyed, InMemoryState, PaceClock, governor::middleware::NoOpMiddleware<Nanos>>;
 
 /// The budget of one store's token. Shared by everything that calls the API for that store.
-pub struct Gate {
+pub struct RateLimiter {
     quota: Quota,
     clock: Arc<dyn Clock>,
     pace_clock: PaceClock,
     pace: Pace,
     /// The even pace of what is not live.
     even_pace: Pace,
-    ledger: Arc<dyn Ledger>,
-    turns: Arc<Turns>,
+    quota_store: Arc<dyn QuotaStore>,
+    queues: Arc<LaneQueues>,
     freed: Notify,
     /// Routes with a limit of their own.
     routes: Mutex<Routes>,
@@ -82,7 +84,7 @@ pub struct Gate {
 }
 
 struct State {
-    slots: Slots,
+    window: SlidingWindow,
     /// Nobody passes before this (monotonic): the server said so.
     paused_until: Duration,
     /// What others spend of the same token, as the server's own count shows it.
@@ -110,12 +112,12 @@ struct Block {
 /// The right to send one request. Tell it when the response is there; dropping it counts as "sent, and
 /// nothing is known".
 pub struct Permit {
-    gate: Arc<Gate>,
+    limiter: Arc<RateLimiter>,
     block: i64,
     settled: bool,
 }
 
-impl Gate {
+impl RateLimiter {
     /// Opens the gate with what the ledger remembers already held.
     ///
     /// # Errors
@@ -123,14 +125,15 @@ impl Gate {
     pub async fn open(
         quota: Quota,
         clock: Arc<dyn Clock>,
-        ledger: Arc<dyn Ledger>,
+        quota_store: Arc<dyn QuotaStore>,
     ) -> Result<Arc<Self>, Error> {
-        let remembered = ledger.load().await.map_err(|source| Error::Ledger { action: "read", source })?;
+        let remembered =
+            quota_store.load().await.map_err(|source| Error::QuotaStore { action: "read", source })?;
         let pace_clock = PaceClock(Arc::clone(&clock));
         let per_minute = governor::Quota::per_minute(quota.per_minute);
         let one_second = NonZeroU32::new(quota.per_minute.get() / 60).unwrap_or(NonZeroU32::MIN);
         let mut state = State {
-            slots: Slots::default(),
+            window: SlidingWindow::default(),
             paused_until: Duration::ZERO,
             foreign: 0.0,
             server_limit: None,
@@ -145,18 +148,21 @@ impl Gate {
             // A wall clock that was set back must not hold the budget for years.
             let left =
                 spent.free_at.map_or(WINDOW, |at| (at - wall).to_std().unwrap_or_default().min(WINDOW * 2));
-            state.slots.hold(spent.requests, now + left);
+            state.window.hold(spent.requests, now + left);
             let free_at = wall + TimeDelta::from_std(left).unwrap_or_default();
             state.closed.push(Spent { free_at: Some(free_at), ..spent });
         }
         Ok(Arc::new(Self {
             quota,
-            pace: RateLimiter::direct_with_clock(per_minute.allow_burst(quota.burst), pace_clock.clone()),
-            even_pace: RateLimiter::direct_with_clock(per_minute.allow_burst(one_second), pace_clock.clone()),
+            pace: GovernorLimiter::direct_with_clock(per_minute.allow_burst(quota.burst), pace_clock.clone()),
+            even_pace: GovernorLimiter::direct_with_clock(
+                per_minute.allow_burst(one_second),
+                pace_clock.clone(),
+            ),
             pace_clock,
             clock,
-            ledger,
-            turns: Arc::default(),
+            quota_store,
+            queues: Arc::default(),
             freed: Notify::new(),
             routes: Mutex::new(Routes::new(quota.per_minute.get())),
             state: Mutex::new(state),
@@ -171,19 +177,19 @@ impl Gate {
         if !lane.is_live() {
             self.keep_pace(&self.even_pace).await;
         }
-        let _turn = self.take_turn(lane).await;
+        let _ticket = self.take_ticket(lane).await;
         self.keep_pace(&self.pace).await;
-        self.cover_by_ledger().await?;
+        self.cover_by_quota_store().await?;
         let mut state = self.state();
-        state.slots.take();
+        state.window.take();
         state.block.left -= 1;
         state.block.issued += 1;
         state.block.in_flight += 1;
-        Ok(Permit { gate: Arc::clone(self), block: state.block.id, settled: false })
+        Ok(Permit { limiter: Arc::clone(self), block: state.block.id, settled: false })
     }
 
     /// Waits until one more request of a route may be sent, where the server holds that route to less than the token.
-    /// Before [`Gate::acquire`], so that it takes no place in a queue that others stand in.
+    /// Before [`RateLimiter::acquire`], so that it takes no place in a queue that others stand in.
     pub async fn keep_route_pace(&self, route: &'static str) {
         loop {
             let wait = self.routes().take(route, self.clock.monotonic());
@@ -194,20 +200,20 @@ impl Gate {
     }
 
     /// Waits until a request of a lane is next and there is a slot for it.
-    async fn take_turn(&self, lane: Lane) -> Turn {
+    async fn take_ticket(&self, lane: Lane) -> QueueTicket {
         loop {
             let waiting = watch::idle();
-            let turn = self.turns.take(lane).await;
+            let ticket = self.queues.take(lane).await;
             drop(waiting);
             loop {
-                let (wait, reserved) = match self.look(lane) {
-                    Look::Free => return turn,
-                    Look::Full(wait) => (wait, false),
-                    Look::Reserved(wait) => (wait, true),
+                let (wait, reserved) = match self.admission(lane) {
+                    Admission::Free => return ticket,
+                    Admission::Full(wait) => (wait, false),
+                    Admission::Reserved(wait) => (wait, true),
                 };
                 if reserved {
                     // There are slots, but for others: they must not stand in the queue behind this one.
-                    drop(turn);
+                    drop(ticket);
                     self.clock.sleep(wait).await;
                     break;
                 }
@@ -232,13 +238,13 @@ impl Gate {
 
     /// How many requests of a lane wait, for status and metrics.
     pub fn waiting(&self, lane: Lane) -> usize {
-        self.turns.waiting(lane)
+        self.queues.waiting(lane)
     }
 
     /// Slots that are held now, for status and tests.
     pub fn held(&self) -> u32 {
         let now = self.clock.monotonic();
-        self.state().slots.held(now)
+        self.state().window.held(now)
     }
 
     /// The server answered 429 to a request of a route, and says how many requests the token has left. Where it has some, or
@@ -250,7 +256,7 @@ impl Gate {
             Some(remaining) => remaining > 0,
             None => {
                 let mut state = self.state();
-                state.slots.held(now) * 2 < self.capacity(&state)
+                state.window.held(now) * 2 < self.capacity(&state)
             }
         };
         if !is_routes_own {
@@ -277,7 +283,7 @@ impl Gate {
     /// # Errors
     /// When the ledger cannot be written.
     pub async fn settle(&self) -> Result<(), Error> {
-        let _turn = self.turns.take(Lane::Interactive).await;
+        let _ticket = self.queues.take(Lane::Interactive).await;
         let blocks = {
             let mut state = self.state();
             let current = state.block;
@@ -288,19 +294,19 @@ impl Gate {
     }
 
     /// Whether a request of a lane may have a slot now.
-    fn look(&self, lane: Lane) -> Look {
+    fn admission(&self, lane: Lane) -> Admission {
         let now = self.clock.monotonic();
         let mut state = self.state();
         if state.paused_until > now {
-            return Look::Full(state.paused_until - now);
+            return Admission::Full(state.paused_until - now);
         }
-        let free = self.capacity(&state).saturating_sub(state.slots.held(now));
-        let release = state.slots.next_release().map_or(WINDOW, |at| at.saturating_sub(now));
+        let free = self.capacity(&state).saturating_sub(state.window.held(now));
+        let release = state.window.next_release().map_or(WINDOW, |at| at.saturating_sub(now));
         let soon = release.max(Duration::from_millis(1));
         match free {
-            0 => Look::Full(soon),
-            _ if lane.is_live() || free > self.reserve(release) => Look::Free,
-            _ => Look::Reserved(soon.min(RESERVE_CHECK)),
+            0 => Admission::Full(soon),
+            _ if lane.is_live() || free > self.reserve(release) => Admission::Free,
+            _ => Admission::Reserved(soon.min(RESERVE_CHECK)),
         }
     }
 
@@ -324,7 +330,7 @@ impl Gate {
     }
 
     /// Makes sure that the ledger covers one more request.
-    async fn cover_by_ledger(&self) -> Result<(), Error> {
+    async fn cover_by_quota_store(&self) -> Result<(), Error> {
         if self.state().block.left > 0 {
             return Ok(());
         }
@@ -364,17 +370,17 @@ impl Gate {
     }
 
     async fn keep(&self, blocks: Vec<Spent>) -> Result<(), Error> {
-        let kept = self.ledger.keep(blocks, self.clock.now()).await;
-        kept.map_err(|source| Error::Ledger { action: "written", source })
+        let kept = self.quota_store.keep(blocks, self.clock.now()).await;
+        kept.map_err(|source| Error::QuotaStore { action: "written", source })
     }
 
     fn finish(&self, block: i64, sent: bool) {
         let free_at = self.clock.monotonic() + WINDOW;
         let mut state = self.state();
         if sent {
-            state.slots.release_at(free_at);
+            state.window.release_at(free_at);
         } else {
-            state.slots.put_back();
+            state.window.put_back();
         }
         self.note_in_block(&mut state, block, free_at);
         drop(state);
@@ -408,7 +414,7 @@ impl Gate {
         let (Some(limit), Some(remaining)) = (limit, remaining) else { return };
         let counted = f64::from(limit.saturating_sub(remaining));
         // We hold every slot at least as long as the server counts it, so a larger count is not ours.
-        let others = (counted - f64::from(state.slots.held(now))).max(0.0);
+        let others = (counted - f64::from(state.window.held(now))).max(0.0);
         let step = if others > state.foreign { 1.0 } else { 1.0 / 16.0 };
         state.foreign += (others - state.foreign) * step;
     }
@@ -425,15 +431,15 @@ impl Gate {
 impl Permit {
     /// The response arrived; its rate headers are heard.
     pub fn answered(mut self, limit: Option<u32>, remaining: Option<u32>) {
-        self.gate.learn(limit, remaining);
+        self.limiter.learn(limit, remaining);
         self.settled = true;
-        self.gate.finish(self.block, true);
+        self.limiter.finish(self.block, true);
     }
 
     /// The response to a request of a route arrived; its rate headers are heard, and that the route is served.
     pub fn served(self, route: &'static str, limit: Option<u32>, remaining: Option<u32>) {
-        let now = self.gate.clock.monotonic();
-        self.gate.routes().accepted(route, now);
+        let now = self.limiter.clock.monotonic();
+        self.limiter.routes().accepted(route, now);
         self.answered(limit, remaining);
     }
 
@@ -445,25 +451,25 @@ impl Permit {
         (limit, remaining): (Option<u32>, Option<u32>),
         wait: Duration,
     ) {
-        let gate = Arc::clone(&self.gate);
+        let limiter = Arc::clone(&self.limiter);
         self.answered(limit, remaining);
         match route {
-            Some(route) => gate.refused(route, remaining, wait),
-            None => gate.pause(wait),
+            Some(route) => limiter.refused(route, remaining, wait),
+            None => limiter.pause(wait),
         }
     }
 
     /// Nothing was sent: no connection came about.
     pub fn unused(mut self) {
         self.settled = true;
-        self.gate.finish(self.block, false);
+        self.limiter.finish(self.block, false);
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
         if !self.settled {
-            self.gate.finish(self.block, true);
+            self.limiter.finish(self.block, true);
         }
     }
 }
