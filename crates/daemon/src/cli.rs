@@ -191,7 +191,7 @@ pub enum WebhookCommand {
 
 /// What the ERP writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum WantedArg {
+pub enum IntentArg {
     /// `erp_stock`; keys are SKU/LOCATION.
     Stock,
     /// `erp_prices`; keys are SKU/MIN_QUANTITY.
@@ -200,13 +200,13 @@ pub enum WantedArg {
     Command,
 }
 
-impl WantedArg {
+impl IntentArg {
     /// The table.
-    pub fn wanted(self) -> espelho_store::Wanted {
+    pub fn intent(self) -> espelho_store::IntentKind {
         match self {
-            Self::Stock => espelho_store::Wanted::Stock,
-            Self::Price => espelho_store::Wanted::Price,
-            Self::Command => espelho_store::Wanted::Command,
+            Self::Stock => espelho_store::IntentKind::Stock,
+            Self::Price => espelho_store::IntentKind::Price,
+            Self::Command => espelho_store::IntentKind::Command,
         }
     }
 }
@@ -216,7 +216,7 @@ impl WantedArg {
 pub struct DecideArgs {
     /// Which table, as in `espelho errors`.
     #[arg(value_name = "ENTITY", required_unless_present = "all")]
-    pub entity: Option<WantedArg>,
+    pub entity: Option<IntentArg>,
     /// Which row, as in `espelho errors`.
     #[arg(value_name = "KEY", required_unless_present = "all")]
     pub key: Option<String>,

@@ -12,19 +12,19 @@ use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::T
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
-    LeaseOwner, Problem, Progress, Room, StoreContext, StoreMemory, Trouble, labels::Labels,
+    ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, StoreContext, Trouble, labels::Labels,
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     config::{Configuration, Environment, LabelsSection, StoreConfig, WebhookConfig},
-    counted::StoreMetrics,
-    handover::Desk,
+    handover::AdminQueue,
     health::Elsewhere,
+    lease_watcher::LeaseWatcher,
     place::Place,
     ports,
     status::RateLimiters,
-    vacancy::Vacancies,
+    store_metrics::StoreMetrics,
 };
 
 /// How long one exchange with the marketplace may take.
@@ -50,10 +50,10 @@ pub(crate) struct Shared {
     /// Webhooks that were registered at another address than the configured one.
     pub elsewhere: Arc<Elsewhere>,
     /// Runs that other processes ask this one for.
-    pub desk: Arc<Desk>,
-    room: Arc<Room>,
+    pub admin_queue: Arc<AdminQueue>,
+    memory_budget: Arc<MemoryBudget>,
     /// Which stores are free to be taken.
-    pub vacancies: Arc<Vacancies>,
+    pub lease_watcher: Arc<LeaseWatcher>,
     production: Http,
     sandbox: Http,
     /// The name of this process among those that share the database.
@@ -91,22 +91,22 @@ impl Shared {
         let store = Store::open(&place.url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
         let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(|e| Problem::from_api(&e));
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
-        let desk = Arc::new(Desk::new(progress));
+        let admin_queue = Arc::new(AdminQueue::new(progress));
         let watched = store.clone();
         tokio::spawn(async move { watched.watch_over_leases().await });
-        let vacancies = Arc::new(Vacancies::new(store.clone(), Arc::clone(&clock)));
+        let lease_watcher = Arc::new(LeaseWatcher::new(store.clone(), Arc::clone(&clock)));
         Ok(Self {
             store,
             clock,
             watch,
-            progress: Arc::<Desk>::clone(&desk),
+            progress: Arc::<AdminQueue>::clone(&admin_queue),
             stop,
             limiters: Arc::default(),
             store_metrics: Arc::default(),
             elsewhere: Arc::default(),
-            desk,
-            room: Arc::default(),
-            vacancies,
+            admin_queue,
+            memory_budget: Arc::default(),
+            lease_watcher,
             production: http(false)?,
             sandbox: http(true)?,
             owner,
@@ -142,7 +142,7 @@ impl Shared {
         lease: Lease,
     ) -> Result<StoreContext, Problem> {
         let stopped = tokio::select! {
-            () = lease.tenure().begun() => false,
+            () = lease.lease_guard().wait_until_active() => false,
             () = self.stop.cancelled() => true,
         };
         let client = match stopped {
@@ -163,7 +163,7 @@ impl Shared {
                 page_parameter: config.page_parameter.clone(),
                 labels: self.labels(config),
                 writing: Arc::default(),
-                room: Arc::clone(&self.room),
+                memory_budget: Arc::clone(&self.memory_budget),
             }),
             Err(problem) => {
                 give_back(config, lease).await;
@@ -212,7 +212,7 @@ impl Shared {
             .made_by_login(config)
             .await?
             .map(|webhook| WebhookBlock { url: webhook.public_url.clone(), events: webhook.events.clone() });
-        let memory = StoreMemory::new(
+        let memory = ClientStorage::new(
             self.store.clone(),
             config.key.clone(),
             config.username.clone(),

@@ -4,7 +4,7 @@
 //! decimal comma, as Brazilian spreadsheets write it.
 
 use espelho_model::{StoreKey, text, text::Text};
-use espelho_store::{Error as StoreError, PriceWish, StockWish, Store};
+use espelho_store::{DesiredPrice, DesiredStock, Error as StoreError, Store};
 use rust_decimal::Decimal;
 
 use crate::{
@@ -43,8 +43,8 @@ fn not(field: &str, value: &impl ToString, rule: Text) -> Text {
 
 /// What a file holds.
 pub(crate) enum Rows {
-    Stock(Vec<StockWish>),
-    Prices(Vec<PriceWish>),
+    Stock(Vec<DesiredStock>),
+    Prices(Vec<DesiredPrice>),
 }
 
 impl Rows {
@@ -58,8 +58,8 @@ impl Rows {
     /// Writes all of them, or none.
     pub(crate) async fn write(self, store: &Store, key: &StoreKey) -> Result<(), StoreError> {
         match self {
-            Self::Stock(rows) => store.want_stock(key, rows).await,
-            Self::Prices(rows) => store.want_prices(key, rows).await,
+            Self::Stock(rows) => store.set_desired_stock(key, rows).await,
+            Self::Prices(rows) => store.set_desired_prices(key, rows).await,
         }
     }
 }
@@ -83,18 +83,20 @@ pub(crate) fn not_readable(error: &std::io::Error) -> BadLines {
 }
 
 /// Levels of stock: columns `sku`, `location_id`, `quantity`.
-fn stock(file: &[u8]) -> Result<Vec<StockWish>, BadLines> {
+fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
     read(file, &["sku", "location_id", "quantity"], &[], |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
         match quantity < Decimal::ZERO {
             true => Err(not("quantity", &quantity, text!("value-rule-zero-or-more"))),
-            false => Ok(StockWish { sku: line.text("sku")?, location: line.text("location_id")?, quantity }),
+            false => {
+                Ok(DesiredStock { sku: line.text("sku")?, location: line.text("location_id")?, quantity })
+            }
         }
     })
 }
 
 /// Prices: columns `sku`, `price` or `discount_percent`, and where there are tiers `min_quantity` and `package_*`.
-fn prices(file: &[u8]) -> Result<Vec<PriceWish>, BadLines> {
+fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
     let optional = [
         "min_quantity",
         "price",
@@ -121,7 +123,7 @@ fn prices(file: &[u8]) -> Result<Vec<PriceWish>, BadLines> {
             *measure = line.number(name)?;
         }
         check_price(min_quantity, price, discount_percent, measures)?;
-        Ok(PriceWish { sku: line.text("sku")?, min_quantity, price, discount_percent, package: measures })
+        Ok(DesiredPrice { sku: line.text("sku")?, min_quantity, price, discount_percent, package: measures })
     })
 }
 

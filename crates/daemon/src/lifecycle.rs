@@ -24,13 +24,14 @@ use crate::{
         self,
         webhook::{self, ACK_BUCKETS, ACK_DURATION, Webhooks},
     },
+    lease_watcher,
     measure::{LAG, LAG_BUCKETS},
     panics::Panics,
     passwords::{Changed, Passwords},
     reload::{self, Reloads},
     status::Live,
     stores::{Changes, Stores},
-    telemetry, unknown_stores, vacancy, watchdog,
+    telemetry, unknown_stores, watchdog,
 };
 
 /// How often what metrics have gathered is summed up.
@@ -105,22 +106,22 @@ impl Service {
         if let Some(front) = webhooks {
             self.receive(front);
         }
-        tokio::spawn(vacancy::hear_of_deliveries(
+        tokio::spawn(lease_watcher::hear_of_deliveries(
             self.shared.store.clone(),
             Arc::clone(&self.shared.clock),
-            Arc::clone(&self.stores.signals),
+            Arc::clone(&self.stores.wakers),
             self.shared.stop.clone(),
         ));
-        tokio::spawn(vacancy::look_for_wishes(
+        tokio::spawn(lease_watcher::watch_intents(
             self.shared.store.clone(),
             Arc::clone(&self.shared.clock),
-            Arc::clone(&self.stores.signals),
+            Arc::clone(&self.stores.wakers),
             self.shared.stop.clone(),
         ));
         tokio::spawn(unknown_stores::answer(
             self.shared.store.clone(),
             Arc::clone(&self.shared.clock),
-            Arc::clone(&self.stores.signals),
+            Arc::clone(&self.stores.wakers),
             locale,
             self.shared.stop.clone(),
         ));
@@ -208,9 +209,9 @@ impl Service {
         }
         let limits = self.configuration.installation.webhooks.limits();
         let Shared { store, clock, watch, .. } = &self.shared;
-        let (signals, on) = (Arc::clone(&self.stores.signals), (store.clone(), Arc::clone(clock)));
+        let (wakers, on) = (Arc::clone(&self.stores.wakers), (store.clone(), Arc::clone(clock)));
         let receiving = self.configuration.receiving();
-        let tell = (signals, Arc::clone(&self.health));
+        let tell = (wakers, Arc::clone(&self.health));
         let start = || Webhooks::start(listener, tls, limits, receiving, tell, on);
         self.webhooks = Some(watch.within(None, start));
     }

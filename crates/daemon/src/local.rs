@@ -11,7 +11,7 @@ use tokio::{
 };
 
 /// A service that does not begin to answer within this time is not one.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of an answer that is read as a whole.
 const LARGEST: u64 = 64 << 20;
 /// Lines of an answer's head.
@@ -34,7 +34,7 @@ pub(crate) async fn request(
     let asking = transport(here(listen), method, path, body);
     tokio::select! {
         answer = asking => answer,
-        () = clock.sleep(PATIENCE) => Err(io::ErrorKind::TimedOut.into()),
+        () = clock.sleep(ANSWER_TIMEOUT) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn request(
 pub(crate) async fn connects(listen: SocketAddr, clock: &Arc<dyn Clock>) -> io::Result<()> {
     tokio::select! {
         connected = TcpStream::connect(here(listen)) => connected.map(drop),
-        () = clock.sleep(PATIENCE) => Err(io::ErrorKind::TimedOut.into()),
+        () = clock.sleep(ANSWER_TIMEOUT) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 

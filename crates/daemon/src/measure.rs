@@ -15,7 +15,7 @@ use espelho_model::{
 use espelho_store::EffectState;
 use espelho_sync_engine::{
     Problem, StoreReport, Trouble,
-    live::{Handled, Observer, WebhookNews, schedule::Look},
+    live::{Handled, Observer, WebhookNews, schedule::Sweep},
 };
 
 use crate::health::{Health, WebhookHealth};
@@ -86,13 +86,13 @@ impl Observer for Measure {
         measure(report, now);
     }
 
-    fn swept(&self, look: Look, at: DateTime<Utc>) {
-        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
+    fn swept(&self, sweep: Sweep, at: DateTime<Utc>) {
+        let labels = [("store", self.label()), ("kind", sweep.as_str().to_owned())];
         metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels).set(at.timestamp() as f64);
     }
 
-    fn sweep_failed(&self, look: Look, _: &Problem) {
-        let labels = [("store", self.label()), ("kind", look.as_str().to_owned())];
+    fn sweep_failed(&self, sweep: Sweep, _: &Problem) {
+        let labels = [("store", self.label()), ("kind", sweep.as_str().to_owned())];
         metrics::counter!("espelho_sweep_failures_total", &labels).increment(1);
     }
 

@@ -7,7 +7,7 @@ use espelho_model::watch;
 use espelho_store::Lease;
 use espelho_sync_engine::{
     Examination, Problem, Question, Refusal, StoreContext, examine,
-    live::{self, Errands as _, Inquiry, Signals, schedule::Intervals},
+    live::{self, AdminRequests as _, Inquiry, Wakers, schedule::Intervals},
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
@@ -17,7 +17,7 @@ use crate::{
     context::{Shared, give_back},
     folder::Folder,
     health::Health,
-    http::webhook::Bells,
+    http::webhook::StoreWakers,
     measure::{Measure, has_own_cause, words},
 };
 
@@ -36,7 +36,7 @@ pub(crate) struct StoreTask {
     /// Woken by the schedule.
     pub(crate) waker: Arc<Notify>,
     /// Rung by the receiver.
-    pub(crate) bells: Bells,
+    pub(crate) store_wakers: StoreWakers,
     pub(crate) health: Arc<Health>,
 }
 
@@ -108,13 +108,14 @@ impl StoreTask {
             push: self.config.push.clone(),
         };
         while !self.shared.stop.is_cancelled() {
-            let errands = self.shared.desk.of_store(key);
-            let Bells { inbox, gap, outbox } = &self.bells;
-            let signals = Signals { errands: &errands, inbox, gap, outbox, reconcile: &self.waker };
+            let admin_requests = self.shared.admin_queue.of_store(key);
+            let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
+            let wakers =
+                Wakers { admin_requests: &admin_requests, inbox, gap, outbox, reconcile: &self.waker };
             // Those who work on it are watched one by one.
             let waiting = watch::idle();
             let ended = tokio::select! {
-                ended = boxed_run(&context, signals, &options, &measure) => ended,
+                ended = boxed_run(&context, wakers, &options, &measure) => ended,
                 // Everybody ends what he is at, and calls nobody: the store may be somebody else's by now.
                 () = stop_when_lost(&context) => None,
             };
@@ -162,9 +163,9 @@ impl StoreTask {
 
     /// Answers every question with the problem, but the one for a login: ends when that goes well.
     async fn wait_for_password_proof(&self, context: &StoreContext, problem: &Problem) {
-        let desk = self.shared.desk.of_store(&self.config.key);
+        let admin_queue = self.shared.admin_queue.of_store(&self.config.key);
         loop {
-            let Inquiry { question, answer } = desk.next_inquiry().await;
+            let Inquiry { question, answer } = admin_queue.next_inquiry().await;
             let found = match question {
                 Question::Password => examine(&context.client, &context.page_parameter, question).await,
                 _ => Examination::Failed(Refusal::from(problem)),
@@ -206,7 +207,7 @@ impl StoreTask {
     async fn wait_for_lease(&self) -> Option<Taken> {
         loop {
             tokio::select! {
-                () = self.shared.vacancies.wait_for(&self.config.key) => {}
+                () = self.shared.lease_watcher.wait_for(&self.config.key) => {}
                 () = self.shared.stop.cancelled() => return None,
             }
             let last_seen = self.shared.last_seen(&self.config.key).await;
@@ -233,16 +234,16 @@ impl StoreTask {
 
 fn boxed_run<'s>(
     context: &'s StoreContext,
-    signals: Signals<'s>,
+    wakers: Wakers<'s>,
     options: &'s live::Options,
     measure: &'s Measure,
 ) -> BoxFuture<'s, Option<Problem>> {
-    Box::pin(live::run(context, signals, options, measure))
+    Box::pin(live::run(context, wakers, options, measure))
 }
 
 /// Stops the work once the store is no longer ours; never ends itself, for the work has pages to finish.
 async fn stop_when_lost(context: &StoreContext) {
-    context.lease.tenure().ended().await;
+    context.lease.lease_guard().ended().await;
     tracing::warn!(store = %context.key, "the store may be somebody else's: stopping the work on it");
     context.stop.cancel();
     std::future::pending::<()>().await;

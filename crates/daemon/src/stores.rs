@@ -16,7 +16,7 @@ use crate::{
     config::{Configuration, Schedule, StoreConfig},
     context::{Shared, give_back},
     health::Health,
-    http::webhook::{Bells, Signals},
+    http::webhook::{StoreWakers, WakerRegistry},
     status::ShownStores,
     store_task::{StoreTask, Taken},
 };
@@ -31,7 +31,7 @@ pub(crate) struct Stores {
     shared: Shared,
     health: Arc<Health>,
     /// Whom the receiver wakes.
-    pub(crate) signals: Arc<Signals>,
+    pub(crate) wakers: Arc<WakerRegistry>,
     /// Whom the pages show.
     pub(crate) shown: Arc<ShownStores>,
     running: BTreeMap<StoreKey, Running>,
@@ -62,7 +62,7 @@ impl Stores {
         Self {
             shared: shared.clone(),
             health: Arc::clone(health),
-            signals: Arc::default(),
+            wakers: Arc::default(),
             shown: Arc::default(),
             running: BTreeMap::new(),
             tasks: JoinSet::new(),
@@ -130,7 +130,7 @@ impl Stores {
         let is_configured = |key: &StoreKey| configuration.stores.iter().any(|config| config.key == *key);
         for (key, removed) in self.running.extract_if(.., |key, _| !is_configured(key)) {
             removed.stop.cancel();
-            self.signals.forget(&key);
+            self.wakers.forget(&key);
             self.health.forget(&key);
             changes.removed.push(key.to_string());
         }
@@ -198,8 +198,8 @@ impl Stores {
     }
 
     fn task(&self, config: &StoreConfig, schedule: &Arc<Schedule>) -> (StoreTask, Running) {
-        let (waker, bells) = (Arc::<Notify>::default(), Bells::default());
-        self.signals.put(&config.key, &bells);
+        let (waker, store_wakers) = (Arc::<Notify>::default(), StoreWakers::default());
+        self.wakers.put(&config.key, &store_wakers);
         self.health.change(&config.key, |_| ());
         let stop = self.shared.stop.child_token();
         let running = Running {
@@ -212,7 +212,7 @@ impl Stores {
         let shared = self.shared.with_stop(stop);
         let health = Arc::clone(&self.health);
         let intervals = schedule.intervals();
-        (StoreTask { shared, config: config.clone(), intervals, waker, bells, health }, running)
+        (StoreTask { shared, config: config.clone(), intervals, waker, store_wakers, health }, running)
     }
 
     fn spawn<W>(&mut self, running: Running, task: StoreTask, work: impl FnOnce(StoreTask) -> W)

@@ -9,7 +9,7 @@ use espelho_model::{
 use espelho_store::{RowWords, Store};
 use tokio_util::sync::CancellationToken;
 
-use crate::http::webhook::Signals;
+use crate::http::webhook::WakerRegistry;
 
 /// How often rows of unknown stores are looked for: six look-ups in small indexes.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -22,14 +22,14 @@ const ALIKE: f64 = 0.8;
 pub(crate) async fn answer(
     store: Store,
     clock: Arc<dyn Clock>,
-    signals: Arc<Signals>,
+    wakers: Arc<WakerRegistry>,
     locale: Locale,
     stop: CancellationToken,
 ) {
     let answering = async {
         loop {
             clock.sleep(INTERVAL).await;
-            let known = signals.stores();
+            let known = wakers.stores();
             let say = |name: &str| row_words(&unknown_store(name, &known), locale);
             if let Err(error) = store.reopen_known_stores(&known).await {
                 tracing::debug!(%error, "rows of stores that are configured now will be done later");
@@ -67,7 +67,7 @@ fn row_words(text: &Text, locale: Locale) -> RowWords {
     RowWords {
         error: text.message(locale),
         hint: text.next(locale).unwrap_or_default(),
-        said: serde_json::to_string(text).unwrap_or_default(),
+        message: serde_json::to_string(text).unwrap_or_default(),
     }
 }
 

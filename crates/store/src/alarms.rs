@@ -13,7 +13,7 @@ use crate::{
     rows::last_of_each,
 };
 
-pub(crate) const BEAT: &str = "INSERT INTO services (instance, process, version, started_at, state) VALUES ($1, $2, $3, $4, $5) \
+pub(crate) const HEARTBEAT_INTERVAL: &str = "INSERT INTO services (instance, process, version, started_at, state) VALUES ($1, $2, $3, $4, $5) \
     ON CONFLICT (instance) DO UPDATE SET process = excluded.process, version = excluded.version, \
     started_at = excluded.started_at, beat_at = excluded.beat_at, state = excluded.state";
 pub(crate) const CLEAR: &str = "DELETE FROM alarms WHERE instance = $1";
@@ -101,7 +101,7 @@ impl Store {
         let key = |alarm: &AlarmRow| (alarm.store.clone(), alarm.code.clone(), alarm.cause.clone());
         let alarms = last_of_each(alarms.to_vec(), key);
         let mut tx = self.database.begin().await?;
-        tx.execute("record a sign of life", BEAT, service_values(service)).await?;
+        tx.execute("record a sign of life", HEARTBEAT_INTERVAL, service_values(service)).await?;
         tx.execute("clear alarms", CLEAR, vec![instance.into()]).await?;
         tx.insert(&RAISE, alarms.into_iter().flat_map(|alarm| alarm_values(instance, alarm)).collect())
             .await?;

@@ -18,11 +18,12 @@ use sqlx::{
 
 use crate::{
     Error,
-    copies::open_lock,
+    backup::open_lock,
     driver::Database,
+    integrity_checks,
     lease::Locks,
     migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
-    permissions, soundness,
+    permissions,
 };
 
 /// How long a statement may stand in line for a connection. Where thousands of stores begin together, the last of them waits
@@ -51,9 +52,9 @@ impl Store {
         let uncleanly = file_of(url).is_ok_and(|file| beside(&file, "-wal").exists());
         let store = Self::connect(url, clock).await?;
         if let Some(file) = store.file() {
-            soundness::refuse_old_library(&store.database).await?;
-            soundness::refuse_damage(file, uncleanly, &store.database).await?;
-            soundness::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
+            integrity_checks::refuse_old_library(&store.database).await?;
+            integrity_checks::refuse_damage(file, uncleanly, &store.database).await?;
+            integrity_checks::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
         }
         if store.file().is_some() {
             migrate(&store.inbox, &SQLITE_INBOX).await?;
@@ -91,7 +92,7 @@ impl Store {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Error> {
         let path = options.get_filename().to_path_buf();
-        soundness::refuse_network(url, &path)?;
+        integrity_checks::refuse_network(url, &path)?;
         let in_use = open_lock::share(&path).map_err(|error| match error {
             // Where no lock can be, no database can be.
             Error::LockFile { source, .. } => {
@@ -179,7 +180,8 @@ async fn open_sqlite(
         .synchronous(SqliteSynchronous::Full)
         .pragma("cache_size", "-2048")
         .pragma("wal_autocheckpoint", "1000");
-    let unopened = |file: &Path, source| soundness::damage(file, &source).unwrap_or_else(|| failed(source));
+    let unopened =
+        |file: &Path, source| integrity_checks::damage(file, &source).unwrap_or_else(|| failed(source));
     let database = open_file(options, 4).await.map_err(|source| unopened(path, source))?;
     let inbox = open_file(to_inbox, 1).await.map_err(|source| unopened(&inbox, source))?;
     Ok((database, inbox))

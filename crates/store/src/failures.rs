@@ -32,7 +32,7 @@ pub struct Failure {
     /// The next step.
     pub hint: String,
     /// The message that both were said by, for other languages.
-    pub said: Option<Text>,
+    pub message: Option<Text>,
 }
 
 impl Store {
@@ -50,7 +50,7 @@ impl Store {
                     code: row.text(1)?,
                     error: row.text(2)?,
                     hint: row.text(3)?,
-                    said: None,
+                    message: None,
                 })
             })
             .collect()
@@ -70,7 +70,7 @@ impl PageTx<'_> {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn note_odd_deliveries(&mut self, failures: &[Failure]) -> Result<(), Error> {
+    pub async fn note_malformed_deliveries(&mut self, failures: &[Failure]) -> Result<(), Error> {
         self.note_all("webhooks", failures).await
     }
 
@@ -88,8 +88,8 @@ impl PageTx<'_> {
         let values = failures.into_iter().flat_map(|f| -> [Value; 8] {
             let [key, code, error, hint] =
                 [&f.key, &f.code, &f.error, &f.hint].map(|text| text.as_str().into());
-            let said = f.said.as_ref().and_then(|said| serde_json::to_string(said).ok());
-            [store.as_str().into(), resource.into(), key, code, error, hint, said.into(), at.into()]
+            let message = f.message.as_ref().and_then(|message| serde_json::to_string(message).ok());
+            [store.as_str().into(), resource.into(), key, code, error, hint, message.into(), at.into()]
         });
         let values = values.collect();
         self.tx.insert(&KEEP, values).await.map(drop)

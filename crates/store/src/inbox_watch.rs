@@ -18,7 +18,7 @@ pub enum Heard {
     /// Something is in the inbox of this store.
     Deliveries(StoreKey),
     /// The ERP wants something of this store.
-    Wanted(StoreKey),
+    IntentKind(StoreKey),
     /// The connection was away: something may be in any.
     Gap,
 }
@@ -49,7 +49,7 @@ impl InboxWatch {
         let told =
             heard.and_then(|told| Some((told.channel() == OUTBOX, StoreKey::new(told.payload()).ok()?)));
         Ok(match told {
-            Some((true, store)) => Heard::Wanted(store),
+            Some((true, store)) => Heard::IntentKind(store),
             Some((false, store)) => Heard::Deliveries(store),
             None => Heard::Gap,
         })

@@ -14,11 +14,11 @@ use sqlx::postgres::PgConnectOptions;
 use tokio::sync::{Mutex, watch};
 
 use crate::{
-    Error, Store, Tenure,
+    Error, LeaseGuard, Store,
     connect::beside,
     driver::{Tx, Value},
+    heartbeat::TAKEOVER_GRACE,
     permissions::open_lock_file,
-    pulse::GRACE,
     server_locks::{self, ServerLock, ServerLocks},
 };
 
@@ -40,7 +40,7 @@ pub struct Lease {
     store: StoreKey,
     fence: i64,
     lock: Lock,
-    pub(crate) tenure: Tenure,
+    pub(crate) lease_guard: LeaseGuard,
     /// Gone with the lease.
     given: watch::Sender<()>,
     of: Store,
@@ -134,8 +134,8 @@ impl Store {
             Lock::File { .. } => None,
             Lock::Server(lock) => Some(lock.session.clone()),
         };
-        let tenure = Tenure::new(store.clone(), Arc::clone(&self.clock), lease, session, begins);
-        Ok(Lease { store: store.clone(), fence, lock, tenure, given, of: self.clone() })
+        let lease_guard = LeaseGuard::new(store.clone(), Arc::clone(&self.clock), lease, session, begins);
+        Ok(Lease { store: store.clone(), fence, lock, lease_guard, given, of: self.clone() })
     }
 
     /// When the store's owner, whoever it is or was, wrote last.
@@ -178,7 +178,9 @@ impl Lock {
     async fn wait_after(&self, last: Option<(i64, bool)>, fence: i64) -> Duration {
         let Self::Server(lock) = self else { return Duration::ZERO };
         match last {
-            Some((before, released)) if !lock.follows_itself(before, fence).await && !released => GRACE,
+            Some((before, released)) if !lock.follows_itself(before, fence).await && !released => {
+                TAKEOVER_GRACE
+            }
             Some(_) => Duration::ZERO,
             None => {
                 lock.follows_itself(0, fence).await;

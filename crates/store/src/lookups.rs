@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState};
 use rust_decimal::Decimal;
 
-use crate::{Error, Store, Wanted, driver::Row};
+use crate::{Error, IntentKind, Store, driver::Row};
 
 pub(crate) const SKUS: &str =
     "SELECT DISTINCT sku FROM products WHERE store = $1 AND sku IS NOT NULL AND gone_at IS NULL ORDER BY sku";
@@ -133,13 +133,13 @@ impl Store {
     pub async fn answer_of(
         &self,
         store: &StoreKey,
-        wanted: Wanted,
+        intent: IntentKind,
         key: &str,
     ) -> Result<Option<Answer>, Error> {
-        let sql = match wanted {
-            Wanted::Stock => STOCK_ANSWER,
-            Wanted::Price => PRICE_ANSWER,
-            Wanted::Command => COMMAND_ANSWER,
+        let sql = match intent {
+            IntentKind::Stock => STOCK_ANSWER,
+            IntentKind::Price => PRICE_ANSWER,
+            IntentKind::Command => COMMAND_ANSWER,
         };
         let rows =
             self.database.fetch("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
@@ -181,13 +181,13 @@ impl Store {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn ignored_rows(&self) -> Result<Vec<(String, Wanted, String)>, Error> {
+    pub async fn ignored_rows(&self) -> Result<Vec<(String, IntentKind, String)>, Error> {
         let rows = self.database.fetch("read what is ignored", IGNORED, Vec::new()).await?;
         let mut ignored = Vec::new();
         for row in &rows {
             let word = row.text(1)?;
-            if let Some(wanted) = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == word) {
-                ignored.push((row.text(0)?, wanted, row.foreign_text(2)?));
+            if let Some(intent) = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == word) {
+                ignored.push((row.text(0)?, intent, row.foreign_text(2)?));
             }
         }
         Ok(ignored)

@@ -18,7 +18,7 @@ pub(crate) static MIRROR: Mirror = Mirror {
     live: "SELECT order_number FROM orders WHERE store = $1 AND order_number > $2 AND gone_at IS NULL \
            ORDER BY order_number LIMIT 1000",
     gone: "UPDATE orders SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number",
-    parts_gone: &[ITEMS_GONE],
+    subresources_gone: &[ITEMS_GONE],
     relist: "UPDATE orders SET listing_hash = $2 WHERE store = $1 AND order_number = $3",
 };
 

@@ -19,7 +19,7 @@ pub(crate) struct Mirror {
     /// `UPDATE … SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND key`
     pub(crate) gone: &'static str,
     /// The same for the rows that hang on it, by their parent's key.
-    pub(crate) parts_gone: &'static [&'static str],
+    pub(crate) subresources_gone: &'static [&'static str],
     /// `UPDATE … SET listing_hash = $2 WHERE store = $1 AND key = $3`
     pub(crate) relist: &'static str,
 }
@@ -105,7 +105,7 @@ impl PageTx<'_> {
         let changes = keys.iter().map(|key| (key.as_str(), Op::Gone));
         self.announce(mirror.entity, changes);
         let first = [store.as_str().into(), at.into()];
-        for parts in mirror.parts_gone {
+        for parts in mirror.subresources_gone {
             self.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;
         }
         self.forget_missing(resource, keys.clone()).await?;

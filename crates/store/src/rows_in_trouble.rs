@@ -57,7 +57,7 @@ pub struct RowsInTrouble {
     /// Its next step.
     pub hint: String,
     /// The same as the catalogue has it.
-    pub said: Option<String>,
+    pub message: Option<String>,
 }
 
 /// Deadlines of one kind in one store.
@@ -121,7 +121,7 @@ fn troubled(row: &Row) -> Result<RowsInTrouble, Error> {
         key: row.text(6)?,
         error: row.optional_text(7)?.unwrap_or_default(),
         hint: row.optional_text(8)?.unwrap_or_default(),
-        said: row.optional_text(9)?,
+        message: row.optional_text(9)?,
     })
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     Error,
-    pulse::{Listener, Moment, PATIENCE, Pulse},
+    heartbeat::{HEARTBEAT_TIMEOUT, Heartbeat, Listener, Moment},
 };
 
 /// The server ends a session whose machine does not answer any more after 5 s, instead of hours. Sessions over a Unix
@@ -46,7 +46,7 @@ pub(crate) struct ServerLocks {
     held: BTreeMap<StoreKey, u64>,
     acquisitions: u64,
     dropped: Dropped,
-    pulse: Pulse,
+    heartbeat: Heartbeat,
     /// The last fencing number that this process had of each store: nobody was there between it and itself.
     fences: BTreeMap<StoreKey, i64>,
 }
@@ -81,7 +81,7 @@ pub(crate) async fn try_lock(
 ) -> Result<Option<ServerLock>, Error> {
     let mut locks = shared.lock().await;
     let Some(acquisition) = locks.try_lock(store).await? else { return Ok(None) };
-    let (session, dropped) = (locks.pulse.listen(), Arc::clone(&locks.dropped));
+    let (session, dropped) = (locks.heartbeat.listen(), Arc::clone(&locks.dropped));
     Ok(Some(ServerLock { locks: Arc::clone(shared), store: store.clone(), acquisition, dropped, session }))
 }
 
@@ -93,7 +93,7 @@ impl ServerLocks {
             held: BTreeMap::new(),
             acquisitions: 0,
             dropped: Dropped::default(),
-            pulse: Pulse::new(clock),
+            heartbeat: Heartbeat::new(clock),
             fences: BTreeMap::new(),
         }
     }
@@ -146,19 +146,19 @@ impl ServerLocks {
             return Ok(());
         }
         self.lose();
-        let begun = Moment::now(&**self.pulse.clock());
+        let begun = Moment::now(&**self.heartbeat.clock());
         let connection = within(self.options.connect()).await;
         self.connection = Some(connection.map_err(lock_failed)?);
-        self.pulse.answered(begun);
+        self.heartbeat.answered(begun);
         Ok(())
     }
 
     async fn lives(&mut self) -> bool {
-        let begun = Moment::now(&**self.pulse.clock());
+        let begun = Moment::now(&**self.heartbeat.clock());
         let Some(connection) = &mut self.connection else { return false };
         let lives = within(connection.ping()).await.is_ok();
         if lives {
-            self.pulse.answered(begun);
+            self.heartbeat.answered(begun);
         }
         lives
     }
@@ -167,7 +167,7 @@ impl ServerLocks {
     fn lose(&mut self) {
         self.held.clear();
         self.connection = None;
-        self.pulse.ended();
+        self.heartbeat.ended();
     }
 
     async fn ask(&mut self, sql: &'static str, store: &StoreKey) -> Result<bool, Error> {
@@ -186,7 +186,7 @@ impl ServerLocks {
 /// An answer that is there counts though its time is over: after a stop of the process both are found together.
 async fn within<T>(asking: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
     let late = |_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into()));
-    tokio::time::timeout(PATIENCE, asking).await.unwrap_or_else(late)
+    tokio::time::timeout(HEARTBEAT_TIMEOUT, asking).await.unwrap_or_else(late)
 }
 
 fn lock_failed(source: sqlx::Error) -> Error {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use espelho_model::StoreKey;
 
-use crate::{Effect, Error, Store, Wanted, driver::Row, effects::effect};
+use crate::{Effect, Error, IntentKind, Store, driver::Row, effects::effect};
 
 pub(crate) const FIND: &str = "SELECT 'order', order_number FROM orders WHERE store = $1 AND order_number = $2 \
     UNION SELECT 'order', key FROM sync_failures WHERE store = $1 AND resource = 'orders' AND key = $2 \
@@ -93,9 +93,9 @@ pub enum Happened {
     /// The mirror was written.
     Mirrored { entity: String, key: String, op: String },
     /// The ERP gave a command.
-    Commanded { key: String, wish: String },
+    Commanded { key: String, intent: String },
     /// The ERP's row was answered.
-    Answered { wanted: Wanted, key: String, state: String, code: String, error: String, hint: String },
+    Answered { intent: IntentKind, key: String, state: String, code: String, error: String, hint: String },
     /// The marketplace was asked to do something.
     Called(Box<Effect>),
     /// A fiscal document.
@@ -262,21 +262,21 @@ impl Store {
     /// Commands about a key, or the one of a number: when each was given, and its answer.
     async fn commands_about(&self, store: &StoreKey, key: &str, number: &str) -> Result<Vec<Event>, Error> {
         self.rows(COMMANDS, store, &[key, number], |row| {
-            let (wanted, id) = (Wanted::Command, row.int(0)?.to_string());
+            let (intent, id) = (IntentKind::Command, row.int(0)?.to_string());
             let data = row.foreign_text(3)?;
-            let wish = format!("{} {} {data}", row.foreign_text(1)?, row.foreign_text(2)?);
+            let command = format!("{} {} {data}", row.foreign_text(1)?, row.foreign_text(2)?);
             let created = row.optional_time(8).ok().flatten();
             let answered = row.optional_time(10).ok().flatten().or(row.optional_time(9).ok().flatten());
-            let wished = Happened::Commanded { key: id.clone(), wish: wish.trim_end().to_owned() };
+            let given = Happened::Commanded { key: id.clone(), intent: command.trim_end().to_owned() };
             let answer = Happened::Answered {
-                wanted,
+                intent,
                 key: id,
                 state: row.text(4)?,
                 code: row.optional_text(5)?.unwrap_or_default(),
                 error: row.optional_text(6)?.unwrap_or_default(),
                 hint: row.optional_text(7)?.unwrap_or_default(),
             };
-            let events = [(created, wished), (answered.or(created), answer)];
+            let events = [(created, given), (answered.or(created), answer)];
             Ok(events.into_iter().filter_map(|(at, what)| Some(Event { at: at?, what })).collect())
         })
         .await
@@ -284,12 +284,12 @@ impl Store {
 
     async fn rows_of_sku(&self, store: &StoreKey, sku: &str) -> Result<Vec<Event>, Error> {
         let (mut events, keys) = (Vec::new(), [sku]);
-        for (wanted, sql) in [(Wanted::Stock, LEVELS), (Wanted::Price, PRICES)] {
+        for (intent, sql) in [(IntentKind::Stock, LEVELS), (IntentKind::Price, PRICES)] {
             let rows = self.rows(sql, store, &keys, |row| {
                 let Some(at) = row.optional_time(6).ok().flatten() else { return Ok(Vec::new()) };
-                // When it was written is not kept once it is answered: wish and answer are one event.
+                // When it was written is not kept once it is answered: intent and answer are one event.
                 let what = Happened::Answered {
-                    wanted,
+                    intent,
                     key: format!("{} → {}", row.foreign_text(0)?, row.foreign_text(1)?),
                     state: row.text(2)?,
                     code: row.optional_text(3)?.unwrap_or_default(),
@@ -351,9 +351,10 @@ fn called(effects: Vec<Effect>) -> impl Iterator<Item = Event> {
 
 /// Whether a body names a word, not as part of a longer one.
 fn names(body: &[u8], word: &[u8]) -> bool {
-    let is_part = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let is_subresource = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let stands_alone = |at: usize| {
-        !is_part(at.checked_sub(1).and_then(|at| body.get(at))) && !is_part(body.get(at + word.len()))
+        !is_subresource(at.checked_sub(1).and_then(|at| body.get(at)))
+            && !is_subresource(body.get(at + word.len()))
     };
     !word.is_empty()
         && body.windows(word.len()).enumerate().any(|(at, part)| part == word && stands_alone(at))

@@ -2,14 +2,15 @@
 //! `api-client` and `store` to act.
 //!
 //! [`plan`] decides, purely; [`pull`] awaits; [`push`] is the way up; [`reconcile`] strings the resources of one store together and
-//! says in a [`StoreReport`] how it went. [`live`] keeps a store in step between two of them. [`StoreMemory`] lets a client keep its token and budget in the store.
+//! says in a [`StoreReport`] how it went. [`live`] keeps a store in step between two of them. [`ClientStorage`] lets a client keep its token and budget in the store.
 #![deny(missing_docs)]
 
 mod audit;
+mod client_storage;
 mod examine;
 pub mod labels;
 pub mod live;
-mod memory;
+mod memory_budget;
 mod owner;
 pub mod plan;
 mod progress;
@@ -17,13 +18,12 @@ pub mod pull;
 pub mod push;
 mod reconcile;
 mod report;
-mod room;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
+pub use client_storage::ClientStorage;
 pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof, examine};
-pub use memory::StoreMemory;
+pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;
 pub use progress::{Position, Progress, Silent};
 pub use reconcile::{Options, StoreContext, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
-pub use room::Room;

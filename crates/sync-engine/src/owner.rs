@@ -7,7 +7,7 @@ use std::{
 
 use espelho_api_client::{error::BoxedError, limit::BoxFuture, owner::Owner};
 use espelho_model::Clock;
-use espelho_store::{Error, Lease, Tenure};
+use espelho_store::{Error, Lease, LeaseGuard};
 use tokio_util::sync::CancellationToken;
 
 /// How long calls may wait for the budget once the work has been told to stop.
@@ -15,7 +15,7 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// Lets a client call for as long as the lease holds.
 pub struct LeaseOwner {
-    tenure: Tenure,
+    lease_guard: LeaseGuard,
     stop: CancellationToken,
     clock: Arc<dyn Clock>,
     /// When a call first saw that the work has been told to stop.
@@ -25,22 +25,22 @@ pub struct LeaseOwner {
 impl LeaseOwner {
     /// The owner that a lease stands for, until `stop` tells it to give the store back.
     pub fn of(lease: &Lease, stop: CancellationToken, clock: Arc<dyn Clock>) -> Arc<Self> {
-        Arc::new(Self { tenure: lease.tenure().clone(), stop, clock, stopped_at: OnceLock::new() })
+        Arc::new(Self { lease_guard: lease.lease_guard().clone(), stop, clock, stopped_at: OnceLock::new() })
     }
 
     fn lost(&self) -> BoxedError {
-        Error::LeaseLost { store: self.tenure.store().clone() }.into()
+        Error::LeaseLost { store: self.lease_guard.store().clone() }.into()
     }
 }
 
 impl Owner for LeaseOwner {
     fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>> {
-        Box::pin(async { Ok(self.tenure.confirm().await?) })
+        Box::pin(async { Ok(self.lease_guard.confirm().await?) })
     }
 
     fn ended(&self) -> BoxFuture<'_, BoxedError> {
         Box::pin(async {
-            self.tenure.ended().await;
+            self.lease_guard.ended().await;
             self.lost()
         })
     }

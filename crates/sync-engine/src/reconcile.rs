@@ -15,9 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Problem, Progress, ResourceReport, StoreReport, Trouble,
+    memory_budget::MemoryBudget,
     plan::gone::GoneGuard,
     pull::{OrdersPull, PassOptions, ProductsPull, read_subresource, read_whole, run_pass, subresource_of},
-    room::Room,
 };
 
 /// Everything that work on one store needs.
@@ -48,7 +48,7 @@ pub struct StoreContext {
     /// first must not overwrite what was read last.
     pub writing: Arc<Mutex<()>>,
     /// What it shares with the other stores of the process: how much they read at once.
-    pub room: Arc<Room>,
+    pub memory_budget: Arc<MemoryBudget>,
 }
 
 /// What a reconciliation is to do.

@@ -210,7 +210,7 @@ impl StoreReport {
 /// A failure as its row shows it.
 pub(crate) fn failure(key: String, code: String, text: Text, locale: Locale) -> Failure {
     let hint = text.next(locale).unwrap_or_default();
-    Failure { key, code, error: text.message(locale), hint, said: Some(text) }
+    Failure { key, code, error: text.message(locale), hint, message: Some(text) }
 }
 
 /// An error with its causes in one line. No error prints its source itself.

@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 /// How often a write is tried while all is well; in trouble it is tried at each observation.
 const EVERY: Duration = Duration::from_secs(12);
 /// A write that takes longer waits for somebody's lock.
-const PATIENCE: Duration = Duration::from_secs(4);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// What one write proved.
 struct Outcome {
@@ -56,7 +56,7 @@ impl Prober {
         if let Some((mut task, begun, since)) = self.under_way.take() {
             let ended = tokio::select! {
                 ended = &mut task => Some(ended),
-                () = self.clock.sleep(PATIENCE) => None,
+                () = self.clock.sleep(ANSWER_TIMEOUT) => None,
             };
             match ended {
                 Some(Ok(outcome)) => self.note(outcome),

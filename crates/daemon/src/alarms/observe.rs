@@ -27,7 +27,7 @@ const DEADLINES_EVERY: Duration = Duration::from_secs(30);
 /// How far ahead they are told.
 const AHEAD: TimeDelta = TimeDelta::hours(24);
 /// How long the database is waited for; what it said before stands meanwhile.
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What the database says.
 #[derive(Clone, Default)]
@@ -65,7 +65,7 @@ impl Facts {
         };
         let ended = tokio::select! {
             ended = &mut reading => Some(ended),
-            () = clock.sleep(PATIENCE) => None,
+            () = clock.sleep(ANSWER_TIMEOUT) => None,
         };
         match ended {
             Some(Ok(Ok(read))) => self.read = read,
@@ -209,7 +209,7 @@ fn rows_of(rows: &RowsInTrouble) -> Option<Rows> {
         "waiting" => RowState::Waiting,
         _ => return None,
     };
-    let kept = rows.said.as_deref().and_then(|said| serde_json::from_str::<Text>(said).ok());
+    let kept = rows.message.as_deref().and_then(|message| serde_json::from_str::<Text>(message).ok());
     let words = kept
         .filter(Text::is_known)
         .unwrap_or_else(|| text!("raw", error = rows.error.as_str(), hint = rows.hint.as_str()));

@@ -1,7 +1,7 @@
 //! `espelho held`, `release`, `retry`, `ignore`: what people decide about rows that are not done.
 
 use espelho_model::{StoreKey, push::PushState, text, text::Text};
-use espelho_store::{EffectState, HeldRow, Wanted};
+use espelho_store::{EffectState, HeldRow, IntentKind};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -33,7 +33,7 @@ pub(super) enum Decision {
 #[derive(Clone, Debug)]
 struct Row {
     store: StoreKey,
-    wanted: Wanted,
+    intent: IntentKind,
     key: String,
 }
 
@@ -113,7 +113,7 @@ async fn decide_with(
     let rows = match (arguments.entity, &arguments.key) {
         (Some(entity), Some(key)) => {
             match named(&reading.configuration, arguments.store.as_deref())?.as_slice() {
-                [store] => vec![Row { store: store.clone(), wanted: entity.wanted(), key: key.clone() }],
+                [store] => vec![Row { store: store.clone(), intent: entity.intent(), key: key.clone() }],
                 _ => return Err(which_store()),
             }
         }
@@ -130,8 +130,8 @@ async fn decide_with(
     };
     let (state, lifts) = decision.makes();
     let mut count = 0;
-    for Row { store, wanted, key } in rows {
-        let found = reading.store.decide(&store, wanted, &key, state, lifts).await;
+    for Row { store, intent, key } in rows {
+        let found = reading.store.decide(&store, intent, &key, state, lifts).await;
         count += usize::from(found.map_err(|error| Problem::from_store(&error))?);
     }
     if count == 0 && arguments.key.is_some() {
@@ -144,20 +144,20 @@ async fn decide_with(
 async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> Result<Vec<Row>, Problem> {
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
     let failed = |error| Problem::from_store(&error);
-    let candidates: Vec<(String, Wanted, String)> = match decision {
+    let candidates: Vec<(String, IntentKind, String)> = match decision {
         Decision::BringBack => reading.store.ignored_rows().await.map_err(failed)?,
         _ => {
             // What is in doubt is decided one by one: whoever says "all" has looked at none of it.
             let troubled = reading.store.troubled_rows().await.map_err(failed)?;
             let meant = troubled.into_iter().filter(|row| decision.means(row.state));
-            meant.map(|row| (row.store, row.wanted, row.key)).collect()
+            meant.map(|row| (row.store, row.intent, row.key)).collect()
         }
     };
     let mut rows = Vec::new();
-    for (store, wanted, key) in candidates {
-        let is_meant = arguments.entity.is_none_or(|entity| entity.wanted() == wanted);
+    for (store, intent, key) in candidates {
+        let is_meant = arguments.entity.is_none_or(|entity| entity.intent() == intent);
         let Some(store) = stores.iter().find(|known| is_meant && known.as_str() == store) else { continue };
-        let row = Row { store: store.clone(), wanted, key };
+        let row = Row { store: store.clone(), intent, key };
         if decision != Decision::BringBack || !is_in_doubt(reading, &row).await.map_err(failed)? {
             rows.push(row);
         }
@@ -167,7 +167,7 @@ async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> R
 
 /// Whether nothing proves what came of a command's calls: brought back, it would be done twice.
 async fn is_in_doubt(reading: &Reading, row: &Row) -> Result<bool, espelho_store::Error> {
-    let (Wanted::Command, Ok(id)) = (row.wanted, row.key.parse()) else { return Ok(false) };
+    let (IntentKind::Command, Ok(id)) = (row.intent, row.key.parse()) else { return Ok(false) };
     let effects = reading.store.effects_by_number(&row.store, id).await?;
     Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
 }
@@ -180,10 +180,10 @@ async fn confirmed(
     arguments: &DecideArgs,
     rows: &[Row],
 ) -> Result<bool, Problem> {
-    for Row { store, wanted, key } in rows {
-        let answer = reading.store.answer_of(store, *wanted, key).await;
+    for Row { store, intent, key } in rows {
+        let answer = reading.store.answer_of(store, *intent, key).await;
         let error = answer.map_err(|error| Problem::from_store(&error))?.and_then(|answer| answer.error);
-        eprintln!("{store} {} {}\n  {}", wanted.as_str(), shown(key), shown(&error.unwrap_or_default()));
+        eprintln!("{store} {} {}\n  {}", intent.as_str(), shown(key), shown(&error.unwrap_or_default()));
     }
     let question = decision.question(rows.len());
     Ok(arguments.yes || (prompt::is_possible() && prompt::confirms(&question, cli.locale)))

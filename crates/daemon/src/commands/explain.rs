@@ -11,7 +11,7 @@ use espelho_model::{
     time::fixed_width,
 };
 use espelho_store::{
-    Error, ErrorRow, Event, Explained, Happened, Missing, Store, Subject, WaitingRow, Wanted, WantedRow,
+    Error, ErrorRow, Event, Explained, Happened, IntentKind, IntentRow, Missing, Store, Subject, WaitingRow,
 };
 use espelho_sync_engine::{
     Problem, Trouble,
@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 
 use super::{
     errors,
+    intents::similar,
     reading::{Reading, named},
     say,
-    wishes::similar,
 };
 use crate::{
     cli::{Cli, ExplainArgs},
@@ -41,7 +41,7 @@ struct Knowledge {
     errors: Vec<ErrorRow>,
     changes: Vec<(i64, String, DateTime<Utc>)>,
     /// What the ERP wants of it.
-    wish: Option<WantedRow>,
+    intent: Option<IntentRow>,
     events: Vec<Event>,
     /// What of it waits for something that is named.
     waiting: Vec<WaitingRow>,
@@ -101,7 +101,7 @@ fn show(
 
 fn check_entity(entity: &str) -> Result<(), Problem> {
     let mut known = Store::explainable();
-    known.extend(Wanted::ALL.map(Wanted::as_str));
+    known.extend(IntentKind::ALL.map(IntentKind::as_str));
     if known.contains(&entity) {
         return Ok(());
     }
@@ -166,9 +166,9 @@ async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Resu
         Some(_) => events,
         None => mirrored(&entity, &row_key, &changes),
     };
-    let wanted = Wanted::ALL.into_iter().find(|wanted| wanted.as_str() == entity);
-    let wish = match wanted {
-        Some(wanted) => store.wanted_row(of, wanted, &key).await?,
+    let intent = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == entity);
+    let intent = match intent {
+        Some(intent) => store.intent_row(of, intent, &key).await?,
         None => None,
     };
     let missing = match entity.as_str() {
@@ -180,7 +180,7 @@ async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Resu
     let row = store.explain(of, &entity, &row_key).await?;
     let mut waiting = store.waiting_rows(Some(of)).await?;
     waiting.retain(|row| is_about(row, &entity, &key));
-    Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, wish, events, waiting })
+    Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, intent, events, waiting })
 }
 
 /// Whether a row that waits is the thing, or is about it.
@@ -223,13 +223,13 @@ fn subject(entity: &str, key: &str, product: Option<(String, String)>) -> Option
 impl Knowledge {
     fn is_something(&self) -> bool {
         self.row.is_some()
-            || self.wish.is_some()
+            || self.intent.is_some()
             || !(self.errors.is_empty() && self.changes.is_empty() && self.events.is_empty())
     }
 
     fn told(&self) -> Vec<words::Told> {
-        let is_of_a_wish = matches!(self.entity.as_str(), "stock" | "price" | "command");
-        let failures: &[ErrorRow] = if is_of_a_wish { &[] } else { &self.errors };
+        let is_of_an_intent = matches!(self.entity.as_str(), "stock" | "price" | "command");
+        let failures: &[ErrorRow] = if is_of_an_intent { &[] } else { &self.errors };
         words::told(self.events.clone(), failures)
     }
 }
@@ -258,9 +258,9 @@ fn as_json(knowledge: &Knowledge, locale: Locale) -> Value {
             "last_at": time(&missing.last_at),
             "next_at": time(&next_at(missing)),
         })),
-        "wish": knowledge.wish.as_ref().map(|wish| json!({
-            "state": wish.state, "wanted": wish.wanted, "error": wish.error, "hint": wish.hint,
-            "updated_at": wish.updated_at.as_ref().map(time),
+        "wish": knowledge.intent.as_ref().map(|intent| json!({
+            "state": intent.state, "wanted": intent.intent, "error": intent.error, "hint": intent.hint,
+            "updated_at": intent.updated_at.as_ref().map(time),
         })),
         "errors": knowledge.errors.iter().map(errors::as_json).collect::<Vec<_>>(),
         "waiting": knowledge.waiting.iter().map(errors::waiting_as_json).collect::<Vec<_>>(),

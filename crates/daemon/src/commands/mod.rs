@@ -9,6 +9,7 @@ mod doctor;
 mod errors;
 mod explain;
 mod feed;
+mod intents;
 mod migrate;
 mod plan;
 mod prompt;
@@ -18,13 +19,12 @@ mod resync;
 mod run;
 mod status;
 mod webhook;
-mod wishes;
 
 use clap::CommandFactory as _;
 use espelho_model::{text, text::Text};
 use espelho_sync_engine::{Problem, Trouble};
 
-use self::{decide::Decision, wishes::Wish};
+use self::{decide::Decision, intents::IntentCommand};
 use crate::{
     cli::{Cli, Command, WebhookCommand},
     config::{self, Configuration},
@@ -61,12 +61,12 @@ pub(crate) async fn run(cli: Cli) -> u8 {
         }
         Some(Command::Ignore(arguments)) => decide::decide(&cli, Decision::Ignore, arguments).await,
         Some(Command::Plan { store, apply }) => plan::run(&cli, store.as_deref(), *apply).await,
-        Some(Command::Stock(command)) => wishes::run(&cli, Wish::Stock(command)).await,
-        Some(Command::Price(command)) => wishes::run(&cli, Wish::Price(command)).await,
-        Some(Command::Orders(command)) => wishes::run(&cli, Wish::Orders(command)).await,
-        Some(Command::Labels(command)) => wishes::run(&cli, Wish::Labels(command)).await,
-        Some(Command::Campaigns(command)) => wishes::run(&cli, Wish::Campaigns(command)).await,
-        Some(Command::Import(arguments)) => wishes::run(&cli, Wish::Import(arguments)).await,
+        Some(Command::Stock(command)) => intents::run(&cli, IntentCommand::Stock(command)).await,
+        Some(Command::Price(command)) => intents::run(&cli, IntentCommand::Price(command)).await,
+        Some(Command::Orders(command)) => intents::run(&cli, IntentCommand::Orders(command)).await,
+        Some(Command::Labels(command)) => intents::run(&cli, IntentCommand::Labels(command)).await,
+        Some(Command::Campaigns(command)) => intents::run(&cli, IntentCommand::Campaigns(command)).await,
+        Some(Command::Import(arguments)) => intents::run(&cli, IntentCommand::Import(arguments)).await,
         Some(Command::Feed(arguments)) => feed::run(&cli, arguments).await,
         Some(Command::Audit(arguments)) => audit::run(&cli, arguments).await,
         Some(Command::Completions { shell }) => {

@@ -11,7 +11,7 @@ use espelho_model::{
 };
 use espelho_sync_engine::{
     Problem, Silent,
-    push::{NobodyLooks, PlannedCall, Pusher, preview},
+    push::{NoopListener, PlannedCall, Pusher, preview},
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -169,7 +169,7 @@ async fn say_how_it_went(
     for row in shared.store.troubled_rows().await? {
         let is_ours = planned.iter().any(|(config, calls)| {
             config.key.as_str() == row.store
-                && calls.iter().any(|call| is_of(call, row.wanted.as_str(), &row.key))
+                && calls.iter().any(|call| is_of(call, row.intent.as_str(), &row.key))
         });
         match row.state {
             PushState::Held if is_ours => held += 1,
@@ -196,7 +196,7 @@ async fn say_how_it_went(
 async fn push_one(shared: &Shared, config: &StoreConfig, mut telling: Telling) -> Result<(), Problem> {
     let context = shared.context(config).await?;
     let pushed = async {
-        let pusher = Pusher::new(&context, &config.push, &NobodyLooks);
+        let pusher = Pusher::new(&context, &config.push, &NoopListener);
         let (mut waited, nothing_is_written) = (Duration::ZERO, Notify::new());
         loop {
             let mut working = Box::pin(pusher.work(&nothing_is_written));

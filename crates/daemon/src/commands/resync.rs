@@ -22,7 +22,7 @@ use crate::{
 /// Stores worked on at once: each has its own budget, and waiting for it costs nothing.
 const STORES_AT_ONCE: usize = 16;
 /// How long the operator waits for a clean end.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) async fn run(cli: &Cli) -> u8 {
     let mut configuration = match load(cli) {
@@ -64,7 +64,7 @@ pub(super) async fn run(cli: &Cli) -> u8 {
 /// database future harms nothing: what was not committed is read again.
 async fn patience_ended(shared: &Shared) {
     shared.stop.cancelled().await;
-    shared.clock.sleep(PATIENCE).await;
+    shared.clock.sleep(ANSWER_TIMEOUT).await;
 }
 
 fn stopped() -> Problem {

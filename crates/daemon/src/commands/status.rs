@@ -15,7 +15,7 @@ use crate::{
     cli::Cli,
     config::Configuration,
     exit, local,
-    status::{self, Counted, Look, Picture},
+    status::{self, Counted, StatusSnapshot, TextStyle},
 };
 
 pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
@@ -30,19 +30,19 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
     let clock = SystemClock::shared();
     let listen = configuration.installation.http.listen;
     let asked = ask_service(listen, of.as_ref(), cli.locale, &clock).await;
-    let picture = match asked {
-        Some(picture) => picture,
-        None => match look(&configuration, of.as_ref(), cli.locale, &clock).await {
-            Ok(picture) => picture,
+    let snapshot = match asked {
+        Some(snapshot) => snapshot,
+        None => match style(&configuration, of.as_ref(), cli.locale, &clock).await {
+            Ok(snapshot) => snapshot,
             Err(problem) => return say(&problem, cli),
         },
     };
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     match cli.json {
-        true => println!("{}", serde_json::json!(picture)),
-        false => print!("{}", status::show(&picture, Look { colours, locale: cli.locale })),
+        true => println!("{}", serde_json::json!(snapshot)),
+        false => print!("{}", status::show(&snapshot, TextStyle { colours, locale: cli.locale })),
     }
-    match picture.state.as_str() {
+    match snapshot.state.as_str() {
         "ok" => exit::COMPLETE,
         _ => exit::PARTIAL,
     }
@@ -54,7 +54,7 @@ async fn ask_service(
     of: Option<&StoreKey>,
     locale: Locale,
     clock: &Arc<dyn Clock>,
-) -> Option<Picture> {
+) -> Option<StatusSnapshot> {
     let store = of.map(|key| format!("&store={key}")).unwrap_or_default();
     let path = format!("/status?lang={}{store}", locale.language);
     let answer = local::request(listen, "GET", &path, None, clock).await.ok()?;
@@ -64,21 +64,21 @@ async fn ask_service(
     serde_json::from_str(&answer.text().await.ok()?).ok()
 }
 
-async fn look(
+async fn style(
     configuration: &Configuration,
     of: Option<&StoreKey>,
     locale: Locale,
     clock: &Arc<dyn Clock>,
-) -> Result<Picture, Problem> {
+) -> Result<StatusSnapshot, Problem> {
     let store = attach(configuration, clock).await?;
     let shown = configuration.shown();
-    let picture = async {
+    let snapshot = async {
         let counted = Counted::take(&store, of).await?;
-        let picture = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
+        let snapshot = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
         let seen = alarms::offline(&store, &shown, clock.now()).await?;
-        Ok(picture.judged(ShownVerdict::of(&decide(&seen), locale)))
+        Ok(snapshot.judged(ShownVerdict::of(&decide(&seen), locale)))
     };
-    let picture = picture.await;
+    let snapshot = snapshot.await;
     store.close().await;
-    picture.map_err(|error| Problem::from_store(&error))
+    snapshot.map_err(|error| Problem::from_store(&error))
 }

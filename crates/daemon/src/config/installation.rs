@@ -175,7 +175,7 @@ impl Schedule {
             open_orders: self.open_orders.engine(),
             sold_products: self.sold_products.engine(),
             products: self.products.engine(),
-            parts: self.parts.engine(),
+            subresources: self.parts.engine(),
             aged_orders: self.aged_orders.engine(),
             counts: self.counts.engine(),
             campaigns: self.campaigns.engine(),

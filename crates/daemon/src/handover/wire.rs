@@ -235,7 +235,8 @@ impl WireReport {
 
 impl WireResource {
     fn into_report(self) -> Option<ResourceReport> {
-        let failure = |[key, code, error, hint]: [String; 4]| Failure { key, code, error, hint, said: None };
+        let failure =
+            |[key, code, error, hint]: [String; 4]| Failure { key, code, error, hint, message: None };
         Some(ResourceReport {
             resource: self.resource.parse().ok()?,
             state: state(&self.state),
@@ -271,7 +272,7 @@ mod tests {
         resource.notes = vec![Text::new("a-note")];
         resource.resumed_at = Some(7);
         let [key, code, error, hint] = ["k", "c", "e", "h"].map(str::to_owned);
-        resource.failures = vec![Failure { key, code, error, hint, said: None }];
+        resource.failures = vec![Failure { key, code, error, hint, message: None }];
         let mut report =
             StoreReport::not_begun(StoreKey::new("loja-1").unwrap(), problem(Trouble::Authentication));
         (report.resources, report.requests, report.seconds) = (vec![resource], 9, 1.5);

@@ -1,16 +1,16 @@
 //! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has a listener
 //! of its own.
 
-mod camera;
-mod figures;
+mod collectors;
 mod guard;
 mod ready;
 mod resync;
+mod snapshots;
 mod status;
 mod traffic;
 pub(crate) mod webhook;
 
-pub(crate) use figures::free;
+pub(crate) use collectors::free;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -32,11 +32,11 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     alarms::Board,
     context::Shared,
-    counted::StoreMetrics,
-    handover::Desk,
+    handover::AdminQueue,
     health::Health,
     panics,
     status::{Live, ShownStores},
+    store_metrics::StoreMetrics,
     watchdog,
 };
 
@@ -47,8 +47,8 @@ pub(crate) struct State {
     store: Store,
     clock: Arc<dyn Clock>,
     metrics: PrometheusHandle,
-    desk: Arc<Desk>,
-    camera: Arc<camera::Camera>,
+    admin_queue: Arc<AdminQueue>,
+    snapshots: Arc<snapshots::SnapshotCache>,
     watch: Arc<Watch>,
     listen: SocketAddr,
     store_metrics: Arc<StoreMetrics>,
@@ -66,14 +66,15 @@ impl State {
     ) -> Self {
         let (store, clock) = (shared.store.clone(), Arc::clone(&shared.clock));
         let database = (store.clone(), Arc::clone(&clock));
-        let camera = camera::Camera::new(database, Arc::clone(shown), live, Arc::clone(board), locale);
+        let snapshots =
+            snapshots::SnapshotCache::new(database, Arc::clone(shown), live, Arc::clone(board), locale);
         Self {
             health: Arc::clone(health),
             store,
             clock,
             metrics,
-            desk: Arc::clone(&shared.desk),
-            camera: Arc::new(camera),
+            admin_queue: Arc::clone(&shared.admin_queue),
+            snapshots: Arc::new(snapshots),
             watch: Arc::clone(&shared.watch),
             listen,
             store_metrics: Arc::clone(&shared.store_metrics),
@@ -91,13 +92,13 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .route("/status", get(status::json))
         .route("/", get(status::page))
         .layer(from_fn_with_state(state.clone(), guard::by_our_name));
-    let desk = Arc::clone(&state.desk);
+    let admin_queue = Arc::clone(&state.admin_queue);
     let routes = Router::new()
         .route("/livez", get(alive))
         .route("/readyz", get(ready::ready))
         .route(
             "/metrics",
-            get(|Extract(state): Extract<State>| async move { figures::metrics(&state).await }),
+            get(|Extract(state): Extract<State>| async move { collectors::metrics(&state).await }),
         )
         .merge(ours)
         .layer(from_fn(|request, next: Next| panics::contained(next.run(request))))
@@ -106,7 +107,7 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
     let stopped = async move {
         stop.cancelled_owned().await;
         // Who waits for a run that will not begin would keep the connection, and the service with it.
-        desk.close();
+        admin_queue.close();
     };
     let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped);
     if let Err(error) = serving.await {
@@ -115,7 +116,7 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
 }
 
 /// How long the database is waited for by whoever asks how everything is.
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What a task of its own comes to in time: a query that is dropped half way would be a connection that is lost, and one that
 /// hangs must not keep the answer.
@@ -125,7 +126,7 @@ async fn in_time<T: Send + 'static>(
 ) -> Option<T> {
     tokio::select! {
         done = tokio::spawn(work) => done.ok(),
-        () = clock.sleep(PATIENCE) => None,
+        () = clock.sleep(ANSWER_TIMEOUT) => None,
     }
 }
 

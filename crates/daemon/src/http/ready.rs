@@ -58,8 +58,8 @@ async fn of_database(state: &State) -> Vec<Check> {
 
 /// The alarms, told beside the checks: the service may be ready while something is wrong.
 fn alarms(state: &State) -> Vec<String> {
-    let Some(posted) = state.camera.board.latest() else { return Vec::new() };
-    let shown = ShownVerdict::of(&posted.verdict, state.camera.locale);
+    let Some(posted) = state.snapshots.board.latest() else { return Vec::new() };
+    let shown = ShownVerdict::of(&posted.verdict, state.snapshots.locale);
     let told = shown.alarms.iter().map(|alarm| {
         let store = alarm.store.as_ref().map(|store| format!(" {store}")).unwrap_or_default();
         format!("alarm {}{store}: {} {}", alarm.code, alarm.text, alarm.next)
@@ -129,7 +129,7 @@ async fn tokens(state: &State) -> Vec<Check> {
 /// One question for all stores: this is asked every few seconds, and a hub has thousands.
 async fn inbox(state: &State) -> Result<(), String> {
     let waiting = state.store.oldest_by_store().await.map_err(|error| error.to_string())?;
-    let shown = state.camera.shown.get();
+    let shown = state.snapshots.shown.get();
     let receives = shown.iter().filter(|store| store.plan.receives);
     let receiving: HashSet<&str> = receives.map(|store| store.key.as_str()).collect();
     let stuck = |oldest: DateTime<Utc>| Some(state.clock.now() - oldest).filter(|age| *age > STUCK);
@@ -141,7 +141,7 @@ async fn inbox(state: &State) -> Result<(), String> {
 }
 
 fn disk(state: &State) -> Result<(), String> {
-    match super::figures::free(&state.store) {
+    match super::collectors::free(&state.store) {
         Some(free) if free < LEAST_DISK => Err(format!("only {} MiB are free", free >> 20)),
         _ => Ok(()),
     }

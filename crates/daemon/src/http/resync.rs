@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::State;
 use crate::{
-    handover::{Asked, AskedAudit, AskedExamination, Desk, Event, Task},
+    handover::{AdminQueue, Asked, AskedAudit, AskedExamination, Event, Task},
     health::{Health, StoreHealth},
 };
 
@@ -30,7 +30,9 @@ pub(super) async fn resync(Extract(state): Extract<State>, body: Bytes) -> Respo
     };
     let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
     match asked.options() {
-        Ok(options) => hand_on(state, &asked.store, |desk, key| desk.ask(key, Task::Resync(options)), lost),
+        Ok(options) => {
+            hand_on(state, &asked.store, |admin_queue, key| admin_queue.ask(key, Task::Resync(options)), lost)
+        }
         Err(unknown) => refuse(StatusCode::BAD_REQUEST, &unknown),
     }
 }
@@ -43,7 +45,9 @@ pub(super) async fn audit(Extract(state): Extract<State>, body: Bytes) -> Respon
     };
     let lost = |store| Event::of_audit(&Audit::not_begun(store, lost()));
     match asked.options() {
-        Ok(options) => hand_on(state, &asked.store, |desk, key| desk.ask(key, Task::Audit(options)), lost),
+        Ok(options) => {
+            hand_on(state, &asked.store, |admin_queue, key| admin_queue.ask(key, Task::Audit(options)), lost)
+        }
         Err(unknown) => refuse(StatusCode::BAD_REQUEST, &unknown),
     }
 }
@@ -52,7 +56,9 @@ pub(super) async fn audit(Extract(state): Extract<State>, body: Bytes) -> Respon
 pub(super) async fn examine(Extract(state): Extract<State>, body: Bytes) -> Response {
     let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
     match serde_json::from_slice::<AskedExamination>(&body) {
-        Ok(asked) => hand_on(state, &asked.store, |desk, key| desk.inquire(key, asked.question), lost),
+        Ok(asked) => {
+            hand_on(state, &asked.store, |admin_queue, key| admin_queue.inquire(key, asked.question), lost)
+        }
         Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
@@ -60,13 +66,13 @@ pub(super) async fn examine(Extract(state): Extract<State>, body: Bytes) -> Resp
 fn hand_on(
     state: State,
     store: &str,
-    ask: impl FnOnce(&Desk, &StoreKey) -> Option<mpsc::UnboundedReceiver<Event>>,
+    ask: impl FnOnce(&AdminQueue, &StoreKey) -> Option<mpsc::UnboundedReceiver<Event>>,
     lost: fn(StoreKey) -> Event,
 ) -> Response {
     let Some(store) = StoreKey::new(store).ok().filter(|key| is_held(&state.health, key)) else {
         return refuse(StatusCode::CONFLICT, "this service does not hold the store");
     };
-    let Some(hears) = ask(&state.desk, &store) else {
+    let Some(hears) = ask(&state.admin_queue, &store) else {
         return refuse(
             StatusCode::SERVICE_UNAVAILABLE,
             "runs wait for this store already, or the service is stopping",

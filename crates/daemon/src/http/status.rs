@@ -54,7 +54,7 @@ fn preferred_language(accepted: &str) -> Option<Language> {
 fn named(state: &State, asked: &Asked) -> Result<Option<StoreKey>, String> {
     match &asked.store {
         None => Ok(None),
-        Some(name) => state.camera.store_named(name).map(Some).ok_or_else(|| name.clone()),
+        Some(name) => state.snapshots.store_named(name).map(Some).ok_or_else(|| name.clone()),
     }
 }
 
@@ -64,11 +64,11 @@ pub(super) async fn json(
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(asked.lang.as_deref(), &headers, state.camera.locale);
+    let locale = locale(asked.lang.as_deref(), &headers, state.snapshots.locale);
     match named(&state, &asked) {
         Ok(of) => {
-            let picture = state.camera.picture(of.as_ref(), locale).await;
-            (guarded(), Json(picture)).into_response()
+            let snapshot = state.snapshots.snapshot(of.as_ref(), locale).await;
+            (guarded(), Json(snapshot)).into_response()
         }
         Err(name) => {
             let error = text!("status-unknown-store", store = name).message(locale);
@@ -84,12 +84,12 @@ pub(super) async fn page(
     Query(asked): Query<Asked>,
     headers: HeaderMap,
 ) -> Response {
-    let locale = locale(asked.lang.as_deref(), &headers, state.camera.locale);
+    let locale = locale(asked.lang.as_deref(), &headers, state.snapshots.locale);
     let is_paused = asked.pause.is_some();
     let mut answer = match named(&state, &asked) {
         Ok(of) => {
-            let picture = state.camera.picture(of.as_ref(), locale).await;
-            (guarded(), Html(status::page(&picture, is_paused, locale))).into_response()
+            let snapshot = state.snapshots.snapshot(of.as_ref(), locale).await;
+            (guarded(), Html(status::page(&snapshot, is_paused, locale))).into_response()
         }
         Err(name) => (StatusCode::NOT_FOUND, guarded(), Html(status::unknown(&name, locale))).into_response(),
     };

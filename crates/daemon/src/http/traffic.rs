@@ -11,7 +11,7 @@ use espelho_api_client::{
 };
 use espelho_model::StoreKey;
 
-use super::figures::{head, line};
+use super::collectors::{head, line};
 
 /// Up to so many stores each has requests by route of its own: 200 by 16 are 3,200 lines and 400 KiB.
 const STORES_BY_ROUTE: usize = 200;

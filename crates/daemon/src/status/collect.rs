@@ -7,8 +7,8 @@ use espelho_model::{Clock, StoreKey};
 use espelho_store::{Error, Overview, RunOnRecord, Store, TableState};
 
 use super::{
-    Failures, Holder, Inbox, Live, Picture, Proof, Run, ServiceState, ShownStore, StorePicture, TableCounts,
-    resources, sweeps, wanted,
+    Failures, Holder, Inbox, Live, Proof, Run, ServiceState, ShownStore, StatusSnapshot, StoreSnapshot,
+    TableCounts, resources, sweeps, wanted,
 };
 
 /// How much the mirror holds. To count goes through all rows, so that whoever looks often keeps it for a while.
@@ -32,7 +32,7 @@ pub(crate) async fn collect(
     (shown, of): (&[ShownStore], Option<&StoreKey>),
     counted: &Counted,
     live: Option<&Live>,
-) -> Result<Picture, Error> {
+) -> Result<StatusSnapshot, Error> {
     let at = clock.now();
     let (mut overviews, held) = (store.overview(of).await?, store.held_stores().await?);
     let (mut swept, mut undone) = (store.sweep_overview(of).await?, store.undone(of).await?);
@@ -45,17 +45,17 @@ pub(crate) async fn collect(
         let overview = overviews.remove(name).unwrap_or_default();
         let held = held.as_ref().map(|held| held.contains(name));
         let tables = counted.tables.get(name).map(Vec::as_slice).unwrap_or_default();
-        let mut picture = of_store(key.to_string(), overview, tables, held, at);
+        let mut snapshot = of_store(key.to_string(), overview, tables, held, at);
         if let Some(live) = live {
-            live.add(key, *per_minute, health.get(key), &mut picture);
+            live.add(key, *per_minute, health.get(key), &mut snapshot);
         }
         let open = counted.open_orders.get(name).copied().unwrap_or_default();
         let swept = swept.remove(name).unwrap_or_default();
-        picture.sweeps = sweeps::of_store(&picture, *per_minute, plan, (&swept, open), at);
-        picture.wanted = wanted::of_store(undone.remove(name).unwrap_or_default(), at);
-        picture.resources = resources::of_store(&picture, &swept.audits, open, at);
-        picture.lag_seconds = lag(&picture, at);
-        stores.push(picture);
+        snapshot.sweeps = sweeps::of_store(&snapshot, *per_minute, plan, (&swept, open), at);
+        snapshot.wanted = wanted::of_store(undone.remove(name).unwrap_or_default(), at);
+        snapshot.resources = resources::of_store(&snapshot, &swept.audits, open, at);
+        snapshot.lag_seconds = lag(&snapshot, at);
+        stores.push(snapshot);
     }
     let service = live.map_or_else(not_running, Live::service);
     let heard = stores.iter().filter_map(|store| store.sweeps.webhook.as_ref()?.heard_at);
@@ -65,11 +65,11 @@ pub(crate) async fn collect(
         webhook_at: heard.max(),
     };
     let (state, alarms, unproved) = ("unknown".to_owned(), Vec::new(), Vec::new());
-    Ok(Picture { state, at, proof, service, stores, alarms, unproved })
+    Ok(StatusSnapshot { state, at, proof, service, stores, alarms, unproved })
 }
 
 /// How old the mirror may be: what a delivery told and is not read yet, else the last reading that looked for changed orders.
-fn lag(store: &StorePicture, at: DateTime<Utc>) -> Option<i64> {
+fn lag(store: &StoreSnapshot, at: DateTime<Utc>) -> Option<i64> {
     let orders =
         store.resources.iter().filter(|row| matches!(row.resource.as_str(), "orders" | "open_orders"));
     let read = orders.filter_map(|row| row.last_success).max();
@@ -92,7 +92,7 @@ fn of_store(
     tables: &[TableState],
     held: Option<bool>,
     at: DateTime<Utc>,
-) -> StorePicture {
+) -> StoreSnapshot {
     let seconds_since = |time: DateTime<Utc>| (at - time).num_seconds().max(0);
     let oldest_age_seconds = overview.backlog.map(|(_, oldest)| seconds_since(oldest));
     let tables = tables.iter().map(|t| TableCounts {
@@ -108,7 +108,7 @@ fn of_store(
         error: f.error,
         hint: f.hint,
     });
-    StorePicture {
+    StoreSnapshot {
         store,
         holder: overview.holder.map(|(owner, since)| Holder { owner, since, held }),
         ours: None,

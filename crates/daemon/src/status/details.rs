@@ -9,7 +9,7 @@ use espelho_model::{
 };
 
 use super::{
-    Picture, StorePicture,
+    StatusSnapshot, StoreSnapshot,
     html::{escape, heads, title},
     resources,
     sweeps::{SweepRow, Webhook},
@@ -18,19 +18,19 @@ use super::{
 };
 
 /// Writes everything that is known of a store.
-pub(super) fn write(body: &mut String, picture: &Picture, store: &StorePicture, locale: Locale) {
-    write_resources(body, picture, store, locale);
+pub(super) fn write(body: &mut String, snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) {
+    write_resources(body, snapshot, store, locale);
     wanted::write(body, store, locale);
     write_lanes(body, store, locale);
-    write_sweeps(body, picture, store, locale);
-    write_tables(body, picture, store, locale);
+    write_sweeps(body, snapshot, store, locale);
+    write_tables(body, snapshot, store, locale);
 }
 
-fn since(picture: &Picture, then: Option<DateTime<Utc>>, locale: Locale) -> String {
-    then.map_or_else(|| "-".to_owned(), |then| locale.span((picture.at - then).num_seconds()))
+fn since(snapshot: &StatusSnapshot, then: Option<DateTime<Utc>>, locale: Locale) -> String {
+    then.map_or_else(|| "-".to_owned(), |then| locale.span((snapshot.at - then).num_seconds()))
 }
 
-fn write_resources(body: &mut String, picture: &Picture, store: &StorePicture, locale: Locale) {
+fn write_resources(body: &mut String, snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) {
     if store.resources.is_empty() {
         return;
     }
@@ -57,10 +57,10 @@ fn write_resources(body: &mut String, picture: &Picture, store: &StorePicture, l
              <td class=\"{}\">{}</td><td class=\"{}\">{}</td></tr>",
             escape(&words::resource(&row.resource).message(locale)),
             row.local,
-            escape(&resources::counted(row, picture.at, locale)),
+            escape(&resources::counted(row, snapshot.at, locale)),
             row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag)),
             class(drifts),
-            escape(&resources::drift(row, picture.at, locale)),
+            escape(&resources::drift(row, snapshot.at, locale)),
             class(row.errors > 0),
             row.errors
         );
@@ -68,7 +68,7 @@ fn write_resources(body: &mut String, picture: &Picture, store: &StorePicture, l
     body.push_str("</table></div>");
 }
 
-fn write_lanes(body: &mut String, store: &StorePicture, locale: Locale) {
+fn write_lanes(body: &mut String, store: &StoreSnapshot, locale: Locale) {
     let Some(budget) = &store.budget else { return };
     title(body, &text!("status-budget-title"), locale);
     let free = budget.per_minute.saturating_sub(budget.held);
@@ -83,7 +83,7 @@ fn write_lanes(body: &mut String, store: &StorePicture, locale: Locale) {
     body.push_str("</tr></table></div>");
 }
 
-fn write_sweeps(body: &mut String, picture: &Picture, store: &StorePicture, locale: Locale) {
+fn write_sweeps(body: &mut String, snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) {
     let sweeps = &store.sweeps;
     if sweeps.rows.is_empty() {
         return;
@@ -101,7 +101,7 @@ fn write_sweeps(body: &mut String, picture: &Picture, store: &StorePicture, loca
         ],
         locale,
     );
-    sweeps.rows.iter().for_each(|row| write_sweep(body, picture, row, locale));
+    sweeps.rows.iter().for_each(|row| write_sweep(body, snapshot, row, locale));
     let _ = write!(
         body,
         "<tr><td>{}</td><td></td><td class=\"n\">{:.1}</td><td></td><td></td><td></td></tr></table></div>",
@@ -109,18 +109,18 @@ fn write_sweeps(body: &mut String, picture: &Picture, store: &StorePicture, loca
         sweeps.requests_per_minute
     );
     if let Some(webhook) = &sweeps.webhook {
-        write_webhook(body, picture, webhook, locale);
+        write_webhook(body, snapshot, webhook, locale);
     }
 }
 
-fn write_sweep(body: &mut String, picture: &Picture, row: &SweepRow, locale: Locale) {
+fn write_sweep(body: &mut String, snapshot: &StatusSnapshot, row: &SweepRow, locale: Locale) {
     let every = locale.span(i64::try_from(row.every_seconds).unwrap_or(i64::MAX));
     let rarer = match row.stretched {
         true => format!("<br><small>{}</small>", escape(&text!("status-rarer").message(locale))),
         false => String::new(),
     };
     let next =
-        row.next_due.map_or_else(|| "-".to_owned(), |due| locale.span((due - picture.at).num_seconds()));
+        row.next_due.map_or_else(|| "-".to_owned(), |due| locale.span((due - snapshot.at).num_seconds()));
     let problem = row.problem.as_deref().map_or_else(|| "-".to_owned(), escape);
     let class = if row.problem.is_some() { "failing" } else { "" };
     let _ = write!(
@@ -129,13 +129,13 @@ fn write_sweep(body: &mut String, picture: &Picture, row: &SweepRow, locale: Loc
          <td class=\"n\">{next}</td><td class=\"{class}\">{problem}</td></tr>",
         escape(&words::sweep(&row.sweep).message(locale)),
         row.requests_per_minute,
-        since(picture, row.last_success, locale)
+        since(snapshot, row.last_success, locale)
     );
 }
 
-fn write_webhook(body: &mut String, picture: &Picture, webhook: &Webhook, locale: Locale) {
+fn write_webhook(body: &mut String, snapshot: &StatusSnapshot, webhook: &Webhook, locale: Locale) {
     let when = |then: Option<DateTime<Utc>>| match then {
-        Some(then) => text!("status-ago", span = Arg::Seconds((picture.at - then).num_seconds())),
+        Some(then) => text!("status-ago", span = Arg::Seconds((snapshot.at - then).num_seconds())),
         None => text!("status-never"),
     };
     let line =
@@ -143,7 +143,7 @@ fn write_webhook(body: &mut String, picture: &Picture, webhook: &Webhook, locale
     let _ = write!(body, "<p><small>{}</small></p>", escape(&line.message(locale)));
 }
 
-fn write_tables(body: &mut String, picture: &Picture, store: &StorePicture, locale: Locale) {
+fn write_tables(body: &mut String, snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) {
     title(body, &text!("status-tables"), locale);
     heads(
         body,
@@ -162,11 +162,11 @@ fn write_tables(body: &mut String, picture: &Picture, store: &StorePicture, loca
             escape(&table.table),
             table.live,
             table.gone,
-            since(picture, table.last_mirrored, locale)
+            since(snapshot, table.last_mirrored, locale)
         );
     }
     body.push_str("</table></div>");
-    if let Some(holder) = holder(picture, store) {
+    if let Some(holder) = holder(snapshot, store) {
         let _ = write!(body, "<p><small>{}</small></p>", escape(&holder.message(locale)));
     }
 }
@@ -201,7 +201,7 @@ mod tests {
             next_due: Some(specimen::at(90)),
             problem: Some("<b>no answer</b>; wait".into()),
         }];
-        crate::status::page(&specimen::picture(vec![store]), false, Locale::default())
+        crate::status::page(&specimen::snapshot(vec![store]), false, Locale::default())
     }
 
     // withstands: F136
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn with_thousands_of_stores_the_page_stays_small_and_leads_to_each() {
         let stores = (0..3_000).map(|n| specimen::store(&format!("loja-{n}"))).collect();
-        let page = crate::status::page(&specimen::picture(stores), false, Locale::default());
+        let page = crate::status::page(&specimen::snapshot(stores), false, Locale::default());
         assert!(page.len() < 64 << 10, "{} bytes", page.len());
         assert!(page.contains("href=\"/?store=loja-0\"") && !page.contains("<code>orders</code>"));
         assert!(page.contains("e mais 2950"), "it says how many it leaves out");

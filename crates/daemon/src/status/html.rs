@@ -8,7 +8,7 @@ use espelho_model::{
 };
 
 use super::{
-    Picture, StorePicture, details,
+    StatusSnapshot, StoreSnapshot, details,
     text::{proof, verdict},
 };
 use crate::alarms::ShownAlarm;
@@ -21,20 +21,20 @@ const LISTED: usize = 50;
 pub(crate) const RENEWS: u16 = 10;
 
 /// The page.
-pub(crate) fn page(picture: &Picture, is_paused: bool, locale: Locale) -> String {
+pub(crate) fn page(snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) -> String {
     let mut body = String::with_capacity(16 << 10);
-    renewal(&mut body, picture, is_paused, locale);
-    head(&mut body, picture, locale);
-    picture.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm, locale));
-    let mut stores: Vec<(&str, &StorePicture)> =
-        picture.stores.iter().map(|store| (picture.state_of(store), store)).collect();
+    renewal(&mut body, snapshot, is_paused, locale);
+    head(&mut body, snapshot, locale);
+    snapshot.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm, locale));
+    let mut stores: Vec<(&str, &StoreSnapshot)> =
+        snapshot.stores.iter().map(|store| (snapshot.state_of(store), store)).collect();
     stores.sort_by_key(|(state, _)| ["failing", "warning", "unknown", "ok"].iter().position(|s| s == state));
-    stores_table(&mut body, picture, &stores, locale);
+    stores_table(&mut body, snapshot, &stores, locale);
     // A hub has thousands: each leads to a page of its own.
     if let [(_, store)] = &stores[..] {
-        details::write(&mut body, picture, store, locale);
+        details::write(&mut body, snapshot, store, locale);
     }
-    document(&body, &title_of(picture, locale), locale)
+    document(&body, &title_of(snapshot, locale), locale)
 }
 
 /// The page for a store that there is not.
@@ -49,8 +49,8 @@ pub(crate) fn unknown(asked: &str, locale: Locale) -> String {
 }
 
 /// Says that the page renews itself, with the link that stops it, or the other way round.
-fn renewal(body: &mut String, picture: &Picture, is_paused: bool, locale: Locale) {
-    let store = match &picture.stores[..] {
+fn renewal(body: &mut String, snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) {
+    let store = match &snapshot.stores[..] {
         [store] => format!("&amp;store={}", escape(&store.store)),
         _ => String::new(),
     };
@@ -64,9 +64,9 @@ fn renewal(body: &mut String, picture: &Picture, is_paused: bool, locale: Locale
         write!(body, "<p class=\"renewal\">{} <a href=\"/{link}\">{}</a></p>", escape(&said), escape(&other));
 }
 
-fn title_of(picture: &Picture, locale: Locale) -> String {
-    let failing = picture.alarms.iter().filter(|alarm| alarm.is_failing()).count();
-    let title = match (failing, picture.state.as_str()) {
+fn title_of(snapshot: &StatusSnapshot, locale: Locale) -> String {
+    let failing = snapshot.alarms.iter().filter(|alarm| alarm.is_failing()).count();
+    let title = match (failing, snapshot.state.as_str()) {
         (0, "ok") => text!("status-page-title-ok"),
         (0, _) => text!("status-page-title-unknown"),
         (failing, _) => text!("status-page-title-failing", count = failing),
@@ -86,25 +86,25 @@ fn document(body: &str, title: &str, locale: Locale) -> String {
     )
 }
 
-fn head(body: &mut String, picture: &Picture, locale: Locale) {
+fn head(body: &mut String, snapshot: &StatusSnapshot, locale: Locale) {
     let word = |text: Text| escape(&text.message(locale));
-    let running = picture.service.started_at.map_or_else(
+    let running = snapshot.service.started_at.map_or_else(
         || text!("status-stopped"),
-        |started| text!("status-running", span = Arg::Seconds((picture.at - started).num_seconds())),
+        |started| text!("status-running", span = Arg::Seconds((snapshot.at - started).num_seconds())),
     );
     // Writing to a String cannot fail.
     let _ = write!(
         body,
         "<header><h1>espelho</h1><small>{} · {} · {}</small></header>\
          <p class=\"verdict {}\">{}</p><p class=\"proof\">{}</p>",
-        escape(&picture.service.version),
+        escape(&snapshot.service.version),
         word(running),
-        word(text!("status-as-of", time = picture.at)),
-        picture.state,
-        escape(&verdict(picture, locale)),
-        escape(&proof(picture, locale))
+        word(text!("status-as-of", time = snapshot.at)),
+        snapshot.state,
+        escape(&verdict(snapshot, locale)),
+        escape(&proof(snapshot, locale))
     );
-    for unproved in picture.unproved.iter().take(LISTED) {
+    for unproved in snapshot.unproved.iter().take(LISTED) {
         let _ = write!(body, "<p class=\"proof\">– {}</p>", escape(unproved));
     }
 }
@@ -140,7 +140,12 @@ pub(super) fn heads(body: &mut String, columns: &[(Text, bool)], locale: Locale)
     body.push_str("</tr>");
 }
 
-fn stores_table(body: &mut String, picture: &Picture, stores: &[(&str, &StorePicture)], locale: Locale) {
+fn stores_table(
+    body: &mut String,
+    snapshot: &StatusSnapshot,
+    stores: &[(&str, &StoreSnapshot)],
+    locale: Locale,
+) {
     title(body, &text!("status-stores"), locale);
     heads(
         body,
@@ -157,7 +162,7 @@ fn stores_table(body: &mut String, picture: &Picture, stores: &[(&str, &StorePic
         ],
         locale,
     );
-    stores.iter().take(LISTED).for_each(|(state, store)| store_row(body, picture, store, state, locale));
+    stores.iter().take(LISTED).for_each(|(state, store)| store_row(body, snapshot, store, state, locale));
     body.push_str("</table></div>");
     if let Some(hidden) = stores.len().checked_sub(LISTED).filter(|hidden| *hidden > 0) {
         let more = text!("status-more-rows", count = hidden).message(locale);
@@ -165,22 +170,28 @@ fn stores_table(body: &mut String, picture: &Picture, stores: &[(&str, &StorePic
     }
 }
 
-fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, state: &str, locale: Locale) {
+fn store_row(
+    body: &mut String,
+    snapshot: &StatusSnapshot,
+    store: &StoreSnapshot,
+    state: &str,
+    locale: Locale,
+) {
     let word = |text: Text| escape(&text.message(locale));
     let dash = || "-".to_owned();
     let run = store.last_run.as_ref().map(|run| {
         let ended = run.finished_at.unwrap_or(run.started_at);
-        let ago = text!("status-ago", span = Arg::Seconds((picture.at - ended).num_seconds()));
+        let ago = text!("status-ago", span = Arg::Seconds((snapshot.at - ended).num_seconds()));
         let told = format!("{}, {}", word(words::run_state(&run.state)), word(ago));
         // The figures are written down in the end.
-        let figures = run.finished_at.map(|_| {
+        let collectors = run.finished_at.map(|_| {
             text!("status-run-figures", seen = run.seen, changed = run.changed, failed = run.failed)
         });
-        let figures = figures.map(|figures| format!("<br><small>{}</small>", word(figures)));
-        told + &figures.unwrap_or_default()
+        let collectors = collectors.map(|collectors| format!("<br><small>{}</small>", word(collectors)));
+        told + &collectors.unwrap_or_default()
     });
     let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
-    let token = store.token_expires_at.map(|end| locale.span((end - picture.at).num_seconds()));
+    let token = store.token_expires_at.map(|end| locale.span((end - snapshot.at).num_seconds()));
     let key = escape(&store.store);
     let _ = write!(
         body,
@@ -199,7 +210,7 @@ fn store_row(body: &mut String, picture: &Picture, store: &StorePicture, state: 
 }
 
 /// Rows of the mirror now.
-fn local_count(store: &StorePicture, resource: &str) -> String {
+fn local_count(store: &StoreSnapshot, resource: &str) -> String {
     let row = store.resources.iter().find(|row| row.resource == resource);
     row.map_or_else(|| "-".to_owned(), |row| row.local.to_string())
 }
@@ -234,9 +245,9 @@ mod tests {
         let mut store = specimen::store("loja-1");
         store.holder.as_mut().unwrap().owner = evil.into();
         store.last_run.as_mut().unwrap().state = evil.into();
-        let mut picture = specimen::picture(vec![store]);
-        (picture.alarms, picture.unproved) = (vec![specimen::failing(None, evil)], vec![evil.into()]);
-        let page = page(&picture, false, Locale::default());
+        let mut snapshot = specimen::snapshot(vec![store]);
+        (snapshot.alarms, snapshot.unproved) = (vec![specimen::failing(None, evil)], vec![evil.into()]);
+        let page = page(&snapshot, false, Locale::default());
         assert!(!page.contains("<script") && !page.contains("'&<"), "{page}");
         assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)"));
         assert!(!unknown(evil, Locale::default()).contains("<script"));
@@ -244,7 +255,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_from_elsewhere_and_nothing_moves_under_the_reader() {
-        let page = page(&specimen::picture(vec![specimen::store("loja-1")]), false, Locale::default());
+        let page = page(&specimen::snapshot(vec![specimen::store("loja-1")]), false, Locale::default());
         for word in ["http://", "https://", "src=", "<link", "@import", "url(", "<script", "http-equiv"] {
             assert!(!page.contains(word), "{word} in\n{page}");
         }
@@ -252,21 +263,21 @@ mod tests {
 
     #[test]
     fn the_page_speaks_one_language_and_its_title_says_the_state() {
-        let mut picture = specimen::picture(vec![specimen::store("loja-1")]);
-        let [pt, en] = Language::ALL.map(|language| page(&picture, false, Locale::of(language)));
+        let mut snapshot = specimen::snapshot(vec![specimen::store("loja-1")]);
+        let [pt, en] = Language::ALL.map(|language| page(&snapshot, false, Locale::of(language)));
         assert!(pt.contains("lang=\"pt-BR\"") && pt.contains("tudo em dia") && !pt.contains("all is well"));
         assert!(en.contains("lang=\"en\"") && en.contains("all is well") && !en.contains("em dia"));
-        picture.alarms = vec![specimen::failing(None, "x")];
+        snapshot.alarms = vec![specimen::failing(None, "x")];
         assert!(
-            page(&picture, false, Locale::default()).contains("<title>✗ espelho: 1 com problema</title>")
+            page(&snapshot, false, Locale::default()).contains("<title>✗ espelho: 1 com problema</title>")
         );
     }
 
     #[test]
     fn what_fails_stands_first() {
-        let mut picture = specimen::picture(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
-        picture.alarms = vec![specimen::failing(Some("loja-2"), "sem resposta")];
-        let page = page(&picture, false, Locale::default());
+        let mut snapshot = specimen::snapshot(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
+        snapshot.alarms = vec![specimen::failing(Some("loja-2"), "sem resposta")];
+        let page = page(&snapshot, false, Locale::default());
         let at = |words: &str| page.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{page}"));
         assert!(at("class=\"alarm\"") < at("<h2>Lojas"));
         assert!(at(">loja-2</a></b></td>") < at(">loja-1</a></b></td>"));

@@ -10,10 +10,10 @@ use espelho_api_client::limit::{Lane, RateLimiter};
 use espelho_model::StoreKey;
 use espelho_store::Store;
 
-use super::{Budget, ServiceState, StorePicture, SweepPlan};
+use super::{Budget, ServiceState, StoreSnapshot, SweepPlan};
 use crate::{
-    counted::StoreMetrics,
     health::{Health, StoreHealth},
+    store_metrics::StoreMetrics,
 };
 
 /// The budgets of the stores that this process works on. A store that is given back takes its budget along.
@@ -90,13 +90,13 @@ impl Live {
         store: &StoreKey,
         per_minute: u32,
         health: Option<&StoreHealth>,
-        picture: &mut StorePicture,
+        snapshot: &mut StoreSnapshot,
     ) {
         if let Some(health) = health {
-            (picture.ours, picture.unverified) = (Some(health.is_held()), health.unverified);
+            (snapshot.ours, snapshot.unverified) = (Some(health.is_held()), health.unverified);
         }
-        picture.answered_at = self.store_metrics.contact(store).and_then(|contact| contact.answered_at);
-        picture.budget = self.limiters.of(store).map(|limiter| {
+        snapshot.answered_at = self.store_metrics.contact(store).and_then(|contact| contact.answered_at);
+        snapshot.budget = self.limiters.of(store).map(|limiter| {
             let waiting = Lane::ALL.map(|lane| (lane.name().to_owned(), limiter.waiting(lane)));
             Budget { per_minute, held: limiter.held(), waiting: waiting.into() }
         });

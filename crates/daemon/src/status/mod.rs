@@ -21,13 +21,13 @@ pub(crate) use collect::{Counted, collect};
 pub(crate) use html::{RENEWS, page, unknown};
 pub(crate) use live::{Live, RateLimiters, ShownStore, ShownStores};
 pub(crate) use sweeps::{SweepPlan, periods as sweep_periods};
-pub(crate) use text::{Look, show};
+pub(crate) use text::{TextStyle, show};
 
 use crate::alarms::{ShownAlarm, ShownVerdict};
 
 /// The picture. Its JSON is the answer of `/status`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct Picture {
+pub(crate) struct StatusSnapshot {
     /// `ok`, `warning`, `failing` or `unknown`.
     pub state: String,
     /// When it was taken.
@@ -36,7 +36,7 @@ pub(crate) struct Picture {
     #[serde(default)]
     pub proof: Proof,
     pub service: ServiceState,
-    pub stores: Vec<StorePicture>,
+    pub stores: Vec<StoreSnapshot>,
     /// What is wrong, the worst first.
     pub alarms: Vec<ShownAlarm>,
     /// What is not known.
@@ -56,7 +56,7 @@ pub(crate) struct Proof {
     pub webhook_at: Option<DateTime<Utc>>,
 }
 
-impl Picture {
+impl StatusSnapshot {
     /// A picture of a service whose database has not answered yet.
     pub(crate) fn empty(at: DateTime<Utc>, service: ServiceState) -> Self {
         let (state, proof) = ("unknown".to_owned(), Proof::default());
@@ -70,7 +70,7 @@ impl Picture {
     }
 
     /// The worst that concerns a store: `failing`, `warning` or `ok`; `unknown` where the whole is not known.
-    pub(crate) fn state_of(&self, store: &StorePicture) -> &str {
+    pub(crate) fn state_of(&self, store: &StoreSnapshot) -> &str {
         let own =
             self.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|key| *key == store.store));
         match own.map(ShownAlarm::is_failing).max() {
@@ -94,7 +94,7 @@ pub(crate) struct ServiceState {
 
 /// One store.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct StorePicture {
+pub(crate) struct StoreSnapshot {
     pub store: String,
     pub holder: Option<Holder>,
     /// Whether the answering service works on it; absent where none was asked.
@@ -123,7 +123,7 @@ pub(crate) struct StorePicture {
     pub unverified: u64,
     /// What the ERP wants and is not done, by table; tables of which nothing is are absent.
     #[serde(default)]
-    pub wanted: Vec<wanted::WantedRows>,
+    pub wanted: Vec<wanted::IntentRows>,
 }
 
 /// Who holds a store's lease, or was the last to.
@@ -196,7 +196,7 @@ pub(crate) mod specimen {
     }
 
     /// A store that is well, as of minute 60.
-    pub(crate) fn store(key: &str) -> StorePicture {
+    pub(crate) fn store(key: &str) -> StoreSnapshot {
         let run = Run {
             kind: "scheduled".into(),
             state: "complete".into(),
@@ -210,7 +210,7 @@ pub(crate) mod specimen {
             error: None,
         };
         let table = TableCounts { table: "orders".into(), live: 300, gone: 2, last_mirrored: Some(at(51)) };
-        StorePicture {
+        StoreSnapshot {
             store: key.into(),
             holder: Some(Holder {
                 owner: "espelho run (process 7 on a)".into(),
@@ -234,7 +234,7 @@ pub(crate) mod specimen {
         }
     }
 
-    pub(crate) fn picture(stores: Vec<StorePicture>) -> Picture {
+    pub(crate) fn snapshot(stores: Vec<StoreSnapshot>) -> StatusSnapshot {
         let service = ServiceState {
             running: true,
             version: "0.1.0".into(),
@@ -243,7 +243,7 @@ pub(crate) mod specimen {
         };
         let (state, at) = ("ok".to_owned(), at(60));
         let proof = Proof { marketplace_at: Some(at), database_at: Some(at), webhook_at: None };
-        Picture { state, at, proof, service, stores, alarms: Vec::new(), unproved: Vec::new() }
+        StatusSnapshot { state, at, proof, service, stores, alarms: Vec::new(), unproved: Vec::new() }
     }
 
     pub(crate) fn failing(store: Option<&str>, text: &str) -> ShownAlarm {

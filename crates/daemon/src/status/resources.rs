@@ -11,7 +11,7 @@ use espelho_model::{
 use espelho_store::AuditRecord;
 use serde::{Deserialize, Serialize};
 
-use super::StorePicture;
+use super::StoreSnapshot;
 
 /// What is mirrored of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -69,7 +69,7 @@ const KINDS: [Kind; 8] = [
 
 /// Puts together what is known; the picture has tables, failures and sweeps already.
 pub(super) fn of_store(
-    store: &StorePicture,
+    store: &StoreSnapshot,
     audits: &[AuditRecord],
     open: u64,
     at: DateTime<Utc>,
@@ -78,7 +78,7 @@ pub(super) fn of_store(
 }
 
 fn row(
-    store: &StorePicture,
+    store: &StoreSnapshot,
     kind: &Kind,
     audits: &[AuditRecord],
     open: u64,
@@ -123,7 +123,7 @@ pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> Str
 }
 
 /// The table for a terminal.
-pub(super) fn text(store: &StorePicture, at: DateTime<Utc>, locale: Locale) -> String {
+pub(super) fn text(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> String {
     let mut text = String::new();
     if store.resources.is_empty() {
         return text;
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::status::{Failures, specimen, sweeps};
 
-    fn store() -> (StorePicture, Vec<AuditRecord>) {
+    fn store() -> (StoreSnapshot, Vec<AuditRecord>) {
         let mut store = specimen::store("a");
         let at = specimen::at;
         store.sweeps.remote =

@@ -10,12 +10,12 @@ use espelho_model::{
 };
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
-    live::schedule::{Intervals, Look},
+    live::schedule::{Intervals, Sweep},
     plan::load::{Holdings, fits, load},
 };
 use serde::{Deserialize, Serialize};
 
-use super::{ShownStore, StorePicture, text::wrapped};
+use super::{ShownStore, StoreSnapshot, text::wrapped};
 
 /// How a store is swept.
 #[derive(Clone, Debug)]
@@ -78,22 +78,22 @@ pub(crate) struct Webhook {
 
 /// Puts together what is known of a store's sweeps; the picture's tables say how much the store has.
 pub(super) fn of_store(
-    store: &StorePicture,
+    store: &StoreSnapshot,
     per_minute: u32,
     plan: &SweepPlan,
     (overview, open): (&SweepOverview, u64),
     at: DateTime<Utc>,
 ) -> Sweeps {
     let has = holdings(store, plan, open);
-    let loads = load(&has, per_minute, |look| plan.intervals.of(look).period(at));
-    let is_run = |look: Look| look != Look::WebhookTest || plan.receives;
+    let loads = load(&has, per_minute, |sweep| plan.intervals.of(sweep).period(at));
+    let is_run = |sweep: Sweep| sweep != Sweep::WebhookTest || plan.receives;
     let row_of = |load: &espelho_sync_engine::plan::load::SweepLoad| {
-        let name = load.look.as_str();
+        let name = load.sweep.as_str();
         let record = overview.sweeps.iter().find(|record| record.kind == name);
-        row(load.look, load.every, load.is_stretched, load.per_minute, record)
+        row(load.sweep, load.every, load.is_stretched, load.per_minute, record)
     };
     Sweeps {
-        rows: loads.iter().filter(|load| is_run(load.look)).map(row_of).collect(),
+        rows: loads.iter().filter(|load| is_run(load.sweep)).map(row_of).collect(),
         requests_per_minute: loads.iter().map(|load| load.per_minute).sum(),
         fits: fits(&loads, per_minute),
         remote: overview.counts.iter().map(remote).collect(),
@@ -101,7 +101,7 @@ pub(super) fn of_store(
     }
 }
 
-fn holdings(store: &StorePicture, plan: &SweepPlan, open: u64) -> Holdings {
+fn holdings(store: &StoreSnapshot, plan: &SweepPlan, open: u64) -> Holdings {
     let live = |table: &str| store.tables.iter().find(|t| t.table == table).map_or(0, |t| t.live);
     Holdings {
         open_orders: open,
@@ -115,7 +115,7 @@ fn holdings(store: &StorePicture, plan: &SweepPlan, open: u64) -> Holdings {
 }
 
 fn row(
-    look: Look,
+    sweep: Sweep,
     every: Duration,
     stretched: bool,
     per_minute: f64,
@@ -125,7 +125,7 @@ fn row(
     let every_seconds = every.as_secs();
     let period = TimeDelta::from_std(every).unwrap_or_default();
     SweepRow {
-        sweep: look.as_str().to_owned(),
+        sweep: sweep.as_str().to_owned(),
         every_seconds,
         stretched,
         requests_per_minute: (per_minute * 10.0).round() / 10.0,
@@ -170,13 +170,13 @@ pub(crate) fn periods(
         images: 0,
         receives: shown.plan.receives,
     };
-    let loads = load(&has, shown.per_minute, |look| shown.plan.intervals.of(look).period(at));
-    let is_run = |look: Look| look != Look::WebhookTest;
-    loads.iter().filter(|load| is_run(load.look)).map(|load| (load.look.as_str(), load.every)).collect()
+    let loads = load(&has, shown.per_minute, |sweep| shown.plan.intervals.of(sweep).period(at));
+    let is_run = |sweep: Sweep| sweep != Sweep::WebhookTest;
+    loads.iter().filter(|load| is_run(load.sweep)).map(|load| (load.sweep.as_str(), load.every)).collect()
 }
 
 /// The table for a terminal.
-pub(super) fn text(store: &StorePicture, at: DateTime<Utc>, locale: Locale) -> String {
+pub(super) fn text(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> String {
     let sweeps = &store.sweeps;
     let mut text = String::new();
     if sweeps.rows.is_empty() {

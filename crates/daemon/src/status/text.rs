@@ -8,7 +8,7 @@ use espelho_model::{
     text::{Arg, Locale, Text, words},
 };
 
-use super::{Picture, StorePicture, resources, sweeps, wanted};
+use super::{StatusSnapshot, StoreSnapshot, resources, sweeps, wanted};
 use crate::alarms::ShownAlarm;
 
 /// Columns that the text fits into.
@@ -18,12 +18,12 @@ const SHOWN: usize = 20;
 
 /// How to write: in which language, and colours only where somebody sees them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct TextStyle {
     pub colours: bool,
     pub locale: Locale,
 }
 
-impl Look {
+impl TextStyle {
     fn paint(self, code: &str, text: &str) -> String {
         if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
     }
@@ -51,46 +51,46 @@ impl Look {
 }
 
 /// Writes the picture for people.
-pub(crate) fn show(picture: &Picture, look: Look) -> String {
+pub(crate) fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "{}", headline(picture, look));
-    let _ = writeln!(text, "{}", look.faint(&wrapped(&proof(picture, look.locale), 2)));
-    picture.unproved.iter().take(SHOWN).for_each(|unproved| {
+    let _ = writeln!(text, "{}", headline(snapshot, style));
+    let _ = writeln!(text, "{}", style.faint(&wrapped(&proof(snapshot, style.locale), 2)));
+    snapshot.unproved.iter().take(SHOWN).for_each(|unproved| {
         let _ = writeln!(text, "– {}", wrapped(unproved, 2));
     });
-    picture.alarms.iter().take(SHOWN).for_each(|alarm| write_alarm(&mut text, alarm, look));
-    if let Some(hidden) = picture.alarms.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
-        let _ = writeln!(text, "{}", look.word(&text!("status-more-alarms", count = hidden)));
+    snapshot.alarms.iter().take(SHOWN).for_each(|alarm| write_alarm(&mut text, alarm, style));
+    if let Some(hidden) = snapshot.alarms.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
+        let _ = writeln!(text, "{}", style.word(&text!("status-more-alarms", count = hidden)));
     }
     text.push('\n');
     let heads = ["store", "state", "last-run", "lag", "inbox", "token", "budget", "waiting-requests"];
-    let heads = heads.map(|head| look.word(&Text::new(format!("status-{head}"))));
-    text.push_str(&look.faint(&line(heads.each_ref().map(String::as_str))));
-    let is_ok = |store: &&StorePicture| picture.state_of(store) == "ok";
-    let well = picture.stores.iter().filter(is_ok);
-    let ordered = picture.stores.iter().filter(|store| !is_ok(store)).chain(well);
-    ordered.take(SHOWN).for_each(|store| text.push_str(&store_line(picture, store, look)));
-    if let Some(hidden) = picture.stores.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
-        let _ = writeln!(text, "{}", look.word(&text!("status-more-stores", count = hidden)));
+    let heads = heads.map(|head| style.word(&Text::new(format!("status-{head}"))));
+    text.push_str(&style.faint(&line(heads.each_ref().map(String::as_str))));
+    let is_ok = |store: &&StoreSnapshot| snapshot.state_of(store) == "ok";
+    let well = snapshot.stores.iter().filter(is_ok);
+    let ordered = snapshot.stores.iter().filter(|store| !is_ok(store)).chain(well);
+    ordered.take(SHOWN).for_each(|store| text.push_str(&store_line(snapshot, store, style)));
+    if let Some(hidden) = snapshot.stores.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
+        let _ = writeln!(text, "{}", style.word(&text!("status-more-stores", count = hidden)));
     }
-    if let [store] = &picture.stores[..] {
-        text.push_str(&resources::text(store, picture.at, look.locale));
-        text.push_str(&wanted::text(store, look.locale));
-        text.push_str(&tables(picture, store, look));
-        text.push_str(&sweeps::text(store, picture.at, look.locale));
+    if let [store] = &snapshot.stores[..] {
+        text.push_str(&resources::text(store, snapshot.at, style.locale));
+        text.push_str(&wanted::text(store, style.locale));
+        text.push_str(&tables(snapshot, store, style));
+        text.push_str(&sweeps::text(store, snapshot.at, style.locale));
     }
     text
 }
 
 /// The state in words: `2 problemas, 1 aviso`.
-pub(super) fn verdict(picture: &Picture, locale: Locale) -> String {
-    let failing = picture.alarms.iter().filter(|alarm| alarm.is_failing()).count();
-    let warnings = picture.alarms.len() - failing;
+pub(super) fn verdict(snapshot: &StatusSnapshot, locale: Locale) -> String {
+    let failing = snapshot.alarms.iter().filter(|alarm| alarm.is_failing()).count();
+    let warnings = snapshot.alarms.len() - failing;
     let problems = (failing > 0).then(|| text!("status-problems", count = failing));
     let warnings = (warnings > 0).then(|| text!("status-warnings", count = warnings));
     let told: Vec<String> = problems.into_iter().chain(warnings).map(|text| text.message(locale)).collect();
-    match (told.is_empty(), picture.state.as_str()) {
+    match (told.is_empty(), snapshot.state.as_str()) {
         (false, _) => told.join(", "),
         (true, "ok") => text!("status-ok").message(locale),
         (true, _) => text!("status-unknown").message(locale),
@@ -98,9 +98,9 @@ pub(super) fn verdict(picture: &Picture, locale: Locale) -> String {
 }
 
 /// What the state rests on, with its age.
-pub(super) fn proof(picture: &Picture, locale: Locale) -> String {
-    let age = |then: DateTime<Utc>| Arg::Seconds((picture.at - then).num_seconds());
-    let proof = picture.proof;
+pub(super) fn proof(snapshot: &StatusSnapshot, locale: Locale) -> String {
+    let age = |then: DateTime<Utc>| Arg::Seconds((snapshot.at - then).num_seconds());
+    let proof = snapshot.proof;
     let proofs = [
         proof.marketplace_at.map(|then| text!("status-proof-marketplace", span = age(then))),
         proof.database_at.map(|then| text!("status-proof-database", span = age(then))),
@@ -110,26 +110,26 @@ pub(super) fn proof(picture: &Picture, locale: Locale) -> String {
     if told.is_empty() { text!("status-no-proof").message(locale) } else { told.join(" · ") }
 }
 
-fn headline(picture: &Picture, look: Look) -> String {
-    let verdict = look.of_state(&picture.state, &verdict(picture, look.locale));
-    let service = match picture.service.started_at {
+fn headline(snapshot: &StatusSnapshot, style: TextStyle) -> String {
+    let verdict = style.of_state(&snapshot.state, &verdict(snapshot, style.locale));
+    let service = match snapshot.service.started_at {
         Some(started) => {
-            text!("status-running", span = Arg::Seconds((picture.at - started).num_seconds()))
+            text!("status-running", span = Arg::Seconds((snapshot.at - started).num_seconds()))
         }
         None => text!("status-stopped"),
     };
-    format!("espelho {} · {} · {verdict}", picture.service.version, look.word(&service))
+    format!("espelho {} · {} · {verdict}", snapshot.service.version, style.word(&service))
 }
 
-fn write_alarm(text: &mut String, alarm: &ShownAlarm, look: Look) {
+fn write_alarm(text: &mut String, alarm: &ShownAlarm, style: TextStyle) {
     let mark = if alarm.is_failing() { "✗" } else { "!" };
-    let since = alarm.since.map(|since| text!("status-since", time = since).message(look.locale));
+    let since = alarm.since.map(|since| text!("status-since", time = since).message(style.locale));
     let since = since.map(|since| format!(", {since}")).unwrap_or_default();
     let told = format!("{} [{}{since}]", alarm.text, alarm.code);
     // Writing to a String cannot fail.
-    let _ = writeln!(text, "{} {}", look.of_state(&alarm.severity, mark), wrapped(&told, 2));
+    let _ = writeln!(text, "{} {}", style.of_state(&alarm.severity, mark), wrapped(&told, 2));
     if !alarm.next.is_empty() {
-        let next = look.word(&text!("status-next", step = alarm.next.as_str()));
+        let next = style.word(&text!("status-next", step = alarm.next.as_str()));
         let _ = writeln!(text, "    {}", wrapped(&next, 6));
     }
 }
@@ -141,34 +141,34 @@ fn line(columns: [&str; 8]) -> String {
     format!("{}\n", cut(text.trim_end(), WIDTH))
 }
 
-fn store_line(picture: &Picture, store: &StorePicture, look: Look) -> String {
+fn store_line(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyle) -> String {
     let dash = || "-".to_owned();
     let run = store.last_run.as_ref().map(|run| {
         let ended = run.finished_at.unwrap_or(run.started_at);
         format!(
             "{} {}",
-            look.word(&words::run_state(&run.state)),
-            look.span((picture.at - ended).num_seconds())
+            style.word(&words::run_state(&run.state)),
+            style.span((snapshot.at - ended).num_seconds())
         )
     });
-    let token = store.token_expires_at.map(|end| look.span((end - picture.at).num_seconds()));
+    let token = store.token_expires_at.map(|end| style.span((end - snapshot.at).num_seconds()));
     let budget = store.budget.as_ref().map(|budget| format!("{}/{}", budget.held, budget.per_minute));
-    let state = picture.state_of(store);
+    let state = snapshot.state_of(store);
     let text = line([
         &store.store,
-        &look.word(&Text::new(format!("status-state-{state}"))),
+        &style.word(&Text::new(format!("status-state-{state}"))),
         &run.unwrap_or_else(dash),
-        &store.lag_seconds.map_or_else(dash, |lag| look.span(lag)),
+        &store.lag_seconds.map_or_else(dash, |lag| style.span(lag)),
         &store.inbox.backlog.to_string(),
         &token.unwrap_or_else(dash),
         &budget.unwrap_or_else(dash),
-        &waiting(store, look.locale),
+        &waiting(store, style.locale),
     ]);
-    if state == "failing" { format!("{}\n", look.of_state(state, text.trim_end())) } else { text }
+    if state == "failing" { format!("{}\n", style.of_state(state, text.trim_end())) } else { text }
 }
 
 /// Requests that wait, by lane; lanes without any are left out.
-fn waiting(store: &StorePicture, locale: Locale) -> String {
+fn waiting(store: &StoreSnapshot, locale: Locale) -> String {
     let Some(budget) = &store.budget else { return "-".to_owned() };
     let lanes = budget.waiting.iter().filter(|(_, n)| **n > 0);
     let lanes: Vec<String> =
@@ -177,9 +177,9 @@ fn waiting(store: &StorePicture, locale: Locale) -> String {
 }
 
 /// Who holds the store, in words.
-pub(super) fn holder(picture: &Picture, store: &StorePicture) -> Option<Text> {
+pub(super) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option<Text> {
     let holder = store.holder.as_ref()?;
-    let (owner, span) = (holder.owner.as_str(), Arg::Seconds((picture.at - holder.since).num_seconds()));
+    let (owner, span) = (holder.owner.as_str(), Arg::Seconds((snapshot.at - holder.since).num_seconds()));
     Some(match holder.held {
         Some(true) => text!("status-holder-held", owner = owner, span = span),
         Some(false) => text!("status-holder-free", owner = owner, span = span),
@@ -187,24 +187,24 @@ pub(super) fn holder(picture: &Picture, store: &StorePicture) -> Option<Text> {
     })
 }
 
-fn tables(picture: &Picture, store: &StorePicture, look: Look) -> String {
+fn tables(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyle) -> String {
     let heads = format!(
         "{:<24} {:>12} {:>15}  {}",
-        look.word(&text!("status-table")),
-        look.word(&text!("status-live")),
-        look.word(&text!("status-gone")),
-        look.word(&text!("status-changed"))
+        style.word(&text!("status-table")),
+        style.word(&text!("status-live")),
+        style.word(&text!("status-gone")),
+        style.word(&text!("status-changed"))
     );
-    let mut text = format!("\n{}\n", look.faint(&heads));
+    let mut text = format!("\n{}\n", style.faint(&heads));
     for table in &store.tables {
-        let changed = table.last_mirrored.map(|then| look.span((picture.at - then).num_seconds()));
+        let changed = table.last_mirrored.map(|then| style.span((snapshot.at - then).num_seconds()));
         let (name, live, gone) = (&table.table, table.live, table.gone);
         let changed = changed.unwrap_or_else(|| "-".to_owned());
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{name:<24} {live:>12} {gone:>15}  {changed}");
     }
-    if let Some(holder) = holder(picture, store) {
-        let _ = writeln!(text, "{}", wrapped(&look.word(&holder), 2));
+    if let Some(holder) = holder(snapshot, store) {
+        let _ = writeln!(text, "{}", wrapped(&style.word(&holder), 2));
     }
     text
 }
@@ -219,12 +219,12 @@ fn cut(text: &str, width: usize) -> String {
 /// Breaks a text between words; further lines are indented.
 pub(super) fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = vec![String::new()];
-    let room = WIDTH - indent - 2;
+    let memory_budget = WIDTH - indent - 2;
     // An address may be longer than a line.
-    let words = text.split_whitespace().flat_map(|word| pieces(word, room));
+    let words = text.split_whitespace().flat_map(|word| pieces(word, memory_budget));
     for word in words {
         let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > room {
+        if line > 0 && line + 1 + word.chars().count() > memory_budget {
             lines.push(String::new());
         }
         if let Some(line) = lines.last_mut() {
@@ -237,9 +237,9 @@ pub(super) fn wrapped(text: &str, indent: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(indent)))
 }
 
-fn pieces(word: &str, room: usize) -> Vec<String> {
+fn pieces(word: &str, memory_budget: usize) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
-    letters.chunks(room).map(|piece| piece.iter().collect()).collect()
+    letters.chunks(memory_budget).map(|piece| piece.iter().collect()).collect()
 }
 
 #[cfg(test)]
@@ -251,15 +251,15 @@ mod tests {
 
     const COLOURS: [bool; 2] = [false, true];
 
-    fn look(colours: bool) -> Look {
-        Look { colours, locale: Locale::default() }
+    fn style(colours: bool) -> TextStyle {
+        TextStyle { colours, locale: Locale::default() }
     }
 
-    fn failing(store: &str, text: &str) -> Picture {
-        let mut picture = specimen::picture(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
-        picture.state = "failing".into();
-        picture.alarms = vec![specimen::failing(Some(store), text)];
-        picture
+    fn failing(store: &str, text: &str) -> StatusSnapshot {
+        let mut snapshot = specimen::snapshot(vec![specimen::store("loja-1"), specimen::store("loja-2")]);
+        snapshot.state = "failing".into();
+        snapshot.alarms = vec![specimen::failing(Some(store), text)];
+        snapshot
     }
 
     #[test]
@@ -267,11 +267,11 @@ mod tests {
         let mut store = specimen::store("uma-loja-com-um-nome-muito-comprido-mesmo");
         let lanes = ["backfill", "interactive", "poll", "push", "refresh"];
         store.budget.as_mut().unwrap().waiting = lanes.map(|lane| (lane.to_owned(), 1_000)).into();
-        let mut picture = specimen::picture(vec![store]);
-        picture.alarms =
+        let mut snapshot = specimen::snapshot(vec![store]);
+        snapshot.alarms =
             vec![specimen::failing(None, &format!("{} {}", "palavra ".repeat(40), "é".repeat(300)))];
         for language in Language::ALL {
-            let text = show(&picture, Look { colours: false, locale: Locale::of(language) });
+            let text = show(&snapshot, TextStyle { colours: false, locale: Locale::of(language) });
             for line in text.lines() {
                 assert!(line.chars().count() <= WIDTH, "{} columns: {line}", line.chars().count());
             }
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_comes_before_the_table_with_its_next_step() {
-        let text = show(&failing("loja-2", "sem resposta"), look(false));
+        let text = show(&failing("loja-2", "sem resposta"), style(false));
         let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("no {words:?} in\n{text}"));
         assert!(at("1 problema") < at("marketplace respondeu há"));
         assert!(at("✗ sem resposta [failed, desde") < at("próximo passo: espelho errors"));
@@ -289,32 +289,32 @@ mod tests {
 
     #[test]
     fn colours_are_for_terminals_and_words_of_one_language() {
-        let picture = specimen::picture(vec![specimen::store("loja-1")]);
-        let [plain, painted] = COLOURS.map(|colours| show(&picture, look(colours)));
+        let snapshot = specimen::snapshot(vec![specimen::store("loja-1")]);
+        let [plain, painted] = COLOURS.map(|colours| show(&snapshot, style(colours)));
         assert!(!plain.contains('\x1b') && painted.contains("\x1b[1;32mtudo em dia"));
-        let english = show(&picture, Look { colours: false, locale: Locale::of(Language::English) });
+        let english = show(&snapshot, TextStyle { colours: false, locale: Locale::of(Language::English) });
         assert!(english.contains("all is well") && !english.contains("em dia"), "{english}");
     }
 
     #[test]
     fn what_has_no_proof_is_not_called_well() {
-        let mut picture = specimen::picture(vec![specimen::store("loja-1")]);
-        (picture.state, picture.unproved) =
+        let mut snapshot = specimen::snapshot(vec![specimen::store("loja-1")]);
+        (snapshot.state, snapshot.unproved) =
             ("unknown".into(), vec!["O marketplace não respondeu há pouco.".into()]);
-        let text = show(&picture, look(false));
+        let text = show(&snapshot, style(false));
         assert!(text.contains("sem prova recente") && !text.contains("tudo em dia"), "{text}");
         assert!(text.contains("– O marketplace não respondeu"), "{text}");
     }
 
     #[test]
     fn of_many_stores_the_failing_ones_are_shown_first_and_the_rest_is_counted() {
-        let mut picture =
-            specimen::picture((0..3_000).map(|n| specimen::store(&format!("loja-{n:04}"))).collect());
-        picture.alarms = vec![specimen::failing(Some("loja-2999"), "x")];
-        let text = show(&picture, look(false));
+        let mut snapshot =
+            specimen::snapshot((0..3_000).map(|n| specimen::store(&format!("loja-{n:04}"))).collect());
+        snapshot.alarms = vec![specimen::failing(Some("loja-2999"), "x")];
+        let text = show(&snapshot, style(false));
         assert!(text.contains("\nloja-2999") && text.contains("e mais 2980 lojas"), "{text}");
-        picture.alarms = (0..3_000).map(|n| specimen::failing(Some(&format!("loja-{n:04}")), "x")).collect();
-        let text = show(&picture, look(false));
+        snapshot.alarms = (0..3_000).map(|n| specimen::failing(Some(&format!("loja-{n:04}")), "x")).collect();
+        let text = show(&snapshot, style(false));
         assert!(text.contains("3000 problemas") && text.contains("e mais 2980 avisos"), "{text}");
         assert!(text.lines().count() < 100, "{text}");
     }

@@ -7,17 +7,17 @@ use espelho_model::{
     text,
     text::{Locale, Text, words},
 };
-use espelho_store::WantedCounts;
+use espelho_store::IntentCounts;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    StorePicture,
+    StoreSnapshot,
     html::{escape, heads, title},
 };
 
 /// One of the tables that the ERP writes.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct WantedRows {
+pub(crate) struct IntentRows {
     /// `stock`, `price` or `command`, as in `v_errors`.
     pub entity: String,
     /// New, waiting, or being sent.
@@ -31,8 +31,8 @@ pub(crate) struct WantedRows {
     pub doubtful: u64,
 }
 
-pub(super) fn of_store(counts: BTreeMap<String, WantedCounts>, at: DateTime<Utc>) -> Vec<WantedRows> {
-    let rows = |(entity, counts): (String, WantedCounts)| WantedRows {
+pub(super) fn of_store(counts: BTreeMap<String, IntentCounts>, at: DateTime<Utc>) -> Vec<IntentRows> {
+    let rows = |(entity, counts): (String, IntentCounts)| IntentRows {
         entity,
         open: counts.open,
         oldest_open_seconds: counts.oldest_open.map(|since| (at - since).num_seconds().max(0)),
@@ -44,7 +44,7 @@ pub(super) fn of_store(counts: BTreeMap<String, WantedCounts>, at: DateTime<Utc>
 }
 
 /// What to do about rows of a table: each row of `espelho errors` names its own next step, and what is held only waits for a word.
-fn next_step(rows: &WantedRows, store: &str) -> String {
+fn next_step(rows: &IntentRows, store: &str) -> String {
     match (rows.doubtful + rows.failed, rows.held) {
         (0, 0) => "-".to_owned(),
         (0, _) => "espelho held".to_owned(),
@@ -53,7 +53,7 @@ fn next_step(rows: &WantedRows, store: &str) -> String {
 }
 
 /// A part of the text for one store; nothing where nothing is wanted.
-pub(super) fn text(store: &StorePicture, locale: Locale) -> String {
+pub(super) fn text(store: &StoreSnapshot, locale: Locale) -> String {
     if store.wanted.is_empty() {
         return String::new();
     }
@@ -69,7 +69,7 @@ pub(super) fn text(store: &StorePicture, locale: Locale) -> String {
         word(text!("status-step"))
     );
     for rows in &store.wanted {
-        let WantedRows { entity, open, failed, held, doubtful, .. } = rows;
+        let IntentRows { entity, open, failed, held, doubtful, .. } = rows;
         let (name, since, step) = (name(entity, locale), since(rows, locale), next_step(rows, &store.store));
         // Writing to a String cannot fail.
         let _ =
@@ -79,7 +79,7 @@ pub(super) fn text(store: &StorePicture, locale: Locale) -> String {
 }
 
 /// The same on the page.
-pub(super) fn write(body: &mut String, store: &StorePicture, locale: Locale) {
+pub(super) fn write(body: &mut String, store: &StoreSnapshot, locale: Locale) {
     if store.wanted.is_empty() {
         return;
     }
@@ -119,7 +119,7 @@ pub(super) fn write(body: &mut String, store: &StorePicture, locale: Locale) {
     body.push_str("</table></div>");
 }
 
-fn since(rows: &WantedRows, locale: Locale) -> String {
+fn since(rows: &IntentRows, locale: Locale) -> String {
     rows.oldest_open_seconds.map_or_else(|| "-".to_owned(), |seconds| locale.span(seconds))
 }
 
@@ -132,8 +132,8 @@ mod tests {
     use super::*;
     use crate::status::specimen;
 
-    fn rows(failed: u64, held: u64, doubtful: u64) -> WantedRows {
-        WantedRows { entity: "stock".into(), open: 3, oldest_open_seconds: Some(90), failed, held, doubtful }
+    fn rows(failed: u64, held: u64, doubtful: u64) -> IntentRows {
+        IntentRows { entity: "stock".into(), open: 3, oldest_open_seconds: Some(90), failed, held, doubtful }
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(crate) const UNLABELLED: &str = "SELECT s.order_number FROM shipments AS s J
 
 /// Which labels' files are wanted.
 #[derive(Clone, Debug, Default)]
-pub struct WantedLabels {
+pub struct LabelsToFetch {
     /// In these formats; in every format where there are none.
     pub formats: Vec<LabelFormat>,
     /// Made since then, or when is not known.
@@ -201,7 +201,7 @@ impl Store {
     pub async fn labels_to_fetch(
         &self,
         store: &StoreKey,
-        wanted: &WantedLabels,
+        wanted: &LabelsToFetch,
         after: &str,
         limit: u32,
     ) -> Result<Vec<ReadyLabel>, Error> {

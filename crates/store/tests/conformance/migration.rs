@@ -68,7 +68,7 @@ async fn assert_kept(world: &World) {
     let wished = "SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_stock UNION ALL SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_prices";
     assert_eq!(tables.list(wished).await, ["held 77", "done 78"], "no wish is new by the migration");
     let released =
-        world.store.releases(&crate::world::minha_loja(), espelho_store::Wanted::Stock).await.unwrap();
+        world.store.releases(&crate::world::minha_loja(), espelho_store::IntentKind::Stock).await.unwrap();
     let quantity = tables.list("SELECT CAST(quantity AS TEXT) FROM erp_stock").await;
     assert_eq!(released.get("A/1"), quantity.first(), "what was released stays so");
     assert_eq!(tables.list("SELECT key FROM v_drift WHERE entity = 'stock'").await, Vec::<String>::new());

@@ -197,7 +197,7 @@ async fn end_the_session(world: &World) {
 /// How long a new owner waits for the last one.
 async fn wait_of(world: &World, lease: &Lease) -> Duration {
     let before = world.clock.monotonic();
-    lease.tenure().begun().await;
+    lease.lease_guard().wait_until_active().await;
     world.clock.monotonic().saturating_sub(before)
 }
 
@@ -222,17 +222,17 @@ async fn only_an_owner_that_did_not_let_go_is_waited_for_by_the_next_one() {
 async fn an_owner_whose_session_was_ended_hears_of_it_and_may_not_call() {
     let world = World::on_postgres().await;
     let lease = world.lease().await;
-    lease.tenure().confirm().await.unwrap();
+    lease.lease_guard().confirm().await.unwrap();
     end_the_session(&world).await;
     tokio::select! {
         () = world.store.watch_over_leases() => (),
-        () = lease.tenure().ended() => (),
+        () = lease.lease_guard().ended() => (),
     }
-    let lost = lease.tenure().confirm().await;
+    let lost = lease.lease_guard().confirm().await;
     assert!(matches!(&lost, Err(Error::LeaseLost { store }) if *store == minha_loja()), "{lost:?}");
     let next = world.lease().await;
-    next.tenure().confirm().await.unwrap();
-    assert!(lease.tenure().confirm().await.is_err(), "another lease does not bring it back");
+    next.lease_guard().confirm().await.unwrap();
+    assert!(lease.lease_guard().confirm().await.is_err(), "another lease does not bring it back");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

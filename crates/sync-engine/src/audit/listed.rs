@@ -94,7 +94,7 @@ impl<P: Pull> Comparison<'_, P> {
             };
             self.differences.insert(key.clone(), difference);
         }
-        self.look_for_surplus(&listed).await?;
+        self.find_surplus(&listed).await?;
         let alike: Vec<&String> = listed.keys().filter(|key| !self.differences.contains_key(*key)).collect();
         let chosen: Vec<String> = choose(alike.len(), sample, seed).map(|at| alike[at].clone()).collect();
         for key in chosen {
@@ -155,7 +155,7 @@ impl<P: Pull> Comparison<'_, P> {
         Ok(known)
     }
 
-    async fn look_for_surplus(&mut self, listed: &BTreeMap<String, ContentHash>) -> Result<(), Problem> {
+    async fn find_surplus(&mut self, listed: &BTreeMap<String, ContentHash>) -> Result<(), Problem> {
         let mut after = String::new();
         loop {
             let live = self.context.store.live_keys(&self.context.key, P::RESOURCE, &after).await;

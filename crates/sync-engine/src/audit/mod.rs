@@ -1,10 +1,10 @@
 //! Comparing mirror and marketplace, and changing neither: what is listed, and a sample of the details.
 //!
-//! `listed` compares what is walked through page by page, `sides` what hangs on orders, `whole` what is read whole.
+//! `listed` compares what is walked through page by page, `subresources` what hangs on orders, `whole` what is read whole.
 
 mod listed;
-mod sides;
 mod subject;
+mod subresources;
 mod whole;
 
 use std::collections::BTreeSet;
@@ -191,7 +191,7 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
             let orders = OrdersPull::new(client, None, parameter);
             let mut report = listed::compare(context, orders, sample, seed).await;
             if report.problem.is_none() {
-                report.problem = sides::compare(context, &mut report, sample / 5, seed).await.err();
+                report.problem = subresources::compare(context, &mut report, sample / 5, seed).await.err();
             }
             report
         }

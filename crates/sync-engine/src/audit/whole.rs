@@ -22,7 +22,7 @@ use crate::{
     Problem, StoreContext,
     live::{
         profile::is_final,
-        schedule::Look,
+        schedule::Sweep,
         whole::{Whole, all},
     },
 };
@@ -34,12 +34,12 @@ pub(super) async fn compare(
     subject: Subject,
     sample: usize,
 ) -> ResourceAudit {
-    let look = match subject {
-        Subject::Campaigns => Look::Campaigns,
-        Subject::Media => Look::Media,
-        _ => Look::Profile,
+    let sweep = match subject {
+        Subject::Campaigns => Sweep::Campaigns,
+        Subject::Media => Sweep::Media,
+        _ => Sweep::Profile,
     };
-    match is_mirrored(context, look).await {
+    match is_mirrored(context, sweep).await {
         Err(problem) => {
             return ResourceAudit { problem: Some(problem), ..ResourceAudit::begun(subject) };
         }
@@ -54,9 +54,9 @@ pub(super) async fn compare(
     report
 }
 
-async fn is_mirrored(context: &StoreContext, look: Look) -> Result<bool, Problem> {
+async fn is_mirrored(context: &StoreContext, sweep: Sweep) -> Result<bool, Problem> {
     let sweeps = context.store.sweeps(&context.key).await.map_err(|e| Problem::from_store(&e))?;
-    Ok(sweeps.iter().any(|sweep| sweep.kind == look.as_str() && sweep.succeeded_at.is_some()))
+    Ok(sweeps.iter().any(|record| record.kind == sweep.as_str() && record.succeeded_at.is_some()))
 }
 
 struct Comparison<'c> {

@@ -10,7 +10,7 @@ pub(crate) mod pace;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, HostPattern};
 use espelho_model::{shipment::LabelFormat, text, text::Arg};
-use espelho_store::{LabelFolder, ReadyLabel, WantedLabels};
+use espelho_store::{LabelFolder, LabelsToFetch, ReadyLabel};
 use futures_util::future::join_all;
 
 pub(crate) use fetch::{Fault, Fetched};
@@ -18,7 +18,7 @@ pub(crate) use fetch::{Fault, Fetched};
 use crate::{Problem, StoreContext, Trouble, report::failure};
 
 /// Files that are fetched at once.
-pub(crate) const HANDS: usize = 3;
+pub(crate) const WORKERS: usize = 3;
 /// Labels that are looked up at once.
 pub(crate) const PAGE: u32 = 60;
 
@@ -39,9 +39,9 @@ pub struct Labels {
 
 impl Labels {
     /// Which of those that are ready are to be fetched.
-    pub(crate) fn wanted(&self, now: DateTime<Utc>) -> WantedLabels {
+    pub(crate) fn wanted(&self, now: DateTime<Utc>) -> LabelsToFetch {
         let since = now.checked_sub_signed(TimeDelta::days(self.days.into()));
-        WantedLabels { formats: self.formats.clone(), since: since.unwrap_or_default() }
+        LabelsToFetch { formats: self.formats.clone(), since: since.unwrap_or_default() }
     }
 }
 
@@ -68,7 +68,7 @@ pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Proble
         let ready = ready.map_err(|e| Problem::from_store(&e))?;
         let Some(last) = ready.last() else { break };
         after = last.id.as_str().to_owned();
-        for some in ready.chunks(HANDS) {
+        for some in ready.chunks(WORKERS) {
             for (_, result) in fetch_some(context, &context.client, labels, some).await {
                 match result {
                     Ok(Fetched::Kept { .. }) => sum.fetched += 1,

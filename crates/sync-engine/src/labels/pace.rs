@@ -7,8 +7,8 @@ use espelho_model::{ContentHash, LabelId, OrderNumber};
 use espelho_store::{LabelsInTheMaking, ReadyLabel};
 
 /// The document recommends two seconds for a single label that somebody waits for; these wait for nobody in particular.
-const SOONEST_LOOK: TimeDelta = TimeDelta::seconds(5);
-const LATEST_LOOK: TimeDelta = TimeDelta::hours(1);
+const MIN_POLL_INTERVAL: TimeDelta = TimeDelta::seconds(5);
+const MAX_POLL_INTERVAL: TimeDelta = TimeDelta::hours(1);
 /// A label that was being made for so long is left to what else reads its order.
 const GIVEN_UP_AFTER: TimeDelta = TimeDelta::days(2);
 
@@ -22,7 +22,7 @@ const SHOWN_AT: u32 = 3;
 /// they take longer.
 fn is_due(now: DateTime<Utc>, making: &LabelsInTheMaking) -> bool {
     let age = now - making.changed_at;
-    let pause = (age / 4).clamp(SOONEST_LOOK, LATEST_LOOK);
+    let pause = (age / 4).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL);
     age < GIVEN_UP_AFTER && now - making.read_at >= pause
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 
-use super::{schedule::Look, want::Entity};
+use super::{refresh_request::Entity, schedule::Sweep};
 
 /// Runs of one sweep that are kept: of older ones nobody need hear.
 const MOST_OPEN: usize = 8;
@@ -22,7 +22,7 @@ pub struct Batches {
 #[derive(Debug)]
 struct Batch {
     number: u64,
-    look: Look,
+    sweep: Sweep,
     started_at: DateTime<Utc>,
     /// What is not read yet, and how often it could not be.
     left: HashMap<Entity, u32>,
@@ -35,7 +35,7 @@ struct Batch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Which sweep.
-    pub look: Look,
+    pub sweep: Sweep,
     /// When it began.
     pub started_at: DateTime<Utc>,
     /// Whether it has queued anything: else its listing is all that proves it.
@@ -44,16 +44,16 @@ pub struct Run {
 
 impl Batches {
     /// Begins a run; gives its number.
-    pub fn begin(&mut self, look: Look, started_at: DateTime<Utc>) -> u64 {
+    pub fn begin(&mut self, sweep: Sweep, started_at: DateTime<Utc>) -> u64 {
         self.begun += 1;
-        if self.open.iter().filter(|batch| batch.look == look).count() >= MOST_OPEN
-            && let Some(oldest) = self.open.iter().position(|batch| batch.look == look)
+        if self.open.iter().filter(|batch| batch.sweep == sweep).count() >= MOST_OPEN
+            && let Some(oldest) = self.open.iter().position(|batch| batch.sweep == sweep)
         {
             self.open.remove(oldest);
         }
         let (left, number) = (HashMap::new(), self.begun);
         let batch =
-            Batch { number, look, started_at, left, is_listed: false, has_queued: false, has_failed: false };
+            Batch { number, sweep, started_at, left, is_listed: false, has_queued: false, has_failed: false };
         self.open.push(batch);
         number
     }
@@ -109,7 +109,7 @@ impl Batches {
 
 impl Batch {
     fn run(&self) -> Run {
-        Run { look: self.look, started_at: self.started_at, has_queued: self.has_queued }
+        Run { sweep: self.sweep, started_at: self.started_at, has_queued: self.has_queued }
     }
 }
 
@@ -127,15 +127,15 @@ mod tests {
         DateTime::from_timestamp(second, 0).unwrap()
     }
 
-    fn looks(runs: &[Run]) -> Vec<Look> {
-        runs.iter().map(|run| run.look).collect()
+    fn sweeps(runs: &[Run]) -> Vec<Sweep> {
+        runs.iter().map(|run| run.sweep).collect()
     }
 
     #[test]
     fn a_run_that_has_queued_nothing_is_over_with_its_listing() {
         let mut batches = Batches::default();
-        let run = batches.begin(Look::NewOrders, at(7));
-        let over = Run { look: Look::NewOrders, started_at: at(7), has_queued: false };
+        let run = batches.begin(Sweep::NewOrders, at(7));
+        let over = Run { sweep: Sweep::NewOrders, started_at: at(7), has_queued: false };
         assert_eq!(batches.listed(run), Some(over));
         assert!(batches.open.is_empty());
     }
@@ -143,40 +143,40 @@ mod tests {
     #[test]
     fn a_run_is_over_when_all_that_it_has_queued_was_read_whatever_failed_before() {
         let mut batches = Batches::default();
-        let run = batches.begin(Look::OpenOrders, at(0));
+        let run = batches.begin(Sweep::OpenOrders, at(0));
         [order(1), order(2), order(2)].iter().for_each(|entity| batches.queued(entity));
         // One is read while it still lists.
         assert!(batches.read(&order(1)).is_empty());
         assert_eq!(batches.listed(run), None);
-        assert_eq!(looks(&batches.failed(&order(2)).0), [Look::OpenOrders]);
+        assert_eq!(sweeps(&batches.failed(&order(2)).0), [Sweep::OpenOrders]);
         assert_eq!(batches.failed(&order(2)), (Vec::new(), 2), "each run hears of it once");
         assert!(batches.read(&Entity::Product(ProductId::new("2"))).is_empty());
         let over = batches.read(&order(2));
-        assert_eq!((looks(&over), over[0].has_queued), (vec![Look::OpenOrders], true));
+        assert_eq!((sweeps(&over), over[0].has_queued), (vec![Sweep::OpenOrders], true));
     }
 
     #[test]
     fn one_reading_may_end_several_runs_and_each_waits_for_its_own() {
         let mut batches = Batches::default();
-        let first = batches.begin(Look::NewOrders, at(0));
+        let first = batches.begin(Sweep::NewOrders, at(0));
         batches.queued(&order(1));
         assert_eq!(batches.listed(first), None);
-        let second = batches.begin(Look::OpenOrders, at(1));
+        let second = batches.begin(Sweep::OpenOrders, at(1));
         [order(1), order(2)].iter().for_each(|entity| batches.queued(entity));
         assert_eq!(batches.listed(second), None);
-        assert_eq!(looks(&batches.read(&order(1))), [Look::NewOrders]);
-        assert_eq!(looks(&batches.read(&order(2))), [Look::OpenOrders]);
+        assert_eq!(sweeps(&batches.read(&order(1))), [Sweep::NewOrders]);
+        assert_eq!(sweeps(&batches.read(&order(2))), [Sweep::OpenOrders]);
     }
 
     #[test]
     fn a_run_whose_listing_failed_is_never_over_and_old_runs_are_forgotten() {
         let mut batches = Batches::default();
-        let run = batches.begin(Look::Parts, at(0));
+        let run = batches.begin(Sweep::Parts, at(0));
         batches.queued(&order(1));
         batches.abandoned(run);
         assert!(batches.read(&order(1)).is_empty());
         for n in 0..20 {
-            let run = batches.begin(Look::Parts, at(n));
+            let run = batches.begin(Sweep::Parts, at(n));
             batches.queued(&order(1));
             assert_eq!(batches.listed(run), None);
         }

@@ -5,7 +5,7 @@ use crate::{Problem, pull::WholeReader};
 
 impl Live<'_> {
     /// Mirrors the campaigns that have not ended, and what is or could be in each.
-    pub(super) async fn look_at_campaigns(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_campaigns(&self) -> Result<(), Problem> {
         let client = self.poll();
         let settled = self.known().ended_campaigns.clone();
         let reader = WholeReader { context: self.context, client: &client };
@@ -16,7 +16,7 @@ impl Live<'_> {
     }
 
     /// Mirrors the store's images.
-    pub(super) async fn look_at_media(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_media(&self) -> Result<(), Problem> {
         let client = self.poll();
         WholeReader { context: self.context, client: &client }.images().await.map(drop)
     }

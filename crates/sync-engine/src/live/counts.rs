@@ -11,7 +11,7 @@ use espelho_api_client::{
 use espelho_model::order::{STATUSES, TERMINAL_STATUSES};
 use espelho_store::{EnumValue, RemoteCount};
 
-use super::{Live, profile::is_final, schedule::Look};
+use super::{Live, profile::is_final, schedule::Sweep};
 use crate::{Problem, Refusal, RoundTrip};
 
 /// How long a test delivery may be under way while somebody waits for it; people wait five seconds for each answer.
@@ -21,7 +21,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 impl Live<'_> {
     /// Compares the totals of orders, open orders and products; wakes the sweep that mends what differs.
-    pub(super) async fn look_at_counts(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_counts(&self) -> Result<(), Problem> {
         // The first reconciliation brings what is missing; people want to see how much that is.
         let is_mirrored = self.known().mirrored;
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
@@ -43,12 +43,12 @@ impl Live<'_> {
                 // What is gone, only a complete pass decides.
                 "orders" if remote > local => {
                     known.is_behind = true;
-                    known.woken.push(Look::NewOrders);
+                    known.woken.push(Sweep::NewOrders);
                 }
-                "open_orders" => known.woken.push(Look::OpenOrders),
+                "open_orders" => known.woken.push(Sweep::OpenOrders),
                 "products" if remote > local => {
                     known.strange_product = true;
-                    known.woken.push(Look::Products);
+                    known.woken.push(Sweep::Products);
                 }
                 _ => (),
             }
@@ -91,7 +91,7 @@ impl Live<'_> {
     }
 
     /// Mirrors the marketplace's words for orders.
-    pub(super) async fn look_at_enums(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_enums(&self) -> Result<(), Problem> {
         let told = match self.poll().order_enums().await {
             Ok(told) => told,
             Err(error) if is_final(&error) => return Ok(()),
@@ -107,7 +107,7 @@ impl Live<'_> {
 
     /// Has the marketplace send a test delivery. That it comes is noted where deliveries are taken in; status says when it
     /// did not.
-    pub(super) async fn look_at_webhook(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_webhook(&self) -> Result<(), Problem> {
         if !self.options.receives {
             return Ok(());
         }

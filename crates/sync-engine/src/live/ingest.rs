@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use espelho_api_client::webhook::{Delivery, Fact};
+use espelho_api_client::webhook::{Delivery, EventOnlyData};
 use espelho_model::{
     text,
     text::{Locale, Text},
@@ -17,8 +17,8 @@ use futures_util::future::BoxFuture;
 
 use super::{
     Handled, Live, ends_all,
-    hints::{Asks, asked_by},
-    want::{Entity, Want},
+    event_routing::{Routing, route},
+    refresh_request::{Entity, RefreshRequest},
 };
 use crate::{Problem, report::failure};
 
@@ -43,9 +43,9 @@ const ASK_AGAIN: Duration = Duration::from_secs(5);
 #[derive(Default)]
 struct Sorted {
     locale: Locale,
-    reads: Vec<(Entity, Want)>,
-    facts: Vec<(String, Fact)>,
-    odd: Vec<Failure>,
+    reads: Vec<(Entity, RefreshRequest)>,
+    event_only_data: Vec<(String, EventOnlyData)>,
+    malformed: Vec<Failure>,
     /// Those that are handled once facts and failures are written.
     handled: Vec<(i64, Handled)>,
 }
@@ -92,7 +92,7 @@ impl Live<'_> {
     /// Reads the store's identifier: a delivery may be meant for another store.
     async fn find_out_which_store(&self) -> Result<(), Problem> {
         while !self.is_stopping() && !self.known().asked {
-            match self.look_at_profile().await {
+            match self.sweep_profile().await {
                 Ok(()) => return Ok(()),
                 Err(problem) if ends_all(&problem) => return Err(problem),
                 Err(_) if self.known().asked => return Ok(()),
@@ -148,13 +148,13 @@ impl Live<'_> {
                 Err(error) => {
                     let problem = crate::report::with_causes(&error);
                     let text = text!("run-unreadable-delivery", problem = problem);
-                    sorted.note(&kept, Handled::Odd, "unreadable", text);
+                    sorted.note(&kept, Handled::Malformed, "unreadable", text);
                 }
             }
         }
-        let Sorted { reads, facts, odd, handled, .. } = sorted;
+        let Sorted { reads, event_only_data, malformed, handled, .. } = sorted;
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
-        self.keep_facts(facts, &odd).await.map_err(failed)?;
+        self.keep_event_only_data(event_only_data, &malformed).await.map_err(failed)?;
         self.push(reads);
         if !handled.is_empty() {
             let ids = handled.iter().map(|(id, _)| *id).collect();
@@ -173,26 +173,26 @@ impl Sorted {
             let text = text!("run-foreign-store", told = told, own = own);
             return self.note(kept, Handled::Foreign, "foreign_store", text);
         }
-        match asked_by(delivery) {
-            Asks::Read(entity, want) => {
-                let told_at = delivery.timestamp.or(Some(kept.received_at));
-                self.reads.push((entity, Want { ids: vec![kept.id], told_at, ..want }));
+        match route(delivery) {
+            Routing::Read(entity, request) => {
+                let reported_at = delivery.timestamp.or(Some(kept.received_at));
+                self.reads.push((entity, RefreshRequest { ids: vec![kept.id], reported_at, ..request }));
             }
-            Asks::Fact => match delivery.fact(kept.received_at) {
+            Routing::EventOnlyData => match delivery.event_only_data(kept.received_at) {
                 Some(fact) => {
-                    self.facts.push((key_of(kept), fact));
-                    self.handled.push((kept.id, Handled::Fact));
+                    self.event_only_data.push((key_of(kept), fact));
+                    self.handled.push((kept.id, Handled::EventOnlyData));
                 }
-                None => self.note(kept, Handled::Odd, "aimless", aimless(delivery)),
+                None => self.note(kept, Handled::Malformed, "aimless", unaddressed(delivery)),
             },
-            Asks::Nothing => self.handled.push((kept.id, Handled::Test)),
-            Asks::Unknown => self.handled.push((kept.id, Handled::Unknown)),
-            Asks::Aimless => self.note(kept, Handled::Odd, "aimless", aimless(delivery)),
+            Routing::Nothing => self.handled.push((kept.id, Handled::Test)),
+            Routing::Unknown => self.handled.push((kept.id, Handled::Unknown)),
+            Routing::Unaddressed => self.note(kept, Handled::Malformed, "aimless", unaddressed(delivery)),
         }
     }
 
     fn note(&mut self, kept: &Kept, what: Handled, code: &str, text: Text) {
-        self.odd.push(failure(key_of(kept), code.into(), text, self.locale));
+        self.malformed.push(failure(key_of(kept), code.into(), text, self.locale));
         self.handled.push((kept.id, what));
     }
 }
@@ -202,6 +202,6 @@ fn key_of(kept: &Kept) -> String {
     kept.digest.chars().take(32).collect()
 }
 
-fn aimless(delivery: &Delivery) -> Text {
+fn unaddressed(delivery: &Delivery) -> Text {
     text!("run-aimless-delivery", event = delivery.event.to_string())
 }

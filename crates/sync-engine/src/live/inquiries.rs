@@ -6,7 +6,7 @@ use espelho_api_client::limit::Lane;
 use espelho_model::watch;
 use futures_util::future::BoxFuture;
 
-use super::{Errands, Inquiry, Live};
+use super::{AdminRequests, Inquiry, Live};
 use crate::{Examination, Problem, Question, examine};
 
 /// Nobody waits longer for an answer.
@@ -15,18 +15,18 @@ const LONGEST: Duration = Duration::from_secs(5);
 impl Live<'_> {
     pub(super) fn boxed_inquiries<'s>(
         &'s self,
-        errands: &'s dyn Errands,
+        admin_requests: &'s dyn AdminRequests,
     ) -> BoxFuture<'s, Result<(), Problem>> {
-        Box::pin(self.answer_inquiries(errands))
+        Box::pin(self.answer_inquiries(admin_requests))
     }
 
     /// Answers one question after the other until the work on the store ends.
-    async fn answer_inquiries(&self, errands: &dyn Errands) -> Result<(), Problem> {
+    async fn answer_inquiries(&self, admin_requests: &dyn AdminRequests) -> Result<(), Problem> {
         while !self.is_stopping() {
             let waiting = watch::idle();
             let Inquiry { question, answer } = tokio::select! {
                 () = self.context.stop.cancelled() => return Ok(()),
-                inquiry = errands.next_inquiry() => inquiry,
+                inquiry = admin_requests.next_inquiry() => inquiry,
             };
             drop(waiting);
             // Whoever asked hears nothing where it takes too long: a login under way goes on in a task of its own.

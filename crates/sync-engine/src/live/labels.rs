@@ -15,18 +15,18 @@ use espelho_model::{
     text::{Language, Locale},
     watch,
 };
-use espelho_store::{Part, ReadyLabel};
+use espelho_store::{ReadyLabel, Subresource};
 use futures_util::future::BoxFuture;
 
 use super::{
     Live,
-    looks::CROWDED,
-    want::{Entity, Urgency, Want},
+    refresh_request::{Entity, RefreshRequest, Urgency},
+    sweeps::CROWDED,
 };
 use crate::{
     Problem,
     labels::{
-        Fault, Fetched, HANDS, Labels, PAGE, fetch_some, is_hopeless, note, of_store,
+        Fault, Fetched, Labels, PAGE, WORKERS, fetch_some, is_hopeless, note, of_store,
         pace::{Failing, due},
     },
 };
@@ -60,7 +60,7 @@ struct Keeper {
     /// Labels seen ready since the list was begun.
     seen: HashSet<String>,
     hosts: HashSet<String>,
-    looked_at_making: Option<Duration>,
+    polled_labels_in_progress: Option<Duration>,
     is_making: bool,
     looked_for_unlabelled: Option<Duration>,
     tidied: Option<Duration>,
@@ -78,7 +78,7 @@ impl Live<'_> {
         let mut keeper = Box::<Keeper>::default();
         self.boxed_remove_orphans(labels).await;
         while !self.is_stopping() {
-            let busy = match self.boxed_look_after_labels(labels, &mut keeper).await {
+            let busy = match self.boxed_poll_labels(labels, &mut keeper).await {
                 Err(problem) if is_hopeless(&problem) => return Err(problem),
                 Err(problem) => {
                     let (error, next_step) = (&problem.error, problem.hint());
@@ -102,20 +102,20 @@ impl Live<'_> {
         Box::pin(self.remove_orphans(labels))
     }
 
-    fn boxed_look_after_labels<'s>(
+    fn boxed_poll_labels<'s>(
         &'s self,
         labels: &'s Labels,
         keeper: &'s mut Keeper,
     ) -> BoxFuture<'s, Result<bool, Problem>> {
-        Box::pin(self.look_after_labels(labels, keeper))
+        Box::pin(self.poll_labels(labels, keeper))
     }
 
     /// One look; whether the next one should come soon.
-    async fn look_after_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
+    async fn poll_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
         self.tidy_when_due(labels, keeper).await?;
-        self.look_for_lost_files_when_due(labels, keeper).await?;
+        self.find_lost_files_when_due(labels, keeper).await?;
         let fetched = self.fetch_labels(labels, keeper).await?;
-        let making = self.look_at_making(keeper).await?;
+        let making = self.poll_labels_in_progress(keeper).await?;
         Ok(fetched || making || !keeper.failing.is_empty())
     }
 
@@ -133,7 +133,7 @@ impl Live<'_> {
         let is_whole = ready.len() < PAGE as usize;
         let due = |label: &ReadyLabel| keeper.failing.may_try(context.clock.monotonic(), label);
         let due: Vec<ReadyLabel> = ready.into_iter().filter(due).collect();
-        for some in due.chunks(HANDS) {
+        for some in due.chunks(WORKERS) {
             for (label, result) in fetch_some(context, &client, labels, some).await {
                 self.after_fetching(keeper, label, result).await?;
             }
@@ -168,7 +168,7 @@ impl Live<'_> {
             Err(fault) if fault.ends_all() => return Err(fault.into_problem()),
             Err(fault) => {
                 if fault.is_stale() {
-                    self.push([order_to_look_at(label.order.clone())]);
+                    self.push([order_to_poll(label.order.clone())]);
                 }
                 if keeper.failing.failed(self.context.clock.monotonic(), label, &fault) {
                     note(self.context, label, &fault).await;
@@ -179,14 +179,14 @@ impl Live<'_> {
     }
 
     /// Looks at some of the labels that are being made; whether there are any.
-    async fn look_at_making(&self, keeper: &mut Keeper) -> Result<bool, Problem> {
+    async fn poll_labels_in_progress(&self, keeper: &mut Keeper) -> Result<bool, Problem> {
         let (context, now) = (self.context, self.context.clock.now());
         let monotonic = context.clock.monotonic();
         // What wakes the keeper may be the answer to the last look.
-        if keeper.looked_at_making.is_some_and(|then| monotonic - then < EAGER) {
+        if keeper.polled_labels_in_progress.is_some_and(|then| monotonic - then < EAGER) {
             return Ok(keeper.is_making);
         }
-        keeper.looked_at_making = Some(monotonic);
+        keeper.polled_labels_in_progress = Some(monotonic);
         let making = context.store.labels_in_the_making(&context.key, CONSIDERED).await;
         let making = making.map_err(|e| of_store(&e))?;
         keeper.is_making = !making.is_empty();
@@ -198,7 +198,7 @@ impl Live<'_> {
             orders.extend(without.map_err(|e| of_store(&e))?);
         }
         if self.queue().waiting(Urgency::Swept) < CROWDED {
-            self.push(orders.into_iter().map(order_to_look_at));
+            self.push(orders.into_iter().map(order_to_poll));
         }
         Ok(keeper.is_making)
     }
@@ -242,11 +242,7 @@ impl Live<'_> {
 
     /// At the start and once a day looks which files somebody has removed: they are to be fetched again. The folder is read
     /// once, rather than each file asked for; nobody else puts files into it meanwhile.
-    async fn look_for_lost_files_when_due(
-        &self,
-        labels: &Labels,
-        keeper: &mut Keeper,
-    ) -> Result<(), Problem> {
+    async fn find_lost_files_when_due(&self, labels: &Labels, keeper: &mut Keeper) -> Result<(), Problem> {
         let (context, folder, now) = (self.context, &labels.folder, self.context.clock.monotonic());
         if keeper.checked.is_some_and(|then| now - then < DAY) {
             return Ok(());
@@ -306,6 +302,12 @@ impl Live<'_> {
 }
 
 /// The shipments of an order, to be read again.
-fn order_to_look_at(number: OrderNumber) -> (Entity, Want) {
-    (Entity::Order(number), Want { parts: BTreeSet::from([Part::Shipments]), ..Want::default() })
+fn order_to_poll(number: OrderNumber) -> (Entity, RefreshRequest) {
+    (
+        Entity::Order(number),
+        RefreshRequest {
+            subresources: BTreeSet::from([Subresource::Shipments]),
+            ..RefreshRequest::default()
+        },
+    )
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use espelho_model::{OrderNumber, sync::Resource};
-use espelho_store::{Error as StoreError, Part};
+use espelho_store::{Error as StoreError, Subresource};
 
 use super::{
     Live,
-    want::{Entity, Want},
+    refresh_request::{Entity, RefreshRequest},
 };
 use crate::{
     Problem,
@@ -66,12 +66,15 @@ impl Live<'_> {
     }
 
     /// Queues the missing orders whose next denial would count.
-    pub(super) async fn look_at_missing_orders(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_missing_orders(&self) -> Result<(), Problem> {
         let until = self.context.clock.now() - EVERY;
         let due = self.context.store.missing_until(&self.context.key, Resource::Orders, until, AT_ONCE).await;
         let due = due.map_err(|e| Problem::from_store(&e))?;
-        let want = || Want { parts: BTreeSet::from([Part::Order]), ..Want::default() };
-        self.push_swept(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), want())));
+        let request = || RefreshRequest {
+            subresources: BTreeSet::from([Subresource::Order]),
+            ..RefreshRequest::default()
+        };
+        self.push_swept(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), request())));
         Ok(())
     }
 }

@@ -1,38 +1,38 @@
 //! Keeping a store in step while the service runs: deliveries become reads, sweeps find what no delivery told, and the
 //! complete reconciliation goes on behind them.
 //!
-//! Reading order: [`want`], [`queue`], [`batches`], [`hints`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
-//! `facts` writes what only deliveries tell, `hands` take what is queued and `refresh` reads it, `looks`, `rounds`, `parts`,
-//! `counts`, `campaigns` and `profile` are the sweeps, `record` is what they remember, `crew` lets them all work side by
+//! Reading order: [`refresh_request`], [`queue`], [`batches`], [`event_routing`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
+//! `event_only_data` writes what only deliveries tell, `worker_pool` dispatches what is queued and `refresh` reads it, `sweeps`, `rotation_sweeps`, `missing_subresources`,
+//! `counts`, `campaigns` and `profile` are the sweeps, `record` is what they remember, `run` lets them all work side by
 //! side in one task; `probe` asks for a sign of life while there is none.
 
 pub mod batches;
 mod campaigns;
 mod counts;
-mod crew;
-mod facts;
-mod hands;
-pub mod hints;
+mod event_only_data;
+pub mod event_routing;
 mod ingest;
 mod inquiries;
 mod labels;
-mod looks;
 mod missing;
+mod missing_subresources;
 mod outbox;
-mod parts;
 mod probe;
 pub(crate) mod profile;
 pub mod queue;
 mod record;
 mod refresh;
-mod rounds;
+mod refresh_errors;
+pub mod refresh_request;
+mod rotation_sweeps;
+mod run;
 pub mod schedule;
-mod setbacks;
-pub(crate) mod sides;
 mod silence;
 mod spot;
-pub mod want;
+pub(crate) mod subresources;
+mod sweeps;
 pub(crate) mod whole;
+mod worker_pool;
 
 pub(crate) use refresh::put;
 
@@ -50,16 +50,16 @@ use tokio::sync::Notify;
 
 use crate::{Problem, StoreContext, StoreReport, Trouble};
 use batches::Batches;
-use looks::CROWDED;
 use queue::Queue;
-use record::Memory;
-use schedule::{Intervals, Look};
-use want::{Entity, Urgency, Want};
+use record::SweepMemory;
+use refresh_request::{Entity, RefreshRequest, Urgency};
+use schedule::{Intervals, Sweep};
+use sweeps::CROWDED;
 
-pub use crew::run;
+pub use run::run;
 
 /// What somebody else asks for, and waits for; whoever asked hears how it went, once.
-pub enum Errand {
+pub enum AdminRequest {
     /// A complete reconciliation.
     Reconcile(crate::Options, Box<dyn FnOnce(&StoreReport) + Send>),
     /// A comparison of mirror and marketplace.
@@ -75,18 +75,18 @@ pub struct Inquiry {
 }
 
 /// Where others ask for something.
-pub trait Errands: Send + Sync {
+pub trait AdminRequests: Send + Sync {
     /// The next one, as soon as somebody asks for it.
-    fn next(&self) -> BoxFuture<'_, Errand>;
+    fn next(&self) -> BoxFuture<'_, AdminRequest>;
     /// The next question, as soon as somebody asks one. It is answered beside whatever is under way.
     fn next_inquiry(&self) -> BoxFuture<'_, Inquiry>;
 }
 
 /// What wakes the work on a store. Signals carry no data; errands carry what somebody wants done.
 #[derive(Clone, Copy)]
-pub struct Signals<'s> {
+pub struct Wakers<'s> {
     /// What others ask for.
-    pub errands: &'s dyn Errands,
+    pub admin_requests: &'s dyn AdminRequests,
     /// Something is in the inbox.
     pub inbox: &'s Notify,
     /// Deliveries were refused for want of room: what they told has to be looked for.
@@ -118,9 +118,9 @@ pub trait Observer: Send + Sync {
     fn reconciled(&self, report: &StoreReport);
     /// A sweep went well then: its listing was answered, and all that it queued was read and written. Also told of what went
     /// well before the work on the store began.
-    fn swept(&self, look: Look, at: DateTime<Utc>);
+    fn swept(&self, sweep: Sweep, at: DateTime<Utc>);
     /// A sweep's listing failed, or a reading that it queued did.
-    fn sweep_failed(&self, look: Look, problem: &Problem);
+    fn sweep_failed(&self, sweep: Sweep, problem: &Problem);
     /// A delivery needs nothing more; what it was.
     fn handled(&self, what: Handled);
     /// A row was written because of a delivery or a sweep.
@@ -168,13 +168,13 @@ pub enum Handled {
     /// What it is about was read again.
     Read,
     /// What it tells was kept.
-    Fact,
+    EventOnlyData,
     /// It was a test.
     Test,
     /// Its event is unknown.
     Unknown,
     /// Nothing can be made of it; it is noted as a failure.
-    Odd,
+    Malformed,
     /// It is another store's; it is noted as a failure.
     Foreign,
 }
@@ -184,10 +184,10 @@ impl Handled {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
-            Self::Fact => "fact",
+            Self::EventOnlyData => "fact",
             Self::Test => "test",
             Self::Unknown => "unknown",
-            Self::Odd => "odd",
+            Self::Malformed => "odd",
             Self::Foreign => "foreign",
         }
     }
@@ -211,7 +211,7 @@ struct Live<'c> {
     /// Told when the marketplace answers again after it did not.
     recovered: Notify,
     known: Mutex<KnownStore>,
-    memory: Mutex<Memory>,
+    memory: Mutex<SweepMemory>,
 }
 
 /// What was found out about the store since the work on it began.
@@ -234,7 +234,7 @@ struct KnownStore {
     /// Whether the marketplace counts more orders, so that the next look at the newest does not end where nothing is new.
     is_behind: bool,
     /// Sweeps that another sweep asks for.
-    woken: Vec<Look>,
+    woken: Vec<Sweep>,
     /// Whether a sweep for orders is under way.
     walks_orders: bool,
     /// Listing pages that the sweep under way has read.
@@ -271,28 +271,28 @@ impl<'c> Live<'c> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, wants: impl IntoIterator<Item = (Entity, Want)>) {
-        self.push_later(Duration::ZERO, wants);
+    fn push(&self, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
+        self.push_later(Duration::ZERO, requests);
     }
 
     /// Queues what is to be read after a while.
-    fn push_later(&self, delay: Duration, wants: impl IntoIterator<Item = (Entity, Want)>) {
+    fn push_later(&self, delay: Duration, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
         let due = self.context.clock.monotonic() + delay;
         {
             let mut queue = self.queue();
-            wants.into_iter().for_each(|(entity, want)| queue.push(due, entity, want));
+            requests.into_iter().for_each(|(entity, request)| queue.push(due, entity, request));
         }
         self.queued.notify_waiters();
     }
 
     /// Queues what the sweep under way wants read: it has gone well when all of it was.
-    fn push_swept(&self, wants: impl IntoIterator<Item = (Entity, Want)>) {
-        let wants: Vec<_> = wants.into_iter().collect();
+    fn push_swept(&self, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
+        let requests: Vec<_> = requests.into_iter().collect();
         {
             let mut batches = self.batches();
-            wants.iter().for_each(|(entity, _)| batches.queued(entity));
+            requests.iter().for_each(|(entity, _)| batches.queued(entity));
         }
-        self.push(wants);
+        self.push(requests);
     }
 
     /// Whether so much waits to be read that a sweep adds nothing; its run proves nothing then.
@@ -338,10 +338,10 @@ mod tests {
     #[expect(dead_code, reason = "compiling it is the test")]
     fn the_work_on_a_store_may_be_a_task<'a>(
         context: &'a StoreContext,
-        signals: Signals<'a>,
+        wakers: Wakers<'a>,
         options: &'a Options,
         observer: &'a dyn Observer,
     ) -> impl Future + Send {
-        run(context, signals, options, observer)
+        run(context, wakers, options, observer)
     }
 }

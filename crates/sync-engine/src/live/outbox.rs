@@ -3,17 +3,17 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use espelho_model::{OrderNumber, watch};
-use espelho_store::{EffectState, Part};
+use espelho_store::{EffectState, Subresource};
 use tokio::sync::Notify;
 
 use super::{
     Live,
-    schedule::Look,
-    want::{Entity, Urgency, Want},
+    refresh_request::{Entity, RefreshRequest, Urgency},
+    schedule::Sweep,
 };
 use crate::{
     Problem,
-    push::{Pusher, Told},
+    push::{ChangeListener, Pusher},
 };
 
 /// The code of a problem with the database.
@@ -21,15 +21,15 @@ const DATABASE: &str = "database";
 /// Until the outbox is read again after the database refused.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
-impl Told for Live<'_> {
+impl ChangeListener for Live<'_> {
     fn order(&self, number: &OrderNumber) {
-        let parts = BTreeSet::from([Part::Order, Part::Shipments]);
-        let want = Want { parts, urgency: Urgency::Hinted, ..Want::default() };
-        self.push([(Entity::Order(number.clone()), want)]);
+        let subresources = BTreeSet::from([Subresource::Order, Subresource::Shipments]);
+        let request = RefreshRequest { subresources, urgency: Urgency::Hinted, ..RefreshRequest::default() };
+        self.push([(Entity::Order(number.clone()), request)]);
     }
 
     fn campaigns(&self) {
-        self.known().woken.push(Look::Campaigns);
+        self.known().woken.push(Sweep::Campaigns);
     }
 
     fn settled(&self, kind: &str, state: EffectState) {
@@ -43,7 +43,7 @@ impl Live<'_> {
         let mut pusher = Pusher::new(self.context, &self.options.push, self);
         while !self.is_stopping() {
             // In a box: thousands of stores have nothing to do.
-            match Box::pin(self.rounds(&pusher, outbox)).await {
+            match Box::pin(self.rotation_sweeps(&pusher, outbox)).await {
                 // An ERP keeps its own tables locked: what is read down goes on, and the outbox is read again later.
                 Err(problem) if problem.code == DATABASE => {
                     tracing::warn!(store = %self.context.key, error = problem.error, "the outbox cannot be read; will retry");
@@ -71,7 +71,7 @@ impl Live<'_> {
         }
     }
 
-    async fn rounds(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
+    async fn rotation_sweeps(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
         while !self.is_stopping() {
             let Some(wait) = pusher.work(outbox).await? else { return Ok(()) };
             tokio::select! {

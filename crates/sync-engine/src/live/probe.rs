@@ -7,7 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{OrderNumber, ProductId, sync::Resource, watch};
 
-use super::{Entity, Live, Urgency, Want};
+use super::{Entity, Live, RefreshRequest, Urgency};
 use crate::Problem;
 
 /// Between two probes of a marketplace that does not answer.
@@ -111,14 +111,14 @@ impl Live<'_> {
                     continue;
                 }
             };
-            let wants = failures.iter().take(REREAD).map(|failure| {
+            let requests = failures.iter().take(REREAD).map(|failure| {
                 let entity = match resource {
                     Resource::Orders => Entity::Order(OrderNumber::new(&failure.key)),
                     Resource::Products => Entity::Product(ProductId::new(&failure.key)),
                 };
-                (entity, Want { urgency: Urgency::Found, ..Want::default() })
+                (entity, RefreshRequest { urgency: Urgency::Found, ..RefreshRequest::default() })
             });
-            self.push(wants.collect::<Vec<_>>());
+            self.push(requests.collect::<Vec<_>>());
         }
     }
 

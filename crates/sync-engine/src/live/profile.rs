@@ -7,7 +7,7 @@ use crate::{Problem, pull::WholeReader};
 
 impl Live<'_> {
     /// Reads session and page of the store and mirrors them.
-    pub(super) async fn look_at_profile(&self) -> Result<(), Problem> {
+    pub(super) async fn sweep_profile(&self) -> Result<(), Problem> {
         let client = self.poll();
         match (WholeReader { context: self.context, client: &client }).profile().await? {
             Ok(read) => {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use super::want::{Entity, Urgency, Want};
+use super::refresh_request::{Entity, RefreshRequest, Urgency};
 
 /// When an entity is read again while it does not show what it should, counted from when it was first asked for.
 const AGAIN: [Duration; 4] =
@@ -46,9 +46,9 @@ struct Entry {
 
 #[derive(Clone, Debug)]
 struct Waiting {
-    want: Want,
+    request: RefreshRequest,
     due: Duration,
-    place: u64,
+    permit: u64,
     /// When it was first asked for.
     begun: Duration,
     /// How often it was read without showing what it should.
@@ -60,15 +60,15 @@ struct Waiting {
 impl Waiting {
     /// What is left to read when the more urgent has been.
     fn afterwards(&self, now: Duration) -> Option<Box<Self>> {
-        let parts = self.want.afterwards.clone();
-        let want = Want { parts, ..Want::default() };
-        let waiting = Self { want, due: now, place: 0, begun: now, round: 0, failures: 0 };
-        (!waiting.want.parts.is_empty()).then(|| Box::new(waiting))
+        let subresources = self.request.afterwards.clone();
+        let request = RefreshRequest { subresources, ..RefreshRequest::default() };
+        let waiting = Self { request, due: now, permit: 0, begun: now, round: 0, failures: 0 };
+        (!waiting.request.subresources.is_empty()).then(|| Box::new(waiting))
     }
 }
 
 /// What the crew that is called by an urgency reads, the most urgent first.
-fn crew(urgency: Urgency) -> &'static [Urgency] {
+fn pool(urgency: Urgency) -> &'static [Urgency] {
     match urgency {
         Urgency::Hinted => &[Urgency::Hinted],
         Urgency::Found => &[Urgency::Found],
@@ -82,7 +82,7 @@ pub struct Work {
     /// What.
     pub entity: Entity,
     /// What is wanted of it.
-    pub want: Want,
+    pub request: RefreshRequest,
     /// Whether it will not be read again if it still does not show what it should.
     pub is_last: bool,
 }
@@ -105,9 +105,9 @@ pub enum Ended {
 
 impl Queue {
     /// Asks for an entity to be read at `due`, or with what is asked of it earlier.
-    pub fn push(&mut self, due: Duration, entity: Entity, want: Want) {
-        self.ids.extend(&want.ids);
-        let waiting = Waiting { want, due, place: 0, begun: due, round: 0, failures: 0 };
+    pub fn push(&mut self, due: Duration, entity: Entity, request: RefreshRequest) {
+        self.ids.extend(&request.ids);
+        let waiting = Waiting { request, due, permit: 0, begun: due, round: 0, failures: 0 };
         self.insert(entity, Box::new(waiting));
     }
 
@@ -120,7 +120,7 @@ impl Queue {
     /// What one of a crew is to read next, if anything is due.
     pub fn take(&mut self, now: Duration, urgency: Urgency) -> Option<Work> {
         self.forget_rested(now);
-        let first = crew(urgency).iter().find_map(|urgency| {
+        let first = pool(urgency).iter().find_map(|urgency| {
             let due = &mut self.due[*urgency as usize];
             due.first().is_some_and(|(due, ..)| *due <= now).then(|| due.pop_first())?
         })?;
@@ -128,8 +128,11 @@ impl Queue {
         let entry = self.entries.get_mut(&entity)?;
         let taken = entry.waiting.take()?;
         entry.rested = now + REST;
-        let work =
-            Work { entity: entity.clone(), want: taken.want.clone(), is_last: taken.round >= AGAIN.len() };
+        let work = Work {
+            entity: entity.clone(),
+            request: taken.request.clone(),
+            is_last: taken.round >= AGAIN.len(),
+        };
         entry.busy = Some(taken);
         self.busy += 1;
         Some(work)
@@ -148,7 +151,7 @@ impl Queue {
                 taken.due = (taken.begun + AGAIN[taken.round]).max(now);
                 taken.round += 1;
                 if taken.round == AGAIN.len() {
-                    waited_enough = std::mem::take(&mut taken.want.ids);
+                    waited_enough = std::mem::take(&mut taken.request.ids);
                 }
             }
             Ended::Again => taken.due = now,
@@ -158,7 +161,7 @@ impl Queue {
                 taken.due = now + after.unwrap_or_default().max(backoff);
             }
             Ended::Done | Ended::NotYet => {
-                for id in &taken.want.ids {
+                for id in &taken.request.ids {
                     self.ids.remove(id);
                 }
                 let afterwards = taken.afterwards(now);
@@ -167,7 +170,7 @@ impl Queue {
                 }
                 let more = newer.into_iter().chain(afterwards);
                 more.for_each(|waiting| self.insert(entity.clone(), waiting));
-                return taken.want.ids;
+                return taken.request.ids;
             }
         }
         self.insert(entity.clone(), taken);
@@ -180,7 +183,7 @@ impl Queue {
 
     /// When something of a crew is next due.
     pub fn next_due(&self, urgency: Urgency) -> Option<Duration> {
-        crew(urgency)
+        pool(urgency)
             .iter()
             .filter_map(|urgency| self.due[*urgency as usize].first())
             .map(|(due, ..)| *due)
@@ -190,7 +193,7 @@ impl Queue {
     /// Whether a delivery has told of what a sweep is having read: then that reading is to give way.
     pub fn is_hinted(&self, entity: &Entity) -> bool {
         let waiting = self.entries.get(entity).and_then(|entry| entry.waiting.as_ref());
-        waiting.is_some_and(|waiting| waiting.want.urgency == Urgency::Hinted)
+        waiting.is_some_and(|waiting| waiting.request.urgency == Urgency::Hinted)
     }
 
     /// Whether something is to be read again.
@@ -210,7 +213,7 @@ impl Queue {
 
     /// How many entities of a crew wait.
     pub fn waiting(&self, urgency: Urgency) -> usize {
-        crew(urgency).iter().map(|urgency| self.due[*urgency as usize].len()).sum()
+        pool(urgency).iter().map(|urgency| self.due[*urgency as usize].len()).sum()
     }
 
     /// Whether nothing is being read, and nothing need be yet.
@@ -224,22 +227,29 @@ impl Queue {
         let entry = self.entries.entry(entity.clone()).or_default();
         let mut waiting = match entry.waiting.take() {
             None => {
-                new.place = self.pushed;
+                new.permit = self.pushed;
                 new
             }
             Some(old) => {
-                self.due[old.want.urgency as usize].remove(&(old.due, old.place, entity.clone()));
+                self.due[old.request.urgency as usize].remove(&(old.due, old.permit, entity.clone()));
                 // The one that was asked for last begins the waiting for what it should show anew.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
-                let (due, place) = (old.due.min(new.due), old.place);
+                let (due, permit) = (old.due.min(new.due), old.permit);
                 let failures = old.failures.max(new.failures);
-                Box::new(Waiting { want: old.want.and(new.want), due, place, begun, round, failures })
+                Box::new(Waiting {
+                    request: old.request.and(new.request),
+                    due,
+                    permit,
+                    begun,
+                    round,
+                    failures,
+                })
             }
         };
         waiting.due = waiting.due.max(entry.rested);
         if entry.busy.is_none() {
-            let key = (waiting.due, waiting.place, entity);
-            self.due[waiting.want.urgency as usize].insert(key);
+            let key = (waiting.due, waiting.permit, entity);
+            self.due[waiting.request.urgency as usize].insert(key);
         }
         entry.waiting = Some(waiting);
     }

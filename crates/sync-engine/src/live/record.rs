@@ -19,8 +19,8 @@ use super::{
     batches::Run,
     ends_all,
     queue::BUSY,
-    schedule::{Look, Moment},
-    want::{Entity, Urgency, Want},
+    refresh_request::{Entity, RefreshRequest, Urgency},
+    schedule::{Moment, Sweep},
 };
 use crate::Problem;
 
@@ -35,9 +35,9 @@ const MOST_SOLD: usize = 10_000;
 
 /// What is remembered, and what of it is not on disk yet.
 #[derive(Default)]
-pub(super) struct Memory {
-    pub(super) succeeded: HashMap<Look, DateTime<Utc>>,
-    unwritten: HashMap<Look, SweepRecord>,
+pub(super) struct SweepMemory {
+    pub(super) succeeded: HashMap<Sweep, DateTime<Utc>>,
+    unwritten: HashMap<Sweep, SweepRecord>,
     failing: BTreeSet<&'static str>,
     watch: WebhookWatch,
     watch_is_unwritten: bool,
@@ -46,7 +46,7 @@ pub(super) struct Memory {
 }
 
 impl Live<'_> {
-    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
+    pub(super) fn memory(&self) -> MutexGuard<'_, SweepMemory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -61,11 +61,11 @@ impl Live<'_> {
         let sweeps = store.sweeps(key).await.map_err(failed)?;
         let watch = store.webhook_watch(key).await.map_err(failed)?;
         let mut succeeded = HashMap::new();
-        for sweep in sweeps {
-            let look = Look::ALL.into_iter().find(|look| look.as_str() == sweep.kind);
-            if let Some((look, at)) = look.zip(sweep.succeeded_at) {
-                succeeded.insert(look, at);
-                self.observer.swept(look, at);
+        for record in sweeps {
+            let sweep = Sweep::ALL.into_iter().find(|sweep| sweep.as_str() == record.kind);
+            if let Some((sweep, at)) = sweep.zip(record.succeeded_at) {
+                succeeded.insert(sweep, at);
+                self.observer.swept(sweep, at);
             }
         }
         let mut memory = self.memory();
@@ -128,7 +128,7 @@ impl Live<'_> {
         run: Run,
         problem: &'s Problem,
     ) -> BoxFuture<'s, Result<(), Problem>> {
-        Box::pin(self.note_look(run, None, Some(problem)))
+        Box::pin(self.note_sweep(run, None, Some(problem)))
     }
 
     /// A run that had nothing to read, and perhaps nothing to list, is proved by the marketplace's last useful answer.
@@ -139,34 +139,34 @@ impl Live<'_> {
             false => metrics.answered_at().filter(|_| !metrics.is_lost()),
         };
         match at {
-            Some(at) => self.note_look(run, Some(at), None).await,
+            Some(at) => self.note_sweep(run, Some(at), None).await,
             None => Ok(()),
         }
     }
 
     /// Notes that a sweep went well then, or what it failed with. What is not written down is merely done anew after a restart.
-    async fn note_look(
+    async fn note_sweep(
         &self,
-        Run { look, started_at, .. }: Run,
+        Run { sweep, started_at, .. }: Run,
         succeeded_at: Option<DateTime<Utc>>,
         problem: Option<&Problem>,
     ) -> Result<(), Problem> {
-        let is_seldom = self.options.intervals.of(look).period(self.context.clock.now()) >= SELDOM;
-        problem.into_iter().for_each(|problem| self.observer.sweep_failed(look, problem));
-        succeeded_at.into_iter().for_each(|at| self.observer.swept(look, at));
+        let is_seldom = self.options.intervals.of(sweep).period(self.context.clock.now()) >= SELDOM;
+        problem.into_iter().for_each(|problem| self.observer.sweep_failed(sweep, problem));
+        succeeded_at.into_iter().for_each(|at| self.observer.swept(sweep, at));
         let write = {
             let mut memory = self.memory();
             let is_news = match problem {
-                Some(_) => memory.failing.insert(look.as_str()),
-                None => memory.failing.remove(look.as_str()),
+                Some(_) => memory.failing.insert(sweep.as_str()),
+                None => memory.failing.remove(sweep.as_str()),
             };
             if let Some(at) = succeeded_at {
-                memory.succeeded.insert(look, at);
+                memory.succeeded.insert(sweep, at);
             }
-            let succeeded_at = memory.succeeded.get(&look).copied();
+            let succeeded_at = memory.succeeded.get(&sweep).copied();
             let problem = problem.map(|problem| problem.in_one_line(self.context.locale));
-            let kind = look.as_str().to_owned();
-            memory.unwritten.insert(look, SweepRecord { kind, started_at, succeeded_at, problem });
+            let kind = sweep.as_str().to_owned();
+            memory.unwritten.insert(sweep, SweepRecord { kind, started_at, succeeded_at, problem });
             is_seldom || is_news
         };
         let written = if write { self.keep_notes().await } else { Ok(()) };
@@ -174,9 +174,9 @@ impl Live<'_> {
     }
 
     /// The sweeps that have failed and not gone well since.
-    pub(super) fn failing(&self) -> Vec<Look> {
+    pub(super) fn failing(&self) -> Vec<Sweep> {
         let memory = self.memory();
-        Look::ALL.into_iter().filter(|look| memory.failing.contains(look.as_str())).collect()
+        Sweep::ALL.into_iter().filter(|sweep| memory.failing.contains(sweep.as_str())).collect()
     }
 
     /// Writes what is not on disk yet, and renews the lease with it, though there may be nothing to write: so the next owner
@@ -200,8 +200,8 @@ impl Live<'_> {
         if written.is_err() {
             let mut memory = self.memory();
             memory.watch_is_unwritten |= has_watch;
-            for (look, record) in sweeps {
-                memory.unwritten.entry(look).or_insert(record);
+            for (sweep, record) in sweeps {
+                memory.unwritten.entry(sweep).or_insert(record);
             }
         }
         written.map_err(|e| Problem::from_store(&e))
@@ -278,9 +278,9 @@ impl Live<'_> {
     pub(super) fn note_sold(&self, products: Vec<ProductId>) {
         let is_busy = !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= BUSY;
         if !is_busy {
-            let want = || Want { urgency: Urgency::Found, ..Want::default() };
-            let wants = products.into_iter().map(|id| (Entity::Product(id), want()));
-            return self.push_later(GATHERED_FOR, wants);
+            let request = || RefreshRequest { urgency: Urgency::Found, ..RefreshRequest::default() };
+            let requests = products.into_iter().map(|id| (Entity::Product(id), request()));
+            return self.push_later(GATHERED_FOR, requests);
         }
         let mut memory = self.memory();
         for product in products {

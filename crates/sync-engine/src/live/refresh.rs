@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource};
-use espelho_store::{Error as StoreError, Known, Op, PageTx, Part};
+use espelho_store::{Error as StoreError, Known, Op, PageTx, Subresource};
 
 use super::{
     Handled, Live,
     queue::{Ended, Work},
-    sides::Side,
-    want::{Entity, Urgency, Want},
+    refresh_request::{Entity, RefreshRequest, Urgency},
+    subresources::FetchedSubresource,
 };
 use crate::{
     Problem,
@@ -73,16 +73,16 @@ impl Cause {
 
 impl Live<'_> {
     pub(super) async fn refresh(&self, work: Work) -> Result<(), Problem> {
-        let Work { entity, want, is_last } = work;
+        let Work { entity, request, is_last } = work;
         let read = match &entity {
-            Entity::Order(number) => self.read_order(number, &entity, &want).await,
-            Entity::Product(id) => self.read_product(id, &entity, &want).await,
+            Entity::Order(number) => self.read_order(number, &entity, &request).await,
+            Entity::Product(id) => self.read_product(id, &entity, &request).await,
         };
         let mut problem = None;
         let ended = match read {
             Ok(read) => {
-                self.count(&entity, &want, &read);
-                self.measure_lag(&want, &read);
+                self.count(&entity, &request, &read);
+                self.measure_lag(&request, &read);
                 if !read.is_shown && is_last {
                     tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed what a delivery told");
                 }
@@ -96,11 +96,11 @@ impl Live<'_> {
             }
             Err(Cause::Denied(error)) => {
                 problem = Some(Problem::from_api(&error));
-                self.after_denial(&entity, &want, is_last, &error).await?
+                self.after_denial(&entity, &request, is_last, &error).await?
             }
             Err(Cause::Api(error)) => {
                 problem = Some(Problem::from_api(&error));
-                self.after_api_error(&entity, &want, is_last, &error).await?
+                self.after_api_error(&entity, &request, is_last, &error).await?
             }
         };
         let ids = {
@@ -137,14 +137,24 @@ impl Live<'_> {
         &self,
         number: &OrderNumber,
         entity: &Entity,
-        want: &Want,
+        request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
-        let sides: BTreeSet<Part> = want.parts.iter().copied().filter(|part| *part != Part::Order).collect();
-        if sides.is_empty() || sides.len() == want.parts.len() {
-            return self.read_some(number, entity, want).await;
+        let fetched_subresources: BTreeSet<Subresource> = request
+            .subresources
+            .iter()
+            .copied()
+            .filter(|subresource| *subresource != Subresource::Order)
+            .collect();
+        if fetched_subresources.is_empty() || fetched_subresources.len() == request.subresources.len() {
+            return self.read_some(number, entity, request).await;
         }
-        let first = Want { parts: BTreeSet::from([Part::Order]), ..want.clone() };
-        let rest = Want { parts: sides, expected: None, listing_hash: None, ..want.clone() };
+        let first = RefreshRequest { subresources: BTreeSet::from([Subresource::Order]), ..request.clone() };
+        let rest = RefreshRequest {
+            subresources: fetched_subresources,
+            expected: None,
+            listing_hash: None,
+            ..request.clone()
+        };
         let first = self.read_some(number, entity, &first).await?;
         let rest = self.read_some(number, entity, &rest).await?;
         let events = first.events.into_iter().chain(rest.events).collect();
@@ -155,27 +165,29 @@ impl Live<'_> {
         &self,
         number: &OrderNumber,
         entity: &Entity,
-        want: &Want,
+        request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
         let known = self.row(Resource::Orders, number.as_str()).await?;
-        let client = self.context.client.in_lane(want.urgency.lane());
+        let client = self.context.client.in_lane(request.urgency.lane());
         let pull = OrdersPull::new(client.clone(), None, self.context.page_parameter.clone());
         // An order that is not mirrored cannot have sides.
-        let wants_order = want.parts.contains(&Part::Order) || known.is_none_or(|known| known.gone);
+        let wants_order =
+            request.subresources.contains(&Subresource::Order) || known.is_none_or(|known| known.gone);
         let fetched = match wants_order {
-            true => {
-                Some(self.answer(entity, want, pull.detail(number.as_str())).await.map_err(Cause::of_order)?)
-            }
+            true => Some(
+                self.answer(entity, request, pull.detail(number.as_str())).await.map_err(Cause::of_order)?,
+            ),
             false => None,
         };
-        let is_shown = match (&want.expected, &fetched) {
+        let is_shown = match (&request.expected, &fetched) {
             (Some(expected), Some(fetched)) => expected.is_shown_by(&fetched.detail),
             _ => true,
         };
         let before = self.context.store.order_status(&self.context.key, number).await?;
         let changed_at = fetched.as_ref().and_then(|fetched| fetched.detail.updated_at);
-        let sides = self.read_sides(&client, number, entity, want).await?;
-        let changed_sides = self.events_of_sides(number, want, &sides).await?;
+        let fetched_subresources = self.read_subresources(&client, number, entity, request).await?;
+        let changed_subresources =
+            self.events_of_subresources(number, request, &fetched_subresources).await?;
         let (mut sold, mut status, mut is_settled) = (Vec::new(), None, false);
         if let Some(fetched) = &fetched {
             let order = &fetched.detail;
@@ -186,96 +198,108 @@ impl Live<'_> {
         let _writing = self.context.writing.lock().await;
         self.check_same(Resource::Orders, number.as_str(), known).await?;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        let mut noted: Vec<_> = sides.iter().map(|side| (number.clone(), side.part, side.hash)).collect();
+        let mut noted: Vec<_> = fetched_subresources
+            .iter()
+            .map(|fetched| (number.clone(), fetched.subresource, fetched.hash))
+            .collect();
         let mut op = None;
         if let Some(fetched) = fetched {
-            let listing_hash = want.listing_hash.filter(|_| is_settled);
-            noted.push((number.clone(), Part::Order, fetched.content_hash));
+            let listing_hash = request.listing_hash.filter(|_| is_settled);
+            noted.push((number.clone(), Subresource::Order, fetched.content_hash));
             let unlisted = is_settled.then_some(SETTLED);
             op = put(&mut tx, &pull, number.as_str(), known, fetched, (listing_hash, unlisted)).await?;
         }
-        for side in sides {
-            side.write(&mut tx, number).await?;
+        for fetched in fetched_subresources {
+            fetched.write(&mut tx, number).await?;
         }
-        tx.note_parts(noted).await?;
+        tx.note_subresources(noted).await?;
         tx.commit().await?;
         if op.is_some() {
             self.note_sold(sold);
         }
-        if want.parts.contains(&Part::Shipments) {
+        if request.subresources.contains(&Subresource::Shipments) {
             self.shipped.notify_one();
         }
         let events = match op {
             Some(Op::Insert) => vec!["order.created"],
             Some(_) if status != before => vec!["order.status_changed"],
             Some(_) => Vec::new(),
-            None => changed_sides,
+            None => changed_subresources,
         };
         Ok(Refreshed { is_shown, op, events, changed_at })
     }
 
     /// Reads the sides that are wanted. The way of shipments is written onto shipments: they are read before it, so that the mirror
     /// has them, and it is read after them, where they have changed.
-    async fn read_sides(
+    async fn read_subresources(
         &self,
         client: &Client,
         number: &OrderNumber,
         entity: &Entity,
-        want: &Want,
-    ) -> Result<Vec<Side>, Cause> {
-        let mut left = want.parts.clone();
-        left.remove(&Part::Order);
-        if left.contains(&Part::Tracking) {
-            left.insert(Part::Shipments);
+        request: &RefreshRequest,
+    ) -> Result<Vec<FetchedSubresource>, Cause> {
+        let mut left = request.subresources.clone();
+        left.remove(&Subresource::Order);
+        if left.contains(&Subresource::Tracking) {
+            left.insert(Subresource::Shipments);
         }
-        let mut sides = Vec::new();
-        while let Some(part) = left.pop_first() {
-            let side = self.answer(entity, want, Side::read(client, number, part)).await?;
-            if part == Part::Shipments && !left.contains(&Part::Tracking) {
-                let known = self.context.store.order_parts(&self.context.key, number).await?;
-                let is_known = known.iter().any(|k| k.part == part && k.content_hash == side.hash);
-                left.extend((!is_known).then_some(Part::Tracking));
+        let mut fetched_subresources = Vec::new();
+        while let Some(subresource) = left.pop_first() {
+            let fetched =
+                self.answer(entity, request, FetchedSubresource::read(client, number, subresource)).await?;
+            if subresource == Subresource::Shipments && !left.contains(&Subresource::Tracking) {
+                let known = self.context.store.order_subresources(&self.context.key, number).await?;
+                let is_known =
+                    known.iter().any(|k| k.subresource == subresource && k.content_hash == fetched.hash);
+                left.extend((!is_known).then_some(Subresource::Tracking));
             }
-            sides.push(side);
+            fetched_subresources.push(fetched);
         }
-        Ok(sides)
+        Ok(fetched_subresources)
     }
 
     /// The events that should have told of sides that a sweep has found changed though the order is not.
-    async fn events_of_sides(
+    async fn events_of_subresources(
         &self,
         number: &OrderNumber,
-        want: &Want,
-        sides: &[Side],
+        request: &RefreshRequest,
+        fetched_subresources: &[FetchedSubresource],
     ) -> Result<Vec<&'static str>, StoreError> {
-        if sides.is_empty() || want.urgency == Urgency::Hinted || !self.options.receives {
+        if fetched_subresources.is_empty() || request.urgency == Urgency::Hinted || !self.options.receives {
             return Ok(Vec::new());
         }
-        let known = self.context.store.order_parts(&self.context.key, number).await?;
+        let known = self.context.store.order_subresources(&self.context.key, number).await?;
         let old = self.context.clock.now() - OLD_SIDE;
-        let is_old = |side: &Side| {
-            known.iter().any(|k| k.part == side.part && k.content_hash != side.hash && k.read_at < old)
+        let is_old = |fetched: &FetchedSubresource| {
+            known.iter().any(|k| {
+                k.subresource == fetched.subresource && k.content_hash != fetched.hash && k.read_at < old
+            })
         };
-        let event = |side: &Side| match side.part {
-            Part::Shipments => Some("shipment.status_changed"),
-            Part::Invoices => Some("order.invoiced"),
+        let event = |fetched: &FetchedSubresource| match fetched.subresource {
+            Subresource::Shipments => Some("shipment.status_changed"),
+            Subresource::Invoices => Some("order.invoiced"),
             _ => None,
         };
-        Ok(sides.iter().filter(|side| is_old(side)).filter_map(event).collect())
+        Ok(fetched_subresources.iter().filter(|fetched| is_old(fetched)).filter_map(event).collect())
     }
 
-    async fn read_product(&self, id: &ProductId, entity: &Entity, want: &Want) -> Result<Refreshed, Cause> {
+    async fn read_product(
+        &self,
+        id: &ProductId,
+        entity: &Entity,
+        request: &RefreshRequest,
+    ) -> Result<Refreshed, Cause> {
         let known = self.row(Resource::Products, id.as_str()).await?;
         let locations = self.context.store.location_ids(&self.context.key).await?;
-        let client = self.context.client.in_lane(want.urgency.lane());
+        let client = self.context.client.in_lane(request.urgency.lane());
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
-        let fetched = self.answer(entity, want, pull.detail(id.as_str())).await?;
+        let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
         let before = self.context.store.product_levels(&self.context.key, id).await?;
         let after = (fetched.detail.product.quantity, fetched.detail.product.price);
         let _writing = self.context.writing.lock().await;
         self.check_same(Resource::Products, id.as_str(), known).await?;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        let op = put(&mut tx, &pull, id.as_str(), known, fetched, (want.listing_hash, None)).await?;
+        let op = put(&mut tx, &pull, id.as_str(), known, fetched, (request.listing_hash, None)).await?;
         tx.note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
         // What is reserved has no event, nor has what is merely described otherwise.
@@ -299,11 +323,11 @@ impl Live<'_> {
     async fn answer<T>(
         &self,
         entity: &Entity,
-        want: &Want,
+        request: &RefreshRequest,
         asking: impl Future<Output = Result<T, ApiError>>,
     ) -> Result<T, Cause> {
         let hinted = async {
-            match want.urgency {
+            match request.urgency {
                 Urgency::Hinted => std::future::pending().await,
                 Urgency::Found | Urgency::Swept => self.hinted(entity).await,
             }
@@ -342,10 +366,10 @@ impl Live<'_> {
     }
 
     /// How late the mirror was: after the event where one told of it, else after the change that a sweep has found.
-    fn measure_lag(&self, want: &Want, read: &Refreshed) {
-        let told = want.told_at.filter(|_| read.is_shown);
+    fn measure_lag(&self, request: &RefreshRequest, read: &Refreshed) {
+        let told = request.reported_at.filter(|_| read.is_shown);
         let found =
-            read.changed_at.filter(|_| want.ids.is_empty() && read.op.is_some() && self.known().mirrored);
+            read.changed_at.filter(|_| request.ids.is_empty() && read.op.is_some() && self.known().mirrored);
         if let Some(since) = told.or(found) {
             // Clocks differ, and deliveries bear whole seconds.
             self.observer.mirrored((self.context.clock.now() - since).to_std().unwrap_or_default());
@@ -353,14 +377,14 @@ impl Live<'_> {
     }
 
     /// Counts a change, and whether it is one that a sweep has found and no delivery has told.
-    fn count(&self, entity: &Entity, want: &Want, read: &Refreshed) {
+    fn count(&self, entity: &Entity, request: &RefreshRequest, read: &Refreshed) {
         if read.op.is_some() {
             self.observer.changed(match entity {
                 Entity::Order(_) => Resource::Orders,
                 Entity::Product(_) => Resource::Products,
             });
         }
-        let told = !want.ids.is_empty() || want.urgency == Urgency::Hinted;
+        let told = !request.ids.is_empty() || request.urgency == Urgency::Hinted;
         if told || !self.options.receives || !self.known().mirrored {
             return;
         }

@@ -7,7 +7,7 @@ use espelho_model::{ContentHash, StoreKey};
 
 /// A sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Look {
+pub enum Sweep {
     /// The newest orders.
     NewOrders,
     /// Orders that may still change.
@@ -34,7 +34,7 @@ pub enum Look {
     WebhookTest,
 }
 
-impl Look {
+impl Sweep {
     /// How many there are.
     pub const COUNT: usize = 12;
 
@@ -138,7 +138,7 @@ pub struct Intervals {
     pub open_orders: Cadence,
     pub sold_products: Cadence,
     pub products: Cadence,
-    pub parts: Cadence,
+    pub subresources: Cadence,
     pub aged_orders: Cadence,
     pub counts: Cadence,
     pub campaigns: Cadence,
@@ -150,20 +150,20 @@ pub struct Intervals {
 
 impl Intervals {
     /// How often a sweep runs.
-    pub fn of(&self, look: Look) -> &Cadence {
-        match look {
-            Look::NewOrders => &self.new_orders,
-            Look::OpenOrders => &self.open_orders,
-            Look::SoldProducts => &self.sold_products,
-            Look::Products => &self.products,
-            Look::Parts => &self.parts,
-            Look::AgedOrders => &self.aged_orders,
-            Look::Counts => &self.counts,
-            Look::Campaigns => &self.campaigns,
-            Look::Media => &self.media,
-            Look::Profile => &self.profile,
-            Look::Enums => &self.enums,
-            Look::WebhookTest => &self.webhook_test,
+    pub fn of(&self, sweep: Sweep) -> &Cadence {
+        match sweep {
+            Sweep::NewOrders => &self.new_orders,
+            Sweep::OpenOrders => &self.open_orders,
+            Sweep::SoldProducts => &self.sold_products,
+            Sweep::Products => &self.products,
+            Sweep::Parts => &self.subresources,
+            Sweep::AgedOrders => &self.aged_orders,
+            Sweep::Counts => &self.counts,
+            Sweep::Campaigns => &self.campaigns,
+            Sweep::Media => &self.media,
+            Sweep::Profile => &self.profile,
+            Sweep::Enums => &self.enums,
+            Sweep::WebhookTest => &self.webhook_test,
         }
     }
 }
@@ -180,9 +180,9 @@ pub struct Moment {
 /// When each sweep is next due.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// In the order of [`Look::ALL`].
-    due: [Duration; Look::COUNT],
-    cadences: [Cadence; Look::COUNT],
+    /// In the order of [`Sweep::ALL`].
+    due: [Duration; Sweep::COUNT],
+    cadences: [Cadence; Sweep::COUNT],
 }
 
 impl Schedule {
@@ -192,27 +192,27 @@ impl Schedule {
         intervals: &Intervals,
         store: &StoreKey,
         now: Moment,
-        succeeded: &HashMap<Look, DateTime<Utc>>,
+        succeeded: &HashMap<Sweep, DateTime<Utc>>,
     ) -> Self {
-        let lot = |look: Look| {
-            let name = format!("{store}/{}", look.as_str());
+        let lot = |sweep: Sweep| {
+            let name = format!("{store}/{}", sweep.as_str());
             ContentHash::of(name.as_bytes()).as_i64().unsigned_abs() % 1_000
         };
-        let paced = |look: Look| {
-            let lot = lot(look);
-            match intervals.of(look) {
+        let paced = |sweep: Sweep| {
+            let lot = lot(sweep);
+            match intervals.of(sweep) {
                 Cadence::Every(every) => Cadence::Every(*every + every.mul_f64(lot as f64 / 10_000.0)),
                 at @ Cadence::At(_) => at.clone(),
             }
         };
-        let cadences = Look::ALL.map(paced);
-        let due = Look::ALL.map(|look| {
+        let cadences = Sweep::ALL.map(paced);
+        let due = Sweep::ALL.map(|sweep| {
             now.monotonic
-                + match succeeded.get(&look) {
-                    Some(last) => cadences[look as usize].due_in(*last, now.wall),
-                    None if look == Look::WebhookTest => {
-                        let first = FIRST_TEST + TESTS_SPREAD.mul_f64(lot(look) as f64 / 1_000.0);
-                        first.min(cadences[look as usize].period(now.wall))
+                + match succeeded.get(&sweep) {
+                    Some(last) => cadences[sweep as usize].due_in(*last, now.wall),
+                    None if sweep == Sweep::WebhookTest => {
+                        let first = FIRST_TEST + TESTS_SPREAD.mul_f64(lot(sweep) as f64 / 1_000.0);
+                        first.min(cadences[sweep as usize].period(now.wall))
                     }
                     None => Duration::ZERO,
                 }
@@ -221,27 +221,27 @@ impl Schedule {
     }
 
     /// The sweep that is due first, and when.
-    pub fn next(&self) -> (Look, Duration) {
-        let first = Look::ALL.into_iter().zip(self.due).min_by_key(|(_, due)| *due);
-        first.unwrap_or((Look::NewOrders, Duration::MAX))
+    pub fn next(&self) -> (Sweep, Duration) {
+        let first = Sweep::ALL.into_iter().zip(self.due).min_by_key(|(_, due)| *due);
+        first.unwrap_or((Sweep::NewOrders, Duration::MAX))
     }
 
     /// A sweep has just run: it is due an interval after its end, so that a slow one does not follow itself, and not before
     /// its share of the budget allows for it again.
-    pub fn ran(&mut self, look: Look, now: Moment, not_before: Duration) {
-        let due = now.monotonic + self.cadences[look as usize].due_in(now.wall, now.wall);
-        self.due[look as usize] = due.max(not_before);
+    pub fn ran(&mut self, sweep: Sweep, now: Moment, not_before: Duration) {
+        let due = now.monotonic + self.cadences[sweep as usize].due_in(now.wall, now.wall);
+        self.due[sweep as usize] = due.max(not_before);
     }
 
     /// A sweep has just failed: what is rare is not put off for as long as if it had run.
-    pub fn failed(&mut self, look: Look, now: Moment) {
-        self.ran(look, now, Duration::ZERO);
-        self.wake(look, now.monotonic + AFTER_FAILURE);
+    pub fn failed(&mut self, sweep: Sweep, now: Moment) {
+        self.ran(sweep, now, Duration::ZERO);
+        self.wake(sweep, now.monotonic + AFTER_FAILURE);
     }
 
     /// A sweep is wanted then, or earlier.
-    pub fn wake(&mut self, look: Look, at: Duration) {
-        let due = &mut self.due[look as usize];
+    pub fn wake(&mut self, sweep: Sweep, at: Duration) {
+        let due = &mut self.due[sweep as usize];
         *due = at.min(*due);
     }
 }

@@ -38,7 +38,7 @@ impl Live<'_> {
         let silence = silence(&self.webhook_watch(), self.context.clock.now());
         if silence.asks {
             // A marketplace in trouble says nothing about its webhooks: it is asked again.
-            if let Err(problem) = self.look_at_webhook().await {
+            if let Err(problem) = self.sweep_webhook().await {
                 tracing::debug!(store = %self.context.key, error = problem.error, "no test delivery was asked for");
             }
         }

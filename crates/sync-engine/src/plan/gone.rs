@@ -19,7 +19,7 @@ impl Default for GoneGuard {
 
 /// What to do about missing rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum GoneVerdict {
     /// Ask for each of them once more; what answers 404 is gone.
     Confirm,
     /// Mark none: this many would be too many.
@@ -32,12 +32,12 @@ pub enum Verdict {
 /// Judges `missing` rows of `mirrored`, in a pass that listed `listed`.
 ///
 /// A listing that is empty is never believed while the mirror has rows.
-pub fn judge(guard: GoneGuard, missing: u64, mirrored: u64, listed: u64) -> Verdict {
+pub fn judge(guard: GoneGuard, missing: u64, mirrored: u64, listed: u64) -> GoneVerdict {
     let share = (mirrored as f64 * guard.max_percent / 100.0).floor() as u64;
     let limit = share.max(guard.always).min(guard.max_rows);
     match missing > limit || (listed == 0 && missing > 0) {
-        true => Verdict::Refuse { limit: if listed == 0 { 0 } else { limit } },
-        false => Verdict::Confirm,
+        true => GoneVerdict::Refuse { limit: if listed == 0 { 0 } else { limit } },
+        false => GoneVerdict::Confirm,
     }
 }
 
@@ -55,18 +55,18 @@ mod tests {
                 "{missing} of {mirrored}"
             );
         };
-        check(1, 20, 19, Verdict::Confirm);
-        check(3, 20, 17, Verdict::Confirm);
-        check(4, 20, 16, Verdict::Refuse { limit: 3 });
-        check(10, 1_000, 990, Verdict::Confirm);
-        check(11, 1_000, 989, Verdict::Refuse { limit: 10 });
-        check(50, 100_000, 99_950, Verdict::Confirm);
-        check(51, 100_000, 99_949, Verdict::Refuse { limit: 50 });
+        check(1, 20, 19, GoneVerdict::Confirm);
+        check(3, 20, 17, GoneVerdict::Confirm);
+        check(4, 20, 16, GoneVerdict::Refuse { limit: 3 });
+        check(10, 1_000, 990, GoneVerdict::Confirm);
+        check(11, 1_000, 989, GoneVerdict::Refuse { limit: 10 });
+        check(50, 100_000, 99_950, GoneVerdict::Confirm);
+        check(51, 100_000, 99_949, GoneVerdict::Refuse { limit: 50 });
     }
 
     #[test]
     fn an_empty_listing_is_never_believed() {
-        assert_eq!(judge(GoneGuard::default(), 1, 1, 0), Verdict::Refuse { limit: 0 });
-        assert_eq!(judge(GoneGuard::default(), 0, 0, 0), Verdict::Confirm);
+        assert_eq!(judge(GoneGuard::default(), 1, 1, 0), GoneVerdict::Refuse { limit: 0 });
+        assert_eq!(judge(GoneGuard::default(), 0, 0, 0), GoneVerdict::Confirm);
     }
 }

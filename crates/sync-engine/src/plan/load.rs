@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::live::schedule::{Look, SHARE, stretched};
+use crate::live::schedule::{SHARE, Sweep, stretched};
 
 /// Rows of a listing page.
 const PAGE: u64 = 100;
@@ -42,7 +42,7 @@ pub struct Holdings {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepLoad {
     /// Which.
-    pub look: Look,
+    pub sweep: Sweep,
     /// How often it runs: as it was told, or less often where it would take more than its share.
     pub every: Duration,
     /// Whether it runs less often than it was told.
@@ -54,14 +54,14 @@ pub struct SweepLoad {
 /// What each sweep takes at most, in a store that has so much, with a budget of `per_minute` requests; `every` is how often
 /// each was told to run. What depends on how much happens (sides of orders, products in changed orders) is not in it: it goes
 /// behind, as far as the budget reaches.
-pub fn load(has: &Holdings, per_minute: u32, every: impl Fn(Look) -> Duration) -> Vec<SweepLoad> {
-    let of = |look: Look| {
-        let (requests, told) = (requests(look, has), every(look));
+pub fn load(has: &Holdings, per_minute: u32, every: impl Fn(Sweep) -> Duration) -> Vec<SweepLoad> {
+    let of = |sweep: Sweep| {
+        let (requests, told) = (requests(sweep, has), every(sweep));
         let every = told.max(stretched(requests, per_minute));
         let rate = requests as f64 * 60.0 / every.as_secs_f64().max(1.0);
-        SweepLoad { look, every, is_stretched: every > told, per_minute: rate }
+        SweepLoad { sweep, every, is_stretched: every > told, per_minute: rate }
     };
-    Look::ALL.into_iter().map(of).collect()
+    Sweep::ALL.into_iter().map(of).collect()
 }
 
 /// Whether the sweeps leave the rest of the budget to everybody else: two thirds of it are theirs at most.
@@ -71,22 +71,22 @@ pub fn fits(loads: &[SweepLoad], per_minute: u32) -> bool {
 }
 
 /// What one run of a sweep takes.
-fn requests(look: Look, has: &Holdings) -> u64 {
+fn requests(sweep: Sweep, has: &Holdings) -> u64 {
     let pages = |rows: u64| rows.div_ceil(PAGE).max(1);
-    match look {
-        Look::NewOrders => 1,
-        Look::OpenOrders => pages(has.open_orders),
-        Look::Products => has.products.min(PRODUCTS_AT_ONCE.into()),
-        Look::SoldProducts => 0,
-        Look::Parts => has.open_orders.min(SHIPPED_AT_ONCE.into()) * WITH_TRACKING,
-        Look::AgedOrders => has.orders.min(AGED_AT_ONCE.into()) * WHOLE_ORDER,
-        Look::Counts => 3,
+    match sweep {
+        Sweep::NewOrders => 1,
+        Sweep::OpenOrders => pages(has.open_orders),
+        Sweep::Products => has.products.min(PRODUCTS_AT_ONCE.into()),
+        Sweep::SoldProducts => 0,
+        Sweep::Parts => has.open_orders.min(SHIPPED_AT_ONCE.into()) * WITH_TRACKING,
+        Sweep::AgedOrders => has.orders.min(AGED_AT_ONCE.into()) * WHOLE_ORDER,
+        Sweep::Counts => 3,
         // Of each campaign the eligible and the enrolled listings are a listing of their own.
-        Look::Campaigns => pages(has.campaigns) + 2 * has.campaigns + has.campaign_listings / PAGE,
-        Look::Media => pages(has.images),
-        Look::Profile => 2,
-        Look::Enums => 1,
-        Look::WebhookTest => u64::from(has.receives),
+        Sweep::Campaigns => pages(has.campaigns) + 2 * has.campaigns + has.campaign_listings / PAGE,
+        Sweep::Media => pages(has.images),
+        Sweep::Profile => 2,
+        Sweep::Enums => 1,
+        Sweep::WebhookTest => u64::from(has.receives),
     }
 }
 
@@ -95,15 +95,15 @@ mod tests {
     use super::*;
 
     /// What `config/espelho.toml` says by default.
-    fn every(look: Look) -> Duration {
-        Duration::from_secs(match look {
-            Look::SoldProducts | Look::Parts => 30,
-            Look::NewOrders | Look::OpenOrders | Look::AgedOrders => 60,
-            Look::Products => 45,
-            Look::Counts => 300,
-            Look::Campaigns => 900,
-            Look::Media | Look::Profile => 3_600,
-            Look::Enums | Look::WebhookTest => 86_400,
+    fn every(sweep: Sweep) -> Duration {
+        Duration::from_secs(match sweep {
+            Sweep::SoldProducts | Sweep::Parts => 30,
+            Sweep::NewOrders | Sweep::OpenOrders | Sweep::AgedOrders => 60,
+            Sweep::Products => 45,
+            Sweep::Counts => 300,
+            Sweep::Campaigns => 900,
+            Sweep::Media | Sweep::Profile => 3_600,
+            Sweep::Enums | Sweep::WebhookTest => 86_400,
         })
     }
 
@@ -118,8 +118,8 @@ mod tests {
         receives: true,
     };
 
-    fn of(loads: &[SweepLoad], look: Look) -> SweepLoad {
-        *loads.iter().find(|load| load.look == look).unwrap()
+    fn of(loads: &[SweepLoad], sweep: Sweep) -> SweepLoad {
+        *loads.iter().find(|load| load.sweep == sweep).unwrap()
     }
 
     #[test]
@@ -127,7 +127,7 @@ mod tests {
         let loads = load(&LARGE, 300, every);
         let book = include_str!("../../../../docs/OPERATIONS.md");
         for sweep in &loads {
-            let name = sweep.look.as_str();
+            let name = sweep.sweep.as_str();
             let row = book.lines().find(|line| line.starts_with(&format!("| `{name}` ")));
             let row = row.unwrap_or_else(|| panic!("no row of {name}"));
             let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -142,14 +142,14 @@ mod tests {
     fn five_thousand_open_orders_and_fifty_thousand_products_fit_the_budget() {
         let loads = load(&LARGE, 300, every);
         assert!(fits(&loads, 300), "{loads:?}");
-        assert!((of(&loads, Look::OpenOrders).per_minute - 50.0).abs() < 0.01);
+        assert!((of(&loads, Sweep::OpenOrders).per_minute - 50.0).abs() < 0.01);
     }
 
     #[test]
     fn what_does_not_fit_is_stretched_and_said() {
         let many = Holdings { open_orders: 100_000, ..LARGE };
         let loads = load(&many, 300, every);
-        let open = of(&loads, Look::OpenOrders);
+        let open = of(&loads, Sweep::OpenOrders);
         assert!(open.is_stretched && !fits(&loads, 300));
         assert_eq!((open.every.as_secs(), open.per_minute.round()), (600, 100.0));
         assert!(!fits(&load(&LARGE, 60, every), 60));

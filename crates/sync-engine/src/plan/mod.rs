@@ -3,7 +3,6 @@
 pub mod alarms;
 pub mod gone;
 pub mod guards;
-pub mod ledger;
 pub mod listed;
 pub mod load;
 pub mod missing;
@@ -11,5 +10,6 @@ pub mod page;
 pub mod paging;
 pub mod policy;
 pub mod silence;
+pub mod stock_balance;
 pub mod tiers;
 pub mod window;

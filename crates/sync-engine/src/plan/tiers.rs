@@ -88,8 +88,8 @@ pub enum Step {
 ///
 /// # Errors
 /// When a rule forbids the wanted tiers; or what is there now breaks one and cannot be mended by permitted requests.
-pub fn plan(mode: Mode, current: &[Tier], wanted: &[Tier]) -> Result<Vec<Step>, Forbidden> {
-    let target = target(mode, current, wanted)?;
+pub fn plan(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Vec<Step>, Forbidden> {
+    let target = target(mode, current, desired)?;
     let (current, mut steps) = searchable(mode, current, &target)?;
     steps.extend(search::way(mode, &current, &target)?);
     Ok(steps)
@@ -98,16 +98,16 @@ pub fn plan(mode: Mode, current: &[Tier], wanted: &[Tier]) -> Result<Vec<Step>, 
 /// Whether nothing is left to do: there is no tier but those wanted, and they say what is wanted. Whether the rules permit
 /// them is for [`plan`] to say.
 #[must_use]
-pub fn holds(mode: Mode, current: &[Tier], wanted: &[Tier]) -> bool {
-    let is_met = |wanted: &Tier| {
-        let mut there = current.iter().filter(|tier| tier.min_quantity == wanted.min_quantity);
+pub fn holds(mode: Mode, current: &[Tier], desired: &[Tier]) -> bool {
+    let is_met = |desired: &Tier| {
+        let mut there = current.iter().filter(|tier| tier.min_quantity == desired.min_quantity);
         there.next().is_some_and(|tier| {
             let tier = tier.relevant(mode);
-            wanted.relevant(mode).or_package(&tier) == tier
+            desired.relevant(mode).or_package(&tier) == tier
         }) && there.next().is_none()
     };
-    let is_wanted = |tier: &Tier| wanted.iter().any(|wanted| wanted.min_quantity == tier.min_quantity);
-    wanted.iter().all(is_met) && current.iter().all(is_wanted)
+    let is_desired = |tier: &Tier| desired.iter().any(|desired| desired.min_quantity == tier.min_quantity);
+    desired.iter().all(is_met) && current.iter().all(is_desired)
 }
 
 impl Package {

@@ -15,11 +15,11 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use super::{Fetched, Pull, sweep};
 use crate::{
     Position, Problem, ResourceReport, StoreContext, Trouble,
+    memory_budget::Permit,
     plan::{
         page::plan_page,
         paging::{Pager, Step, Stuck},
     },
-    room::Place,
 };
 
 /// Details read at once. More only fills the marketplace's queue: at 300 a minute, two would do.
@@ -59,7 +59,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         failed_before: HashSet::new(),
         failing_in_a_row: 0,
         last_failure: None,
-        place: None,
+        permit: None,
         nameless: 0,
         resumed: 0,
         expected: None,
@@ -82,7 +82,7 @@ pub(super) struct Walk<'c, P> {
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
     /// Where the page under way is kept in memory.
-    place: Option<Place<'c>>,
+    permit: Option<Permit<'c>>,
     nameless: u64,
     /// Rows that an earlier run has dealt with.
     resumed: u64,
@@ -119,10 +119,10 @@ impl<P: Pull> Walk<'_, P> {
         self.context.progress.begin(&self.context.key, P::RESOURCE.into(), self.resumed);
         while let Step::Read(page) = next {
             self.stop_if_asked()?;
-            self.place = Some(self.context.room.page().await);
+            self.permit = Some(self.context.memory_budget.page().await);
             self.stop_if_asked()?;
             let read = self.read_page(page).await;
-            self.place = None;
+            self.permit = None;
             next = match read? {
                 Ok(following) => following,
                 // An old checkpoint may not fit the listing any more; a fresh walk tells.
@@ -272,8 +272,8 @@ impl<P: Pull> Walk<'_, P> {
         self.nameless += nameless as u64;
         let known = self.look_up(&rows).await?;
         let plan = plan_page(&rows, &known, &self.failed_before, self.options.deep);
-        if let Some(place) = &mut self.place {
-            place.keep(plan.fetch.len());
+        if let Some(permit) = &mut self.permit {
+            permit.keep(plan.fetch.len());
         }
         if self.options.dry_run {
             kept.counts.changed = plan.fetch.len() as u64;

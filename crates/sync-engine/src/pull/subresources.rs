@@ -7,23 +7,25 @@ use espelho_model::{
     text,
     text::Locale,
 };
-use espelho_store::{Error as StoreError, Failure, Part};
+use espelho_store::{Error as StoreError, Failure, Subresource};
 use futures_util::future::join_all;
 
 use super::pass::concerns_all;
-use crate::{Position, Problem, ResourceReport, StoreContext, Trouble, live::sides::Side};
+use crate::{
+    Position, Problem, ResourceReport, StoreContext, Trouble, live::subresources::FetchedSubresource,
+};
 
 /// Orders that are asked for at once, and written together.
 const AT_ONCE: usize = 16;
 
 /// The part of orders that a target is; `None` for what is no part of them.
-pub(crate) fn subresource_of(target: Target) -> Option<Part> {
+pub(crate) fn subresource_of(target: Target) -> Option<Subresource> {
     match target {
-        Target::Shipments => Some(Part::Shipments),
-        Target::Tracking => Some(Part::Tracking),
-        Target::Invoices => Some(Part::Invoices),
-        Target::Events => Some(Part::Events),
-        Target::Financial => Some(Part::Financial),
+        Target::Shipments => Some(Subresource::Shipments),
+        Target::Tracking => Some(Subresource::Tracking),
+        Target::Invoices => Some(Subresource::Invoices),
+        Target::Events => Some(Subresource::Events),
+        Target::Financial => Some(Subresource::Financial),
         Target::Listed(_) | Target::Labels | Target::Campaigns | Target::MediaImages | Target::Profile => {
             None
         }
@@ -35,12 +37,12 @@ pub(crate) async fn read_subresource(
     context: &StoreContext,
     client: &Client,
     target: Target,
-    part: Part,
+    subresource: Subresource,
     dry_run: bool,
 ) -> ResourceReport {
     context.progress.begin(&context.key, target, 0);
     let mut report = ResourceReport::new(target);
-    let ended = walk(context, client, part, dry_run, &mut report).await;
+    let ended = walk(context, client, subresource, dry_run, &mut report).await;
     context.progress.end(&context.key, target);
     report.problem = ended.err();
     report.state = match (&report.problem, report.counts.failed) {
@@ -54,7 +56,7 @@ pub(crate) async fn read_subresource(
 async fn walk(
     context: &StoreContext,
     client: &Client,
-    part: Part,
+    subresource: Subresource,
     dry_run: bool,
     report: &mut ResourceReport,
 ) -> Result<(), Problem> {
@@ -70,7 +72,7 @@ async fn walk(
             if context.stop.is_cancelled() {
                 return Err(stopped());
             }
-            read_some(context, client, part, some, dry_run, report).await?;
+            read_some(context, client, subresource, some, dry_run, report).await?;
             let seen = report.counts.seen;
             let position = Position::new(seen, Some(total.max(seen)), seen, report.details);
             context.progress.advance(key, report.resource, position);
@@ -81,7 +83,7 @@ async fn walk(
 async fn read_some(
     context: &StoreContext,
     client: &Client,
-    part: Part,
+    subresource: Subresource,
     numbers: &[String],
     dry_run: bool,
     report: &mut ResourceReport,
@@ -90,7 +92,7 @@ async fn read_some(
     if dry_run {
         return Ok(());
     }
-    let answers = join_all(numbers.iter().map(|number| read_one(client, part, number))).await;
+    let answers = join_all(numbers.iter().map(|number| read_one(client, subresource, number))).await;
     let mut sides = Vec::new();
     let mut ended = None;
     for (number, answer) in answers {
@@ -101,37 +103,42 @@ async fn read_some(
             Err(error) => note(report, &number, &error, context.locale),
         }
     }
-    report.counts.changed += write(context, part, sides).await.map_err(|e| Problem::from_store(&e))?;
+    report.counts.changed += write(context, subresource, sides).await.map_err(|e| Problem::from_store(&e))?;
     ended.map_or(Ok(()), Err)
 }
 
-async fn read_one(client: &Client, part: Part, number: &str) -> (OrderNumber, Result<Side, ApiError>) {
+async fn read_one(
+    client: &Client,
+    subresource: Subresource,
+    number: &str,
+) -> (OrderNumber, Result<FetchedSubresource, ApiError>) {
     let number = OrderNumber::new(number);
-    let side = Side::read(client, &number, part).await;
+    let side = FetchedSubresource::read(client, &number, subresource).await;
     (number, side)
 }
 
 /// Writes what was read; how many orders had another one.
 async fn write(
     context: &StoreContext,
-    part: Part,
-    sides: Vec<(OrderNumber, Side)>,
+    subresource: Subresource,
+    sides: Vec<(OrderNumber, FetchedSubresource)>,
 ) -> Result<u64, StoreError> {
     let mut changed = 0;
     let _writing = context.writing.lock().await;
     let mut known = Vec::new();
     for (number, _) in &sides {
-        known.push(context.store.order_parts(&context.key, number).await?);
+        known.push(context.store.order_subresources(&context.key, number).await?);
     }
     let mut tx = context.store.begin(&context.lease).await?;
     let mut noted = Vec::new();
     for ((number, side), known) in sides.into_iter().zip(known) {
-        let is_same = known.iter().any(|known| known.part == part && known.content_hash == side.hash);
+        let is_same =
+            known.iter().any(|known| known.subresource == subresource && known.content_hash == side.hash);
         changed += u64::from(!is_same);
-        noted.push((number.clone(), side.part, side.hash));
+        noted.push((number.clone(), side.subresource, side.hash));
         side.write(&mut tx, &number).await?;
     }
-    tx.note_parts(noted).await?;
+    tx.note_subresources(noted).await?;
     tx.commit().await?;
     Ok(changed)
 }
@@ -142,7 +149,7 @@ fn note(report: &mut ResourceReport, number: &OrderNumber, error: &ApiError, loc
         let (key, code) = (number.as_str().to_owned(), error.code());
         let text = error.text();
         let (error, hint) = (text.message(locale), text.next(locale).unwrap_or_default());
-        report.failures.push(Failure { key, code, error, hint, said: Some(text) });
+        report.failures.push(Failure { key, code, error, hint, message: Some(text) });
     }
 }
 

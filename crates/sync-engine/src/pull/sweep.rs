@@ -7,7 +7,7 @@ use espelho_store::Failure;
 use super::{Pull, pass::Walk};
 use crate::{
     Problem, ResourceReport, Trouble,
-    plan::gone::{Verdict, judge},
+    plan::gone::{GoneVerdict, judge},
 };
 
 /// Ends a pass that reached the last page: marks what is gone, and gives the checkpoints up.
@@ -64,7 +64,7 @@ async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Prob
     }
     let listed = walk.pager.seen();
     match judge(walk.context.gone_guard, keys.len() as u64, live, listed) {
-        Verdict::Refuse { limit } if !walk.options.accept_gone => {
+        GoneVerdict::Refuse { limit } if !walk.options.accept_gone => {
             Ok(Err(too_many::<P>(key, keys.len(), live, listed, limit)))
         }
         _ => Ok(Ok(keys)),

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::Ask,
+    commands::CommandContext,
     journal::{Acted, Evidence},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 use crate::live::whole::all;
 
@@ -20,12 +20,12 @@ use crate::live::whole::all;
 const MARGIN: TimeDelta = TimeDelta::minutes(5);
 
 impl Pusher<'_> {
-    pub(super) async fn join_campaign(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let Ok(number) = ask.command.key.trim().parse::<i64>() else {
+    pub(super) async fn join_campaign(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let Ok(number) = cx.command.key.trim().parse::<i64>() else {
             return Ok(Verdict::Failed(invalid(text!("value-campaign-key"))));
         };
         let campaign = CampaignId::new(number);
-        let wanted: Vec<ItemId> = match ask.data["publication_ids"].as_array() {
+        let desired: Vec<ItemId> = match cx.data["publication_ids"].as_array() {
             Some(ids) if ids.iter().all(Value::is_string) => {
                 ids.iter().filter_map(Value::as_str).map(ItemId::new).collect()
             }
@@ -37,7 +37,7 @@ impl Pusher<'_> {
                 ))));
             }
         };
-        if let Err(error) = OptIn::new(wanted.clone()) {
+        if let Err(error) = OptIn::new(desired.clone()) {
             return Ok(Verdict::Failed(invalid(error.text())));
         }
         let enrolled = match self.enrolled(campaign).await {
@@ -47,12 +47,12 @@ impl Pusher<'_> {
         };
         let has_joined: HashSet<&ItemId> =
             enrolled.iter().filter_map(|listing| listing.item_id.as_ref()).collect();
-        let left: Vec<ItemId> = wanted.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
+        let left: Vec<ItemId> = desired.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
         if left.is_empty() {
-            self.told.campaigns();
-            return Ok(Verdict::Done(Some(result_of(&wanted, &enrolled))));
+            self.listener.campaigns();
+            return Ok(Verdict::Done(Some(result_of(&desired, &enrolled))));
         }
-        if ask.confirmed("campaign.opt_in").is_some_and(|effect| effect.request.contains(left[0].as_str())) {
+        if cx.confirmed("campaign.opt_in").is_some_and(|effect| effect.request.contains(left[0].as_str())) {
             return Ok(Verdict::Failed(not_enrolled(&left)));
         }
         let detail = match self.client.campaign(campaign).await {
@@ -71,12 +71,12 @@ impl Pusher<'_> {
         };
         let request = opt_in.request(campaign);
         let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
-        let effect = ask.effect("campaign.opt_in", &request, &json!({"campaign": number, "listings": left}));
-        self.context.store.note_campaign_prices(&self.context.key, &ask.command.key, &left).await?;
-        match self.act(effect, &ask.wish(), &request).await? {
+        let effect = cx.effect("campaign.opt_in", &request, &json!({"campaign": number, "listings": left}));
+        self.context.store.note_campaign_prices(&self.context.key, &cx.command.key, &left).await?;
+        match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
@@ -102,8 +102,8 @@ impl Pusher<'_> {
     }
 }
 
-fn result_of(wanted: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
-    let rows = enrolled.iter().filter(|row| row.item_id.as_ref().is_some_and(|id| wanted.contains(id)));
+fn result_of(desired: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
+    let rows = enrolled.iter().filter(|row| row.item_id.as_ref().is_some_and(|id| desired.contains(id)));
     let rows = rows.map(|row| {
         json!({
             "item_id": row.item_id.as_ref().map(ItemId::as_str),
@@ -114,12 +114,12 @@ fn result_of(wanted: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
     json!({"enrolled": rows.collect::<Vec<_>>()})
 }
 
-fn closed(is_over: bool) -> Said {
+fn closed(is_over: bool) -> Message {
     let text = if is_over { text!("push-campaign-over") } else { text!("push-campaign-closed") };
-    Said::new("campaign_closed", text)
+    Message::new("campaign_closed", text)
 }
 
-fn not_enrolled(left: &[ItemId]) -> Said {
+fn not_enrolled(left: &[ItemId]) -> Message {
     let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
-    Said::new("not_enrolled", text!("push-not-enrolled", left = left.join(", ")))
+    Message::new("not_enrolled", text!("push-not-enrolled", left = left.join(", ")))
 }

@@ -8,24 +8,24 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::Ask,
+    commands::CommandContext,
     journal::{Acted, Evidence},
     media::{Uploaded, no_path},
     verdict::{Cause, Verdict},
 };
 
 impl Pusher<'_> {
-    pub(super) async fn add_to_gallery(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let Some(product) = self.product_of(&ask.command.key).await? else {
-            return self.unknown_sku(&ask.command.key).await;
+    pub(super) async fn add_to_gallery(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let Some(product) = self.product_of(&cx.command.key).await? else {
+            return self.unknown_sku(&cx.command.key).await;
         };
-        if ask.confirmed("gallery.add").is_some() {
-            self.look_after(&product).await?;
+        if cx.confirmed("gallery.add").is_some() {
+            self.refresh_product(&product).await?;
             return Ok(Verdict::Done(None));
         }
-        let uploaded = match (ask.data["image_id"].as_str(), ask.data["path"].as_str()) {
-            (Some(id), _) => self.lasting(ask, id).await?,
-            (None, Some(path)) => self.upload(ask, path).await?,
+        let uploaded = match (cx.data["image_id"].as_str(), cx.data["path"].as_str()) {
+            (Some(id), _) => self.lasting(cx, id).await?,
+            (None, Some(path)) => self.upload(cx, path).await?,
             (None, None) => return Ok(Verdict::Failed(no_path())),
         };
         let image = match uploaded {
@@ -38,10 +38,11 @@ impl Pusher<'_> {
         }
         let request = add_request(&product, &image);
         let evidence = json!({"image": image.as_str(), "product": product.as_str()});
-        match self.act(ask.effect("gallery.add", &request, &evidence), &ask.wish(), &request).await? {
+        match self.execute_once(cx.effect("gallery.add", &request, &evidence), &cx.intent(), &request).await?
+        {
             Acted::Applied(_) => Ok(Verdict::Done(Some(result))),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 

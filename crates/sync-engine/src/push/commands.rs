@@ -6,14 +6,14 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::ApiRequest;
 use espelho_model::push::{CommandKind, PushState};
 use espelho_model::text;
-use espelho_store::{Command, Effect, EffectState, NewEffect, Wanted};
+use espelho_store::{Command, Effect, EffectState, IntentKind, NewEffect};
 use serde_json::Value;
 
 use super::{
     Pusher,
-    journal::{Evidence, Wish},
+    journal::{Evidence, Intent},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 
 /// How often something is sent that is proved each time not to have happened.
@@ -23,7 +23,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(2);
 const LAST_PAUSE: Duration = Duration::from_secs(1_800);
 
 /// A command that is being looked at.
-pub(crate) struct Ask<'a> {
+pub(crate) struct CommandContext<'a> {
     pub(crate) command: &'a Command,
     pub(crate) kind: CommandKind,
     /// Its data; `null` where it has none.
@@ -34,15 +34,15 @@ pub(crate) struct Ask<'a> {
     pub(crate) is_released: bool,
 }
 
-impl Ask<'_> {
+impl CommandContext<'_> {
     /// Number and fingerprint, for the journal.
     pub(crate) fn identity(&self) -> (i64, String) {
         (self.command.id, self.command.fingerprint())
     }
 
     /// Who is asked once more before anything of it is sent.
-    pub(crate) fn wish(&self) -> Wish<'_> {
-        Wish::Command(self.command.id, self.command.fingerprint())
+    pub(crate) fn intent(&self) -> Intent<'_> {
+        Intent::Command(self.command.id, self.command.fingerprint())
     }
 
     /// The last effect of a kind that certainly happened.
@@ -63,7 +63,7 @@ impl Ask<'_> {
 }
 
 /// What a command is about besides its own thing: how a product is priced decides what its price steps mean.
-pub(crate) fn touches(command: &Command) -> Option<String> {
+pub(crate) fn conflicting_keys(command: &Command) -> Option<String> {
     let Command { kind, key, .. } = command;
     (CommandKind::parse(kind) == Some(CommandKind::ProductUpdate)).then(|| format!("prices/{key}"))
 }
@@ -120,17 +120,17 @@ impl Pusher<'_> {
         }
         let verdict = self.look_at(command).await?;
         self.answer_unless_said(command, &verdict).await?;
-        let is_over = verdict.again().is_none();
+        let is_over = verdict.retry_after().is_none();
         if is_over {
             let mut state = self.state();
             state.begun.remove(&command.id);
             state.files_awaited.remove(&command.id);
         }
-        if let Verdict::Failed(said) | Verdict::Doubtful(said) | Verdict::Held(said) = &verdict {
-            let (code, error) = (&said.code, &said.text);
+        if let Verdict::Failed(message) | Verdict::Doubtful(message) | Verdict::Held(message) = &verdict {
+            let (code, error) = (&message.code, &message.text);
             tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "a command is not done");
         }
-        Ok(verdict.again().unwrap_or_default())
+        Ok(verdict.retry_after().unwrap_or_default())
     }
 
     /// Says something on a command's row, unless it says so already.
@@ -144,8 +144,8 @@ impl Pusher<'_> {
     /// Whether the row does not say it already: what waits is looked at often, and says the same.
     fn is_news(&self, command: &Command, verdict: &Verdict) -> bool {
         match verdict {
-            Verdict::Waiting(said, _) => {
-                command.state != Some(PushState::Waiting) || command.code.as_deref() != Some(&said.code)
+            Verdict::Waiting(message, _) => {
+                command.state != Some(PushState::Waiting) || command.code.as_deref() != Some(&message.code)
             }
             Verdict::Sent | Verdict::Unsettled(_) => command.state != Some(PushState::Sending),
             _ => true,
@@ -170,16 +170,16 @@ impl Pusher<'_> {
         };
         let (store, key) = (&self.context.store, &self.context.key);
         let effects = store.effects_of_command(key, command.id, &command.fingerprint()).await?;
-        let released = store.release_of(key, Wanted::Command, &command.id.to_string()).await?;
+        let released = store.release_of(key, IntentKind::Command, &command.id.to_string()).await?;
         let is_released = released.is_some_and(|value| value == command.fingerprint());
-        let mut ask = Ask { command, kind, data, effects, is_released };
-        if let Some(verdict) = self.settle_all(&mut ask).await? {
+        let mut cx = CommandContext { command, kind, data, effects, is_released };
+        if let Some(verdict) = self.settle_all(&mut cx).await? {
             return Ok(verdict);
         }
-        if let Some(verdict) = after_futile(ask.effects.iter().rev(), self.context.clock.now()) {
+        if let Some(verdict) = backoff_or_give_up(cx.effects.iter().rev(), self.context.clock.now()) {
             return Ok(verdict);
         }
-        match self.dispatch(&ask).await {
+        match self.handle(&cx).await {
             // What is refused to be read will be refused again.
             Err(Cause::Api(error)) => super::refused(error),
             other => other,
@@ -187,41 +187,41 @@ impl Pusher<'_> {
     }
 
     /// What becomes of a level or of prices that were sent since they were written and did not have their effect, if that was so.
-    pub(super) async fn was_futile(
+    pub(super) async fn verdict_if_futile(
         &self,
         key: &str,
         is_for: impl Fn(&Effect) -> bool,
     ) -> Result<Option<Verdict>, Cause> {
         let effects = self.context.store.effects_on(&self.context.key, key).await?;
-        Ok(after_futile(effects.iter().filter(|effect| is_for(effect)), self.context.clock.now()))
+        Ok(backoff_or_give_up(effects.iter().filter(|effect| is_for(effect)), self.context.clock.now()))
     }
 
-    async fn dispatch(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        match ask.kind {
-            CommandKind::OrderStatus => self.move_order(ask).await,
-            CommandKind::OrderNotes => self.set_notes(ask).await,
-            CommandKind::LabelsGenerate => self.generate_labels(ask).await,
-            CommandKind::CampaignOptIn => self.join_campaign(ask).await,
-            CommandKind::PriceListCreate => self.create_price_list(ask).await,
-            CommandKind::PriceListUpdate => self.update_price_list(ask).await,
-            CommandKind::PriceListsSettings => self.switch_price_lists(ask).await,
-            CommandKind::ProductCreate => self.create_product(ask).await,
-            CommandKind::ProductUpdate => self.update_product(ask).await,
-            CommandKind::StockAdjust => self.adjust_stock(ask).await,
-            CommandKind::PriceDeleteTier => self.delete_tier(ask).await,
-            CommandKind::MediaUpload => self.upload_media(ask).await,
-            CommandKind::GalleryAdd => self.add_to_gallery(ask).await,
-            CommandKind::ListingCreate => self.create_listing(ask).await,
-            CommandKind::ListingPublish => self.publish_listing(ask).await,
-            CommandKind::StorePageUpdate => self.update_store_page(ask).await,
-            CommandKind::WebhookTest => self.test_webhook(ask).await,
+    async fn handle(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        match cx.kind {
+            CommandKind::OrderStatus => self.move_order(cx).await,
+            CommandKind::OrderNotes => self.set_notes(cx).await,
+            CommandKind::LabelsGenerate => self.generate_labels(cx).await,
+            CommandKind::CampaignOptIn => self.join_campaign(cx).await,
+            CommandKind::PriceListCreate => self.create_price_list(cx).await,
+            CommandKind::PriceListUpdate => self.update_price_list(cx).await,
+            CommandKind::PriceListsSettings => self.switch_price_lists(cx).await,
+            CommandKind::ProductCreate => self.create_product(cx).await,
+            CommandKind::ProductUpdate => self.update_product(cx).await,
+            CommandKind::StockAdjust => self.adjust_stock(cx).await,
+            CommandKind::PriceDeleteTier => self.delete_tier(cx).await,
+            CommandKind::MediaUpload => self.upload_media(cx).await,
+            CommandKind::GalleryAdd => self.add_to_gallery(cx).await,
+            CommandKind::ListingCreate => self.create_listing(cx).await,
+            CommandKind::ListingPublish => self.publish_listing(cx).await,
+            CommandKind::StorePageUpdate => self.update_store_page(cx).await,
+            CommandKind::WebhookTest => self.test_webhook(cx).await,
         }
     }
 
     /// What its effects came to, where nobody knows yet; nothing when the command may go on.
-    async fn settle_all(&self, ask: &mut Ask<'_>) -> Result<Option<Verdict>, Cause> {
+    async fn settle_all(&self, cx: &mut CommandContext<'_>) -> Result<Option<Verdict>, Cause> {
         let is_open = |effect: &&Effect| matches!(effect.state, EffectState::Planned | EffectState::Sent);
-        for open in ask.effects.iter().filter(is_open) {
+        for open in cx.effects.iter().filter(is_open) {
             let evidence = match open.state {
                 EffectState::Planned => Evidence::DidNot { how: "it never left" },
                 _ => self.evidence_of(open).await?,
@@ -229,49 +229,49 @@ impl Pusher<'_> {
             self.note_evidence(open, &evidence).await?;
             match evidence {
                 Evidence::NotYet(wait) => return Ok(Some(Verdict::Unsettled(wait))),
-                Evidence::Unprovable(said) => return Ok(Some(Verdict::Doubtful(said))),
+                Evidence::Unprovable(message) => return Ok(Some(Verdict::Doubtful(message))),
                 Evidence::Happened { .. } | Evidence::DidNot { .. } => (),
             }
         }
-        if ask.effects.iter().any(|effect| is_open(&effect)) {
-            let (id, fingerprint) = ask.identity();
-            ask.effects = self.context.store.effects_of_command(&self.context.key, id, &fingerprint).await?;
+        if cx.effects.iter().any(|effect| is_open(&effect)) {
+            let (id, fingerprint) = cx.identity();
+            cx.effects = self.context.store.effects_of_command(&self.context.key, id, &fingerprint).await?;
         }
         // Only a person's word ends a doubt (`espelho retry`), and then it is not one any more.
-        let doubt = ask.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
+        let doubt = cx.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
         Ok(doubt.map(|doubt| Verdict::Doubtful(doubtful(doubt.code.as_deref().unwrap_or("unprovable")))))
     }
 }
 
-fn unknown_kind(kind: &str) -> Said {
+fn unknown_kind(kind: &str) -> Message {
     let all: Vec<&str> = CommandKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    Said::new("unknown_kind", text!("push-unknown-kind", kind = kind, all = all.join(", ")))
+    Message::new("unknown_kind", text!("push-unknown-kind", kind = kind, all = all.join(", ")))
 }
 
 /// Whether the last attempts, the newest first, came to nothing so often that it waits or fails. What was refused has said why, and
 /// what never left cost nothing: neither counts.
-pub(super) fn after_futile<'e>(
+pub(super) fn backoff_or_give_up<'e>(
     effects: impl Iterator<Item = &'e Effect>,
     now: DateTime<Utc>,
 ) -> Option<Verdict> {
     let counts = |effect: &&Effect| effect.state != EffectState::Refuted || effect.code.is_none();
-    let futile: Vec<&Effect> =
+    let failed_attempts: Vec<&Effect> =
         effects.filter(counts).take_while(|effect| effect.state == EffectState::Refuted).collect();
-    let last = futile.first()?;
-    if futile.len() >= MOST_ATTEMPTS {
-        return Some(Verdict::Failed(gave_up(futile.len())));
+    let last = failed_attempts.first()?;
+    if failed_attempts.len() >= MOST_ATTEMPTS {
+        return Some(Verdict::Failed(gave_up(failed_attempts.len())));
     }
-    let pause = FIRST_PAUSE.saturating_mul(1 << (futile.len() - 1).min(16)).min(LAST_PAUSE);
+    let pause = FIRST_PAUSE.saturating_mul(1 << (failed_attempts.len() - 1).min(16)).min(LAST_PAUSE);
     let passed = (now - last.planned_at).to_std().unwrap_or_default();
-    (passed < pause).then(|| Verdict::Again(pause - passed))
+    (passed < pause).then(|| Verdict::RetryAfter(pause - passed))
 }
 
-fn gave_up(attempts: usize) -> Said {
-    Said::new("gave_up", text!("push-gave-up", attempts = attempts))
+fn gave_up(attempts: usize) -> Message {
+    Message::new("gave_up", text!("push-gave-up", attempts = attempts))
 }
 
-pub(super) fn doubtful(code: &str) -> Said {
-    Said::new(code, text!("push-doubtful"))
+pub(super) fn doubtful(code: &str) -> Message {
+    Message::new(code, text!("push-doubtful"))
 }
 
 #[cfg(test)]
@@ -297,33 +297,38 @@ mod tests {
     }
 
     fn waits(effects: &[Effect], seconds: i64) -> Option<Verdict> {
-        after_futile(effects.iter(), DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds))
+        backoff_or_give_up(effects.iter(), DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds))
     }
 
     // withstands: F030
     #[test]
     fn what_comes_to_nothing_is_tried_less_and_less_often_and_given_up_in_the_end() {
-        let futile = || effect(EffectState::Refuted, None);
+        let failed_attempts = || effect(EffectState::Refuted, None);
         assert_eq!(waits(&[], 0), None);
-        assert_eq!(waits(&[futile()], 0), Some(Verdict::Again(Duration::from_secs(2))));
-        assert_eq!(waits(&[futile()], 2), None);
-        let five: Vec<Effect> = (0..5).map(|_| futile()).collect();
-        assert_eq!(waits(&five, 30), Some(Verdict::Again(Duration::from_secs(2))));
-        let many: Vec<Effect> = (0..MOST_ATTEMPTS).map(|_| futile()).collect();
-        assert_eq!(waits(&many[1..], 1_799), Some(Verdict::Again(Duration::from_secs(1))));
-        let Some(Verdict::Failed(said)) = waits(&many, 10_000) else { panic!("{:?}", waits(&many, 10_000)) };
-        assert_eq!(said.code, "gave_up");
+        assert_eq!(waits(&[failed_attempts()], 0), Some(Verdict::RetryAfter(Duration::from_secs(2))));
+        assert_eq!(waits(&[failed_attempts()], 2), None);
+        let five: Vec<Effect> = (0..5).map(|_| failed_attempts()).collect();
+        assert_eq!(waits(&five, 30), Some(Verdict::RetryAfter(Duration::from_secs(2))));
+        let many: Vec<Effect> = (0..MOST_ATTEMPTS).map(|_| failed_attempts()).collect();
+        assert_eq!(waits(&many[1..], 1_799), Some(Verdict::RetryAfter(Duration::from_secs(1))));
+        let Some(Verdict::Failed(message)) = waits(&many, 10_000) else {
+            panic!("{:?}", waits(&many, 10_000))
+        };
+        assert_eq!(message.code, "gave_up");
     }
 
     #[test]
     fn what_was_refused_or_never_left_is_no_attempt_and_what_worked_begins_anew() {
-        let futile = || effect(EffectState::Refuted, None);
+        let failed_attempts = || effect(EffectState::Refuted, None);
         let refused = effect(EffectState::Refuted, Some("VALIDATION_ERROR"));
         assert_eq!(waits(std::slice::from_ref(&refused), 0), None);
-        assert_eq!(waits(&[refused, futile()], 0), Some(Verdict::Again(Duration::from_secs(2))));
+        assert_eq!(
+            waits(&[refused, failed_attempts()], 0),
+            Some(Verdict::RetryAfter(Duration::from_secs(2)))
+        );
         let worked = effect(EffectState::Confirmed, None);
-        let mut effects = vec![futile(), worked];
-        effects.extend((0..MOST_ATTEMPTS).map(|_| futile()));
-        assert_eq!(waits(&effects, 0), Some(Verdict::Again(Duration::from_secs(2))));
+        let mut effects = vec![failed_attempts(), worked];
+        effects.extend((0..MOST_ATTEMPTS).map(|_| failed_attempts()));
+        assert_eq!(waits(&effects, 0), Some(Verdict::RetryAfter(Duration::from_secs(2))));
     }
 }

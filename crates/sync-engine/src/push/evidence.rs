@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::{
     Pusher,
     commands::doubtful,
+    dispatch_timeline::ReadingWindow,
     journal::Evidence,
     prices::step_shows,
     products::shows,
-    sales::Surroundings,
-    verdict::{Cause, Said, passes},
+    verdict::{Cause, Message, passes},
 };
 
 /// For so long after the first look an effect that does not show, and may be asked for twice, may still be under way within the
@@ -28,7 +28,7 @@ pub(super) const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
 /// What is the same, asked for once or twice. A transition is too; but a dispatch moves stock, and must be known to be over.
 const REPEATABLE: [&str; 6] =
     ["stock.set", "price.step", "product.update", "order.notes", "campaign.opt_in", "store_page.update"];
-pub(super) const LOOK_AGAIN: Duration = Duration::from_secs(1);
+pub(super) const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
     /// Finds out what became of an effect that no command waits for, and writes it down.
@@ -48,21 +48,21 @@ impl Pusher<'_> {
     pub(super) async fn evidence_of(&self, effect: &Effect) -> Result<Evidence, Cause> {
         // Before the reading: what is read was so then.
         let is_young = self.may_be_under_way(effect);
-        match self.look_for_evidence(effect).await {
+        match self.read_evidence(effect).await {
             // What was cut off on the way may still be at work over there.
-            Ok(Evidence::DidNot { .. }) if is_young => Ok(Evidence::NotYet(LOOK_AGAIN)),
+            Ok(Evidence::DidNot { .. }) if is_young => Ok(Evidence::NotYet(RECHECK_INTERVAL)),
             // What would have proved it is gone, or nobody may read it: that does not pass.
             Err(Cause::Api(error))
                 if !(passes(&error) || error.is_authentication() || error.is_not_ours()) =>
             {
                 let text = text!("push-no-answer", why = error.text());
-                Ok(Evidence::Unprovable(Said::new(&error.code(), text)))
+                Ok(Evidence::Unprovable(Message::new(&error.code(), text)))
             }
             found => found,
         }
     }
 
-    async fn look_for_evidence(&self, effect: &Effect) -> Result<Evidence, Cause> {
+    async fn read_evidence(&self, effect: &Effect) -> Result<Evidence, Cause> {
         let known: Value =
             effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         Ok(match effect.kind.as_str() {
@@ -92,7 +92,7 @@ impl Pusher<'_> {
             (Some(at), _) => TimeDelta::from_std(now.saturating_sub(at)).is_ok_and(|age| age >= OVER_AFTER),
             (None, at) => at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER),
         };
-        let first = *self.state().looked.entry(effect.id).or_insert(now);
+        let first = *self.state().first_checked.entry(effect.id).or_insert(now);
         let settles =
             REPEATABLE.contains(&effect.kind.as_str()) && now.saturating_sub(first) >= SETTLES_WITHIN;
         !(is_over || settles)
@@ -110,20 +110,25 @@ impl Pusher<'_> {
         if quantity == target {
             return Ok(Evidence::Happened { answer: None, how: "the product shows it" });
         }
-        Ok(match self.sales_explain(&Sku::new(text("sku")), effect, target - quantity).await? {
+        Ok(match self.dispatches_explain(&Sku::new(text("sku")), effect, target - quantity).await? {
             true => Evidence::Happened { answer: None, how: "the product shows it, less what was sold" },
             false => Evidence::DidNot { how: "the product does not show it" },
         })
     }
 
     /// Whether a level is so much lower than it was set because of what was sold since.
-    pub(super) async fn sales_explain(&self, sku: &Sku, set: &Effect, lower: Decimal) -> Result<bool, Cause> {
+    pub(super) async fn dispatches_explain(
+        &self,
+        sku: &Sku,
+        set: &Effect,
+        lower: Decimal,
+    ) -> Result<bool, Cause> {
         if lower <= Decimal::ZERO {
             return Ok(false);
         }
         // Nobody read what was there before it: whatever left around it may have left after it.
         let (from, until) = (set.planned_at, set.planned_at);
-        let around = Surroundings { effect: i64::MAX, mark: 0, from, until };
+        let around = ReadingWindow { effect: i64::MAX, mark: 0, from, until };
         let sold = self.sold_since(sku, around).await?;
         Ok(sold.is_some_and(|sold| sold.all_perhaps().may_be(lower)))
     }

@@ -7,10 +7,10 @@ use espelho_model::{
     ProductId,
     push::{CommandKind, PushState},
 };
-use espelho_store::{Command, Effect, WantedPrices, WantedStock};
+use espelho_store::{Command, Effect, PriceIntent, StockIntent};
 use rust_decimal::Decimal;
 
-use super::{Pusher, distinct, verdict::Cause};
+use super::{Pusher, try_reserve, verdict::Cause};
 
 /// For so long a level waits for a command that sends some of it off.
 const GOES_WITHIN: TimeDelta = TimeDelta::minutes(2);
@@ -52,11 +52,11 @@ pub(crate) enum Work {
     /// Finds out what became of an effect that nobody waits for.
     Settle(Effect),
     /// Sends a level.
-    Stock(WantedStock),
+    Stock(StockIntent),
     /// Looks at levels that were sent.
-    Verify(ProductId, Vec<WantedStock>),
+    Verify(ProductId, Vec<StockIntent>),
     /// Brings a product's prices about.
-    Prices(WantedPrices),
+    Prices(PriceIntent),
     /// Does what a command asks for.
     Command(Command),
 }
@@ -73,7 +73,7 @@ impl Pusher<'_> {
     pub(super) async fn jobs(&self) -> Result<Vec<Job>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         self.remember().await?;
-        self.look_again_at_unknown_skus().await?;
+        self.recheck_unknown_skus().await?;
         self.follow_policy().await?;
         // What is under way now may be over by the time it is read, and is not what it says then.
         let (mut taken, acting) = {
@@ -108,7 +108,7 @@ impl Pusher<'_> {
             });
             if is_commands {
                 reserved.extend(effect.command_id.map(|id| (effect.key, id)));
-            } else if distinct(&mut taken, &effect.key) {
+            } else if try_reserve(&mut taken, &effect.key) {
                 let (keys, asked) = (vec![effect.key.clone()], effect.id.to_string());
                 jobs.push(Job { keys, asked, rank: Rank::Unsettled, work: Work::Settle(effect) });
             }
@@ -122,13 +122,13 @@ impl Pusher<'_> {
             let is_status = command.kind == CommandKind::OrderStatus.as_str();
             // What waits is passed by what is about something else; the statuses of an order keep their order.
             let own = if is_status { format!("{about}/status") } else { about.clone() };
-            let is_first = distinct(&mut taken, &own);
-            let is_free = !is_status || waits || distinct(&mut taken, &about);
-            let touched = super::commands::touches(&command);
+            let is_first = try_reserve(&mut taken, &own);
+            let is_free = !is_status || waits || try_reserve(&mut taken, &about);
+            let touched = super::commands::conflicting_keys(&command);
             let is_reserved = |key: &String| reserved.get(key).is_some_and(|id| *id != command.id);
             let is_ready = is_first
                 && is_free
-                && touched.as_ref().is_none_or(|key| !is_reserved(key) && distinct(&mut taken, key));
+                && touched.as_ref().is_none_or(|key| !is_reserved(key) && try_reserve(&mut taken, key));
             if is_ready {
                 let keys = [own, about].into_iter().chain(touched).collect();
                 // What a person wants to be looked at again is not what was put off.
@@ -137,15 +137,15 @@ impl Pusher<'_> {
                 jobs.push(Job { keys, asked, rank: Rank::Command, work: Work::Command(command) });
             }
         }
-        for wanted in prices {
-            let key = format!("prices/{}", wanted.sku);
-            if distinct(&mut taken, &key) {
-                let asked = wanted.revision.to_string();
-                jobs.push(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(wanted) });
+        for desired in prices {
+            let key = format!("prices/{}", desired.sku);
+            if try_reserve(&mut taken, &key) {
+                let asked = desired.revision.to_string();
+                jobs.push(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(desired) });
             }
         }
         // An ERP that sends goods off writes what is left and says `shipped`: told first, the level would lose them twice.
-        let stays = |level: &WantedStock| {
+        let stays = |level: &StockIntent| {
             level.quantity == Some(Decimal::ZERO)
                 || level.state == Some(PushState::Sending)
                 || !leaving.contains(level.sku.as_str())
@@ -180,12 +180,12 @@ fn sends_off(command: &Command) -> bool {
         && data.is_some_and(|data| matches!(data["status"].as_str(), Some("shipped" | "picked_up")))
 }
 
-fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job> {
+fn level_jobs(levels: Vec<StockIntent>, taken: &mut HashSet<String>) -> Vec<Job> {
     let mut jobs = Vec::new();
-    let mut sent: BTreeMap<ProductId, Vec<WantedStock>> = BTreeMap::new();
+    let mut sent: BTreeMap<ProductId, Vec<StockIntent>> = BTreeMap::new();
     for level in levels {
         let key = key_of_level(&level);
-        if !distinct(taken, &key) {
+        if !try_reserve(taken, &key) {
             continue;
         }
         match (&level.product, level.state) {
@@ -200,7 +200,7 @@ fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job>
     }
     for (product, levels) in sent {
         let own = format!("verify/{product}");
-        if distinct(taken, &own) {
+        if try_reserve(taken, &own) {
             let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
             let asked = levels.iter().map(|level| level.revision.to_string()).collect::<Vec<_>>().join(" ");
             jobs.push(Job { keys, asked, rank: Rank::Verify, work: Work::Verify(product, levels) });
@@ -210,17 +210,17 @@ fn level_jobs(levels: Vec<WantedStock>, taken: &mut HashSet<String>) -> Vec<Job>
 }
 
 /// What a level is about: one SKU at one location.
-pub(crate) fn key_of_level(level: &WantedStock) -> String {
+pub(crate) fn key_of_level(level: &StockIntent) -> String {
     format!("stock/{}/{}", level.sku, level.location)
 }
 
-fn rank(level: &WantedStock) -> Rank {
+fn rank(level: &StockIntent) -> Rank {
     if level.product.is_none() {
         return Rank::Unknown;
     }
-    let (Some(wanted), Some(mirrored)) = (level.quantity, level.mirrored) else { return Rank::Raises };
-    match wanted < mirrored {
-        true if wanted <= Decimal::ZERO => Rank::Empties,
+    let (Some(desired), Some(mirrored)) = (level.quantity, level.mirrored) else { return Rank::Raises };
+    match desired < mirrored {
+        true if desired <= Decimal::ZERO => Rank::Empties,
         true => Rank::Lowers,
         false => Rank::Raises,
     }
@@ -232,12 +232,12 @@ mod tests {
 
     use super::*;
 
-    fn level(sku: &str, wanted: i64, mirrored: i64) -> WantedStock {
-        WantedStock {
+    fn level(sku: &str, desired: i64, mirrored: i64) -> StockIntent {
+        StockIntent {
             sku: Sku::new(sku),
             location: LocationId::new("1"),
-            written: wanted.to_string(),
-            quantity: Some(Decimal::from(wanted)),
+            written: desired.to_string(),
+            quantity: Some(Decimal::from(desired)),
             state: Some(PushState::New),
             updated_at: None,
             product: Some(ProductId::new(format!("P-{sku}"))),
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_empties_goes_first_then_what_lowers_and_evidence_goes_last() {
-        let sent = WantedStock { state: Some(PushState::Sending), ..level("d", 3, 3) };
+        let sent = StockIntent { state: Some(PushState::Sending), ..level("d", 3, 3) };
         let levels = vec![level("a", 9, 3), level("b", 2, 3), level("c", 0, 3), sent];
         let mut jobs = level_jobs(levels, &mut HashSet::new());
         jobs.sort_by_key(|job| job.rank);
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn levels_of_one_product_are_looked_at_together() {
-        let sent = |location: &str| WantedStock {
+        let sent = |location: &str| StockIntent {
             state: Some(PushState::Sending),
             location: LocationId::new(location),
             ..level("a", 1, 1)

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
-use espelho_store::{Effect, EffectState, NewEffect, Settled, WantedStock, WantedTier};
+use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
 
 use super::{
     Pusher,
-    prices::is_wanted,
-    verdict::{Cause, Said},
+    prices::is_desired,
+    verdict::{Cause, Message},
 };
 
 /// The code of what was planned and not sent: it cost nothing, and is not counted as an attempt.
@@ -39,17 +39,17 @@ pub(crate) enum Evidence {
     /// Not to be seen yet: ask again after a while.
     NotYet(Duration),
     /// Nothing can prove either.
-    Unprovable(Said),
+    Unprovable(Message),
 }
 
 /// Who wants something that is about to be sent: looked at once more when there is a slot for it, which may take a minute.
-pub(crate) enum Wish<'w> {
+pub(crate) enum Intent<'w> {
     /// A command, by number and fingerprint.
     Command(i64, String),
     /// A level of stock.
-    Level(&'w WantedStock),
+    Level(&'w StockIntent),
     /// A step towards the prices that stand in these rows of a SKU, and which wish they are.
-    Prices(&'w Sku, &'w [WantedTier], i64),
+    Prices(&'w Sku, &'w [TierIntent], i64),
 }
 
 /// An effect that is acted on until this is dropped: nobody else looks for what became of it meanwhile.
@@ -66,14 +66,14 @@ impl Drop for Acting<'_, '_> {
 
 impl Pusher<'_> {
     /// Does something once: planned on disk, sent on disk, then sent.
-    pub(crate) async fn act(
+    pub(crate) async fn execute_once(
         &self,
         effect: NewEffect,
-        wish: &Wish<'_>,
+        intent: &Intent<'_>,
         request: &ApiRequest,
     ) -> Result<Acted, Cause> {
         let id = self.plan(effect).await?;
-        self.send(id, wish, &self.client, request).await
+        self.send(id, intent, &self.client, request).await
     }
 
     /// Writes an effect down; its number. What it was planned from is looked at once more, and it is sent or called off.
@@ -93,7 +93,7 @@ impl Pusher<'_> {
     pub(crate) async fn send(
         &self,
         id: i64,
-        wish: &Wish<'_>,
+        intent: &Intent<'_>,
         client: &Client,
         request: &ApiRequest,
     ) -> Result<Acted, Cause> {
@@ -106,7 +106,7 @@ impl Pusher<'_> {
                 return Err(error.into());
             }
         };
-        if self.context.stop.is_cancelled() || !self.is_still_wanted(wish).await? {
+        if self.context.stop.is_cancelled() || !self.is_current(intent).await? {
             self.call_off(id).await?;
             return Ok(Acted::Unknown);
         }
@@ -135,12 +135,12 @@ impl Pusher<'_> {
         }
     }
 
-    async fn is_still_wanted(&self, wish: &Wish<'_>) -> Result<bool, Cause> {
+    async fn is_current(&self, intent: &Intent<'_>) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        Ok(match wish {
-            Wish::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
-            Wish::Level(level) => store.is_still_wanted(key, level).await?,
-            Wish::Prices(sku, rows, _) => are_the_same(&store.wanted_tiers(key, sku).await?, rows),
+        Ok(match intent {
+            Intent::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
+            Intent::Level(level) => store.is_current(key, level).await?,
+            Intent::Prices(sku, rows, _) => are_the_same(&store.tier_intents(key, sku).await?, rows),
         })
     }
 
@@ -149,23 +149,23 @@ impl Pusher<'_> {
         let (state, note, answer) = match evidence {
             Evidence::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
             Evidence::DidNot { how } => (EffectState::Refuted, *how, None),
-            Evidence::Unprovable(said) => {
-                self.state().looked.remove(&effect.id);
-                self.told.settled(&effect.kind, EffectState::Doubtful);
+            Evidence::Unprovable(message) => {
+                self.state().first_checked.remove(&effect.id);
+                self.listener.settled(&effect.kind, EffectState::Doubtful);
                 return self
                     .settle(
                         effect.id,
                         EffectState::Doubtful,
-                        Some(said.code.clone()),
-                        &said.text.to_string(),
+                        Some(message.code.clone()),
+                        &message.text.to_string(),
                         None,
                     )
                     .await;
             }
             Evidence::NotYet(_) => return Ok(()),
         };
-        self.state().looked.remove(&effect.id);
-        self.told.settled(&effect.kind, state);
+        self.state().first_checked.remove(&effect.id);
+        self.listener.settled(&effect.kind, state);
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
         let code = effect.sent_at.is_none().then(|| NEVER_LEFT.to_owned());
@@ -187,8 +187,8 @@ impl Pusher<'_> {
 }
 
 /// Whether rows ask for what they asked for when they were read.
-fn are_the_same(now: &[WantedTier], then: &[WantedTier]) -> bool {
+fn are_the_same(now: &[TierIntent], then: &[TierIntent]) -> bool {
     let asks =
-        |row: &WantedTier| (row.min_quantity, row.value(), row.package_written.clone(), is_wanted(row));
+        |row: &TierIntent| (row.min_quantity, row.value(), row.package_written.clone(), is_desired(row));
     now.iter().map(asks).eq(then.iter().map(asks))
 }

@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::{
     Pusher,
-    commands::Ask,
-    verdict::{Cause, Said, Verdict},
+    commands::CommandContext,
+    verdict::{Cause, Message, Verdict},
 };
 
 /// How often the mirror is told to look at the shipments again.
@@ -43,15 +43,15 @@ impl Pusher<'_> {
     /// Done when the files of what is ready are on the disk; where no files are fetched, at once.
     pub(super) async fn when_files_are_there(
         &self,
-        ask: &Ask<'_>,
-        (number, wanted): (&OrderNumber, Option<&LabelFormat>),
+        cx: &CommandContext<'_>,
+        (number, desired): (&OrderNumber, Option<&LabelFormat>),
         shipments: &[&Shipment],
         result: Value,
     ) -> Result<Verdict, Cause> {
         let is_fetched = |label: &&ShipmentLabel| {
             let format = label.format.as_ref();
-            let is_wanted = wanted.is_none_or(|wanted| format == Some(wanted));
-            label.is_ready == Some(true) && is_wanted && format.is_some_and(|format| self.fetches(format))
+            let is_desired = desired.is_none_or(|desired| format == Some(desired));
+            label.is_ready == Some(true) && is_desired && format.is_some_and(|format| self.fetches(format))
         };
         let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
         let known = match &self.context.labels {
@@ -61,16 +61,16 @@ impl Pusher<'_> {
         let files = if self.context.labels.is_some() { files(&expected, &known) } else { Files::There };
         let (left, failure) = match files {
             Files::There => {
-                self.told.order(number);
+                self.listener.order(number);
                 return Ok(Verdict::Done(Some(result)));
             }
             Files::Awaited { left, failure } => (left, failure),
         };
-        let waited = self.await_files(ask.command.id, number);
+        let waited = self.await_files(cx.command.id, number);
         Ok(match failure {
-            Some(failure) => Verdict::Waiting(blocked(&failure), look_after(waited)),
+            Some(failure) => Verdict::Waiting(blocked(&failure), refresh_product(waited)),
             None if waited > WITHIN => Verdict::Failed(missing()),
-            None => Verdict::Waiting(awaited(left), look_after(waited)),
+            None => Verdict::Waiting(awaited(left), refresh_product(waited)),
         })
     }
 
@@ -78,18 +78,18 @@ impl Pusher<'_> {
     fn await_files(&self, command: i64, number: &OrderNumber) -> Duration {
         let now = self.context.clock.monotonic();
         let mut state = self.state();
-        let (since, told) = *state.files_awaited.entry(command).or_insert((now, Duration::ZERO));
-        if told == Duration::ZERO || now >= told + TOLD_EVERY {
+        let (since, listener) = *state.files_awaited.entry(command).or_insert((now, Duration::ZERO));
+        if listener == Duration::ZERO || now >= listener + TOLD_EVERY {
             state.files_awaited.insert(command, (since, now));
             drop(state);
-            self.told.order(number);
+            self.listener.order(number);
         }
         now.saturating_sub(since)
     }
 }
 
 /// Between two looks at whether they are there: each asks the marketplace once.
-fn look_after(waited: Duration) -> Duration {
+fn refresh_product(waited: Duration) -> Duration {
     Duration::from_secs(match waited.as_secs() {
         0..10 => 1,
         10..60 => 5,
@@ -110,26 +110,26 @@ fn files(expected: &[&ShipmentLabel], known: &[LabelFile]) -> Files {
     }
 }
 
-fn awaited(left: usize) -> Said {
-    said("label_files_awaited", text!("engine-label-files-awaited", left = left))
+fn awaited(left: usize) -> Message {
+    message("label_files_awaited", text!("engine-label-files-awaited", left = left))
 }
 
-fn blocked([code, error, hint]: &[String; 3]) -> Said {
-    said(code, text!("engine-label-file-blocked", cause = error.as_str(), step = hint.as_str()))
+fn blocked([code, error, hint]: &[String; 3]) -> Message {
+    message(code, text!("engine-label-file-blocked", cause = error.as_str(), step = hint.as_str()))
 }
 
-fn missing() -> Said {
+fn missing() -> Message {
     let waited = Arg::Seconds(WITHIN.as_secs() as i64);
-    said("label_files_missing", text!("engine-label-files-missing", waited = waited))
+    message("label_files_missing", text!("engine-label-files-missing", waited = waited))
 }
 
 /// The format that a command asks for is not among those whose files are fetched.
-pub(super) fn format_off(format: &LabelFormat) -> Said {
-    said("label_format_off", text!("engine-label-format-off", format = format.as_str()))
+pub(super) fn format_off(format: &LabelFormat) -> Message {
+    message("label_format_off", text!("engine-label-format-off", format = format.as_str()))
 }
 
-fn said(code: &str, text: Text) -> Said {
-    Said::new(code, text)
+fn message(code: &str, text: Text) -> Message {
+    Message::new(code, text)
 }
 
 #[cfg(test)]

@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::{Ask, doubtful},
+    commands::{CommandContext, doubtful},
     journal::{Acted, Evidence},
     label_files,
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 
 /// A generation that does not show by then cannot be told from one that never began.
@@ -36,21 +36,21 @@ const REGENERATE: &str = "{\"regenerate\": true}";
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(120);
 
 impl Pusher<'_> {
-    pub(super) async fn generate_labels(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let number = OrderNumber::new(ask.command.key.clone());
-        let wanted = match ask.data.get("format").map(|format| format.as_str()) {
+    pub(super) async fn generate_labels(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let number = OrderNumber::new(cx.command.key.clone());
+        let desired = match cx.data.get("format").map(|format| format.as_str()) {
             None => None,
             Some(Some(format)) => Some(LabelFormat::new(format)),
-            Some(None) if ask.data["format"].is_null() => None,
+            Some(None) if cx.data["format"].is_null() => None,
             Some(None) => {
-                let format = ask.data["format"].to_string();
+                let format = cx.data["format"].to_string();
                 return Ok(Verdict::Failed(invalid(text!("value-label-format", value = format))));
             }
         };
-        if let Some(LabelFormat::Other(word)) = &wanted {
+        if let Some(LabelFormat::Other(word)) = &desired {
             return Ok(Verdict::Failed(invalid(text!("value-label-format", value = word))));
         }
-        if let Some(format) = wanted.as_ref().filter(|format| !self.fetches(format)) {
+        if let Some(format) = desired.as_ref().filter(|format| !self.fetches(format)) {
             return Ok(Verdict::Failed(label_files::format_off(format)));
         }
         let shipments = match self.client.order_shipments(&number).await {
@@ -66,7 +66,7 @@ impl Pusher<'_> {
         let is_ready = |shipment: &&&Shipment| {
             shipment.labels.iter().any(|label| {
                 label.is_ready == Some(true)
-                    && wanted.as_ref().is_none_or(|format| label.format.as_ref() == Some(format))
+                    && desired.as_ref().is_none_or(|format| label.format.as_ref() == Some(format))
             })
         };
         let all_ready = open.iter().filter(is_ready).count() == open.len();
@@ -74,61 +74,61 @@ impl Pusher<'_> {
             .iter()
             .flat_map(|s| &s.labels)
             .any(|label| matches!(label.status.as_deref(), Some("pending" | "processing")));
-        let regenerate = ask.data["regenerate"] == Value::Bool(true);
-        if let Some(made) = ask.confirmed("labels.generate") {
+        let regenerate = cx.data["regenerate"] == Value::Bool(true);
+        if let Some(made) = cx.confirmed("labels.generate") {
             // What was there before may still be listed for a moment.
             let is_new = |shipment: &&&Shipment| {
                 shipment.labels.iter().any(|label| {
-                    let is_wanted =
-                        wanted.as_ref().is_none_or(|format| label.format.as_ref() == Some(format));
-                    label.is_ready == Some(true) && is_wanted && was_made_by(label, made)
+                    let is_desired =
+                        desired.as_ref().is_none_or(|format| label.format.as_ref() == Some(format));
+                    label.is_ready == Some(true) && is_desired && was_made_by(label, made)
                 })
             };
             let all_new = open.iter().filter(is_new).count() == open.len();
             // One format that is wanted is enough; else all that are being made.
-            let is_over = wanted.is_some() || !in_the_making;
-            return self.poll(ask, (&number, wanted.as_ref()), &open, all_new && is_over).await;
+            let is_over = desired.is_some() || !in_the_making;
+            return self.poll(cx, (&number, desired.as_ref()), &open, all_new && is_over).await;
         }
         if in_the_making && !regenerate {
-            return self.poll(ask, (&number, wanted.as_ref()), &open, all_ready && wanted.is_some()).await;
+            return self.poll(cx, (&number, desired.as_ref()), &open, all_ready && desired.is_some()).await;
         }
         if all_ready && !regenerate {
-            return self.when_files_are_there(ask, (&number, wanted.as_ref()), &open, result_of(&open)).await;
+            return self.when_files_are_there(cx, (&number, desired.as_ref()), &open, result_of(&open)).await;
         }
         let would_discard =
             open.iter().any(|shipment| shipment.labels.iter().any(|label| label.is_ready == Some(true)));
-        if would_discard && !regenerate && !ask.is_released {
+        if would_discard && !regenerate && !cx.is_released {
             return Ok(Verdict::Held(would_be_discarded()));
         }
         let request = generate_request(&number);
         let all: Vec<&Shipment> = shipments.iter().collect();
         let before: Vec<&str> = ids(&all);
         let effect =
-            ask.effect("labels.generate", &request, &json!({"order": number.as_str(), "labels": before}));
-        match self.act(effect, &ask.wish(), &request).await? {
+            cx.effect("labels.generate", &request, &json!({"order": number.as_str(), "labels": before}));
+        match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::from_secs(2))),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::from_secs(2))),
         }
     }
 
     /// Waits for labels that are being made.
     async fn poll(
         &self,
-        ask: &Ask<'_>,
-        (number, wanted): (&OrderNumber, Option<&LabelFormat>),
+        cx: &CommandContext<'_>,
+        (number, desired): (&OrderNumber, Option<&LabelFormat>),
         open: &[&Shipment],
         is_ready: bool,
     ) -> Result<Verdict, Cause> {
         if is_ready {
-            return self.when_files_are_there(ask, (number, wanted), open, result_of(open)).await;
+            return self.when_files_are_there(cx, (number, desired), open, result_of(open)).await;
         }
         let now = self.context.clock.monotonic();
-        let begun = *self.state().begun.entry(ask.command.id).or_insert(now);
+        let begun = *self.state().begun.entry(cx.command.id).or_insert(now);
         let failed =
             open.iter().flat_map(|s| &s.labels).any(|label| label.status.as_deref() == Some("error"));
         if failed || now.saturating_sub(begun) > GIVEN_UP_AFTER {
-            self.told.order(number);
+            self.listener.order(number);
             return Ok(Verdict::Failed(not_made(failed)));
         }
         let mut polling = LabelPolling::default();
@@ -193,27 +193,27 @@ fn result_of(shipments: &[&Shipment]) -> Value {
     json!({"labels": labels.collect::<Vec<_>>()})
 }
 
-fn none_yet() -> Said {
-    Said::new("no_shipment", text!("push-no-shipment"))
+fn none_yet() -> Message {
+    Message::new("no_shipment", text!("push-no-shipment"))
 }
 
-fn blocked() -> Said {
-    Said::new("labels_blocked", text!("push-labels-blocked"))
+fn blocked() -> Message {
+    Message::new("labels_blocked", text!("push-labels-blocked"))
 }
 
-fn would_be_discarded() -> Said {
+fn would_be_discarded() -> Message {
     let text = text!("push-labels-would-be-discarded", regenerate = REGENERATE);
-    Said::new("labels_would_be_discarded", text)
+    Message::new("labels_would_be_discarded", text)
 }
 
-fn being_made() -> Said {
-    Said::new("labels_being_made", text!("push-labels-being-made"))
+fn being_made() -> Message {
+    Message::new("labels_being_made", text!("push-labels-being-made"))
 }
 
-fn not_made(failed: bool) -> Said {
+fn not_made(failed: bool) -> Message {
     let text = match failed {
         true => text!("push-labels-failed", regenerate = REGENERATE),
         false => text!("push-labels-late", regenerate = REGENERATE),
     };
-    Said::new("labels_not_ready", text)
+    Message::new("labels_not_ready", text)
 }

@@ -11,35 +11,35 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::Ask,
+    commands::CommandContext,
     journal::Acted,
     media::Uploaded,
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 
 /// The window of the guard.
 const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 
 impl Pusher<'_> {
-    pub(super) async fn create_listing(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        if let Some(effect) = ask.confirmed("listing.create") {
+    pub(super) async fn create_listing(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        if let Some(effect) = cx.confirmed("listing.create") {
             let id = effect.answer.as_deref().and_then(id_of_listing);
             if let Some(id) = &id {
                 self.mirror_listing(effect, id, "draft").await?;
             }
-            return match (ask.data["publish"] == Value::Bool(true), id) {
-                (true, Some(id)) => self.publish(ask, &ItemId::new(id)).await,
+            return match (cx.data["publish"] == Value::Bool(true), id) {
+                (true, Some(id)) => self.publish(cx, &ItemId::new(id)).await,
                 // It is there, and nobody knows under which number: a person publishes it.
                 (true, None) => Ok(Verdict::DoneBut(not_named())),
                 (_, id) => Ok(Verdict::Done(id.map(|id| json!({"item_id": id})))),
             };
         }
-        let mut body = ask.data.clone();
+        let mut body = cx.data.clone();
         if let Some(fields) = body.as_object_mut() {
             fields.remove("publish");
         }
-        if let Some(verdict) = self.with_pictures(ask, &mut body).await? {
+        if let Some(verdict) = self.with_pictures(cx, &mut body).await? {
             return Ok(verdict);
         }
         let draft: ListingDraft = match serde_json::from_value(body) {
@@ -48,7 +48,7 @@ impl Pusher<'_> {
                 return Ok(Verdict::Failed(invalid(text!("value-listing", problem = error.to_string()))));
             }
         };
-        if self.makes_too_many_listings() && !ask.is_released {
+        if self.makes_too_many_listings() && !cx.is_released {
             return Ok(Verdict::Held(too_many(self.options.guards.listings_per_hour)));
         }
         if let Err(error) = self.client.simulate_listing(&draft).await {
@@ -58,21 +58,26 @@ impl Pusher<'_> {
         let now = self.context.clock.now();
         self.state().listings.push_back(now);
         let request = draft.create_request();
-        let acted =
-            self.act(ask.effect("listing.create", &request, &Value::Null), &ask.wish(), &request).await;
+        let acted = self
+            .execute_once(cx.effect("listing.create", &request, &Value::Null), &cx.intent(), &request)
+            .await;
         if !matches!(acted, Ok(Acted::Applied(_) | Acted::Unknown)) {
             self.state().listings.pop_back();
         }
         match acted? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
     /// Has the pictures of a listing on the marketplace: those that are named by a file (`{"path": …}`) are uploaded, and those of ours
     /// that would soon be removed are uploaded again. What is to be said where one is not there.
-    async fn with_pictures(&self, ask: &Ask<'_>, body: &mut Value) -> Result<Option<Verdict>, Cause> {
+    async fn with_pictures(
+        &self,
+        cx: &CommandContext<'_>,
+        body: &mut Value,
+    ) -> Result<Option<Verdict>, Cause> {
         let mut pictures = Vec::new();
         let Some(fields) = body.as_object_mut() else { return Ok(None) };
         for (name, value) in fields {
@@ -89,8 +94,8 @@ impl Pusher<'_> {
         }
         for picture in pictures {
             let uploaded = match (picture["path"].as_str(), picture["id"].as_str()) {
-                (Some(path), _) => self.upload(ask, path).await?,
-                (None, Some(id)) => self.lasting(ask, id).await?,
+                (Some(path), _) => self.upload(cx, path).await?,
+                (None, Some(id)) => self.lasting(cx, id).await?,
                 (None, None) => continue,
             };
             match uploaded {
@@ -101,34 +106,37 @@ impl Pusher<'_> {
         Ok(None)
     }
 
-    pub(super) async fn publish_listing(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let listing = ItemId::new(ask.command.key.trim());
+    pub(super) async fn publish_listing(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let listing = ItemId::new(cx.command.key.trim());
         match listing.is_well_formed() {
-            true => self.publish(ask, &listing).await,
+            true => self.publish(cx, &listing).await,
             false => Ok(Verdict::Failed(invalid(text!("value-listing-key")))),
         }
     }
 
-    async fn publish(&self, ask: &Ask<'_>, listing: &ItemId) -> Result<Verdict, Cause> {
+    async fn publish(&self, cx: &CommandContext<'_>, listing: &ItemId) -> Result<Verdict, Cause> {
         let done =
             || Ok(Verdict::Done(Some(json!({"item_id": listing.as_str(), "status": "pending_review"}))));
-        if let Some(effect) = ask.confirmed("listing.publish") {
+        if let Some(effect) = cx.confirmed("listing.publish") {
             self.mirror_listing(effect, listing.as_str(), "pending_review").await?;
             return done();
         }
         let request = publish_request(listing);
-        match self.act(ask.effect("listing.publish", &request, &Value::Null), &ask.wish(), &request).await? {
+        match self
+            .execute_once(cx.effect("listing.publish", &request, &Value::Null), &cx.intent(), &request)
+            .await?
+        {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
     /// Mirrors what an answer tells of a listing, and where it now is (API document, "Listing status").
     async fn mirror_listing(&self, effect: &Effect, id: &str, status: &str) -> Result<(), Cause> {
-        let told = effect.answer.as_deref().and_then(listing_in);
+        let listener = effect.answer.as_deref().and_then(listing_in);
         let least = || listing_in(&json!({"item_id": id}).to_string());
-        let Some(mut listing) = told.or_else(least) else { return Ok(()) };
+        let Some(mut listing) = listener.or_else(least) else { return Ok(()) };
         listing.status.get_or_insert_with(|| status.to_owned());
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         tx.write_listings(vec![listing], effect.sent_at.unwrap_or(effect.planned_at)).await?;
@@ -149,10 +157,10 @@ fn id_of_listing(answer: &str) -> Option<String> {
     listing_in(answer).map(|listing| listing.item_id.into_string())
 }
 
-fn not_named() -> Said {
-    Said::new("no_id", text!("push-listing-not-named"))
+fn not_named() -> Message {
+    Message::new("no_id", text!("push-listing-not-named"))
 }
 
-fn too_many(most: usize) -> Said {
-    Said::new("many_listings", text!("push-many-listings", most = most))
+fn too_many(most: usize) -> Message {
+    Message::new("many_listings", text!("push-many-listings", most = most))
 }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::{Ask, id_in},
+    commands::{CommandContext, id_in},
     evidence::list_id,
     journal::{Acted, Evidence},
     stock::invalid,
@@ -27,81 +27,81 @@ use super::{
 };
 
 impl Pusher<'_> {
-    pub(super) async fn create_price_list(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        if let Err(problem) = check_fields(&ask.data, &["name", "mode"]) {
+    pub(super) async fn create_price_list(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        if let Err(problem) = check_fields(&cx.data, &["name", "mode"]) {
             return Ok(Verdict::Failed(invalid(problem)));
         }
-        let text = |name: &'static str| ask.data[name].as_str().unwrap_or_default().to_owned();
+        let text = |name: &'static str| cx.data[name].as_str().unwrap_or_default().to_owned();
         let build = || -> Result<ApiRequest, Invalid> {
             let name = PriceListName::new("name", text("name"))?;
             Ok(NewPriceList { name, mode: PriceListMode::parse(&text("mode"))? }.request())
         };
-        self.once(ask, "price_list.create", build()).await
+        self.once(cx, "price_list.create", build()).await
     }
 
-    pub(super) async fn update_price_list(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let Some(list) = list_id(&ask.command.key) else {
+    pub(super) async fn update_price_list(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let Some(list) = list_id(&cx.command.key) else {
             return Ok(Verdict::Failed(invalid(text!("value-price-list-key"))));
         };
-        if let Err(problem) = check_fields(&ask.data, &["name", "mode", "position", "is_active"]) {
+        if let Err(problem) = check_fields(&cx.data, &["name", "mode", "position", "is_active"]) {
             return Ok(Verdict::Failed(invalid(problem)));
         }
         let build = || -> Result<ApiRequest, Invalid> {
-            let name = ask.data["name"].as_str().map(|name| PriceListName::new("name", name)).transpose()?;
-            let mode = ask.data["mode"].as_str().map(PriceListMode::parse).transpose()?;
-            let position = whole(&ask.data["position"]);
+            let name = cx.data["name"].as_str().map(|name| PriceListName::new("name", name)).transpose()?;
+            let mode = cx.data["mode"].as_str().map(PriceListMode::parse).transpose()?;
+            let position = whole(&cx.data["position"]);
             let changes =
-                PriceListChanges { name, mode, position, is_active: ask.data["is_active"].as_bool() };
+                PriceListChanges { name, mode, position, is_active: cx.data["is_active"].as_bool() };
             Ok(PriceListUpdate::new(changes)?.request(&list))
         };
-        self.once(ask, "price_list.update", build()).await
+        self.once(cx, "price_list.update", build()).await
     }
 
-    pub(super) async fn switch_price_lists(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        match ask.data["price_lists_enabled"].as_bool() {
-            Some(enabled) => self.once(ask, "price_lists.settings", Ok(settings_request(enabled))).await,
+    pub(super) async fn switch_price_lists(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        match cx.data["price_lists_enabled"].as_bool() {
+            Some(enabled) => self.once(cx, "price_lists.settings", Ok(settings_request(enabled))).await,
             None => {
                 Ok(Verdict::Failed(invalid(text!("value-not-boolean", field = "data.price_lists_enabled"))))
             }
         }
     }
 
-    pub(super) async fn test_webhook(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        self.once(ask, "webhook.test", Ok(test_request())).await
+    pub(super) async fn test_webhook(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        self.once(cx, "webhook.test", Ok(test_request())).await
     }
 
-    pub(super) async fn update_store_page(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        self.once(ask, "store_page.update", page_request(&ask.data)).await
+    pub(super) async fn update_store_page(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        self.once(cx, "store_page.update", page_request(&cx.data)).await
     }
 
     /// Sends a request that nothing has to be read before.
     async fn once(
         &self,
-        ask: &Ask<'_>,
+        cx: &CommandContext<'_>,
         kind: &'static str,
         request: Result<ApiRequest, Invalid>,
     ) -> Result<Verdict, Cause> {
-        if let Some(effect) = ask.confirmed(kind) {
-            return self.taken(ask, effect.answer.as_deref().unwrap_or_default()).await;
+        if let Some(effect) = cx.confirmed(kind) {
+            return self.taken(cx, effect.answer.as_deref().unwrap_or_default()).await;
         }
         let request = match request {
             Ok(request) => request,
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
-        match self.act(ask.effect(kind, &request, &ask.data), &ask.wish(), &request).await? {
-            Acted::Applied(answer) => self.taken(ask, answer.as_str()).await,
+        match self.execute_once(cx.effect(kind, &request, &cx.data), &cx.intent(), &request).await? {
+            Acted::Applied(answer) => self.taken(cx, answer.as_str()).await,
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
     /// What an answer makes of a command. Of price lists nothing else tells, so they are mirrored from it.
-    async fn taken(&self, ask: &Ask<'_>, answer: &str) -> Result<Verdict, Cause> {
-        let is_new = ask.kind == CommandKind::PriceListCreate;
+    async fn taken(&self, cx: &CommandContext<'_>, answer: &str) -> Result<Verdict, Cause> {
+        let is_new = cx.kind == CommandKind::PriceListCreate;
         if let Some(list) =
-            price_list_in(answer).filter(|_| is_new || ask.kind == CommandKind::PriceListUpdate)
+            price_list_in(answer).filter(|_| is_new || cx.kind == CommandKind::PriceListUpdate)
         {
-            let asked = |name: &str| ask.data[name].as_str().map(str::to_owned);
+            let asked = |name: &str| cx.data[name].as_str().map(str::to_owned);
             let list = PriceList {
                 name: list.name.or_else(|| asked("name")),
                 mode: list.mode.or_else(|| asked("mode")),
@@ -122,8 +122,8 @@ impl Pusher<'_> {
     pub(super) async fn evidence_of_page(&self, known: &Value) -> Result<Evidence, Cause> {
         let page = self.client.store_page().await?.value;
         let shows = |name: &str, own: &Option<String>| {
-            known.get(name).is_none_or(|wanted| {
-                wanted.as_str().unwrap_or_default() == own.as_deref().unwrap_or_default()
+            known.get(name).is_none_or(|desired| {
+                desired.as_str().unwrap_or_default() == own.as_deref().unwrap_or_default()
             })
         };
         let is_there = shows("short_description", &page.short_description)

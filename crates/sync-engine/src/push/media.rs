@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::{Ask, doubtful, id_in},
+    commands::{CommandContext, doubtful, id_in},
     journal::{Acted, Evidence},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 
 /// The largest file that is read at all; the marketplace takes 2 MB.
@@ -36,18 +36,18 @@ pub(super) enum Uploaded {
 }
 
 impl Pusher<'_> {
-    pub(super) async fn upload_media(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let Some(path) = ask.data["path"].as_str() else {
+    pub(super) async fn upload_media(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let Some(path) = cx.data["path"].as_str() else {
             return Ok(Verdict::Failed(no_path()));
         };
-        Ok(match self.upload(ask, path).await? {
+        Ok(match self.upload(cx, path).await? {
             Uploaded::Is(id) => Verdict::Done(Some(json!({"image_id": id.as_str()}))),
             Uploaded::Not(verdict) => verdict,
         })
     }
 
     /// Uploads a file for a command, unless it is there.
-    pub(super) async fn upload(&self, ask: &Ask<'_>, path: &str) -> Result<Uploaded, Cause> {
+    pub(super) async fn upload(&self, cx: &CommandContext<'_>, path: &str) -> Result<Uploaded, Cause> {
         let failed = |problem: Text| Ok(Uploaded::Not(Verdict::Failed(invalid(problem))));
         let bytes = match read(&self.options.files.join(PathBuf::from(path))).await {
             Ok(bytes) => bytes,
@@ -60,32 +60,32 @@ impl Pusher<'_> {
         };
         // One at a time, and none while one is not settled: what is new since is then known to be that one.
         let Ok(_uploading) = self.uploading.try_lock() else {
-            return Ok(Uploaded::Not(Verdict::Again(Duration::from_secs(1))));
+            return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         };
         if let Some(id) = self.uploaded_before(&fingerprint).await? {
             return Ok(Uploaded::Is(id));
         }
         let open = self.context.store.open_effects(&self.context.key).await?;
         if open.iter().any(|effect| effect.kind == "media.upload") {
-            return Ok(Uploaded::Not(Verdict::Again(Duration::from_secs(1))));
+            return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         }
         let before: Vec<String> = self.newest_images().await?;
         let request = upload_request(&image);
-        let mut effect = ask.effect("media.upload", &request, &json!({"before": before, "path": path}));
+        let mut effect = cx.effect("media.upload", &request, &json!({"before": before, "path": path}));
         effect.key = fingerprint;
-        match self.act(effect, &ask.wish(), &request).await? {
+        match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(answer) => match id_in(answer.as_str()) {
                 Some(id) => Ok(Uploaded::Is(MediaId::new(id))),
                 None => Ok(Uploaded::Not(Verdict::Doubtful(doubtful("no_id")))),
             },
             Acted::Refused(error) => super::refused(error).map(Uploaded::Not),
-            Acted::Unknown => Ok(Uploaded::Not(Verdict::Again(Duration::ZERO))),
+            Acted::Unknown => Ok(Uploaded::Not(Verdict::RetryAfter(Duration::ZERO))),
         }
     }
 
     /// The picture to use in the place of one that is named by its id: the same, unless it is one of ours that nothing uses yet and
     /// that the marketplace may soon remove.
-    pub(super) async fn lasting(&self, ask: &Ask<'_>, id: &str) -> Result<Uploaded, Cause> {
+    pub(super) async fn lasting(&self, cx: &CommandContext<'_>, id: &str) -> Result<Uploaded, Cause> {
         let (store, now) = (&self.context.store, self.context.clock.now());
         let uploads = store.effects_since(&self.context.key, "media.upload", now - KNOWN_FOR).await?;
         let is_it = |effect: &&Effect| {
@@ -102,7 +102,7 @@ impl Pusher<'_> {
         }
         // Only the very same picture takes its place.
         match read(&self.options.files.join(PathBuf::from(&path))).await {
-            Ok(bytes) if fingerprint(&bytes) == upload.key => self.upload(ask, &path).await,
+            Ok(bytes) if fingerprint(&bytes) == upload.key => self.upload(cx, &path).await,
             _ => is,
         }
     }
@@ -156,7 +156,7 @@ fn path_in(evidence: &str) -> Option<String> {
     known["path"].as_str().map(str::to_owned)
 }
 
-pub(super) fn no_path() -> Said {
+pub(super) fn no_path() -> Message {
     invalid(text!("value-missing", field = "data.path", example = "{\"path\": \"foto.jpg\"}"))
 }
 
@@ -167,16 +167,16 @@ fn is_going(in_use: Option<bool>, uploaded_at: DateTime<Utc>, now: DateTime<Utc>
 
 async fn read(path: &std::path::Path) -> Result<Vec<u8>, Text> {
     let shown = || path.display().to_string();
-    let said =
+    let message =
         |error: std::io::Error| text!("value-file-unreadable", path = shown(), problem = error.to_string());
-    let metadata = tokio::fs::metadata(path).await.map_err(said)?;
+    let metadata = tokio::fs::metadata(path).await.map_err(message)?;
     if !metadata.is_file() {
         return Err(text!("value-no-file", path = shown()));
     }
     if metadata.len() > LARGEST {
         return Err(text!("value-file-too-large", path = shown(), bytes = metadata.len()));
     }
-    tokio::fs::read(path).await.map_err(said)
+    tokio::fs::read(path).await.map_err(message)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 mod campaigns;
 mod catalogue;
 mod commands;
+mod dispatch_timeline;
 mod evidence;
-mod hands;
 mod job;
 mod journal;
 mod label_files;
@@ -22,9 +22,9 @@ mod policy;
 mod preview;
 mod prices;
 mod products;
-mod sales;
 mod stock;
 mod verdict;
+mod worker_pool;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -36,12 +36,12 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{OrderNumber, push::PushState};
-use espelho_store::{Command, EffectState, Outcome, Wanted};
+use espelho_store::{Command, EffectState, IntentKind, Outcome};
 use rust_decimal::Decimal;
 
 pub use preview::{PlannedCall, preview};
 pub use prices::{current_tiers, mode_of, request_of};
-pub use verdict::{Said, Verdict};
+pub use verdict::{Message, Verdict};
 
 use crate::{
     StoreContext,
@@ -110,7 +110,7 @@ impl Default for PushOptions {
 }
 
 /// Hears what was done, so that the mirror looks at it again.
-pub trait Told: Send + Sync {
+pub trait ChangeListener: Send + Sync {
     /// An order, or what hangs on it, is not as it was.
     fn order(&self, number: &OrderNumber);
     /// Listings have joined a campaign.
@@ -122,9 +122,9 @@ pub trait Told: Send + Sync {
 }
 
 /// Nobody looks: one-shot runs.
-pub struct NobodyLooks;
+pub struct NoopListener;
 
-impl Told for NobodyLooks {
+impl ChangeListener for NoopListener {
     fn order(&self, _: &OrderNumber) {}
     fn campaigns(&self) {}
 }
@@ -133,9 +133,9 @@ impl Told for NobodyLooks {
 pub struct Pusher<'c> {
     context: &'c StoreContext,
     options: &'c PushOptions,
-    told: &'c dyn Told,
+    listener: &'c dyn ChangeListener,
     client: Client,
-    state: Mutex<State>,
+    state: Mutex<PusherState>,
     /// Held while a picture is uploaded.
     uploading: tokio::sync::Mutex<()>,
 }
@@ -145,7 +145,7 @@ type Documents = (Option<Vec<String>>, Duration);
 
 /// What is remembered from round to round; what of it is needed after a restart stands in the journal too.
 #[derive(Default)]
-struct State {
+struct PusherState {
     /// What is left of the last reading, the most urgent first.
     queue: VecDeque<Job>,
     /// Until when that counts, by the monotonic clock.
@@ -167,7 +167,7 @@ struct State {
     /// Whether both were taken over from the journal.
     remembers: bool,
     /// When effects whose answer was lost were first looked for.
-    looked: HashMap<i64, Duration>,
+    first_checked: HashMap<i64, Duration>,
     /// Levels that are not as they were set, and since when that is seen.
     doubted: HashMap<String, Duration>,
     /// When rows with unknown SKUs were last looked at again.
@@ -182,7 +182,7 @@ struct State {
     files_awaited: HashMap<i64, (Duration, Duration)>,
 }
 
-impl State {
+impl PusherState {
     /// A job is not under way any more.
     fn free(&mut self, keys: &[String]) {
         if let Some(at) = self.busy.iter().position(|busy| busy == keys) {
@@ -193,41 +193,45 @@ impl State {
 
 impl<'c> Pusher<'c> {
     /// Whoever pushes for a store that is ours.
-    pub fn new(context: &'c StoreContext, options: &'c PushOptions, told: &'c dyn Told) -> Self {
+    pub fn new(
+        context: &'c StoreContext,
+        options: &'c PushOptions,
+        listener: &'c dyn ChangeListener,
+    ) -> Self {
         let client = context.client.in_lane(Lane::Push);
         Self {
             context,
             options,
-            told,
+            listener,
             client,
             state: Mutex::default(),
             uploading: tokio::sync::Mutex::default(),
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PusherState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A row as the command line takes it: `stock A/1 --store loja`.
-    fn row(&self, wanted: Wanted, key: &str) -> String {
+    fn row(&self, desired: IntentKind, key: &str) -> String {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/-_.:{}".contains(letter);
         let key = match key.chars().all(is_plain) {
             true => key.to_owned(),
             false => format!("'{}'", key.replace('\'', "'\\''")),
         };
-        format!("{} {key} --store {}", wanted.as_str(), self.context.key)
+        format!("{} {key} --store {}", desired.as_str(), self.context.key)
     }
 
     /// Writes the answer to a command.
     async fn answer(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
         let id = command.id.to_string();
-        let Some(outcome) = verdict.outcome(&self.row(Wanted::Command, &id), self.context.locale) else {
+        let Some(outcome) = verdict.outcome(&self.row(IntentKind::Command, &id), self.context.locale) else {
             return Ok(());
         };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         if tx.answer_command(command, &outcome).await? && is_decided(&outcome) {
-            tx.spend_release(Wanted::Command, &id).await?;
+            tx.spend_release(IntentKind::Command, &id).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -235,19 +239,19 @@ impl<'c> Pusher<'c> {
 
 /// Whether a row is over, and its release spent: what waits, is held again, or is sent and may be sent once more, has it still before it.
 fn is_decided(outcome: &Outcome) -> bool {
-    let again = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
-    !again.contains(&outcome.state)
+    let retry_after = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
+    !retry_after.contains(&outcome.state)
 }
 
 /// What a refusal makes of a command: it fails, unless the error passes.
 fn refused(error: espelho_api_client::Error) -> Result<Verdict, Cause> {
     match passes(&error) || error.is_authentication() || error.is_not_ours() {
         true => Err(Cause::Api(error)),
-        false => Ok(Verdict::Failed(Said::of(&error))),
+        false => Ok(Verdict::Failed(Message::of(&error))),
     }
 }
 
 /// The keys among which none is under way twice.
-fn distinct(keys: &mut HashSet<String>, key: &str) -> bool {
+fn try_reserve(keys: &mut HashSet<String>, key: &str) -> bool {
     keys.insert(key.to_owned())
 }

@@ -17,15 +17,15 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::Ask,
-    evidence::{LOOK_AGAIN, OVER_AFTER},
+    commands::CommandContext,
+    dispatch_timeline::ReadingWindow,
+    evidence::{OVER_AFTER, RECHECK_INTERVAL},
     journal::{Acted, Evidence},
     products::number,
-    sales::Surroundings,
     stock::{DISPATCHES, invalid},
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
-use crate::plan::ledger::{Around, Moved, Sold, moved};
+use crate::plan::stock_balance::{Moved, Readings, Sold, moved};
 
 /// The data of a movement.
 const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
@@ -38,11 +38,11 @@ const CALLED_OFF: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
     /// `stock.adjust`.
-    pub(super) async fn adjust_stock(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        if ask.confirmed("stock.adjust").is_some() {
+    pub(super) async fn adjust_stock(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        if cx.confirmed("stock.adjust").is_some() {
             return Ok(Verdict::Done(None));
         }
-        let location = match &ask.data["location_id"] {
+        let location = match &cx.data["location_id"] {
             Value::String(text) if !text.is_empty() => LocationId::new(text.clone()),
             Value::Number(number) => LocationId::new(number.to_string()),
             _ => {
@@ -53,7 +53,7 @@ impl Pusher<'_> {
                 ))));
             }
         };
-        let Some(delta) = number(&ask.data["delta"]) else {
+        let Some(delta) = number(&cx.data["delta"]) else {
             return Ok(Verdict::Failed(invalid(text!(
                 "value-missing",
                 field = "data.delta",
@@ -64,14 +64,14 @@ impl Pusher<'_> {
             Ok(movement) => movement,
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
-        let sku = Sku::new(ask.command.key.clone());
+        let sku = Sku::new(cx.command.key.clone());
         let Some(product) = self.product_of(sku.as_str()).await? else {
             return self.unknown_sku(sku.as_str()).await;
         };
         // What we dispatch ourselves is placed by the journal, before this reading or after it: it must not be under way meanwhile.
         let mark = self.context.store.last_effect(&self.context.key).await?;
         if self.is_dispatching(&sku).await? || self.is_moving(&sku, &location).await? {
-            return Ok(Verdict::Again(DISPATCHES));
+            return Ok(Verdict::RetryAfter(DISPATCHES));
         }
         // What leaves the shelf from here on counts: it may be before the reading, or after it.
         let from = self.context.clock.now();
@@ -94,20 +94,20 @@ impl Pusher<'_> {
             "until": until.to_rfc3339(), "total": total_of(&detail.product.stock).to_string(),
             "places": detail.product.stock.len(),
         });
-        let id = self.plan(ask.effect("stock.adjust", &request, &evidence)).await?;
+        let id = self.plan(cx.effect("stock.adjust", &request, &evidence)).await?;
         // What was dispatched between the mark and this may be before the reading or after it.
         let dispatched = self.has_dispatched_since(&sku, mark).await;
         if !matches!(dispatched, Ok(false)) {
             self.call_off(id).await?;
-            return dispatched.map(|_| Verdict::Again(CALLED_OFF));
+            return dispatched.map(|_| Verdict::RetryAfter(CALLED_OFF));
         }
-        match self.send(id, &ask.wish(), &self.client, &request).await? {
+        match self.send(id, &cx.intent(), &self.client, &request).await? {
             Acted::Applied(_) => {
-                self.look_after(&product).await?;
+                self.refresh_product(&product).await?;
                 Ok(Verdict::Done(None))
             }
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
@@ -145,7 +145,7 @@ impl Pusher<'_> {
         }
         let (product, location) = (ProductId::new(text("product")), LocationId::new(text("location")));
         let sku = Sku::new(text("sku"));
-        let around = Surroundings {
+        let around = ReadingWindow {
             effect: effect.id,
             mark: known["mark"].as_i64().unwrap_or_default(),
             from: time("from"),
@@ -155,7 +155,7 @@ impl Pusher<'_> {
         let Some(([after, total], sold)) = self.settled_reading(&product, &sku, &location, around).await?
         else {
             return Ok(match age < CLEARS_WITHIN {
-                true => Evidence::NotYet(LOOK_AGAIN),
+                true => Evidence::NotYet(RECHECK_INTERVAL),
                 false => Evidence::Unprovable(unprovable(text!("push-movement-doubtful"))),
             });
         };
@@ -163,17 +163,17 @@ impl Pusher<'_> {
         // Nobody tells from which place a sale was taken: where there are several, they are taken together, unless something else of
         // ours moved in another.
         let around = match (known["places"].as_u64().is_none_or(|places| places <= 1), decimal("total")) {
-            (true, _) => Around { before, after, sold },
+            (true, _) => Readings { before, after, sold },
             (false, Some(before)) if !self.has_moved_elsewhere(&sku, effect, around.mark).await? => {
-                Around { before, after: total, sold }
+                Readings { before, after: total, sold }
             }
-            (false, _) => Around { before, after, sold: sold.all_perhaps() },
+            (false, _) => Readings { before, after, sold: sold.all_perhaps() },
         };
-        let Around { before, after, .. } = around;
+        let Readings { before, after, .. } = around;
         Ok(match moved(delta, &around) {
             Moved::Yes => Evidence::Happened { answer: None, how: "the quantity has moved by it" },
             Moved::No => Evidence::DidNot { how: "the quantity has not moved" },
-            Moved::Unclear if age < CLEARS_WITHIN => Evidence::NotYet(LOOK_AGAIN),
+            Moved::Unclear if age < CLEARS_WITHIN => Evidence::NotYet(RECHECK_INTERVAL),
             Moved::Unclear => Evidence::Unprovable(unprovable(text!(
                 "push-movement-unclear",
                 before = Arg::Quantity(before),
@@ -197,7 +197,7 @@ impl Pusher<'_> {
         product: &ProductId,
         sku: &Sku,
         location: &LocationId,
-        around: Surroundings,
+        around: ReadingWindow,
     ) -> Result<Option<([Decimal; 2], Sold)>, Cause> {
         let quantity = async || -> Result<Option<[Decimal; 2]>, Cause> {
             let stock = self.client.product_stock(product, sku).await?.value;
@@ -226,11 +226,11 @@ fn unit_has_no_half(unit: Option<&str>, delta: Decimal) -> bool {
     matches!(unit, Some("un" | "pc" | "cx" | "pct")) && !delta.fract().is_zero()
 }
 
-fn too_little(before: Decimal, delta: Decimal) -> Said {
+fn too_little(before: Decimal, delta: Decimal) -> Message {
     let (before, less) = (Arg::Quantity(before), Arg::Quantity(-delta));
-    Said::new("too_little_stock", text!("push-too-little-stock", before = before, less = less))
+    Message::new("too_little_stock", text!("push-too-little-stock", before = before, less = less))
 }
 
-fn unprovable(text: Text) -> Said {
-    Said::new("unprovable", text)
+fn unprovable(text: Text) -> Message {
+    Message::new("unprovable", text)
 }

@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::{Ask, key_of},
+    commands::{CommandContext, key_of},
     journal::{Acted, Evidence},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 
 impl Pusher<'_> {
-    pub(super) async fn set_notes(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let number = OrderNumber::new(ask.command.key.clone());
-        let wanted = match ask.data.get("notes") {
+    pub(super) async fn set_notes(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let number = OrderNumber::new(cx.command.key.clone());
+        let desired = match cx.data.get("notes") {
             Some(Value::String(text)) => Some(text.as_str()),
             Some(Value::Null) => None,
             _ => {
@@ -30,8 +30,8 @@ impl Pusher<'_> {
                 ))));
             }
         };
-        if ask.confirmed("order.notes").is_some() {
-            self.told.order(&number);
+        if cx.confirmed("order.notes").is_some() {
+            self.listener.order(&number);
             return Ok(Verdict::Done(None));
         }
         // Before the order is read.
@@ -41,36 +41,36 @@ impl Pusher<'_> {
             Err(error) => return super::refused(error),
         };
         let now = order.notes.as_deref();
-        if same(now, wanted) {
+        if same(now, desired) {
             return Ok(Verdict::Done(None));
         }
         // What both sides last agreed on: what the command says itself, what we last wrote, or else what the mirror has.
-        let base = match (ask.data.get("base"), self.last_notes(ask).await?, mirrored) {
+        let base = match (cx.data.get("base"), self.last_notes(cx).await?, mirrored) {
             (Some(base), _, _) => base.as_str().map(str::to_owned),
             (None, Some(ours), _) => ours,
             (None, None, Some(mirrored)) => mirrored,
             // Nobody has seen anything: there is nothing to be in conflict with.
             (None, None, None) => order.notes.clone(),
         };
-        let is_released = ask.is_released || ask.data["force"] == Value::Bool(true);
+        let is_released = cx.is_released || cx.data["force"] == Value::Bool(true);
         if !same(now, base.as_deref()) && !is_released {
-            self.told.order(&number);
+            self.listener.order(&number);
             return Ok(Verdict::Failed(conflict()));
         }
-        let request = notes::request(&number, wanted);
-        let effect = ask.effect("order.notes", &request, &json!({"order": number.as_str(), "notes": wanted}));
-        let acted = self.act(effect, &ask.wish(), &request).await?;
-        self.told.order(&number);
+        let request = notes::request(&number, desired);
+        let effect = cx.effect("order.notes", &request, &json!({"order": number.as_str(), "notes": desired}));
+        let acted = self.execute_once(effect, &cx.intent(), &request).await?;
+        self.listener.order(&number);
         match acted {
             Acted::Applied(_) => Ok(Verdict::Done(None)),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
     /// What we last wrote there, if it is on record.
-    async fn last_notes(&self, ask: &Ask<'_>) -> Result<Option<Option<String>>, Cause> {
-        let effects = self.context.store.effects_on(&self.context.key, &key_of(ask.command)).await?;
+    async fn last_notes(&self, cx: &CommandContext<'_>) -> Result<Option<Option<String>>, Cause> {
+        let effects = self.context.store.effects_on(&self.context.key, &key_of(cx.command)).await?;
         let is_ours =
             |effect: &&Effect| effect.kind == "order.notes" && effect.state == EffectState::Confirmed;
         let evidence = effects.iter().find(is_ours).and_then(|effect| effect.evidence.as_deref());
@@ -93,6 +93,6 @@ fn same(one: Option<&str>, other: Option<&str>) -> bool {
     one.unwrap_or_default() == other.unwrap_or_default()
 }
 
-fn conflict() -> Said {
-    Said::new("notes_conflict", text!("push-notes-conflict"))
+fn conflict() -> Message {
+    Message::new("notes_conflict", text!("push-notes-conflict"))
 }

@@ -20,14 +20,14 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    commands::Ask,
+    commands::CommandContext,
     journal::{Acted, Evidence},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 
 /// How often the mirror is looked at for an invoice.
-const INVOICE_LOOK: Duration = Duration::from_secs(2);
+const INVOICE_RECHECK_INTERVAL: Duration = Duration::from_secs(2);
 /// When it is tried again without one that the mirror knows of: webhooks may be lost. A tenth of the time that it has waited, within
 /// these: most invoices come soon, and a look costs two requests.
 const WITHOUT_NEWS: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(300)];
@@ -37,21 +37,21 @@ const WAITING_INVOICE: &str = "waiting_invoice";
 const BLUR: TimeDelta = TimeDelta::seconds(5);
 
 impl Pusher<'_> {
-    pub(super) async fn move_order(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let number = OrderNumber::new(ask.command.key.clone());
-        let Some(target) = ask.data["status"].as_str().filter(|status| !status.is_empty()) else {
+    pub(super) async fn move_order(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let number = OrderNumber::new(cx.command.key.clone());
+        let Some(target) = cx.data["status"].as_str().filter(|status| !status.is_empty()) else {
             return Ok(Verdict::Failed(invalid(text!(
                 "value-missing",
                 field = "data.status",
                 example = "{\"status\": \"preparing\"}"
             ))));
         };
-        if ask.confirmed("order.status").is_some() {
-            self.told.order(&number);
+        if cx.confirmed("order.status").is_some() {
+            self.listener.order(&number);
             return Ok(Verdict::Done(None));
         }
-        if self.waits_for_invoice(ask, &number).await? {
-            return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_LOOK));
+        if self.waits_for_invoice(cx, &number).await? {
+            return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_RECHECK_INTERVAL));
         }
         let mark = self.context.store.last_effect(&self.context.key).await?;
         let possible = match self.client.possible_statuses(&number).await {
@@ -59,9 +59,9 @@ impl Pusher<'_> {
             Err(error) => return super::refused(error),
         };
         if possible.current_status == reached(target) && reached(target) == target
-            || self.has_been(ask, &number, &possible).await?
+            || self.has_been(cx, &number, &possible).await?
         {
-            self.told.order(&number);
+            self.listener.order(&number);
             return Ok(Verdict::Done(None));
         }
         if target == "delivered" && possible.current_status == "picked_up" {
@@ -70,7 +70,7 @@ impl Pusher<'_> {
         let Some(action) = possible.action_to(target) else {
             return Ok(Verdict::Failed(not_offered(target, &possible)));
         };
-        let transition = match Transition::offered(action, payload(&ask.data)) {
+        let transition = match Transition::offered(action, payload(&cx.data)) {
             Ok(transition) => transition,
             Err(error) => return Ok(Verdict::Failed(invalid_payload(&error))),
         };
@@ -79,37 +79,37 @@ impl Pusher<'_> {
         let evidence = json!({
             "order": number.as_str(), "target": target, "from": possible.current_status, "mark": mark,
         });
-        let effect = ask.effect("order.status", &request, &evidence);
+        let effect = cx.effect("order.status", &request, &evidence);
         // What the mirror hears from here on is news.
         let documents = self.context.store.current_invoices(&self.context.key, &number).await?;
-        let acted = self.act(effect, &ask.wish(), &request).await?;
-        self.told.order(&number);
+        let acted = self.execute_once(effect, &cx.intent(), &request).await?;
+        self.listener.order(&number);
         match acted {
             Acted::Applied(_) => Ok(Verdict::Done(None)),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
-            Acted::Refused(error) => self.refused_transition(ask, &number, documents, error).await,
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            Acted::Refused(error) => self.refused_transition(cx, &number, documents, error).await,
         }
     }
 
     async fn refused_transition(
         &self,
-        ask: &Ask<'_>,
+        cx: &CommandContext<'_>,
         number: &OrderNumber,
         documents: Vec<String>,
         error: ApiError,
     ) -> Result<Verdict, Cause> {
         match error.kind() {
             Some(Documented::FiscalGate(words)) => {
-                let until = self.context.clock.monotonic() + self.without_news(ask);
-                self.state().documents.insert(ask.command.id, (Some(documents), until));
-                Ok(Verdict::Waiting(waits_for_invoice(&words), INVOICE_LOOK))
+                let until = self.context.clock.monotonic() + self.without_news(cx);
+                self.state().documents.insert(cx.command.id, (Some(documents), until));
+                Ok(Verdict::Waiting(waits_for_invoice(&words), INVOICE_RECHECK_INTERVAL))
             }
             // Between the look and the call the order has moved: perhaps to where it was to go.
             Some(Documented::ImpossibleTransition) => {
-                let target = ask.data["status"].as_str().unwrap_or_default();
+                let target = cx.data["status"].as_str().unwrap_or_default();
                 let now = self.client.possible_statuses(number).await?;
                 let is_there = now.current_status == reached(target) && reached(target) == target;
-                match is_there || self.has_been(ask, number, &now).await? {
+                match is_there || self.has_been(cx, number, &now).await? {
                     true => Ok(Verdict::Done(None)),
                     false if target == "cancelled" => Ok(Verdict::Failed(too_late())),
                     false => super::refused(error),
@@ -121,18 +121,18 @@ impl Pusher<'_> {
 
     /// Whether a command was refused for want of an invoice, and there is none yet. Webhooks and sweeps bring news; where they bring
     /// none for a while, the documents are read. It is not asked for again before there is one.
-    async fn waits_for_invoice(&self, ask: &Ask<'_>, number: &OrderNumber) -> Result<bool, Cause> {
-        let id = ask.command.id;
+    async fn waits_for_invoice(&self, cx: &CommandContext<'_>, number: &OrderNumber) -> Result<bool, Cause> {
+        let id = cx.command.id;
         let noted = self.state().documents.get(&id).cloned();
         let now = self.context.clock.monotonic();
         let (then, until) = match noted {
             Some(noted) => noted,
             // After a restart the row says it.
-            None if ask.command.code.as_deref() == Some(WAITING_INVOICE) => (None, now),
+            None if cx.command.code.as_deref() == Some(WAITING_INVOICE) => (None, now),
             None => return Ok(false),
         };
         // Somebody wants it to be asked for now (`espelho retry`).
-        if ask.command.state == Some(PushState::New) {
+        if cx.command.state == Some(PushState::New) {
             self.state().documents.remove(&id);
             return Ok(false);
         }
@@ -147,7 +147,7 @@ impl Pusher<'_> {
             let waits = order.status.as_deref() == Some("preparing");
             let fiscal = self.client.order_fiscal(number).await?.value;
             if waits && !fiscal.iter().any(|document| document.is_current) {
-                let until = now + self.without_news(ask);
+                let until = now + self.without_news(cx);
                 self.state().documents.insert(id, (Some(documents), until));
                 return Ok(true);
             }
@@ -157,9 +157,9 @@ impl Pusher<'_> {
     }
 
     /// How long a command waits for an invoice until the documents are read.
-    fn without_news(&self, ask: &Ask<'_>) -> Duration {
+    fn without_news(&self, cx: &CommandContext<'_>) -> Duration {
         let [least, most] = WITHOUT_NEWS;
-        let age = ask.command.created_at.and_then(|at| (self.context.clock.now() - at).to_std().ok());
+        let age = cx.command.created_at.and_then(|at| (self.context.clock.now() - at).to_std().ok());
         (age.unwrap_or_default() / 10).clamp(least, most)
     }
 
@@ -167,17 +167,17 @@ impl Pusher<'_> {
     /// was not what it asks for: an order that was prepared last week and is cancelled by now is not to be called prepared.
     async fn has_been(
         &self,
-        ask: &Ask<'_>,
+        cx: &CommandContext<'_>,
         number: &OrderNumber,
         possible: &PossibleStatuses,
     ) -> Result<bool, Cause> {
-        let target = ask.data["status"].as_str().unwrap_or_default();
+        let target = cx.data["status"].as_str().unwrap_or_default();
         // Nobody moves an order to `paid`: it gets there by itself, and where that is offered it is noise.
         if target == "paid" || possible.action_to(target).is_some() {
             return Ok(false);
         }
-        let was_tried = ask.effects.iter().any(|effect| effect.sent_at.is_some());
-        let since = ask.command.created_at.map(|at| at - BLUR);
+        let was_tried = cx.effects.iter().any(|effect| effect.sent_at.is_some());
+        let since = cx.command.created_at.map(|at| at - BLUR);
         let counts = |event: &OrderEvent| {
             is_move_to(event, target)
                 && (was_tried || since.is_some_and(|since| event.created_at.is_some_and(|at| at >= since)))
@@ -193,7 +193,7 @@ impl Pusher<'_> {
     ) -> Result<Evidence, Cause> {
         let text = |name: &str| known[name].as_str().unwrap_or_default();
         let number = OrderNumber::new(text("order"));
-        self.told.order(&number);
+        self.listener.order(&number);
         let order = self.client.order(&number).await?.value;
         if order.status.as_deref() == Some(reached(text("target"))) {
             return Ok(Evidence::Happened { answer: None, how: "the order is there" });
@@ -252,11 +252,11 @@ pub(super) fn payload(data: &Value) -> Value {
     }
 }
 
-fn not_offered(target: &str, possible: &PossibleStatuses) -> Said {
+fn not_offered(target: &str, possible: &PossibleStatuses) -> Message {
     let current = &possible.current_status;
     if target == "cancelled" {
         let text = text!("push-too-late-to-cancel-from", current = order_status(current));
-        return Said::new("too_late_to_cancel", text);
+        return Message::new("too_late_to_cancel", text);
     }
     let offered = possible.next_actions.iter().filter(|action| !action.is_noise(current));
     let offered: Vec<Text> = offered.map(|action| with_code(&action.target_status)).collect();
@@ -267,7 +267,7 @@ fn not_offered(target: &str, possible: &PossibleStatuses) -> Said {
             text!("push-impossible-transition", current = current, target = target, offered = offered)
         }
     };
-    Said::new("impossible_transition", text)
+    Message::new("impossible_transition", text)
 }
 
 /// A status as people say it, and as a command writes it.
@@ -275,22 +275,22 @@ fn with_code(status: &str) -> Text {
     text!("words-with-code", word = order_status(status), code = status)
 }
 
-fn too_late() -> Said {
-    Said::new("too_late_to_cancel", text!("push-too-late-to-cancel"))
+fn too_late() -> Message {
+    Message::new("too_late_to_cancel", text!("push-too-late-to-cancel"))
 }
 
-fn waits_for_invoice(words: &[String]) -> Said {
+fn waits_for_invoice(words: &[String]) -> Message {
     let text = match words {
         [] => text!("push-waiting-invoice"),
         words => text!("push-waiting-invoice-as-said", words = words.join("; ")),
     };
-    Said::new(WAITING_INVOICE, text)
+    Message::new(WAITING_INVOICE, text)
 }
 
-fn comes_by_itself() -> Said {
-    Said::new("automatic", text!("push-automatic"))
+fn comes_by_itself() -> Message {
+    Message::new("automatic", text!("push-automatic"))
 }
 
-fn invalid_payload(error: &InvalidTransition) -> Said {
+fn invalid_payload(error: &InvalidTransition) -> Message {
     invalid(error.text())
 }

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use espelho_model::{push::PushState, text};
-use espelho_store::{Outcome, Wanted};
+use espelho_store::{IntentKind, Outcome};
 use serde_json::{Value, json};
 
 use super::{
     Pusher,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 use crate::plan::policy::{Candidate, Joining};
 
@@ -41,7 +41,7 @@ impl Pusher<'_> {
             .collect();
         for (campaign, items) in policy.choose(&candidates) {
             let held = (policy.joining == Joining::Held).then(|| {
-                let row = self.row(Wanted::Command, "{id}");
+                let row = self.row(IntentKind::Command, "{id}");
                 Verdict::Held(would_join(items.len(), &campaign)).outcome(&row, self.context.locale)
             });
             let outcome = held.flatten().unwrap_or_else(|| Outcome::plain(PushState::New));
@@ -63,6 +63,6 @@ fn pairs((campaign, data): (String, String)) -> Vec<(String, String)> {
     items.map(|item| (campaign.clone(), item.to_owned())).collect()
 }
 
-fn would_join(listings: usize, campaign: &str) -> Said {
-    Said::new("policy_dry", text!("push-would-join", listings = listings, campaign = campaign))
+fn would_join(listings: usize, campaign: &str) -> Message {
+    Message::new("policy_dry", text!("push-would-join", listings = listings, campaign = campaign))
 }

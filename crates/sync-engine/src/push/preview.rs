@@ -23,7 +23,7 @@ use espelho_model::{
     text,
     text::Text,
 };
-use espelho_store::{Command, Error as StoreError, Store, WantedPrices, WantedStock};
+use espelho_store::{Command, Error as StoreError, PriceIntent, StockIntent, Store};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -31,8 +31,8 @@ use super::{
     Basis, PushOptions,
     orders::payload,
     prices::{
-        current_tiers, held_in_words, is_asked, is_wanted, looks_like_a_slip, mode_of, overlaid, request_of,
-        tier_of,
+        current_tiers, held_by_price_guard, held_in_words, is_asked, is_desired, mode_of, overlaid,
+        request_of, tier_of,
     },
     products::number,
     stock::{check, empties, many_to_zero},
@@ -77,8 +77,8 @@ pub async fn preview(
         }
         calls.push(planned);
     }
-    for wanted in store.open_prices(key).await? {
-        calls.push(prices(store, key, &wanted, options).await?);
+    for desired in store.open_prices(key).await? {
+        calls.push(prices(store, key, &desired, options).await?);
     }
     for one in store.open_commands(key).await? {
         calls.push(command(store, key, &one).await?);
@@ -95,7 +95,7 @@ impl PlannedCall {
     }
 }
 
-fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
+fn level(row: &StockIntent, options: &PushOptions) -> PlannedCall {
     let mut planned = PlannedCall {
         entity: "stock",
         key: super::stock::key_in_table(row),
@@ -113,9 +113,9 @@ fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
         Basis::Available => row.reserved.unwrap_or_default(),
     };
     let target = match check(row) {
-        Ok(wanted) => wanted + reserved,
-        Err(said) => {
-            planned.note = Some(said.text);
+        Ok(desired) => desired + reserved,
+        Err(message) => {
+            planned.note = Some(message.text);
             return planned;
         }
     };
@@ -137,30 +137,30 @@ fn level(row: &WantedStock, options: &PushOptions) -> PlannedCall {
 async fn prices(
     store: &Store,
     key: &StoreKey,
-    wanted: &WantedPrices,
+    desired: &PriceIntent,
     options: &PushOptions,
 ) -> Result<PlannedCall, StoreError> {
     let mut planned = PlannedCall {
         entity: "price",
-        key: wanted.sku.as_str().to_owned(),
+        key: desired.sku.as_str().to_owned(),
         diff: String::new(),
         calls: Vec::new(),
         requests: 0,
         note: None,
     };
-    let Some(product) = &wanted.product else {
-        planned.note = Some(text!("push-unknown-sku", sku = wanted.sku.as_str()));
+    let Some(product) = &desired.product else {
+        planned.note = Some(text!("push-unknown-sku", sku = desired.sku.as_str()));
         return Ok(planned);
     };
-    let rows = store.wanted_tiers(key, &wanted.sku).await?;
+    let rows = store.tier_intents(key, &desired.sku).await?;
     let (price_type, automatic, tiers) = store.mirrored_prices(key, product).await?;
     let detail = as_mirrored(product, price_type, automatic, tiers);
     let current = current_tiers(&detail);
     let asked: Vec<_> =
-        rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
+        rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
     planned.diff = diff(&detail.product.prices, &rows);
     for row in rows.iter().filter(|row| is_asked(row)) {
-        if let Some((held, price)) = looks_like_a_slip(options, &wanted.sku, row, &current) {
+        if let Some((held, price)) = held_by_price_guard(options, &desired.sku, row, &current) {
             planned.hold(held_in_words(&held, price).text);
             return Ok(planned);
         }
@@ -181,7 +181,7 @@ async fn prices(
     Ok(planned)
 }
 
-fn diff(tiers: &[PriceTier], rows: &[espelho_store::WantedTier]) -> String {
+fn diff(tiers: &[PriceTier], rows: &[espelho_store::TierIntent]) -> String {
     let open = rows.iter().filter(|row| is_asked(row));
     let lines = open.map(|row| {
         let now = tiers.iter().find(|tier| tier.min_quantity == row.min_quantity).and_then(|tier| tier.value);

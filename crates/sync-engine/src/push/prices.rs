@@ -22,17 +22,17 @@ use espelho_model::{
     text,
     text::{Arg, Text},
 };
-use espelho_store::{Effect, EffectState, NewEffect, Wanted, WantedPrices, WantedTier};
+use espelho_store::{Effect, EffectState, IntentKind, NewEffect, PriceIntent, TierIntent};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::{
     PushOptions, Pusher,
-    commands::Ask,
+    commands::CommandContext,
     is_decided,
-    journal::{Acted, Wish},
+    journal::{Acted, Intent},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 use crate::plan::{
     guards::PriceHeld,
@@ -45,34 +45,35 @@ const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 
 impl Pusher<'_> {
     /// Brings a product's prices about, and answers its rows.
-    pub(super) async fn push_prices(&self, wanted: &WantedPrices) -> Result<Duration, Cause> {
-        let rows = self.context.store.wanted_tiers(&self.context.key, &wanted.sku).await?;
-        let open: Vec<WantedTier> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
-        let verdicts = self.prices(wanted, &rows, &open).await?;
-        self.answer_tiers(&wanted.sku, &open, verdicts).await
+    pub(super) async fn push_prices(&self, desired: &PriceIntent) -> Result<Duration, Cause> {
+        let rows = self.context.store.tier_intents(&self.context.key, &desired.sku).await?;
+        let open: Vec<TierIntent> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
+        let verdicts = self.prices(desired, &rows, &open).await?;
+        self.answer_tiers(&desired.sku, &open, verdicts).await
     }
 
     /// Says the same on each open row of a product.
-    pub(super) async fn answer_prices(&self, wanted: &WantedPrices, verdict: &Verdict) -> Result<(), Cause> {
-        let rows = self.context.store.wanted_tiers(&self.context.key, &wanted.sku).await?;
-        let open: Vec<WantedTier> = rows.into_iter().filter(WantedTier::is_open).collect();
+    pub(super) async fn answer_prices(&self, desired: &PriceIntent, verdict: &Verdict) -> Result<(), Cause> {
+        let rows = self.context.store.tier_intents(&self.context.key, &desired.sku).await?;
+        let open: Vec<TierIntent> = rows.into_iter().filter(TierIntent::is_open).collect();
         let verdicts = vec![verdict.clone(); open.len()];
-        self.answer_tiers(&wanted.sku, &open, verdicts).await.map(drop)
+        self.answer_tiers(&desired.sku, &open, verdicts).await.map(drop)
     }
 
     /// Answers rows; gives when they are to be looked at again.
     async fn answer_tiers(
         &self,
         sku: &Sku,
-        rows: &[WantedTier],
+        rows: &[TierIntent],
         verdicts: Vec<Verdict>,
     ) -> Result<Duration, Cause> {
-        let mut again = Duration::ZERO;
+        let mut retry_after = Duration::ZERO;
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         for (row, verdict) in rows.iter().zip(verdicts) {
-            again = again.max(verdict.again().unwrap_or_default());
+            retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
             let key = key_in_table(sku, row);
-            let Some(outcome) = verdict.outcome(&self.row(Wanted::Price, &key), self.context.locale) else {
+            let Some(outcome) = verdict.outcome(&self.row(IntentKind::Price, &key), self.context.locale)
+            else {
                 continue;
             };
             // What it says already is not said again: it would look as if something had been asked for anew.
@@ -80,24 +81,26 @@ impl Pusher<'_> {
                 continue;
             }
             if tx.answer_price(sku, row, &outcome).await? && is_decided(&outcome) {
-                tx.spend_release(Wanted::Price, &key).await?;
+                tx.spend_release(IntentKind::Price, &key).await?;
             }
         }
         tx.commit().await?;
-        Ok(again)
+        Ok(retry_after)
     }
 
     /// What becomes of each open row.
     async fn prices(
         &self,
-        wanted: &WantedPrices,
-        rows: &[WantedTier],
-        open: &[WantedTier],
+        desired: &PriceIntent,
+        rows: &[TierIntent],
+        open: &[TierIntent],
     ) -> Result<Vec<Verdict>, Cause> {
         let all = |verdict: Verdict| Ok(vec![verdict; open.len()]);
-        let Some(product) = &wanted.product else { return all(self.unknown_sku(wanted.sku.as_str()).await?) };
+        let Some(product) = &desired.product else {
+            return all(self.unknown_sku(desired.sku.as_str()).await?);
+        };
         if rows.iter().any(|row| tier_of(row).is_err()) {
-            let own = |row: &WantedTier| match tier_of(row) {
+            let own = |row: &TierIntent| match tier_of(row) {
                 Err(problem) => Verdict::Failed(invalid(problem)),
                 Ok(_) => Verdict::Waiting(waits_for_other(), Duration::from_secs(60)),
             };
@@ -109,38 +112,38 @@ impl Pusher<'_> {
             Err(cause) => return Err(cause),
         };
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
-        let released = self.context.store.releases(&self.context.key, Wanted::Price).await?;
-        let held: Vec<Option<Said>> =
-            open.iter().map(|row| self.holds_row(&wanted.sku, row, &current, &released)).collect();
-        let is_held = |row: &WantedTier| row.state == Some(PushState::Held);
+        let released = self.context.store.releases(&self.context.key, IntentKind::Price).await?;
+        let held: Vec<Option<Message>> =
+            open.iter().map(|row| self.holds_row(&desired.sku, row, &current, &released)).collect();
+        let is_held = |row: &TierIntent| row.state == Some(PushState::Held);
         if held.iter().any(Option::is_some) || rows.iter().any(is_held) {
-            let verdict = |said: Option<Said>| match said {
-                Some(said) => Verdict::Held(said),
+            let verdict = |message: Option<Message>| match message {
+                Some(message) => Verdict::Held(message),
                 None => Verdict::Waiting(waits_for_held(), Duration::from_secs(60)),
             };
             return Ok(held.into_iter().map(verdict).collect());
         }
         let asked: Vec<Tier> =
-            rows.iter().filter(|row| is_wanted(row)).filter_map(|row| tier_of(row).ok()).collect();
+            rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
         let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
-        let is_for = |effect: &Effect| wish_of(effect) == Some(wanted.revision);
-        if let Some(verdict) = self.was_futile(&key_of(product, &detail), is_for).await? {
+        let is_for = |effect: &Effect| intent_revision(effect) == Some(desired.revision);
+        if let Some(verdict) = self.verdict_if_futile(&key_of(product, &detail), is_for).await? {
             return all(verdict);
         }
-        if !open.iter().any(|row| is_released(&wanted.sku, row, &released)) {
+        if !open.iter().any(|row| is_released(&desired.sku, row, &released)) {
             let steps = plan(mode, &current, &tiers).unwrap_or_default();
-            if self.goes_round(product, &detail, &steps).await? {
+            if self.is_reverted_repeatedly(product, &detail, &steps).await? {
                 return all(Verdict::Held(written_back()));
             }
         }
-        let wish = Wish::Prices(&wanted.sku, rows, wanted.revision);
-        all(self.bring_about(product, &detail, &tiers, None, &wish).await?)
+        let intent = Intent::Prices(&desired.sku, rows, desired.revision);
+        all(self.bring_about(product, &detail, &tiers, None, &intent).await?)
     }
 
     /// Whether a step was taken so often within the hour that somebody seems to take it back each time: two systems that
     /// correct each other would do so for ever.
-    async fn goes_round(
+    async fn is_reverted_repeatedly(
         &self,
         product: &ProductId,
         detail: &ProductDetail,
@@ -165,11 +168,11 @@ impl Pusher<'_> {
         &self,
         product: &ProductId,
         detail: &ProductDetail,
-        wanted: &[Tier],
+        desired: &[Tier],
         command: Option<(i64, String)>,
-        wish: &Wish<'_>,
+        intent: &Intent<'_>,
     ) -> Result<Verdict, Cause> {
-        let steps = match plan(mode_of(detail), &current_tiers(detail), wanted) {
+        let steps = match plan(mode_of(detail), &current_tiers(detail), desired) {
             Ok(steps) => steps,
             Err(forbidden) => {
                 return Ok(Verdict::Failed(against_rules(forbidden)));
@@ -188,19 +191,19 @@ impl Pusher<'_> {
                 kind: "price.step",
                 command: command.clone(),
                 request: request.in_full(),
-                evidence: Some(evidence_of(step, product, wish).to_string()),
+                evidence: Some(evidence_of(step, product, intent).to_string()),
             };
-            match self.act(effect, wish, &request).await? {
+            match self.execute_once(effect, intent, &request).await? {
                 Acted::Applied(_) => (),
                 Acted::Refused(error) => {
                     // One that was lost, and taken for not having happened, may have been done since.
                     let now = self.read_product(product).await?;
-                    return match holds(mode_of(&now), &current_tiers(&now), wanted) {
+                    return match holds(mode_of(&now), &current_tiers(&now), desired) {
                         true => Ok(Verdict::Done(None)),
                         false => super::refused(error),
                     };
                 }
-                Acted::Unknown => return Ok(Verdict::Again(Duration::ZERO)),
+                Acted::Unknown => return Ok(Verdict::RetryAfter(Duration::ZERO)),
             }
         }
         let after = self.read_product(product).await?;
@@ -208,7 +211,7 @@ impl Pusher<'_> {
         if tiers.iter().any(|tier| tier.price.is_some_and(|price| price.is_zero())) {
             return Ok(Verdict::Failed(is_zero()));
         }
-        Ok(match holds(mode_of(&after), &tiers, wanted) {
+        Ok(match holds(mode_of(&after), &tiers, desired) {
             true => Verdict::Done(None),
             // Every step was taken; sent again, it would be taken again.
             false => Verdict::DoneBut(not_as_sent()),
@@ -218,19 +221,19 @@ impl Pusher<'_> {
     fn holds_row(
         &self,
         sku: &Sku,
-        row: &WantedTier,
+        row: &TierIntent,
         current: &[Tier],
         released: &HashMap<String, String>,
-    ) -> Option<Said> {
-        let (held, price) = looks_like_a_slip(self.options, sku, row, current)?;
+    ) -> Option<Message> {
+        let (held, price) = held_by_price_guard(self.options, sku, row, current)?;
         let may_pass = held != PriceHeld::Zero && is_released(sku, row, released);
         (!may_pass).then(|| held_in_words(&held, price))
     }
 
     /// `price.delete_tier`.
-    pub(super) async fn delete_tier(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
+    pub(super) async fn delete_tier(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         let quantity =
-            ask.data["min_quantity"].as_u64().or_else(|| ask.data["min_quantity"].as_str()?.parse().ok());
+            cx.data["min_quantity"].as_u64().or_else(|| cx.data["min_quantity"].as_str()?.parse().ok());
         let Some(quantity) = quantity.and_then(|q| u32::try_from(q).ok()) else {
             return Ok(Verdict::Failed(invalid(text!(
                 "value-missing",
@@ -238,17 +241,18 @@ impl Pusher<'_> {
                 example = "{\"min_quantity\": 10}"
             ))));
         };
-        let Some(product) = self.product_of(&ask.command.key).await? else {
-            return self.unknown_sku(&ask.command.key).await;
+        let Some(product) = self.product_of(&cx.command.key).await? else {
+            return self.unknown_sku(&cx.command.key).await;
         };
         let detail = self.read_product(&product).await?;
-        let wanted: Vec<Tier> =
+        let desired: Vec<Tier> =
             current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
-        let verdict = self.bring_about(&product, &detail, &wanted, Some(ask.identity()), &ask.wish()).await?;
+        let verdict =
+            self.bring_about(&product, &detail, &desired, Some(cx.identity()), &cx.intent()).await?;
         if verdict == Verdict::Done(None) {
             self.context
                 .store
-                .supersede_tier(&self.context.lease, &ask.command.key, i64::from(quantity))
+                .supersede_tier(&self.context.lease, &cx.command.key, i64::from(quantity))
                 .await?;
         }
         Ok(verdict)
@@ -256,10 +260,10 @@ impl Pusher<'_> {
 }
 
 /// What the guards have against a row, and the price that it comes to.
-pub(super) fn looks_like_a_slip(
+pub(super) fn held_by_price_guard(
     options: &PushOptions,
     sku: &Sku,
-    row: &WantedTier,
+    row: &TierIntent,
     current: &[Tier],
 ) -> Option<(PriceHeld, Decimal)> {
     let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
@@ -295,12 +299,12 @@ pub(super) fn overlaid(asked: &[Tier], current: &[Tier], named: &[i64], removes_
 }
 
 /// A row that somebody has decided against is not wanted.
-pub(super) fn is_wanted(row: &WantedTier) -> bool {
+pub(super) fn is_desired(row: &TierIntent) -> bool {
     !matches!(row.state, Some(PushState::Ignored | PushState::Superseded | PushState::Held))
 }
 
 /// Whether a row is answered: one that failed may have failed for another that was corrected.
-pub(super) fn is_asked(row: &WantedTier) -> bool {
+pub(super) fn is_asked(row: &TierIntent) -> bool {
     row.is_open() || row.state == Some(PushState::Failed)
 }
 
@@ -317,12 +321,12 @@ fn key_of(product: &ProductId, detail: &ProductDetail) -> String {
 }
 
 /// Whether a person has let a row's value past the guards.
-fn is_released(sku: &Sku, row: &WantedTier, released: &HashMap<String, String>) -> bool {
+fn is_released(sku: &Sku, row: &TierIntent, released: &HashMap<String, String>) -> bool {
     released.get(&key_in_table(sku, row)) == Some(&row.value())
 }
 
 /// The key of a tier in `v_errors`, releases and on the command line.
-fn key_in_table(sku: &Sku, row: &WantedTier) -> String {
+fn key_in_table(sku: &Sku, row: &TierIntent) -> String {
     format!("{sku}/{}", row.min_quantity)
 }
 
@@ -356,7 +360,7 @@ pub(super) fn current_tier(tier: &PriceTier) -> Option<Tier> {
 }
 
 /// The tier that a row asks for, or what is wrong with it.
-pub(super) fn tier_of(row: &WantedTier) -> Result<Tier, Text> {
+pub(super) fn tier_of(row: &TierIntent) -> Result<Tier, Text> {
     if row.is_garbled() {
         return Err(text!("value-tier-garbled", tier = row.min_quantity));
     }
@@ -415,19 +419,19 @@ fn api_package(Package { weight, height, width, length }: Package) -> Result<Api
 }
 
 /// What tells later whether a step happened.
-fn evidence_of(step: Step, product: &ProductId, wish: &Wish<'_>) -> Value {
-    let wish = if let Wish::Prices(.., revision) = wish { Some(*revision) } else { None };
+fn evidence_of(step: Step, product: &ProductId, intent: &Intent<'_>) -> Value {
+    let intent = if let Intent::Prices(.., revision) = intent { Some(*revision) } else { None };
     let (word, quantity, price, discount) = match step {
         Step::Post(tier) | Step::Put(tier) => ("put", tier.min_quantity, tier.price, tier.discount_percent),
         Step::Delete(quantity) => ("delete", quantity, None, None),
     };
     let text = |number: Option<Decimal>| number.map(|number| number.to_string());
     json!({"product": product.as_str(), "step": word, "min_quantity": quantity, "price": text(price), "discount": text(discount),
-        "wish": wish})
+        "wish": intent})
 }
 
 /// Which wish of the ERP a step was taken for.
-fn wish_of(effect: &Effect) -> Option<i64> {
+fn intent_revision(effect: &Effect) -> Option<i64> {
     let known: Value = serde_json::from_str(effect.evidence.as_deref()?).ok()?;
     known["wish"].as_i64()
 }
@@ -447,42 +451,42 @@ pub(super) fn step_shows(evidence: &Value, detail: &ProductDetail) -> bool {
     }
 }
 
-fn against_rules(forbidden: Forbidden) -> Said {
+fn against_rules(forbidden: Forbidden) -> Message {
     let text = text!("push-price-rule", rule = forbidden.rule(), problem = forbidden.text());
-    Said::new("price_rule", text)
+    Message::new("price_rule", text)
 }
 
-fn is_zero() -> Said {
-    Said::new("price_zero", text!("push-price-shown-zero"))
+fn is_zero() -> Message {
+    Message::new("price_zero", text!("push-price-shown-zero"))
 }
 
-fn not_as_sent() -> Said {
-    Said::new("not_as_sent", text!("push-price-not-as-sent"))
+fn not_as_sent() -> Message {
+    Message::new("not_as_sent", text!("push-price-not-as-sent"))
 }
 
-fn written_back() -> Said {
-    Said::new("written_back", text!("push-price-written-back"))
+fn written_back() -> Message {
+    Message::new("written_back", text!("push-price-written-back"))
 }
 
-fn waits_for_other() -> Said {
-    Said::new("tier_invalid", text!("push-tier-invalid"))
+fn waits_for_other() -> Message {
+    Message::new("tier_invalid", text!("push-tier-invalid"))
 }
 
-fn waits_for_held() -> Said {
-    Said::new("tier_held", text!("push-tier-held"))
+fn waits_for_held() -> Message {
+    Message::new("tier_held", text!("push-tier-held"))
 }
 
-pub(super) fn held_in_words(held: &PriceHeld, price: Decimal) -> Said {
+pub(super) fn held_in_words(held: &PriceHeld, price: Decimal) -> Message {
     let price = Arg::Money(price);
     match held {
-        PriceHeld::Zero => Said::new("price_zero", text!("push-price-zero")),
+        PriceHeld::Zero => Message::new("price_zero", text!("push-price-zero")),
         PriceHeld::BelowFloor(floor) => {
             let floor = Arg::Money(*floor);
-            Said::new("price_floor", text!("push-price-floor", price = price, floor = floor))
+            Message::new("price_floor", text!("push-price-floor", price = price, floor = floor))
         }
         PriceHeld::Jumps(percent) => {
             let percent = Arg::Quantity(*percent);
-            Said::new("price_jump", text!("push-price-jump", price = price, percent = percent))
+            Message::new("price_jump", text!("push-price-jump", price = price, percent = percent))
         }
     }
 }

@@ -20,10 +20,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Pusher,
-    commands::{Ask, id_in},
+    commands::{CommandContext, id_in},
     journal::{Acted, Evidence},
     stock::invalid,
-    verdict::{Cause, Said, Verdict},
+    verdict::{Cause, Message, Verdict},
 };
 use crate::{
     live::put,
@@ -56,7 +56,7 @@ impl Pusher<'_> {
     }
 
     /// Mirrors a product after something of ours was done to it. That is done, whatever comes of the reading.
-    pub(super) async fn look_after(&self, id: &ProductId) -> Result<(), Cause> {
+    pub(super) async fn refresh_product(&self, id: &ProductId) -> Result<(), Cause> {
         match self.read_product(id).await {
             Err(Cause::Api(error)) if !(error.is_authentication() || error.is_not_ours()) => {
                 tracing::info!(store = %self.context.key, product = %id, %error, "read later: what was done to it is done");
@@ -72,16 +72,15 @@ impl Pusher<'_> {
     }
 
     /// `product.create`.
-    pub(super) async fn create_product(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        if let Some(created) = ask.confirmed("product.create") {
+    pub(super) async fn create_product(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        if let Some(created) = cx.confirmed("product.create") {
             let id = created.answer.as_deref().and_then(id_in);
             if let Some(id) = &id {
-                self.look_after(&ProductId::new(id.clone())).await?;
+                self.refresh_product(&ProductId::new(id.clone())).await?;
             }
             return Ok(Verdict::Done(id.map(|id| json!({"id": id}))));
         }
-        let named =
-            sku_of(&ask.command.key, &ask.data).and_then(|sku| Ok((new_product(sku, &ask.data)?, sku)));
+        let named = sku_of(&cx.command.key, &cx.data).and_then(|sku| Ok((new_product(sku, &cx.data)?, sku)));
         let (new, sku) = match named {
             Ok(named) => named,
             Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
@@ -90,11 +89,11 @@ impl Pusher<'_> {
             return Ok(Verdict::Failed(exists(sku)));
         }
         let request = new.request();
-        let effect = ask.effect("product.create", &request, &json!({"sku": sku}));
-        match self.act(effect, &ask.wish(), &request).await? {
+        let effect = cx.effect("product.create", &request, &json!({"sku": sku}));
+        match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
@@ -123,37 +122,37 @@ impl Pusher<'_> {
     }
 
     /// `product.update`.
-    pub(super) async fn update_product(&self, ask: &Ask<'_>) -> Result<Verdict, Cause> {
-        let Some(product) = self.product_of(&ask.command.key).await? else {
-            return self.unknown_sku(&ask.command.key).await;
+    pub(super) async fn update_product(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+        let Some(product) = self.product_of(&cx.command.key).await? else {
+            return self.unknown_sku(&cx.command.key).await;
         };
-        let changes = match changes(&ask.data) {
+        let changes = match changes(&cx.data) {
             Ok(changes) => changes,
             Err(problem) => return Ok(Verdict::Failed(invalid(problem))),
         };
-        if shows(&ask.data, &self.read_product(&product).await?) {
+        if shows(&cx.data, &self.read_product(&product).await?) {
             return Ok(Verdict::Done(None));
         }
-        if ask.confirmed("product.update").is_some() {
-            let said = Said::new("not_as_sent", text!("push-product-not-as-sent"));
-            return Ok(Verdict::Failed(said));
+        if cx.confirmed("product.update").is_some() {
+            let message = Message::new("not_as_sent", text!("push-product-not-as-sent"));
+            return Ok(Verdict::Failed(message));
         }
         let request = match ProductUpdate::new(changes) {
             Ok(update) => update.request(&product),
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
-        let evidence = json!({"product": product.as_str(), "data": ask.data});
-        let effect: NewEffect = ask.effect("product.update", &request, &evidence);
-        match self.act(effect, &ask.wish(), &request).await? {
+        let evidence = json!({"product": product.as_str(), "data": cx.data});
+        let effect: NewEffect = cx.effect("product.update", &request, &evidence);
+        match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 }
 
-fn exists(sku: &str) -> Said {
-    Said::new("sku_exists", text!("push-sku-exists", sku = sku))
+fn exists(sku: &str) -> Message {
+    Message::new("sku_exists", text!("push-sku-exists", sku = sku))
 }
 
 /// The SKU of a product that is to be created: the command's key, or where that is empty the one in its data.
@@ -166,13 +165,13 @@ fn sku_of<'a>(key: &'a str, data: &'a Value) -> Result<&'a str, Text> {
 }
 
 fn new_product(sku: &str, data: &Value) -> Result<NewProduct, Text> {
-    let said = |error: Invalid| error.text();
+    let message = |error: Invalid| error.text();
     let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     check_names(fields, &["sku"])?;
     let changes = changes(data)?;
     Ok(NewProduct {
-        name: ProductName::new("name", data["name"].as_str().unwrap_or_default()).map_err(said)?,
-        sku: NewSku::new("sku", sku).map_err(said)?,
+        name: ProductName::new("name", data["name"].as_str().unwrap_or_default()).map_err(message)?,
+        sku: NewSku::new("sku", sku).map_err(message)?,
         base_unit: changes.base_unit.unwrap_or(BaseUnit::Un),
         price_type: changes.price_type.unwrap_or(PriceType::Default),
         dimensions: changes.dimensions,
@@ -184,13 +183,13 @@ fn new_product(sku: &str, data: &Value) -> Result<NewProduct, Text> {
 fn changes(data: &Value) -> Result<ProductChanges, Text> {
     let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     check_names(fields, &["sku"])?;
-    let said = |error: Invalid| error.text();
+    let message = |error: Invalid| error.text();
     let text = |name: &str| match &data[name] {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.as_str())),
         _ => Err(text!("value-not-text", field = name)),
     };
-    let name = text("name")?.map(|name| ProductName::new("name", name).map_err(said)).transpose()?;
+    let name = text("name")?.map(|name| ProductName::new("name", name).map_err(message)).transpose()?;
     let mut switches = [None; 4];
     for (switch, name) in switches.iter_mut().zip(SWITCHES) {
         *switch = match &data[name] {
@@ -203,8 +202,8 @@ fn changes(data: &Value) -> Result<ProductChanges, Text> {
         switches;
     Ok(ProductChanges {
         name,
-        base_unit: text("base_unit")?.map(|word| BaseUnit::parse(word).map_err(said)).transpose()?,
-        price_type: text("price_type")?.map(|word| PriceType::parse(word).map_err(said)).transpose()?,
+        base_unit: text("base_unit")?.map(|word| BaseUnit::parse(word).map_err(message)).transpose()?,
+        price_type: text("price_type")?.map(|word| PriceType::parse(word).map_err(message)).transpose()?,
         dimensions: dimensions(data)?,
         switches: ProductSwitches {
             is_available_for_sale,
@@ -248,12 +247,12 @@ fn dimensions(data: &Value) -> Result<Option<Dimensions>, Text> {
             other => number(other).map(Some).ok_or_else(|| text!("value-not-number", field = name)),
         }
     };
-    let said = |error: Invalid| error.text();
+    let message = |error: Invalid| error.text();
     let all = [measure("height")?, measure("width")?, measure("length")?, measure("weight")?];
     match all {
         [None, None, None, None] => Ok(None),
         [Some(height), Some(width), Some(length), Some(weight)] => {
-            Dimensions::new(Measures { height, width, length, weight }).map(Some).map_err(said)
+            Dimensions::new(Measures { height, width, length, weight }).map(Some).map_err(message)
         }
         _ => Err(text!("value-dimensions")),
     }
@@ -275,13 +274,13 @@ pub(super) fn number(value: &Value) -> Option<Decimal> {
 pub(super) fn shows(data: &Value, detail: &ProductDetail) -> bool {
     let product = &detail.product;
     let text = |name: &str, own: &Option<String>| {
-        data[name].as_str().is_none_or(|wanted| own.as_deref() == Some(wanted))
+        data[name].as_str().is_none_or(|desired| own.as_deref() == Some(desired))
     };
     let switch =
-        |name: &str, own: Option<bool>| data[name].as_bool().is_none_or(|wanted| own == Some(wanted));
+        |name: &str, own: Option<bool>| data[name].as_bool().is_none_or(|desired| own == Some(desired));
     let measure = |name: &str, own: Option<Decimal>| {
         let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };
-        number(value).is_none_or(|wanted| own == Some(wanted))
+        number(value).is_none_or(|desired| own == Some(desired))
     };
     text("name", &product.name)
         && text("base_unit", &product.base_unit)

@@ -14,18 +14,18 @@ use espelho_model::{
     text,
     text::{Arg, Text},
 };
-use espelho_store::{Effect, EffectState, Error as StoreError, NewEffect, Wanted, WantedStock};
+use espelho_store::{Effect, EffectState, Error as StoreError, IntentKind, NewEffect, StockIntent};
 use rust_decimal::Decimal;
 use serde_json::json;
 
 use super::{
     Basis, Pusher,
-    commands::after_futile,
+    commands::backoff_or_give_up,
     evidence::OVER_AFTER,
     is_decided,
     job::key_of_level,
-    journal::{Acted, Wish},
-    verdict::{Cause, Said, Verdict},
+    journal::{Acted, Intent},
+    verdict::{Cause, Message, Verdict},
 };
 
 /// Units of which there is no half (API document, "Product": `base_unit`).
@@ -37,7 +37,7 @@ const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 /// How often rows are looked at again that failed because nobody knew their SKU.
 const REOPEN: Duration = Duration::from_secs(15);
 /// How often rows whose SKU may still come.
-const UNKNOWN_LOOK: Duration = Duration::from_secs(5);
+const UNKNOWN_SKU_RECHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// What was read so long after something was planned was read after it happened: a slot, an answer and a reading take less.
 const SHOWS_FOR_CERTAIN: TimeDelta = TimeDelta::minutes(5);
 /// When a level is looked at again that waits for a dispatch of ours.
@@ -57,7 +57,7 @@ struct LevelSet {
 }
 
 impl Pusher<'_> {
-    pub(super) async fn look_again_at_unknown_skus(&self) -> Result<(), Cause> {
+    pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Cause> {
         let now = self.context.clock.monotonic();
         if self.state().reopened.is_some_and(|at| now < at + REOPEN) {
             return Ok(());
@@ -82,9 +82,9 @@ impl Pusher<'_> {
     /// answered: it is under way, and by now its release may have been spent on that.
     pub(super) async fn guarded(
         &self,
-        levels: Vec<WantedStock>,
+        levels: Vec<StockIntent>,
         taken: &HashSet<String>,
-    ) -> Result<Vec<WantedStock>, Cause> {
+    ) -> Result<Vec<StockIntent>, Cause> {
         // What went to zero a moment ago counts too: an ERP may write row by row.
         let lately = self.emptied_lately();
         let zeroes = levels.iter().filter(|level| empties(level)).count() + lately;
@@ -95,7 +95,7 @@ impl Pusher<'_> {
         if !self.options.guards.holds_zeroes(zeroes, above) {
             return Ok(levels);
         }
-        let released = self.context.store.releases(&self.context.key, Wanted::Stock).await?;
+        let released = self.context.store.releases(&self.context.key, IntentKind::Stock).await?;
         let (mut passed, mut is_locked) = (Vec::new(), false);
         for level in levels {
             let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
@@ -110,8 +110,8 @@ impl Pusher<'_> {
     }
 
     /// Holds a level; whether its row could be answered. Where the ERP has it locked it is held later, and not sent before.
-    async fn hold_level(&self, level: &WantedStock, said: Said) -> Result<bool, Cause> {
-        match self.answer_level(level, &Verdict::Held(said)).await {
+    async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Cause> {
+        match self.answer_level(level, &Verdict::Held(message)).await {
             Err(Cause::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
                 tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "a level is held later");
                 Ok(false)
@@ -146,20 +146,20 @@ impl Pusher<'_> {
     }
 
     /// Sends a level, where it differs from what the marketplace has.
-    pub(super) async fn push_level(&self, level: &WantedStock) -> Result<Duration, Cause> {
+    pub(super) async fn push_level(&self, level: &StockIntent) -> Result<Duration, Cause> {
         // It may have waited in the queue: what is wanted by now is for the next reading, whose guards have seen it.
-        if !self.context.store.is_still_wanted(&self.context.key, level).await? {
+        if !self.context.store.is_current(&self.context.key, level).await? {
             return Ok(Duration::ZERO);
         }
         let verdict = self.level(level).await?;
         self.answer_level(level, &verdict).await?;
-        Ok(verdict.again().unwrap_or_default())
+        Ok(verdict.retry_after().unwrap_or_default())
     }
 
-    async fn level(&self, level: &WantedStock) -> Result<Verdict, Cause> {
-        let wanted = match check(level) {
-            Ok(wanted) => wanted,
-            Err(said) => return Ok(Verdict::Failed(said)),
+    async fn level(&self, level: &StockIntent) -> Result<Verdict, Cause> {
+        let desired = match check(level) {
+            Ok(desired) => desired,
+            Err(message) => return Ok(Verdict::Failed(message)),
         };
         let Some(product) = &level.product else { return self.unknown_sku(level.sku.as_str()).await };
         if level.mirrored.is_none() {
@@ -169,14 +169,14 @@ impl Pusher<'_> {
             }
         }
         // A level that goes to zero sells nothing that is not there, whatever was sold meanwhile: it is not read first.
-        let is_urgent = self.options.basis == Basis::Physical && wanted.is_zero();
+        let is_urgent = self.options.basis == Basis::Physical && desired.is_zero();
         let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        let is_believed = self.mirror_has_it(product, level, wanted, &effects).await?;
+        let is_believed = self.mirror_has_it(product, level, desired, &effects).await?;
         let (there, target) = if is_urgent || is_believed {
-            (level.mirrored, wanted)
+            (level.mirrored, desired)
         } else {
             if self.is_sending_off(&level.sku).await? {
-                return Ok(Verdict::Again(DISPATCHES));
+                return Ok(Verdict::RetryAfter(DISPATCHES));
             }
             let now = match self.read_level(product, level).await? {
                 Ok(now) => now,
@@ -187,15 +187,16 @@ impl Pusher<'_> {
                 Basis::Physical => Decimal::ZERO,
                 Basis::Available => now.as_ref().and_then(|now| now.reserved_quantity).unwrap_or_default(),
             };
-            (now.and_then(|now| now.quantity), wanted + reserved)
+            (now.and_then(|now| now.quantity), desired + reserved)
         };
         let now = self.context.clock.now();
         if there == Some(target) {
             // Something else that did not show may still land.
             let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
-            return Ok(late.map_or(Verdict::Done(None), Verdict::Again));
+            return Ok(late.map_or(Verdict::Done(None), Verdict::RetryAfter));
         }
-        if let Some(verdict) = after_futile(effects.iter().filter(|effect| is_for(effect, level)), now) {
+        if let Some(verdict) = backoff_or_give_up(effects.iter().filter(|effect| is_for(effect, level)), now)
+        {
             return Ok(verdict);
         }
         // It was sent, and the row could not be answered: what was sold since must not be put on sale again.
@@ -204,7 +205,7 @@ impl Pusher<'_> {
             return Ok(Verdict::Sent);
         }
         let verdict = self.set_level(product, level, target).await?;
-        if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::Again(_)) {
+        if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
             let now = self.context.clock.now();
             self.state().emptied.insert(key_of_level(level), now);
         }
@@ -216,17 +217,17 @@ impl Pusher<'_> {
     async fn mirror_has_it(
         &self,
         product: &ProductId,
-        level: &WantedStock,
-        wanted: Decimal,
+        level: &StockIntent,
+        desired: Decimal,
         effects: &[Effect],
     ) -> Result<bool, Cause> {
-        if self.options.basis == Basis::Available || level.mirrored != Some(wanted) {
+        if self.options.basis == Basis::Available || level.mirrored != Some(desired) {
             return Ok(false);
         }
         let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else { return Ok(true) };
         let planned_at = last.planned_at;
         let set = last_set_of(effects.to_vec(), self.context.clock.now());
-        if set.is_some_and(|set| set.target + set.moved == wanted) {
+        if set.is_some_and(|set| set.target + set.moved == desired) {
             return Ok(true);
         }
         let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
@@ -234,7 +235,7 @@ impl Pusher<'_> {
     }
 
     /// The last level that we set, if it may be there.
-    async fn last_set(&self, level: &WantedStock) -> Result<Option<LevelSet>, Cause> {
+    async fn last_set(&self, level: &StockIntent) -> Result<Option<LevelSet>, Cause> {
         let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
         Ok(last_set_of(effects, self.context.clock.now()))
     }
@@ -243,7 +244,7 @@ impl Pusher<'_> {
     async fn read_level(
         &self,
         product: &ProductId,
-        level: &WantedStock,
+        level: &StockIntent,
     ) -> Result<Result<Option<StockLevel>, Verdict>, Cause> {
         match self.read_product(product).await {
             Ok(detail) => {
@@ -258,7 +259,7 @@ impl Pusher<'_> {
     async fn set_level(
         &self,
         product: &ProductId,
-        level: &WantedStock,
+        level: &StockIntent,
         target: Decimal,
     ) -> Result<Verdict, Cause> {
         let quantity = match Quantity::new(target) {
@@ -282,11 +283,11 @@ impl Pusher<'_> {
         self.state().doubted.remove(&key_of_level(level));
         let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
         let id = self.plan(effect).await?;
-        match self.send(id, &Wish::Level(level), &self.client.in_lane(lane), &request).await? {
+        match self.send(id, &Intent::Level(level), &self.client.in_lane(lane), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => super::refused(error),
             // Set twice is set once: the look at what it came to decides whether it is set again.
-            Acted::Unknown => Ok(Verdict::Again(Duration::ZERO)),
+            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
@@ -294,7 +295,7 @@ impl Pusher<'_> {
     pub(super) async fn verify_levels(
         &self,
         product: &ProductId,
-        levels: &[WantedStock],
+        levels: &[StockIntent],
     ) -> Result<Duration, Cause> {
         let detail = match self.read_product(product).await {
             Ok(detail) => detail,
@@ -307,47 +308,47 @@ impl Pusher<'_> {
             }
             Err(cause) => return Err(cause),
         };
-        let mut again = Duration::ZERO;
+        let mut retry_after = Duration::ZERO;
         for level in levels {
             let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
             let verdict = match (now, level.quantity) {
-                (Some(now), Some(wanted)) => {
+                (Some(now), Some(desired)) => {
                     let (quantity, reserved) =
                         (now.quantity.unwrap_or_default(), now.reserved_quantity.unwrap_or_default());
-                    self.came_to(level, wanted, quantity, reserved).await?
+                    self.came_to(level, desired, quantity, reserved).await?
                 }
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
             self.answer_level(level, &verdict).await?;
-            again = again.max(verdict.again().unwrap_or_default());
+            retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
         }
-        Ok(again)
+        Ok(retry_after)
     }
 
     async fn came_to(
         &self,
-        level: &WantedStock,
-        wanted: Decimal,
+        level: &StockIntent,
+        desired: Decimal,
         quantity: Decimal,
         reserved: Decimal,
     ) -> Result<Verdict, Cause> {
         // What was set counts, not what it would be now: what is sold meanwhile must not be put on sale again.
         let Some(set) = self.last_set(level).await? else {
-            return Ok(match quantity == wanted {
+            return Ok(match quantity == desired {
                 true => Verdict::Done(None),
-                false => Verdict::Failed(conflict(wanted, quantity)),
+                false => Verdict::Failed(conflict(desired, quantity)),
             });
         };
         let target = set.target + set.moved;
         // Goods that were reserved when it was set have left since: what was to cover them would be sold once more.
-        let is_covered = set.moved.is_zero() && wanted + reserved != set.target;
-        if self.options.basis == Basis::Available && is_covered && quantity - reserved > wanted {
-            return Ok(Verdict::Anew);
+        let is_covered = set.moved.is_zero() && desired + reserved != set.target;
+        if self.options.basis == Basis::Available && is_covered && quantity - reserved > desired {
+            return Ok(Verdict::Requeue);
         }
-        if quantity == target || self.sales_explain(&level.sku, &set.effect, target - quantity).await? {
+        if quantity == target || self.dispatches_explain(&level.sku, &set.effect, target - quantity).await? {
             self.state().doubted.remove(&key_of_level(level));
             return Ok(match (set.may_be_overruled_for, reserved > quantity) {
-                (Some(wait), _) => Verdict::Again(wait),
+                (Some(wait), _) => Verdict::RetryAfter(wait),
                 (None, true) => Verdict::DoneBut(oversold(quantity, reserved)),
                 (None, false) => Verdict::Done(None),
             });
@@ -355,15 +356,15 @@ impl Pusher<'_> {
         let now = self.context.clock.monotonic();
         let first = *self.state().doubted.entry(key_of_level(level)).or_insert(now);
         if now.saturating_sub(first) < EXPLAINED_WITHIN {
-            return Ok(Verdict::Again(Duration::from_secs(5)));
+            return Ok(Verdict::RetryAfter(Duration::from_secs(5)));
         }
         self.state().doubted.remove(&key_of_level(level));
         Ok(Verdict::Failed(conflict(target, quantity)))
     }
 
-    pub(super) async fn answer_level(&self, level: &WantedStock, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn answer_level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Cause> {
         let key = key_in_table(level);
-        let Some(outcome) = verdict.outcome(&self.row(Wanted::Stock, &key), self.context.locale) else {
+        let Some(outcome) = verdict.outcome(&self.row(IntentKind::Stock, &key), self.context.locale) else {
             return Ok(());
         };
         let is_same = level.state == Some(outcome.state) && level.code == outcome.code;
@@ -373,26 +374,26 @@ impl Pusher<'_> {
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         let is_answered = tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
         if is_answered && is_decided(&outcome) {
-            tx.spend_release(Wanted::Stock, &key).await?;
+            tx.spend_release(IntentKind::Stock, &key).await?;
         }
         Ok(tx.commit().await?)
     }
 
     /// A SKU that the mirror does not know: it may come with the first reconciliation or with a product that is being created.
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
-        let said = Said::new("unknown_sku", text!("push-unknown-sku", sku = sku));
+        let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
         let (store, key) = (&self.context.store, &self.context.key);
         let is_mirrored = store.has_complete_run(key).await?;
         let is_coming = store.is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
         match is_mirrored && !is_coming {
-            true => Ok(Verdict::Failed(said)),
-            false => Ok(Verdict::Waiting(said, UNKNOWN_LOOK)),
+            true => Ok(Verdict::Failed(message)),
+            false => Ok(Verdict::Waiting(message, UNKNOWN_SKU_RECHECK_INTERVAL)),
         }
     }
 }
 
 /// Whether a level would go to zero; also one of which nobody knows yet what the marketplace has. What is not sold there empties nothing.
-pub(super) fn empties(level: &WantedStock) -> bool {
+pub(super) fn empties(level: &StockIntent) -> bool {
     level.product.is_some()
         && matches!(level.state, Some(PushState::New | PushState::Waiting))
         && level.quantity == Some(Decimal::ZERO)
@@ -409,7 +410,7 @@ fn number_in(effect: &Effect, name: &str) -> Option<Decimal> {
 }
 
 /// Whether an effect was asked for by the very wish that stands in the row.
-fn is_for(effect: &Effect, level: &WantedStock) -> bool {
+fn is_for(effect: &Effect, level: &StockIntent) -> bool {
     let known: Option<serde_json::Value> =
         effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok());
     known.is_some_and(|known| known["wish"].as_i64() == Some(level.revision))
@@ -441,11 +442,11 @@ fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<
 }
 
 /// The key of a level in `v_errors`, releases and on the command line.
-pub(super) fn key_in_table(level: &WantedStock) -> String {
+pub(super) fn key_in_table(level: &StockIntent) -> String {
     format!("{}/{}", level.sku, level.location)
 }
 
-pub(super) fn check(level: &WantedStock) -> Result<Decimal, Said> {
+pub(super) fn check(level: &StockIntent) -> Result<Decimal, Message> {
     let written = || text!("value-not-number-but", field = "quantity", value = &level.written);
     let quantity = level.quantity.ok_or_else(|| invalid(written()))?;
     let value = || Arg::Word(quantity.to_string());
@@ -465,26 +466,26 @@ pub(super) fn check(level: &WantedStock) -> Result<Decimal, Said> {
     Ok(quantity)
 }
 
-pub(super) fn invalid(why: Text) -> Said {
-    Said::new("invalid_data", text!("push-invalid", why = why))
+pub(super) fn invalid(why: Text) -> Message {
+    Message::new("invalid_data", text!("push-invalid", why = why))
 }
 
-pub(super) fn many_to_zero(zeroes: usize, above: usize) -> Said {
-    Said::new("many_to_zero", text!("push-many-to-zero", zeroes = zeroes, above = above))
+pub(super) fn many_to_zero(zeroes: usize, above: usize) -> Message {
+    Message::new("many_to_zero", text!("push-many-to-zero", zeroes = zeroes, above = above))
 }
 
-fn unknown_location(location: &str) -> Said {
-    Said::new("unknown_location", text!("push-unknown-location", location = location))
+fn unknown_location(location: &str) -> Message {
+    Message::new("unknown_location", text!("push-unknown-location", location = location))
 }
 
-fn oversold(quantity: Decimal, reserved: Decimal) -> Said {
+fn oversold(quantity: Decimal, reserved: Decimal) -> Message {
     let (reserved, quantity) = (Arg::Quantity(reserved), Arg::Quantity(quantity));
-    Said::new("oversold", text!("push-oversold", reserved = reserved, quantity = quantity))
+    Message::new("oversold", text!("push-oversold", reserved = reserved, quantity = quantity))
 }
 
-fn conflict(wanted: Decimal, quantity: Decimal) -> Said {
-    let (wanted, quantity) = (Arg::Quantity(wanted), Arg::Quantity(quantity));
-    Said::new("stock_conflict", text!("push-stock-conflict", wanted = wanted, quantity = quantity))
+fn conflict(desired: Decimal, quantity: Decimal) -> Message {
+    let (desired, quantity) = (Arg::Quantity(desired), Arg::Quantity(quantity));
+    Message::new("stock_conflict", text!("push-stock-conflict", wanted = desired, quantity = quantity))
 }
 
 #[cfg(test)]

@@ -75,11 +75,11 @@ fn of_event(Event { at, what }: Event) -> Told {
             let what = Text::new("explain-entity").with("entity", entity).with("key", shown(&key));
             plain("mirrored", 3, text!("explain-mirrored", what = what, op = op))
         }
-        Happened::Commanded { key, wish } => {
-            plain("commanded", 4, text!("explain-commanded", key = shown(&key), wish = cut(&wish)))
+        Happened::Commanded { key, intent } => {
+            plain("commanded", 4, text!("explain-commanded", key = shown(&key), wish = cut(&intent)))
         }
-        Happened::Answered { wanted, key, state, code, error, hint } => {
-            let row = Text::new("explain-entity").with("entity", wanted.as_str()).with("key", shown(&key));
+        Happened::Answered { intent, key, state, code, error, hint } => {
+            let row = Text::new("explain-entity").with("entity", intent.as_str()).with("key", shown(&key));
             let state_words = text!("explain-state", state = state.as_str());
             let text = match error.is_empty() {
                 true => text!("explain-answered", row = row, state = state_words),
@@ -169,7 +169,7 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use espelho_model::text::Language;
-    use espelho_store::{EffectState, Wanted};
+    use espelho_store::{EffectState, IntentKind};
 
     use super::*;
 
@@ -198,18 +198,18 @@ mod tests {
 
     fn answered(state: &str, error: &str) -> Happened {
         let [state, error, code, hint] = [state, error, "x", ""].map(str::to_owned);
-        Happened::Answered { wanted: Wanted::Command, key: "8".into(), state, code, error, hint }
+        Happened::Answered { intent: IntentKind::Command, key: "8".into(), state, code, error, hint }
     }
 
     #[test]
     fn the_story_is_told_in_order_of_time_a_line_an_event() {
         let text = |text: &str| text.to_owned();
-        let wish = text("order.status 77 {\"status\":\"preparing\"}");
+        let intent = text("order.status 77 {\"status\":\"preparing\"}");
         let events = vec![
             Event { at: at(9), what: Happened::Taken { erp_id: Some(text("ERP-5")), note: None } },
             Event { at: at(4), what: answered("done", "") },
             Event { at: at(4), what: effect(EffectState::Confirmed, "the order's timeline shows it") },
-            Event { at: at(3), what: Happened::Commanded { key: text("8"), wish } },
+            Event { at: at(3), what: Happened::Commanded { key: text("8"), intent } },
             Event { at: at(0), what: Happened::Placed },
             Event {
                 at: at(1),

@@ -12,7 +12,7 @@ use espelho_model::{StoreKey, watch};
 use espelho_store::{Error, NewDelivery, Store};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
-use super::signals::Signals;
+use super::wakers::WakerRegistry;
 
 /// Deliveries in one commit at most.
 const MOST_AT_ONCE: usize = 500;
@@ -48,7 +48,7 @@ struct Waiting {
     delivery: NewDelivery,
     /// Its share of the memory for bodies, given back when it is written.
     bytes: Bytes,
-    answer: oneshot::Sender<Result<Kept, Shed>>,
+    answer: oneshot::Sender<Result<Kept, Overloaded>>,
 }
 
 /// A share of the memory for bodies.
@@ -65,28 +65,28 @@ pub(super) enum Kept {
 
 /// A delivery was not kept: there is no room, or the database does not take it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shed;
+pub(super) struct Overloaded;
 
 /// A queue and the task that empties it. The task ends when all copies of the queue are gone and everything is written.
 pub(super) fn queue(
     most: usize,
     most_bytes: usize,
     store: Store,
-    signals: Arc<Signals>,
+    wakers: Arc<WakerRegistry>,
 ) -> (Queue, impl Future<Output = ()> + Send) {
     let (waiting, arriving) = mpsc::channel(most);
     let bytes = Arc::new(Semaphore::new(most_bytes));
     let refused = Refused::default();
     let lately = Lately::default();
-    let writer = Writer { store, signals, lately, failing: false, refused: refused.clone() };
+    let writer = Writer { store, wakers, lately, failing: false, refused: refused.clone() };
     (Queue { waiting, bytes, refused }, writer.run(arriving))
 }
 
 impl Queue {
     /// Takes more of the memory for bodies.
-    pub(super) fn more_bytes(&self, held: &mut Bytes, more: usize) -> Result<(), Shed> {
-        let more = u32::try_from(more).map_err(|_| Shed)?;
-        let permit = Arc::clone(&self.bytes).try_acquire_many_owned(more).map_err(|_| Shed)?;
+    pub(super) fn more_bytes(&self, held: &mut Bytes, more: usize) -> Result<(), Overloaded> {
+        let more = u32::try_from(more).map_err(|_| Overloaded)?;
+        let permit = Arc::clone(&self.bytes).try_acquire_many_owned(more).map_err(|_| Overloaded)?;
         match &mut held.0 {
             Some(held) => held.merge(permit),
             None => held.0 = Some(permit),
@@ -101,16 +101,16 @@ impl Queue {
     }
 
     /// Ends when the delivery is durable, or refuses it at once where the queue is full.
-    pub(super) async fn keep(&self, delivery: NewDelivery, bytes: Bytes) -> Result<Kept, Shed> {
+    pub(super) async fn keep(&self, delivery: NewDelivery, bytes: Bytes) -> Result<Kept, Overloaded> {
         let (answer, answered) = oneshot::channel();
-        self.waiting.try_send(Waiting { delivery, bytes, answer }).map_err(|_| Shed)?;
-        answered.await.unwrap_or(Err(Shed))
+        self.waiting.try_send(Waiting { delivery, bytes, answer }).map_err(|_| Overloaded)?;
+        answered.await.unwrap_or(Err(Overloaded))
     }
 }
 
 struct Writer {
     store: Store,
-    signals: Arc<Signals>,
+    wakers: Arc<WakerRegistry>,
     lately: Lately,
     failing: bool,
     refused: Refused,
@@ -166,11 +166,11 @@ impl Writer {
                 stores.insert(store);
             }
             // Whoever waited may have gone; the row stays, and what is sent again is harmless.
-            let _ = answer.send(if kept.is_ok() { Ok(how) } else { Err(Shed) });
+            let _ = answer.send(if kept.is_ok() { Ok(how) } else { Err(Overloaded) });
         }
-        self.signals.wake(&stores);
+        self.wakers.wake(&stores);
         if kept.is_ok() {
-            self.signals.tell_of_gap(&self.refused.take());
+            self.wakers.wake_for_gap(&self.refused.take());
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
     use crate::http::webhook::{
-        Bells,
+        StoreWakers,
         tests::{World, delivery, loja},
     };
 
@@ -273,39 +273,39 @@ mod tests {
         assert_eq!(world.inbox().await.len(), 3);
     }
 
-    fn writer_of(world: &World, signals: Arc<Signals>) -> Writer {
+    fn writer_of(world: &World, wakers: Arc<WakerRegistry>) -> Writer {
         let store = world.store.clone();
-        Writer { store, signals, lately: Lately::default(), failing: false, refused: Refused::default() }
+        Writer { store, wakers, lately: Lately::default(), failing: false, refused: Refused::default() }
     }
 
     // withstands: F046
     #[tokio::test]
     async fn a_store_whose_deliveries_were_refused_is_told_so_once_when_something_can_be_written_again() {
         let (world, broken) = (World::new().await, World::new().await);
-        let (bells, other) = (Bells::default(), Bells::default());
-        let signals = Arc::<Signals>::default();
-        signals.put(&loja(), &bells);
-        signals.put(&StoreKey::new("outra").unwrap(), &other);
+        let (store_wakers, other) = (StoreWakers::default(), StoreWakers::default());
+        let wakers = Arc::<WakerRegistry>::default();
+        wakers.put(&loja(), &store_wakers);
+        wakers.put(&StoreKey::new("outra").unwrap(), &other);
         broken.store.close().await;
-        let mut writer = writer_of(&broken, signals);
-        let is_told = |bells: &Bells| bells.gap.notified().now_or_never().is_some();
+        let mut writer = writer_of(&broken, wakers);
+        let is_told = |store_wakers: &StoreWakers| store_wakers.gap.notified().now_or_never().is_some();
         let (batch, refused) = waiting("a");
         writer.write(vec![batch]).await;
-        assert_eq!(refused.await.unwrap(), Err(Shed));
+        assert_eq!(refused.await.unwrap(), Err(Overloaded));
         // As the receiver does with whatever it answers 503.
         writer.refused.note(&loja());
-        assert!(!is_told(&bells), "nothing can be written yet");
+        assert!(!is_told(&store_wakers), "nothing can be written yet");
         writer.store = world.store.clone();
         for body in ["b", "c"] {
             let (batch, kept) = waiting(body);
             writer.write(vec![batch]).await;
             assert_eq!(kept.await.unwrap(), Ok(Kept::New));
-            assert_eq!(is_told(&bells), body == "b", "once, after {body}");
+            assert_eq!(is_told(&store_wakers), body == "b", "once, after {body}");
         }
         assert!(!is_told(&other), "nothing of it was refused");
     }
 
-    fn waiting(body: &str) -> (Waiting, oneshot::Receiver<Result<Kept, Shed>>) {
+    fn waiting(body: &str) -> (Waiting, oneshot::Receiver<Result<Kept, Overloaded>>) {
         let (answer, answered) = oneshot::channel();
         (Waiting { delivery: delivery(body), bytes: Bytes::default(), answer }, answered)
     }
@@ -324,7 +324,7 @@ mod tests {
         while queue.waiting.capacity() > 0 {
             tokio::task::yield_now().await;
         }
-        assert_eq!(queue.keep(delivery("3"), Bytes::default()).await, Err(Shed));
+        assert_eq!(queue.keep(delivery("3"), Bytes::default()).await, Err(Overloaded));
         waiting.iter().for_each(tokio::task::JoinHandle::abort);
     }
 
@@ -336,31 +336,31 @@ mod tests {
         let (mut one, mut other) = (Bytes::default(), Bytes::default());
         queue.more_bytes(&mut one, 40).unwrap();
         queue.more_bytes(&mut one, 40).unwrap();
-        assert_eq!(queue.more_bytes(&mut other, 21), Err(Shed));
+        assert_eq!(queue.more_bytes(&mut other, 21), Err(Overloaded));
         queue.more_bytes(&mut other, 20).unwrap();
         drop(one);
         queue.more_bytes(&mut other, 80).unwrap();
-        assert_eq!(queue.more_bytes(&mut other, usize::MAX), Err(Shed));
+        assert_eq!(queue.more_bytes(&mut other, usize::MAX), Err(Overloaded));
     }
 
     #[tokio::test]
     async fn a_database_that_refuses_sheds_the_whole_commit_and_wakes_nobody() {
         let world = World::new().await;
-        let bells = Bells::default();
-        let signals = Arc::<Signals>::default();
-        signals.put(&loja(), &bells);
-        let mut writer = writer_of(&world, signals);
+        let store_wakers = StoreWakers::default();
+        let wakers = Arc::<WakerRegistry>::default();
+        wakers.put(&loja(), &store_wakers);
+        let mut writer = writer_of(&world, wakers);
         let (batch, answered) = waiting("a");
         writer.write(vec![batch]).await;
         assert_eq!(answered.await.unwrap(), Ok(Kept::New));
         // The signal was kept for whoever waits next.
-        bells.inbox.notified().await;
+        store_wakers.inbox.notified().await;
         world.store.close().await;
         let (batch, answered) = waiting("b");
         writer.write(vec![batch]).await;
-        assert_eq!(answered.await.unwrap(), Err(Shed));
+        assert_eq!(answered.await.unwrap(), Err(Overloaded));
         assert!(writer.failing);
-        let woken = futures_util::poll!(std::pin::pin!(bells.inbox.notified()));
+        let woken = futures_util::poll!(std::pin::pin!(store_wakers.inbox.notified()));
         assert!(woken.is_pending(), "nothing was written, and somebody was woken");
     }
 

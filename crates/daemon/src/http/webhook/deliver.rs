@@ -13,7 +13,7 @@ use hyper::{
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    commit::{Bytes, Kept, Queue, Shed},
+    commit::{Bytes, Kept, Overloaded, Queue},
     connections::Connection,
     event,
     measure::{self, Outcome},
@@ -46,7 +46,7 @@ enum Refusal {
     TooLarge,
     Signature,
     /// There is no room, or no database.
-    Shed,
+    Overloaded,
     /// The body did not come in time.
     Late,
     /// The body broke off.
@@ -99,7 +99,8 @@ impl Receiver {
         // Without a signature there is no reason to read on.
         let signature = only_signature(&head.headers).ok_or(Refusal::Signature)?;
         let (body, bytes) = self.in_time(deadline, self.read(body)).await.unwrap_or(Err(Refusal::Late))?;
-        let is_verified = self.secrets.verify(store, &body, signature).await.map_err(|_| Refusal::Shed)?;
+        let is_verified =
+            self.secrets.verify(store, &body, signature).await.map_err(|_| Refusal::Overloaded)?;
         if let Some(in_a_row) = self.secrets.count(store, is_verified) {
             self.health.change(store, |health| health.unverified = in_a_row);
         }
@@ -117,8 +118,8 @@ impl Receiver {
             body,
         };
         // Its commit belongs to a task of its own, and goes on though nobody waits for it.
-        let kept = self.in_time(deadline, self.queue.keep(delivery, bytes)).await.unwrap_or(Err(Shed));
-        kept.map(|kept| (kept, label)).map_err(|Shed| Refusal::Shed)
+        let kept = self.in_time(deadline, self.queue.keep(delivery, bytes)).await.unwrap_or(Err(Overloaded));
+        kept.map(|kept| (kept, label)).map_err(|Overloaded| Refusal::Overloaded)
     }
 
     async fn in_time<T>(&self, deadline: Duration, work: impl Future<Output = T>) -> Option<T> {
@@ -136,7 +137,7 @@ impl Receiver {
             if whole.len() + chunk.len() > MOST_BODY {
                 return Err(Refusal::TooLarge);
             }
-            self.queue.more_bytes(&mut held, chunk.len()).map_err(|Shed| Refusal::Shed)?;
+            self.queue.more_bytes(&mut held, chunk.len()).map_err(|Overloaded| Refusal::Overloaded)?;
             whole.extend_from_slice(&chunk);
         }
         Ok((whole, held))
@@ -147,9 +148,9 @@ impl Receiver {
             Ok((Kept::New, event)) => (*event, Outcome::Stored),
             Ok((Kept::Duplicate, event)) => (*event, Outcome::Duplicate),
             Err(Refusal::Signature) => (event::OTHER, Outcome::BadSignature),
-            Err(Refusal::Shed) => {
+            Err(Refusal::Overloaded) => {
                 self.queue.note_refused(store);
-                (event::OTHER, Outcome::Shed)
+                (event::OTHER, Outcome::Overloaded)
             }
             Err(_) => return,
         };
@@ -190,14 +191,14 @@ fn refused(refusal: Refusal) -> Answer {
         Refusal::Encoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
         Refusal::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::Signature => StatusCode::UNAUTHORIZED,
-        Refusal::Shed => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::Late => StatusCode::REQUEST_TIMEOUT,
         Refusal::Broken => StatusCode::BAD_REQUEST,
     });
     let value = header::HeaderValue::from_static;
     match refusal {
         Refusal::Method => answer.headers_mut().insert(header::ALLOW, value("POST")),
-        Refusal::Shed => answer.headers_mut().insert(header::RETRY_AFTER, value(COME_AGAIN)),
+        Refusal::Overloaded => answer.headers_mut().insert(header::RETRY_AFTER, value(COME_AGAIN)),
         _ => None,
     };
     answer

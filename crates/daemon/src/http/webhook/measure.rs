@@ -15,7 +15,7 @@ pub(super) enum Outcome {
     Stored,
     Duplicate,
     BadSignature,
-    Shed,
+    Overloaded,
 }
 
 impl Outcome {
@@ -24,7 +24,7 @@ impl Outcome {
             Self::Stored => "stored",
             Self::Duplicate => "duplicate",
             Self::BadSignature => "bad_signature",
-            Self::Shed => "shed",
+            Self::Overloaded => "shed",
         }
     }
 }

@@ -11,10 +11,10 @@ mod event;
 mod listener;
 mod measure;
 mod secrets;
-mod signals;
 mod socket;
 mod timed;
 mod tls;
+mod wakers;
 
 #[cfg(test)]
 mod tests;
@@ -34,9 +34,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{config::Configuration, health::Health};
 pub(crate) use measure::{ACK_BUCKETS, ACK_DURATION};
-pub(crate) use signals::{Bells, Signals};
 pub(crate) use socket::listen;
 pub(crate) use tls::{Tls, TlsFiles};
+pub(crate) use wakers::{StoreWakers, WakerRegistry};
 
 /// How often the age of the inbox is measured.
 const MEASURE: Duration = Duration::from_secs(10);
@@ -109,11 +109,11 @@ impl Webhooks {
         tls: Option<Tls>,
         limits: Limits,
         stores: Receiving,
-        (signals, health): (Arc<Signals>, Arc<Health>),
+        (wakers, health): (Arc<WakerRegistry>, Arc<Health>),
         (store, clock): (Store, Arc<dyn Clock>),
     ) -> Self {
         let (stop, done) = (CancellationToken::new(), CancellationToken::new());
-        let (queue, writing) = commit::queue(limits.queue, limits.queue_bytes, store.clone(), signals);
+        let (queue, writing) = commit::queue(limits.queue, limits.queue_bytes, store.clone(), wakers);
         let secrets = secrets::Secrets::new(store.clone(), Arc::clone(&clock), stores);
         let limits = Limits { connections: socket::affordable(limits.connections), ..limits };
         let connections = connections::Connections::new(limits, Arc::clone(&clock));

@@ -33,14 +33,14 @@ struct Known {
     configured: Option<SecretString>,
     records: Mutex<Arc<Records>>,
     /// When the kept ones were read last; held while they are read, so that one look serves all who wait.
-    last: tokio::sync::Mutex<Option<Look>>,
+    last: tokio::sync::Mutex<Option<LastRead>>,
     /// Deliveries in a row that none of the secrets has signed.
     unverified: AtomicU64,
 }
 
 /// When secrets were read, and whether that worked.
 #[derive(Clone, Copy)]
-struct Look {
+struct LastRead {
     at: Duration,
     worked: bool,
 }
@@ -110,7 +110,8 @@ impl Secrets {
             return Ok(true);
         }
         // A task of its own: a connection may end at any moment, and what runs on the database must not.
-        let looking = Arc::clone(&known).look(self.store.clone(), Arc::clone(&self.clock), store.clone());
+        let looking =
+            Arc::clone(&known).last_read(self.store.clone(), Arc::clone(&self.clock), store.clone());
         tokio::spawn(looking).await.unwrap_or(Err(Unknown))?;
         Ok(known.verify(body, header, self.clock.now()))
     }
@@ -118,31 +119,31 @@ impl Secrets {
 
 impl Known {
     /// Reads a store's secrets from the database, unless they were a moment ago.
-    async fn look(
+    async fn last_read(
         self: Arc<Self>,
         store: Store,
         clock: Arc<dyn Clock>,
         key: StoreKey,
     ) -> Result<(), Unknown> {
         let mut last = self.last.lock().await;
-        let verdict = |look: Look| if look.worked { Ok(()) } else { Err(Unknown) };
-        if let Some(look) = *last
-            && clock.monotonic() < look.at + READ_AGAIN_AFTER
+        let verdict = |last_read: LastRead| if last_read.worked { Ok(()) } else { Err(Unknown) };
+        if let Some(last_read) = *last
+            && clock.monotonic() < last_read.at + READ_AGAIN_AFTER
         {
-            return verdict(look);
+            return verdict(last_read);
         }
         let read = store.secrets(&key, clock.now()).await;
-        let look = Look { at: clock.monotonic(), worked: read.is_ok() };
+        let last_read = LastRead { at: clock.monotonic(), worked: read.is_ok() };
         match read {
             Ok(records) => {
                 let kept = |record: KeptSecret| Kept { secret: record.secret.as_str().into(), record };
                 let kept = records.into_iter().map(kept).collect();
-                *self.records() = Arc::new(Records { kept, read_at: Some(look.at) });
+                *self.records() = Arc::new(Records { kept, read_at: Some(last_read.at) });
             }
             Err(error) => tracing::warn!(store = %key, %error, "the webhook secrets cannot be read"),
         }
-        *last = Some(look);
-        verdict(look)
+        *last = Some(last_read);
+        verdict(last_read)
     }
 
     fn is_fresh(&self, now: Duration) -> bool {

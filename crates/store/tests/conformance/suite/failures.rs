@@ -11,7 +11,7 @@ fn failure(key: &str, code: &str) -> Failure {
         code: code.to_owned(),
         error: format!("a página de {key} não veio"),
         hint: "tente de novo".to_owned(),
-        said: None,
+        message: None,
     }
 }
 

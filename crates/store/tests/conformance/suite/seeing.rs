@@ -22,7 +22,7 @@ fn failure(key: &str, code: &str) -> Failure {
         code: code.into(),
         error: "the cause".into(),
         hint: "the step".into(),
-        said: None,
+        message: None,
     }
 }
 

@@ -8,7 +8,7 @@ use espelho_model::{
     shipment::{LabelFormat, Shipment, ShipmentLabel},
     sync::Resource,
 };
-use espelho_store::{FetchedFile, Lease, Op, Part, ReadyLabel, WantedLabels};
+use espelho_store::{FetchedFile, LabelsToFetch, Lease, Op, ReadyLabel, Subresource};
 
 use crate::{
     examples::order,
@@ -32,7 +32,7 @@ async fn write(world: &World, lease: &Lease, number: &str, shipments: Vec<Shipme
 }
 
 async fn to_fetch(world: &World) -> Vec<ReadyLabel> {
-    world.store.labels_to_fetch(&minha_loja(), &WantedLabels::default(), "", 100).await.unwrap()
+    world.store.labels_to_fetch(&minha_loja(), &LabelsToFetch::default(), "", 100).await.unwrap()
 }
 
 fn fetched(file: &str) -> FetchedFile {
@@ -68,12 +68,12 @@ pub(crate) async fn a_label_is_to_be_fetched_when_it_is_ready_and_has_no_file(wo
     assert_eq!(shown, [("L1", "N-1"), ("L3", "N-1")]);
     assert_eq!(found[0].shipment.as_ref().map(ShipmentId::as_str), Some("S1"));
     assert_eq!(found[0].format, Some(LabelFormat::A4));
-    let page = world.store.labels_to_fetch(&minha_loja(), &WantedLabels::default(), "L1", 1).await.unwrap();
+    let page = world.store.labels_to_fetch(&minha_loja(), &LabelsToFetch::default(), "L1", 1).await.unwrap();
     assert_eq!(page, found[1..]);
     assert!(
         world
             .store
-            .labels_to_fetch(&store_key("outra"), &WantedLabels::default(), "", 9)
+            .labels_to_fetch(&store_key("outra"), &LabelsToFetch::default(), "", 9)
             .await
             .unwrap()
             .is_empty()
@@ -228,7 +228,7 @@ pub(crate) async fn only_labels_in_wanted_formats_and_of_late_are_to_be_fetched(
     write(world, &lease, "N-1", vec![shipment_with("S1", labels)]).await;
     let wanted = async |formats: &[&str], since| {
         let formats = formats.iter().map(|format| LabelFormat::new(format)).collect();
-        let wanted = WantedLabels { formats, since };
+        let wanted = LabelsToFetch { formats, since };
         let found = world.store.labels_to_fetch(&minha_loja(), &wanted, "", 9).await.unwrap();
         found.into_iter().map(|label| label.id.into_string()).collect::<Vec<_>>()
     };
@@ -255,7 +255,7 @@ pub(crate) async fn orders_whose_labels_are_being_made_or_not_yet_are_found_by_w
         let mut tx = world.store.begin(&lease).await.unwrap();
         let order = OrderNumber::new(number);
         tx.write_shipments(&order, shipments).await.unwrap();
-        tx.note_parts(vec![(order, Part::Shipments, ContentHash::from_i64(1))]).await.unwrap();
+        tx.note_subresources(vec![(order, Subresource::Shipments, ContentHash::from_i64(1))]).await.unwrap();
         tx.commit().await.unwrap();
     }
     let made = world.store.labels_in_the_making(&minha_loja(), 9).await.unwrap();

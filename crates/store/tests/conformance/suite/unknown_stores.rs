@@ -26,7 +26,7 @@ async fn answers(world: &World, known: &[StoreKey]) -> Vec<String> {
     let say = |name: &str| RowWords {
         error: format!("sem {name}"),
         hint: "troque".into(),
-        said: r#"{"id":"store-unknown-store"}"#.into(),
+        message: r#"{"id":"store-unknown-store"}"#.into(),
     };
     world.store.answer_unknown_stores(&known, &say).await.unwrap()
 }

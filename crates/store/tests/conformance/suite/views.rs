@@ -139,7 +139,7 @@ pub(crate) async fn an_error_is_shown_with_its_row_and_its_next_step(world: &Wor
         code: "http_500".to_owned(),
         error: "não veio".to_owned(),
         hint: "tente de novo".to_owned(),
-        said: None,
+        message: None,
     };
     let mut tx = world.store.begin(&lease).await.unwrap();
     for resource in Resource::ALL {

@@ -1,7 +1,7 @@
 //! What the ERP writes and what is answered to it: an answer is for the wish that was read, and a decision for what a person has seen.
 
 use espelho_model::push::PushState;
-use espelho_store::{Lease, Outcome, Wanted, WantedStock};
+use espelho_store::{IntentKind, Lease, Outcome, StockIntent};
 
 use crate::world::{World, minha_loja};
 
@@ -15,11 +15,11 @@ async fn writes(world: &World, quantity: i64) {
     assert_eq!(world.tables.execute(&sql).await, 1);
 }
 
-async fn wish(world: &World) -> WantedStock {
+async fn wish(world: &World) -> StockIntent {
     world.store.open_stock(&minha_loja()).await.unwrap().remove(0)
 }
 
-async fn answers(world: &World, lease: &Lease, wish: &WantedStock, state: PushState) -> bool {
+async fn answers(world: &World, lease: &Lease, wish: &StockIntent, state: PushState) -> bool {
     let mut tx = world.store.begin_answer(lease).await.unwrap();
     let is_answered = tx.answer_stock(wish, &Outcome::plain(state), "physical").await.unwrap();
     tx.commit().await.unwrap();
@@ -36,7 +36,7 @@ pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
     writes(world, 5).await;
     let second = wish(world).await;
     assert!(second.revision > first.revision, "{} and {}", first.revision, second.revision);
-    assert!(!world.store.is_still_wanted(&minha_loja(), &first).await.unwrap());
+    assert!(!world.store.is_current(&minha_loja(), &first).await.unwrap());
     assert!(!answers(world, &lease, &first, PushState::Done).await);
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     assert!(answers(world, &lease, &second, PushState::Sending).await);
@@ -55,7 +55,9 @@ pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     let fourth = wish(world).await;
     assert!(answers(world, &lease, &fourth, PushState::Failed).await);
-    assert!(world.store.decide(&minha_loja(), Wanted::Stock, "A/1", PushState::New, false).await.unwrap());
+    assert!(
+        world.store.decide(&minha_loja(), IntentKind::Stock, "A/1", PushState::New, false).await.unwrap()
+    );
     assert!(
         wish(world).await.revision > fourth.revision,
         "what was sent before is not what is asked for now"
@@ -74,8 +76,8 @@ pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
     let key = minha_loja();
     gives(world, 1, r#"{"delta": 1}"#).await;
     world.tables.execute("UPDATE commands SET state = 'held', error_code = 'x'").await;
-    assert!(world.store.decide(&key, Wanted::Command, "1", PushState::New, true).await.unwrap());
-    let released = world.store.release_of(&key, Wanted::Command, "1").await.unwrap();
+    assert!(world.store.decide(&key, IntentKind::Command, "1", PushState::New, true).await.unwrap());
+    let released = world.store.release_of(&key, IntentKind::Command, "1").await.unwrap();
     let command = world.store.open_commands(&key).await.unwrap().remove(0);
     assert_eq!(released, Some(command.fingerprint()));
     world.tables.execute(r#"UPDATE commands SET data = '{"delta": 1000}'"#).await;

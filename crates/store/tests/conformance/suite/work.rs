@@ -8,7 +8,7 @@ use espelho_model::{
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{KnownPart, Lease, Op, Paces, Part, TableCount};
+use espelho_store::{KnownSubresource, Lease, Op, Paces, Subresource, TableCount};
 
 use crate::{
     examples::{bare_order, bare_product, order, order_of},
@@ -22,10 +22,10 @@ async fn write(world: &World, lease: &Lease, numbers: &[&str], status: &str) {
     world.write_orders(lease, Op::Update, numbers.iter().map(|n| order(n, status)).collect()).await;
 }
 
-async fn note(world: &World, lease: &Lease, read: &[(&str, Part)]) {
+async fn note(world: &World, lease: &Lease, read: &[(&str, Subresource)]) {
     let mut tx = world.store.begin(lease).await.unwrap();
     let read = read.iter().map(|(n, part)| (OrderNumber::new(*n), *part, fingerprint(n)));
-    tx.note_parts(read.collect()).await.unwrap();
+    tx.note_subresources(read.collect()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -88,7 +88,7 @@ pub(crate) async fn orders_are_due_by_their_age(world: &World) {
         let order = Order { status: Some(status.to_owned()), ..bare_order(number) };
         world.write_orders(&lease, Op::Update, vec![order]).await;
         if number != "unread" {
-            note(world, &lease, &[(number, Part::Shipments)]).await;
+            note(world, &lease, &[(number, Subresource::Shipments)]).await;
         }
     };
     for (number, status) in
@@ -101,7 +101,7 @@ pub(crate) async fn orders_are_due_by_their_age(world: &World) {
     write("middle", "cancelled").await;
     world.clock.advance(day * 3 - Duration::from_secs(3_600));
     write("young", "delivered").await;
-    note(world, &lease, &[("open", Part::Shipments)]).await;
+    note(world, &lease, &[("open", Subresource::Shipments)]).await;
     let due = async |limit| {
         let paces = Paces {
             young: (TimeDelta::days(2), TimeDelta::days(1)),
@@ -118,7 +118,7 @@ pub(crate) async fn orders_are_due_by_their_age(world: &World) {
     // Three of five by what changed last, the rest by what was not read for longest.
     assert_eq!(due(5).await, ["young", "old", "open"], "a side that was never read is another sweep's");
     assert_eq!(due(2).await, ["young", "old"]);
-    note(world, &lease, &["young", "open", "old"].map(|number| (number, Part::Shipments))).await;
+    note(world, &lease, &["young", "open", "old"].map(|number| (number, Subresource::Shipments))).await;
     assert!(due(9).await.is_empty());
     world.clock.advance(day * 4);
     assert_eq!(due(9).await, ["middle", "open"], "what was young is of middle age now");
@@ -154,54 +154,72 @@ pub(crate) async fn orders_whose_sides_were_never_read_are_found(world: &World) 
     write(world, &lease, &["1", "2", "3", "4", "5"], "delivered").await;
     gone(world, &lease, Resource::Orders, "4").await;
     let without = async |part, after, limit| {
-        world.store.orders_without_part(&minha_loja(), part, after, limit).await.unwrap()
+        world.store.orders_missing_subresource(&minha_loja(), part, after, limit).await.unwrap()
     };
-    assert_eq!(texts(&without(Part::Events, "", 9).await), ["1", "2", "3", "5"]);
-    note(world, &lease, &[("2", Part::Events), ("3", Part::Invoices), ("2", Part::Events)]).await;
-    assert_eq!(texts(&without(Part::Events, "", 2).await), ["1", "3"]);
-    assert_eq!(texts(&without(Part::Events, "3", 9).await), ["5"]);
-    assert_eq!(texts(&without(Part::Invoices, "", 9).await), ["1", "2", "5"]);
-    for part in Part::ALL {
+    assert_eq!(texts(&without(Subresource::Events, "", 9).await), ["1", "2", "3", "5"]);
+    note(
+        world,
+        &lease,
+        &[("2", Subresource::Events), ("3", Subresource::Invoices), ("2", Subresource::Events)],
+    )
+    .await;
+    assert_eq!(texts(&without(Subresource::Events, "", 2).await), ["1", "3"]);
+    assert_eq!(texts(&without(Subresource::Events, "3", 9).await), ["5"]);
+    assert_eq!(texts(&without(Subresource::Invoices, "", 9).await), ["1", "2", "5"]);
+    for part in Subresource::ALL {
         note(world, &lease, &["1", "2", "3", "5"].map(|number| (number, part))).await;
         assert!(without(part, "", 9).await.is_empty(), "{part:?}");
     }
     let other = world.lease_of(&store_key("outra")).await;
     write(world, &other, &["1"], "paid").await;
-    let theirs = world.store.orders_without_part(&store_key("outra"), Part::Order, "", 9).await.unwrap();
+    let theirs =
+        world.store.orders_missing_subresource(&store_key("outra"), Subresource::Order, "", 9).await.unwrap();
     assert_eq!(texts(&theirs), ["1"]);
 }
 
 pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &World) {
     let lease = world.lease().await;
     write(world, &lease, &["1", "2", "3"], "paid").await;
-    note(world, &lease, &[("1", Part::Shipments), ("2", Part::Shipments)]).await;
-    let old = async || world.store.orders_with_old_part(&minha_loja(), Part::Shipments, "", 9).await.unwrap();
+    note(world, &lease, &[("1", Subresource::Shipments), ("2", Subresource::Shipments)]).await;
+    let old = async || {
+        world.store.orders_with_stale_subresource(&minha_loja(), Subresource::Shipments, "", 9).await.unwrap()
+    };
     assert!(old().await.is_empty(), "read in the same instant is read");
     world.clock.advance(Duration::from_secs(60));
     write(world, &lease, &["1", "3"], "shipped").await;
     assert_eq!(texts(&old().await), ["1"]);
     world.clock.advance(Duration::from_secs(60));
-    note(world, &lease, &[("1", Part::Shipments)]).await;
+    note(world, &lease, &[("1", Subresource::Shipments)]).await;
     assert!(old().await.is_empty());
 }
 
 pub(crate) async fn what_was_read_of_an_order_is_known_with_its_fingerprint(world: &World) {
     let lease = world.lease().await;
-    let of =
-        async |number: &str| world.store.order_parts(&minha_loja(), &OrderNumber::new(number)).await.unwrap();
+    let of = async |number: &str| {
+        world.store.order_subresources(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
+    };
     assert!(of("1").await.is_empty());
-    note(world, &lease, &[("1", Part::Shipments), ("1", Part::Order), ("2", Part::Events)]).await;
+    note(
+        world,
+        &lease,
+        &[("1", Subresource::Shipments), ("1", Subresource::Order), ("2", Subresource::Events)],
+    )
+    .await;
     world.clock.advance(Duration::from_secs(60));
     let mut tx = world.store.begin(&lease).await.unwrap();
     let hashes = [1, i64::MIN].map(ContentHash::from_i64);
-    let twice = hashes.map(|hash| (OrderNumber::new("1"), Part::Order, hash)).to_vec();
-    tx.note_parts(twice).await.unwrap();
-    tx.note_parts(Vec::new()).await.unwrap();
+    let twice = hashes.map(|hash| (OrderNumber::new("1"), Subresource::Order, hash)).to_vec();
+    tx.note_subresources(twice).await.unwrap();
+    tx.note_subresources(Vec::new()).await.unwrap();
     tx.commit().await.unwrap();
     let later = opening_hour() + Duration::from_secs(60);
     let expected = [
-        KnownPart { part: Part::Order, read_at: later, content_hash: hashes[1] },
-        KnownPart { part: Part::Shipments, read_at: opening_hour(), content_hash: fingerprint("1") },
+        KnownSubresource { subresource: Subresource::Order, read_at: later, content_hash: hashes[1] },
+        KnownSubresource {
+            subresource: Subresource::Shipments,
+            read_at: opening_hour(),
+            content_hash: fingerprint("1"),
+        },
     ];
     assert_eq!(of("1").await, expected);
 }

@@ -9,8 +9,8 @@ fn order(n: u8) -> Entity {
     Entity::Order(OrderNumber::new(n.to_string()))
 }
 
-fn hint(id: i64) -> Want {
-    Want { urgency: Urgency::Hinted, ids: vec![id], ..Want::default() }
+fn hint(id: i64) -> RefreshRequest {
+    RefreshRequest { urgency: Urgency::Hinted, ids: vec![id], ..RefreshRequest::default() }
 }
 
 fn seconds(n: f64) -> Duration {
@@ -45,7 +45,7 @@ fn what_is_asked_for_while_it_is_read_is_read_once_more_but_not_at_once() {
     assert_eq!(queue.done(seconds(0.2), &order(1), Ended::Done), [1]);
     assert_eq!(take(&mut queue, 0.9), None, "not twice within a second");
     assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(1.0)));
-    assert_eq!(take(&mut queue, 1.0).unwrap().want.ids, [2]);
+    assert_eq!(take(&mut queue, 1.0).unwrap().request.ids, [2]);
 }
 
 // withstands: F034
@@ -72,7 +72,7 @@ fn a_new_hint_cuts_the_waiting_short_and_begins_it_anew() {
         queue.done(seconds(due), &order(1), Ended::NotYet);
     }
     queue.push(seconds(20.0), order(1), hint(2));
-    assert_eq!(take(&mut queue, 20.0).unwrap().want.ids, [1, 2]);
+    assert_eq!(take(&mut queue, 20.0).unwrap().request.ids, [1, 2]);
     queue.done(seconds(20.0), &order(1), Ended::NotYet);
     assert_eq!(queue.next_due(Urgency::Hinted), Some(seconds(22.0)));
 }
@@ -96,7 +96,7 @@ fn what_fails_is_tried_less_and_less_often_and_never_given_up() {
 #[test]
 fn a_hint_makes_urgent_what_a_sweep_has_found() {
     let mut queue = Queue::default();
-    queue.push(seconds(0.0), order(1), Want::default());
+    queue.push(seconds(0.0), order(1), RefreshRequest::default());
     assert!(take(&mut queue, 0.0).is_none());
     queue.push(seconds(0.0), order(1), hint(1));
     assert!(queue.take(seconds(0.0), Urgency::Swept).is_none());
@@ -106,13 +106,17 @@ fn a_hint_makes_urgent_what_a_sweep_has_found() {
 #[test]
 fn sides_that_a_sweep_wants_are_read_after_what_a_delivery_has_told_and_are_not_forgotten() {
     let mut queue = Queue::default();
-    let sides = BTreeSet::from([espelho_store::Part::Events]);
-    queue.push(seconds(0.0), order(1), Want { parts: sides.clone(), ..Want::default() });
+    let fetched_subresources = BTreeSet::from([espelho_store::Subresource::Events]);
+    queue.push(
+        seconds(0.0),
+        order(1),
+        RefreshRequest { subresources: fetched_subresources.clone(), ..RefreshRequest::default() },
+    );
     queue.push(seconds(0.0), order(1), hint(1));
-    assert!(take(&mut queue, 0.0).unwrap().want.parts.is_empty());
+    assert!(take(&mut queue, 0.0).unwrap().request.subresources.is_empty());
     assert_eq!(queue.done(seconds(0.1), &order(1), Ended::Done), [1]);
     assert_eq!(queue.next_due(Urgency::Swept), Some(seconds(1.0)));
-    assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().want.parts, sides);
+    assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().request.subresources, fetched_subresources);
     queue.done(seconds(1.1), &order(1), Ended::Done);
     assert!(queue.is_quiet(seconds(9.0)) && queue.next_due(Urgency::Swept).is_none());
 }
@@ -120,25 +124,33 @@ fn sides_that_a_sweep_wants_are_read_after_what_a_delivery_has_told_and_are_not_
 #[test]
 fn a_reading_of_a_sweep_that_gives_way_to_a_delivery_is_done_with_it_and_after_it() {
     let mut queue = Queue::default();
-    let sides = BTreeSet::from([espelho_store::Part::Events]);
-    queue.push(seconds(0.0), order(1), Want { parts: sides.clone(), ..Want::default() });
+    let fetched_subresources = BTreeSet::from([espelho_store::Subresource::Events]);
+    queue.push(
+        seconds(0.0),
+        order(1),
+        RefreshRequest { subresources: fetched_subresources.clone(), ..RefreshRequest::default() },
+    );
     queue.take(seconds(0.0), Urgency::Swept).unwrap();
     assert!(!queue.is_hinted(&order(1)));
     queue.push(seconds(5.0), order(1), hint(1));
     assert!(queue.is_hinted(&order(1)));
     assert!(queue.done(seconds(5.0), &order(1), Ended::Again).is_empty());
-    assert_eq!(take(&mut queue, 5.0).unwrap().want.afterwards, sides);
+    assert_eq!(take(&mut queue, 5.0).unwrap().request.afterwards, fetched_subresources);
     assert_eq!(queue.done(seconds(5.1), &order(1), Ended::Done), [1]);
-    assert_eq!(queue.take(seconds(6.0), Urgency::Swept).unwrap().want.parts, sides);
+    assert_eq!(queue.take(seconds(6.0), Urgency::Swept).unwrap().request.subresources, fetched_subresources);
 }
 
 #[test]
 fn a_change_that_a_sweep_has_found_is_read_before_all_whose_turn_has_come() {
     let mut queue = Queue::default();
     for n in 0..200 {
-        queue.push(seconds(0.0), order(n), Want::default());
+        queue.push(seconds(0.0), order(n), RefreshRequest::default());
     }
-    queue.push(seconds(1.0), order(255), Want { urgency: Urgency::Found, ..Want::default() });
+    queue.push(
+        seconds(1.0),
+        order(255),
+        RefreshRequest { urgency: Urgency::Found, ..RefreshRequest::default() },
+    );
     assert_eq!(queue.waiting(Urgency::Swept), 201);
     assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().entity, order(255));
     assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().entity, order(0));
@@ -207,13 +219,13 @@ proptest! {
     ) {
         let reads = |hints: &[(u8, usize)]| {
             let mut queue = Queue::default();
-            for (n, part) in hints {
-                let parts = BTreeSet::from([espelho_store::Part::ALL[*part]]);
-                queue.push(seconds(0.0), order(*n), Want { parts, ..hint(0) });
+            for (n, subresource) in hints {
+                let subresources = BTreeSet::from([espelho_store::Subresource::ALL[*subresource]]);
+                queue.push(seconds(0.0), order(*n), RefreshRequest { subresources, ..hint(0) });
             }
             let mut reads = BTreeMap::new();
             while let Some(work) = take(&mut queue, 0.0) {
-                reads.insert(work.entity, work.want.parts);
+                reads.insert(work.entity, work.request.subresources);
             }
             reads
         };

@@ -1,6 +1,6 @@
 use super::*;
 
-const SECONDS: [u64; Look::COUNT] = [60, 120, 30, 60, 30, 60, 300, 900, 3_600, 3_600, 86_400, 86_400];
+const SECONDS: [u64; Sweep::COUNT] = [60, 120, 30, 60, 30, 60, 300, 900, 3_600, 3_600, 86_400, 86_400];
 
 fn intervals() -> Intervals {
     let [
@@ -8,7 +8,7 @@ fn intervals() -> Intervals {
         open_orders,
         sold_products,
         products,
-        parts,
+        subresources,
         aged_orders,
         counts,
         campaigns,
@@ -22,7 +22,7 @@ fn intervals() -> Intervals {
         open_orders,
         sold_products,
         products,
-        parts,
+        subresources,
         aged_orders,
         counts,
         campaigns,
@@ -42,30 +42,30 @@ fn moment(monotonic: u64, wall: i64) -> Moment {
     Moment { monotonic: Duration::from_secs(monotonic), wall }
 }
 
-fn after(succeeded: &[(Look, i64)], now: Moment) -> Schedule {
-    let succeeded = succeeded.iter().map(|(look, wall)| (*look, moment(0, *wall).wall)).collect();
+fn after(succeeded: &[(Sweep, i64)], now: Moment) -> Schedule {
+    let succeeded = succeeded.iter().map(|(sweep, wall)| (*sweep, moment(0, *wall).wall)).collect();
     Schedule::new(&intervals(), &StoreKey::new("loja-1").unwrap(), now, &succeeded)
 }
 
-fn due(schedule: &Schedule, look: Look) -> f64 {
-    schedule.due[look as usize].as_secs_f64()
+fn due(schedule: &Schedule, sweep: Sweep) -> f64 {
+    schedule.due[sweep as usize].as_secs_f64()
 }
 
 #[test]
 fn everything_runs_at_once_and_then_as_often_as_it_was_told() {
     let mut schedule = after(&[], at(0));
-    let mut runs: HashMap<Look, u64> = HashMap::new();
+    let mut runs: HashMap<Sweep, u64> = HashMap::new();
     loop {
-        let (look, due) = schedule.next();
+        let (sweep, due) = schedule.next();
         if due > Duration::from_secs(172_800) {
             break;
         }
-        *runs.entry(look).or_default() += 1;
-        schedule.ran(look, moment(due.as_secs(), due.as_secs() as i64), Duration::ZERO);
+        *runs.entry(sweep).or_default() += 1;
+        schedule.ran(sweep, moment(due.as_secs(), due.as_secs() as i64), Duration::ZERO);
     }
-    for (look, seconds) in Look::ALL.into_iter().zip(SECONDS) {
+    for (sweep, seconds) in Sweep::ALL.into_iter().zip(SECONDS) {
         let most = 172_800 / seconds + 1;
-        assert!((most * 8 / 10..=most).contains(&runs[&look]), "{look:?}: {} of {most}", runs[&look]);
+        assert!((most * 8 / 10..=most).contains(&runs[&sweep]), "{sweep:?}: {} of {most}", runs[&sweep]);
     }
 }
 
@@ -75,7 +75,7 @@ fn stores_do_not_ask_in_step() {
     let next = |store: &str| {
         let mut schedule =
             Schedule::new(&intervals(), &StoreKey::new(store).unwrap(), at(0), &HashMap::new());
-        Look::ALL.into_iter().for_each(|look| schedule.ran(look, at(0), Duration::ZERO));
+        Sweep::ALL.into_iter().for_each(|sweep| schedule.ran(sweep, at(0), Duration::ZERO));
         schedule.next().1
     };
     let due: std::collections::HashSet<_> = (0..50).map(|n| next(&format!("loja-{n}"))).collect();
@@ -89,7 +89,7 @@ fn webhooks_that_were_made_together_are_not_tested_together() {
     for n in 0..300 {
         let store = StoreKey::new(&format!("loja-{n}")).unwrap();
         let schedule = Schedule::new(&intervals(), &store, at(0), &HashMap::new());
-        quarters[((due(&schedule, Look::WebhookTest) - 300.0) / 300.0) as usize] += 1;
+        quarters[((due(&schedule, Sweep::WebhookTest) - 300.0) / 300.0) as usize] += 1;
     }
     assert!(quarters.iter().all(|count| (60..140).contains(count)), "{quarters:?}");
 }
@@ -97,40 +97,40 @@ fn webhooks_that_were_made_together_are_not_tested_together() {
 #[test]
 fn a_sweep_that_is_wanted_is_due_and_nothing_is_put_off_by_it() {
     let mut schedule = after(&[], at(0));
-    Look::ALL.into_iter().for_each(|look| schedule.ran(look, at(0), Duration::ZERO));
+    Sweep::ALL.into_iter().for_each(|sweep| schedule.ran(sweep, at(0), Duration::ZERO));
     let now = Duration::from_secs(5);
-    schedule.wake(Look::Media, now);
-    assert_eq!(schedule.next(), (Look::Media, now));
-    schedule.wake(Look::Media, Duration::from_secs(9));
-    assert_eq!(schedule.next(), (Look::Media, now));
+    schedule.wake(Sweep::Media, now);
+    assert_eq!(schedule.next(), (Sweep::Media, now));
+    schedule.wake(Sweep::Media, Duration::from_secs(9));
+    assert_eq!(schedule.next(), (Sweep::Media, now));
 }
 
 #[test]
 fn after_a_restart_a_sweep_is_due_when_it_would_have_been_and_what_was_missed_at_once() {
-    let schedule = after(&[(Look::Media, -600), (Look::Profile, -9_000), (Look::NewOrders, -30)], at(7));
-    assert!((7.0 + 2_990.0..7.0 + 3_360.0).contains(&due(&schedule, Look::Media)), "{schedule:?}");
-    assert_eq!(due(&schedule, Look::Profile), 7.0, "its time has come while nobody was here");
-    assert!((30.0..43.0).contains(&due(&schedule, Look::NewOrders)));
-    assert_eq!(due(&schedule, Look::Campaigns), 7.0, "it never ran well");
-    let test = due(&schedule, Look::WebhookTest);
+    let schedule = after(&[(Sweep::Media, -600), (Sweep::Profile, -9_000), (Sweep::NewOrders, -30)], at(7));
+    assert!((7.0 + 2_990.0..7.0 + 3_360.0).contains(&due(&schedule, Sweep::Media)), "{schedule:?}");
+    assert_eq!(due(&schedule, Sweep::Profile), 7.0, "its time has come while nobody was here");
+    assert!((30.0..43.0).contains(&due(&schedule, Sweep::NewOrders)));
+    assert_eq!(due(&schedule, Sweep::Campaigns), 7.0, "it never ran well");
+    let test = due(&schedule, Sweep::WebhookTest);
     assert!((307.0..1_207.0).contains(&test), "a new webhook is given a while: {test}");
 }
 
 // withstands: F087
 #[test]
 fn a_clock_that_was_put_back_does_not_put_a_sweep_off() {
-    let schedule = after(&[(Look::Media, 86_400 * 365)], at(0));
-    assert!(due(&schedule, Look::Media) <= 3_960.0, "{schedule:?}");
+    let schedule = after(&[(Sweep::Media, 86_400 * 365)], at(0));
+    assert!(due(&schedule, Sweep::Media) <= 3_960.0, "{schedule:?}");
 }
 
 #[test]
 fn a_sweep_that_failed_is_tried_again_soon() {
     let mut schedule = after(&[], at(0));
-    for look in Look::ALL {
-        schedule.failed(look, at(100));
+    for sweep in Sweep::ALL {
+        schedule.failed(sweep, at(100));
     }
-    assert_eq!(due(&schedule, Look::Enums), 400.0);
-    assert!(due(&schedule, Look::Parts) < 134.0, "what is frequent keeps its own pace");
+    assert_eq!(due(&schedule, Sweep::Enums), 400.0);
+    assert!(due(&schedule, Sweep::Parts) < 134.0, "what is frequent keeps its own pace");
 }
 
 #[test]
@@ -139,10 +139,10 @@ fn a_sweep_that_takes_many_requests_is_stretched_to_its_share_of_the_budget() {
     assert_eq!(stretched(1_000, 300), Duration::from_secs(600));
     let mut schedule = after(&[], at(0));
     // 100,000 open orders are 1,000 pages.
-    schedule.ran(Look::OpenOrders, at(200), stretched(1_000, 300));
-    assert_eq!(due(&schedule, Look::OpenOrders), 600.0);
-    schedule.ran(Look::OpenOrders, at(200), stretched(50, 300));
-    assert!((320.0..333.0).contains(&due(&schedule, Look::OpenOrders)), "it fits");
+    schedule.ran(Sweep::OpenOrders, at(200), stretched(1_000, 300));
+    assert_eq!(due(&schedule, Sweep::OpenOrders), 600.0);
+    schedule.ran(Sweep::OpenOrders, at(200), stretched(50, 300));
+    assert!((320.0..333.0).contains(&due(&schedule, Sweep::OpenOrders)), "it fits");
 }
 
 /// Each full hour, as a cron expression would say.

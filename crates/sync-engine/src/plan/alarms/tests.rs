@@ -143,11 +143,11 @@ fn the_database_the_disk_and_the_clock_are_named() {
         let trouble = DatabaseTrouble { kind, since: ago(seconds), detail: "locked".into(), holder: None };
         codes(&Observations { database: Some(trouble), free_bytes: Some(free), ..seen(vec![store("a")]) }).1
     };
-    let room = 1 << 30;
-    assert_eq!(database(DatabaseKind::Full, 0, room), ["disk_full"]);
-    assert_eq!(database(DatabaseKind::Busy, 20, room), ["database_busy"]);
-    assert_eq!(database(DatabaseKind::Busy, 19, room), [""; 0], "a transaction may take its time");
-    assert_eq!(database(DatabaseKind::Unreachable, 20, room), ["database_unreachable"]);
+    let memory_budget = 1 << 30;
+    assert_eq!(database(DatabaseKind::Full, 0, memory_budget), ["disk_full"]);
+    assert_eq!(database(DatabaseKind::Busy, 20, memory_budget), ["database_busy"]);
+    assert_eq!(database(DatabaseKind::Busy, 19, memory_budget), [""; 0], "a transaction may take its time");
+    assert_eq!(database(DatabaseKind::Unreachable, 20, memory_budget), ["database_unreachable"]);
     assert_eq!(database(DatabaseKind::Busy, 20, 5 << 20), ["disk_full"], "the disk explains it");
     for (ahead, severity) in [
         (60, None),

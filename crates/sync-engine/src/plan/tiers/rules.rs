@@ -149,35 +149,35 @@ impl fmt::Display for Forbidden {
 impl error::Error for Forbidden {}
 
 /// What the tiers are to be in the end, by quantity, if the rules permit it.
-pub(super) fn target(mode: Mode, current: &[Tier], wanted: &[Tier]) -> Result<Vec<Tier>, Forbidden> {
+pub(super) fn target(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Vec<Tier>, Forbidden> {
     let current = there(mode, current);
-    let mut wanted = wanted.to_vec();
-    wanted.sort_by_key(|tier| tier.min_quantity);
-    check_quantities(mode, &wanted)?;
-    wanted.iter().try_for_each(|tier| check_pricing(mode, tier))?;
+    let mut desired = desired.to_vec();
+    desired.sort_by_key(|tier| tier.min_quantity);
+    check_quantities(mode, &desired)?;
+    desired.iter().try_for_each(|tier| check_pricing(mode, tier))?;
     let effective = |tier: &Tier| {
         let tier = tier.relevant(mode);
         at(&current, tier.min_quantity).map_or(tier, |there| tier.or_package(there))
     };
-    let target: Vec<_> = wanted.iter().map(effective).collect();
+    let target: Vec<_> = desired.iter().map(effective).collect();
     check_packages(&target)?;
     check_increase(&target)?;
     Ok(target)
 }
 
 /// Rule 1.
-fn check_quantities(mode: Mode, wanted: &[Tier]) -> Result<(), Forbidden> {
-    let first = wanted.first().ok_or(Forbidden::Nothing)?;
+fn check_quantities(mode: Mode, desired: &[Tier]) -> Result<(), Forbidden> {
+    let first = desired.first().ok_or(Forbidden::Nothing)?;
     if first.min_quantity == 0 {
         return Err(Forbidden::QuantityZero);
     }
-    if let Some(pair) = wanted.windows(2).find(|pair| pair[0].min_quantity == pair[1].min_quantity) {
+    if let Some(pair) = desired.windows(2).find(|pair| pair[0].min_quantity == pair[1].min_quantity) {
         return Err(Forbidden::Repeated { min_quantity: pair[0].min_quantity });
     }
     if first.min_quantity != BASE {
         return Err(Forbidden::NoBase);
     }
-    match (mode, wanted.get(1), wanted.get(MOST_TIERS)) {
+    match (mode, desired.get(1), desired.get(MOST_TIERS)) {
         (Mode::Default, Some(second), _) => {
             Err(Forbidden::NotWholesale { min_quantity: second.min_quantity })
         }

@@ -299,20 +299,20 @@ impl Board {
 type Draft = [Option<Tier>; STAGES];
 
 /// The stages of one tier. One that is already as wanted is nothing else.
-fn draft(mode: Mode, there: Option<&Tier>, wanted: Option<&Tier>, interims: &[Tier]) -> (Draft, Stage) {
+fn draft(mode: Mode, there: Option<&Tier>, desired: Option<&Tier>, interims: &[Tier]) -> (Draft, Stage) {
     let mut draft = [None; STAGES];
-    draft[WANTED] = wanted.copied();
-    let Some(tier) = there.or(wanted) else { return (draft, ABSENT) };
+    draft[WANTED] = desired.copied();
+    let Some(tier) = there.or(desired) else { return (draft, ABSENT) };
     draft[INTERIM] = at(interims, tier.min_quantity).copied();
-    if there == wanted {
+    if there == desired {
         return (draft, WANTED);
     }
     draft[AS_IS] = there.copied();
-    if let (Mode::Auto, Some(there), Some(wanted)) = (mode, there, wanted)
-        && there.package != wanted.package
-        && there.discount_percent != wanted.discount_percent
+    if let (Mode::Auto, Some(there), Some(desired)) = (mode, there, desired)
+        && there.package != desired.package
+        && there.discount_percent != desired.discount_percent
     {
-        draft[MEASURED] = Some(Tier { package: wanted.package, ..*there });
+        draft[MEASURED] = Some(Tier { package: desired.package, ..*there });
     }
     (draft, if there.is_some() { AS_IS } else { ABSENT })
 }

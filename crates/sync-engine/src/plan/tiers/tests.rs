@@ -116,10 +116,10 @@ fn apply(mode: Mode, rows: &Rows, step: &Step) -> Result<Rows, u8> {
 }
 
 /// The wanted state, if it can be told at all.
-fn wanted_rows(mode: Mode, current: &[Tier], wanted: &[Tier]) -> Result<Rows, u8> {
+fn desired_rows(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Rows, u8> {
     let there = rows(mode, current);
-    let mut rows = rows(mode, wanted);
-    if rows.len() != wanted.len() {
+    let mut rows = rows(mode, desired);
+    if rows.len() != desired.len() {
         return Err(1);
     }
     for (quantity, row) in &mut rows {
@@ -222,13 +222,13 @@ fn off(min_quantity: u32, discount: &str, size: u32) -> Tier {
 }
 
 /// The plan in short, after it was seen to be permitted and to arrive.
-fn planned(mode: Mode, current: &[Tier], wanted: &[Tier]) -> String {
-    let steps = plan(mode, current, wanted).unwrap();
+fn planned(mode: Mode, current: &[Tier], desired: &[Tier]) -> String {
+    let steps = plan(mode, current, desired).unwrap();
     let mut state = rows(mode, current);
     for step in &steps {
         state = apply(mode, &state, step).unwrap_or_else(|rule| panic!("{step:?} breaks {rule}: {steps:?}"));
     }
-    assert_eq!(state, wanted_rows(mode, current, wanted).unwrap(), "{steps:?}");
+    assert_eq!(state, desired_rows(mode, current, desired).unwrap(), "{steps:?}");
     short(&steps)
 }
 
@@ -247,8 +247,8 @@ fn short(steps: &[Step]) -> String {
     steps.iter().map(step).collect::<Vec<_>>().join(", ")
 }
 
-fn refused(mode: Mode, current: &[Tier], wanted: &[Tier]) -> (u8, String) {
-    let forbidden = plan(mode, current, wanted).unwrap_err();
+fn refused(mode: Mode, current: &[Tier], desired: &[Tier]) -> (u8, String) {
+    let forbidden = plan(mode, current, desired).unwrap_err();
     (forbidden.rule(), forbidden.to_string())
 }
 
@@ -257,15 +257,15 @@ mod rule_1 {
 
     #[test]
     fn a_new_product_gets_its_base_first_and_measured_tiers_before_those_that_inherit() {
-        let wanted = [at_price(10, "8", 0), at_price(5, "9", 1), base("10")];
-        assert_eq!(planned(Mode::Manual, &[], &wanted), "post 1 10, post 5 9 size 1, post 10 8");
+        let desired = [at_price(10, "8", 0), at_price(5, "9", 1), base("10")];
+        assert_eq!(planned(Mode::Manual, &[], &desired), "post 1 10, post 5 9 size 1, post 10 8");
         assert_eq!(planned(Mode::Default, &[], &[base("10")]), "post 1 10");
     }
 
     #[test]
     fn a_single_price_takes_no_second_tier() {
-        let wanted = [base("10"), at_price(5, "9", 1)];
-        let (rule, text) = refused(Mode::Default, &[base("10")], &wanted);
+        let desired = [base("10"), at_price(5, "9", 1)];
+        let (rule, text) = refused(Mode::Default, &[base("10")], &desired);
         assert_eq!(rule, 1);
         assert_eq!(
             text,
@@ -292,8 +292,8 @@ mod rule_1 {
     fn a_tier_is_swapped_while_there_are_five_by_deleting_before_posting() {
         let four = [base("10"), at_price(2, "9", 1), at_price(3, "8", 0), at_price(4, "7", 0)];
         let current = [&four[..], &[at_price(5, "6", 0)]].concat();
-        let wanted = [&four[..], &[at_price(6, "5", 0)]].concat();
-        assert_eq!(planned(Mode::Manual, &current, &wanted), "delete 5, post 6 5");
+        let desired = [&four[..], &[at_price(6, "5", 0)]].concat();
+        assert_eq!(planned(Mode::Manual, &current, &desired), "delete 5, post 6 5");
     }
 
     #[test]
@@ -363,9 +363,9 @@ mod rule_4 {
         let mut same = high.clone();
         same[4].package = None;
         // It posts the measures that it had.
-        for wanted in [&high, &same] {
-            assert_eq!(planned(Mode::Manual, &low, wanted).matches("delete").count(), 2);
-            assert_eq!(plan(Mode::Manual, &low, wanted).unwrap().len(), 4);
+        for desired in [&high, &same] {
+            assert_eq!(planned(Mode::Manual, &low, desired).matches("delete").count(), 2);
+            assert_eq!(plan(Mode::Manual, &low, desired).unwrap().len(), 4);
         }
         same[4].price = Some(decimal("5"));
         assert_eq!(
@@ -417,8 +417,8 @@ mod rule_6 {
     #[test]
     fn discounts_are_from_nothing_to_below_everything_and_increase() {
         for bad in ["-0.01", "100", "250"] {
-            let wanted = [base("1"), off(5, bad, 1)];
-            assert_eq!(plan(Mode::Auto, &[], &wanted), Err(Forbidden::BadDiscount { min_quantity: 5 }));
+            let desired = [base("1"), off(5, bad, 1)];
+            assert_eq!(plan(Mode::Auto, &[], &desired), Err(Forbidden::BadDiscount { min_quantity: 5 }));
         }
         assert_eq!(planned(Mode::Auto, &[base("1")], &[base("1"), off(5, "0.00", 1)]), "post 5 0.00% size 1");
         for second in ["10", "10.0", "9"] {
@@ -442,36 +442,36 @@ mod rule_6 {
     #[test]
     fn discounts_that_cross_each_other_wait_for_what_leaves() {
         let current = [base("10"), off(2, "5", 1), off(5, "10", 0), off(9, "20", 0)];
-        let wanted = [base("10"), off(2, "5", 1), off(6, "8", 0), off(9, "20", 0)];
-        assert_eq!(planned(Mode::Auto, &current, &wanted), "delete 5, post 6 8%");
-        assert_eq!(planned(Mode::Auto, &wanted, &current), "delete 6, post 5 10%");
+        let desired = [base("10"), off(2, "5", 1), off(6, "8", 0), off(9, "20", 0)];
+        assert_eq!(planned(Mode::Auto, &current, &desired), "delete 5, post 6 8%");
+        assert_eq!(planned(Mode::Auto, &desired, &current), "delete 6, post 5 10%");
     }
 
     #[test]
     fn an_heir_whose_discount_is_too_small_yet_takes_the_measures_first() {
         let current = [base("10"), off(2, "10", 1), off(5, "20", 0), off(9, "30", 0)];
-        let wanted = [base("10"), off(5, "8", 2), off(9, "30", 0)];
-        assert_eq!(planned(Mode::Auto, &current, &wanted), "put 5 20% size 2, delete 2, put 5 8%");
+        let desired = [base("10"), off(5, "8", 2), off(9, "30", 0)];
+        assert_eq!(planned(Mode::Auto, &current, &desired), "put 5 20% size 2, delete 2, put 5 8%");
     }
 
     #[test]
     fn a_new_heir_that_does_not_fit_beside_the_one_that_leaves_gets_an_interim_discount() {
         let current = [base("10"), off(2, "10", 1), off(9, "30", 0)];
-        let wanted = [base("10"), off(5, "8", 2), off(9, "30", 0)];
-        assert_eq!(planned(Mode::Auto, &current, &wanted), "post 5 11% size 2, delete 2, put 5 8%");
+        let desired = [base("10"), off(5, "8", 2), off(9, "30", 0)];
+        assert_eq!(planned(Mode::Auto, &current, &desired), "post 5 11% size 2, delete 2, put 5 8%");
         // The other way, one that leaves makes way.
-        assert_eq!(planned(Mode::Auto, &wanted, &current), "put 5 11%, post 2 10% size 1, delete 5");
+        assert_eq!(planned(Mode::Auto, &desired, &current), "put 5 11%, post 2 10% size 1, delete 5");
     }
 
     #[test]
     fn where_there_is_no_room_above_the_lower_tier_makes_way_or_all_are_posted_anew() {
         let crowded = [base("10"), off(2, "10", 1), off(9, "10.01", 0)];
-        let wanted = [base("10"), off(5, "8", 2), off(9, "10.01", 0)];
-        assert_eq!(planned(Mode::Auto, &crowded, &wanted), "put 2 7%, post 5 8% size 2, delete 2");
+        let desired = [base("10"), off(5, "8", 2), off(9, "10.01", 0)];
+        assert_eq!(planned(Mode::Auto, &crowded, &desired), "put 2 7%, post 5 8% size 2, delete 2");
         let crowded = [base("10"), off(2, "0", 1), off(9, "0.01", 0)];
-        let wanted = [base("10"), off(5, "0", 2), off(9, "0.01", 0)];
+        let desired = [base("10"), off(5, "0", 2), off(9, "0.01", 0)];
         assert_eq!(
-            planned(Mode::Auto, &crowded, &wanted),
+            planned(Mode::Auto, &crowded, &desired),
             "delete 9, delete 2, post 5 0% size 2, post 9 0.01%"
         );
     }
@@ -479,9 +479,9 @@ mod rule_6 {
     #[test]
     fn a_base_price_is_changed_alone_and_derived_prices_are_not_compared() {
         let there = Tier { price: Some(decimal("9")), ..off(5, "10", 1) };
-        let wanted = Tier { price: Some(decimal("4")), ..off(5, "10", 0) };
-        assert!(holds(Mode::Auto, &[base("10"), there], &[base("10"), wanted]));
-        assert_eq!(planned(Mode::Auto, &[base("10"), there], &[base("20"), wanted]), "put 1 20");
+        let desired = Tier { price: Some(decimal("4")), ..off(5, "10", 0) };
+        assert!(holds(Mode::Auto, &[base("10"), there], &[base("10"), desired]));
+        assert_eq!(planned(Mode::Auto, &[base("10"), there], &[base("20"), desired]), "put 1 20");
     }
 }
 
@@ -511,8 +511,8 @@ mod illegal_starts {
     #[test]
     fn of_seven_tiers_those_not_wanted_go_first() {
         let seven: Vec<_> = (1..=7).map(|quantity| at_price(quantity, "1", 1)).collect();
-        let wanted = [base("1"), at_price(2, "1", 1), at_price(9, "1", 0)];
-        let steps = plan(Mode::Manual, &seven, &wanted).unwrap();
+        let desired = [base("1"), at_price(2, "1", 1), at_price(9, "1", 0)];
+        let steps = plan(Mode::Manual, &seven, &desired).unwrap();
         assert_eq!(steps.len(), 6);
         assert!(steps[..2].iter().all(|step| matches!(step, Step::Delete(3..=7))), "{steps:?}");
     }
@@ -527,18 +527,18 @@ mod illegal_starts {
     #[test]
     fn discounts_that_are_missing_or_do_not_increase_are_mended_one_by_one() {
         let bare = |quantity, size| Tier { discount_percent: None, ..off(quantity, "1", size) };
-        let wanted = [base("10"), off(5, "10", 1), off(9, "20", 0)];
-        let steps = plan(Mode::Auto, &[base("10"), bare(5, 1), bare(9, 0)], &wanted).unwrap();
+        let desired = [base("10"), off(5, "10", 1), off(9, "20", 0)];
+        let steps = plan(Mode::Auto, &[base("10"), bare(5, 1), bare(9, 0)], &desired).unwrap();
         assert_eq!(short(&steps), "put 5 10%, put 9 20%");
         let fallen = [base("10"), off(5, "50", 1), off(9, "5", 0)];
-        assert_eq!(short(&plan(Mode::Auto, &fallen, &wanted).unwrap()), "delete 9, put 5 10%, post 9 20%");
+        assert_eq!(short(&plan(Mode::Auto, &fallen, &desired).unwrap()), "delete 9, put 5 10%, post 9 20%");
     }
 
     #[test]
     fn a_first_tier_without_measures_is_mended() {
         let current = [base("10"), at_price(5, "9", 0), at_price(9, "8", 0)];
-        let wanted = [base("10"), at_price(5, "9", 1), at_price(9, "8", 0)];
-        assert_eq!(short(&plan(Mode::Manual, &current, &wanted).unwrap()), "put 5 9 size 1");
+        let desired = [base("10"), at_price(5, "9", 1), at_price(9, "8", 0)];
+        assert_eq!(short(&plan(Mode::Manual, &current, &desired).unwrap()), "put 5 9 size 1");
     }
 
     #[test]
@@ -555,22 +555,22 @@ mod illegal_starts {
 #[test]
 fn decimals_are_equal_whatever_their_scale() {
     let current = [base("10"), off(5, "10", 1)];
-    let wanted = [base("10.00"), off(5, "10.0", 0)];
-    assert!(holds(Mode::Auto, &current, &wanted));
-    assert_eq!(planned(Mode::Auto, &current, &wanted), "");
+    let desired = [base("10.00"), off(5, "10.0", 0)];
+    assert!(holds(Mode::Auto, &current, &desired));
+    assert_eq!(planned(Mode::Auto, &current, &desired), "");
     let mut package = package(1);
     package.height = decimal("1.000");
-    let wanted = [base("10"), Tier { package: Some(package), ..off(5, "10", 0) }];
-    assert_eq!(planned(Mode::Auto, &current, &wanted), "");
+    let desired = [base("10"), Tier { package: Some(package), ..off(5, "10", 0) }];
+    assert_eq!(planned(Mode::Auto, &current, &desired), "");
 }
 
 #[test]
 fn tiers_that_are_missing_or_extra_or_different_do_not_hold() {
     let two = [base("10"), at_price(5, "9", 1)];
     assert!(holds(Mode::Manual, &two, &[two[1], two[0]]));
-    for wanted in [&two[..1], &[two[0], at_price(6, "9", 1)], &[two[0], at_price(5, "8", 1)]] {
-        assert!(!holds(Mode::Manual, &two, wanted), "{wanted:?}");
-        assert!(!holds(Mode::Manual, wanted, &two), "{wanted:?}");
+    for desired in [&two[..1], &[two[0], at_price(6, "9", 1)], &[two[0], at_price(5, "8", 1)]] {
+        assert!(!holds(Mode::Manual, &two, desired), "{desired:?}");
+        assert!(!holds(Mode::Manual, desired, &two), "{desired:?}");
     }
     assert!(!holds(Mode::Manual, &[two[0], two[1], two[1]], &two));
 }
@@ -615,19 +615,19 @@ fn permitted(mode: Mode, mut tiers: Vec<Tier>) -> Vec<Tier> {
 fn tasks(most: usize) -> impl Strategy<Value = (Mode, Vec<Tier>, Vec<Tier>)> {
     let flags = || any::<[bool; 8]>();
     (modes(), tiers(most), tiers(most), 0..10_u8, flags(), flags()).prop_map(
-        |(mode, current, mut wanted, wild, is_same, is_silent)| {
+        |(mode, current, mut desired, wild, is_same, is_silent)| {
             let current = permitted(mode, current);
-            for (tier, is_same) in wanted.iter_mut().zip(is_same) {
+            for (tier, is_same) in desired.iter_mut().zip(is_same) {
                 *tier = at(&current, tier.min_quantity).copied().filter(|_| is_same).unwrap_or(*tier);
             }
             if wild > 0 {
-                wanted = permitted(mode, wanted);
+                desired = permitted(mode, desired);
             }
-            for (tier, is_silent) in wanted.iter_mut().zip(is_silent) {
+            for (tier, is_silent) in desired.iter_mut().zip(is_silent) {
                 let is_known = at(&current, tier.min_quantity).is_some();
                 tier.package = tier.package.filter(|_| !is_silent || wild > 0 && !is_known);
             }
-            (mode, current, wanted)
+            (mode, current, desired)
         },
     )
 }
@@ -642,17 +642,17 @@ proptest! {
 
     #[test]
     fn every_step_is_permitted_and_the_last_one_arrives_and_what_is_forbidden_is_unreachable(
-        (mode, current, wanted) in tasks(5),
+        (mode, current, desired) in tasks(5),
     ) {
         let mut state = rows(mode, &current);
         prop_assert_eq!(judge(mode, &state), Ok(()));
-        let goal = wanted_rows(mode, &current, &wanted);
+        let goal = desired_rows(mode, &current, &desired);
         let is_legal = goal.as_ref().is_ok_and(|goal| judge(mode, goal).is_ok());
-        let Ok(steps) = plan(mode, &current, &wanted) else {
+        let Ok(steps) = plan(mode, &current, &desired) else {
             prop_assert!(!is_legal);
             return Ok(());
         };
-        prop_assert_eq!(steps.is_empty(), holds(mode, &current, &wanted));
+        prop_assert_eq!(steps.is_empty(), holds(mode, &current, &desired));
         for step in &steps {
             let next = apply(mode, &state, step);
             prop_assert!(next.is_ok(), "{:?} in {:?}: {:?}", step, steps, next);
@@ -663,14 +663,14 @@ proptest! {
 
     #[test]
     fn whatever_the_portal_left_behind_plans_arrive_and_steps_from_what_is_legal_stay_legal(
-        mode in modes(), mut current in tiers(8), wanted in tiers(5), has_base in any::<bool>(), bare in 0..9_usize,
+        mode in modes(), mut current in tiers(8), desired in tiers(5), has_base in any::<bool>(), bare in 0..9_usize,
     ) {
         current.drain(..usize::from(!has_base));
         if let Some(tier) = current.get_mut(bare) {
             (tier.discount_percent, tier.price) = (None, None);
         }
-        let wanted = permitted(mode, wanted);
-        let Ok(steps) = plan(mode, &current, &wanted) else {
+        let desired = permitted(mode, desired);
+        let Ok(steps) = plan(mode, &current, &desired) else {
             prop_assert!(mode == Mode::Default && !has_base);
             return Ok(());
         };
@@ -687,16 +687,16 @@ proptest! {
             }
             state = next;
         }
-        prop_assert_eq!(Ok(state), wanted_rows(mode, &current, &wanted));
+        prop_assert_eq!(Ok(state), desired_rows(mode, &current, &desired));
     }
 }
 
 /// Whether the planner's way is as short as any.
-fn is_shortest(mode: Mode, current: &[Tier], wanted: &[Tier]) -> bool {
-    let (Ok(steps), Ok(goal)) = (plan(mode, current, wanted), wanted_rows(mode, current, wanted)) else {
+fn is_shortest(mode: Mode, current: &[Tier], desired: &[Tier]) -> bool {
+    let (Ok(steps), Ok(goal)) = (plan(mode, current, desired), desired_rows(mode, current, desired)) else {
         return true;
     };
-    let mut rival = Rival::new(mode, &[current, wanted].concat(), &goal);
+    let mut rival = Rival::new(mode, &[current, desired].concat(), &goal);
     steps.is_empty() || !rival.arrives(&rows(mode, current), steps.len() - 1)
 }
 
@@ -704,7 +704,7 @@ proptest! {
     #![proptest_config(cases(3_000))]
 
     #[test]
-    fn no_free_choice_of_values_leads_to_a_shorter_plan((mode, current, wanted) in tasks(4)) {
-        prop_assert!(is_shortest(mode, &current, &wanted), "{:?}", plan(mode, &current, &wanted));
+    fn no_free_choice_of_values_leads_to_a_shorter_plan((mode, current, desired) in tasks(4)) {
+        prop_assert!(is_shortest(mode, &current, &desired), "{:?}", plan(mode, &current, &desired));
     }
 }

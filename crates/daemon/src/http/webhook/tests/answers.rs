@@ -11,7 +11,7 @@ async fn a_delivery_is_in_the_inbox_when_it_is_acknowledged_and_its_store_is_wok
     assert_eq!(inbox.len(), 1);
     assert_eq!((inbox[0].event.as_deref(), inbox[0].body.as_slice()), (Some("order.paid"), body.as_slice()));
     assert_eq!(inbox[0].digest.len(), 64);
-    receiving.bells.inbox.notified().await;
+    receiving.store_wakers.inbox.notified().await;
 }
 
 // withstands: F048
@@ -183,7 +183,7 @@ async fn bodies_that_find_no_memory_are_asked_to_come_again() {
     let receiving = Receiving::with(Limits { queue_bytes: 1_000, ..wide() }).await;
     assert_eq!(receiving.status(signed(&[b'x'; 1_001])).await, 503);
     assert_eq!(receiving.status(signed(&[b'x'; 1_000])).await, 200);
-    receiving.bells.gap.notified().await;
+    receiving.store_wakers.gap.notified().await;
     assert_eq!(receiving.status(signed(&[b'y'; 1_000])).await, 200, "the memory was not given back");
 }
 

@@ -69,7 +69,7 @@ struct Receiving {
     world: World,
     address: SocketAddr,
     webhooks: Webhooks,
-    bells: Bells,
+    store_wakers: StoreWakers,
     health: Arc<Health>,
 }
 
@@ -79,15 +79,15 @@ impl Receiving {
         let listener = listen(([127, 0, 0, 1], 0).into()).unwrap();
         let address = listener.local_addr().unwrap();
         let outra = StoreKey::new("outra").unwrap();
-        let bells = Bells::default();
-        let signals = Arc::<Signals>::default();
-        signals.put(&loja(), &bells);
+        let store_wakers = StoreWakers::default();
+        let wakers = Arc::<WakerRegistry>::default();
+        wakers.put(&loja(), &store_wakers);
         let on = (world.store.clone(), Arc::clone(&world.clock));
         let stores = vec![(loja(), Some(SECRET.into())), (outra, None)];
         let health = Arc::<Health>::default();
-        let tell = (signals, Arc::clone(&health));
+        let tell = (wakers, Arc::clone(&health));
         let webhooks = Webhooks::start(listener, None, limits, stores, tell, on);
-        Self { world, address, webhooks, bells, health }
+        Self { world, address, webhooks, store_wakers, health }
     }
 
     async fn connect(&self) -> Talk {

@@ -1,0 +1,69 @@
+//! Waiting for what becomes of a wish: thin, the words are elsewhere.
+
+use std::time::Duration;
+
+use espelho_model::{StoreKey, push::PushState};
+use espelho_store::{Answer, Error, IntentKind};
+
+use super::{
+    super::reading::Reading,
+    answer::{Became, is_answered},
+};
+use crate::local;
+
+/// How long a person waits for an answer.
+const LONGEST: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Rows of a file that are waited for one by one.
+const MOST_ROWS: usize = 500;
+
+/// The rows that were written.
+pub(super) struct Written {
+    pub(super) store: StoreKey,
+    pub(super) intent: IntentKind,
+    pub(super) keys: Vec<String>,
+}
+
+/// Waits until the rows are answered, or for as long as a person would.
+pub(super) async fn wait(reading: &Reading, written: &Written) -> Result<Became, Error> {
+    if !is_served(reading, &written.store).await? {
+        return Ok(Became::ServiceStopped);
+    }
+    let end = reading.clock.monotonic() + LONGEST;
+    loop {
+        let answers = look(reading, written).await?;
+        if answers.iter().all(is_answered) || reading.clock.monotonic() >= end {
+            return Ok(became(answers));
+        }
+        reading.clock.sleep(LOOK_EVERY).await;
+    }
+}
+
+async fn look(reading: &Reading, written: &Written) -> Result<Vec<Answer>, Error> {
+    let mut answers = Vec::new();
+    for key in written.keys.iter().take(MOST_ROWS) {
+        answers.extend(reading.store.answer_of(&written.store, written.intent, key).await?);
+    }
+    Ok(answers)
+}
+
+fn became(mut answers: Vec<Answer>) -> Became {
+    if answers.len() == 1 {
+        return answers.pop().map_or(Became::Written, Became::Row);
+    }
+    let count =
+        |is: fn(PushState) -> bool| answers.iter().filter(|answer| answer.state.is_some_and(is)).count();
+    let done = count(|state| matches!(state, PushState::Done | PushState::Superseded));
+    let open = count(|state| matches!(state, PushState::New | PushState::Sending | PushState::Waiting));
+    Became::Rows { done, open, refused: answers.len() - done - open }
+}
+
+/// Whether somebody carries out what a store's ERP wants: a process holds the store, or a service answers on this machine.
+async fn is_served(reading: &Reading, store: &StoreKey) -> Result<bool, Error> {
+    let held = reading.store.held_stores().await?;
+    if held.is_none_or(|held| held.contains(store.as_str())) {
+        return Ok(true);
+    }
+    let listen = reading.configuration.installation.http.listen;
+    Ok(local::request(listen, "GET", "/livez", None, &reading.clock).await.is_ok())
+}

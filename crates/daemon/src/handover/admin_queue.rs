@@ -1,0 +1,289 @@
+//! Where runs that others ask for wait until the store's own task takes them up, and from where they hear how it goes.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use espelho_model::{StoreKey, sync::Target};
+use espelho_sync_engine::{
+    Audit, AuditOptions, Examination, Options, Position, Progress, Question, StoreReport,
+    live::{AdminRequest, AdminRequests, Inquiry},
+};
+use futures_util::future::BoxFuture;
+use tokio::sync::{Notify, mpsc};
+
+use super::Event;
+
+/// Runs that wait for one store at most: more than one behind the one under way brings nothing.
+const WAITING: usize = 4;
+
+/// What can be asked for.
+pub(crate) enum Task {
+    Resync(Options),
+    Audit(AuditOptions),
+}
+
+/// Something that somebody waits for.
+pub(crate) struct Job {
+    task: Task,
+    told: mpsc::UnboundedSender<Event>,
+}
+
+/// The desk of one process.
+pub(crate) struct AdminQueue {
+    /// Who hears of progress in any case.
+    inner: Arc<dyn Progress>,
+    stores: Mutex<HashMap<StoreKey, Waiting>>,
+    closed: AtomicBool,
+}
+
+#[derive(Default)]
+struct Waiting {
+    jobs: Vec<Job>,
+    arrived: Arc<Notify>,
+    /// Questions, which are answered beside the jobs.
+    questions: Vec<(Question, mpsc::UnboundedSender<Event>)>,
+    asked: Arc<Notify>,
+    /// Who hears of the run under way, if it is one that was asked for.
+    listening: Option<mpsc::UnboundedSender<Event>>,
+}
+
+impl AdminQueue {
+    pub(crate) fn new(inner: Arc<dyn Progress>) -> Self {
+        Self { inner, stores: Mutex::default(), closed: AtomicBool::new(false) }
+    }
+
+    /// Takes nothing up any more, and sends away whoever waits. A run under way is told to its end.
+    pub(crate) fn close(&self) {
+        let mut stores = self.stores();
+        self.closed.store(true, Ordering::Relaxed);
+        for waiting in stores.values_mut() {
+            waiting.jobs.clear();
+            waiting.questions.clear();
+        }
+    }
+
+    /// Asks a question; the answer is the only event. `None` when too many wait already.
+    pub(crate) fn inquire(
+        &self,
+        store: &StoreKey,
+        question: Question,
+    ) -> Option<mpsc::UnboundedReceiver<Event>> {
+        let (told, hears) = mpsc::unbounded_channel();
+        let mut stores = self.stores();
+        let waiting = stores.entry(store.clone()).or_default();
+        waiting.questions.retain(|(_, told)| !told.is_closed());
+        if waiting.questions.len() >= WAITING || self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
+        waiting.questions.push((question, told));
+        waiting.asked.notify_one();
+        Some(hears)
+    }
+
+    /// The next question; for the task that holds the store.
+    async fn next_inquiry(&self, store: &StoreKey) -> Inquiry {
+        loop {
+            let asked = {
+                let mut stores = self.stores();
+                let waiting = stores.entry(store.clone()).or_default();
+                waiting.questions.retain(|(_, told)| !told.is_closed());
+                if !waiting.questions.is_empty() {
+                    let (question, told) = waiting.questions.remove(0);
+                    let answer = move |found: &Examination| {
+                        drop(told.send(Event::Examination { examination: Box::new(found.clone()) }));
+                    };
+                    return Inquiry { question, answer: Box::new(answer) };
+                }
+                Arc::clone(&waiting.asked)
+            };
+            asked.notified().await;
+        }
+    }
+
+    /// Asks for a run; what comes of it is told there, the report last. `None` when too many wait already.
+    pub(crate) fn ask(&self, store: &StoreKey, task: Task) -> Option<mpsc::UnboundedReceiver<Event>> {
+        let (told, hears) = mpsc::unbounded_channel();
+        let mut stores = self.stores();
+        let waiting = stores.entry(store.clone()).or_default();
+        // Who went away no longer counts.
+        waiting.jobs.retain(|job| !job.told.is_closed());
+        if waiting.jobs.len() >= WAITING || self.closed.load(Ordering::Relaxed) {
+            return None;
+        }
+        waiting.jobs.push(Job { task, told });
+        waiting.arrived.notify_one();
+        Some(hears)
+    }
+
+    /// The next run that somebody asks for; for the task that holds the store.
+    pub(crate) async fn next(&self, store: &StoreKey) -> Job {
+        loop {
+            let arrived = {
+                let mut stores = self.stores();
+                let waiting = stores.entry(store.clone()).or_default();
+                waiting.jobs.retain(|job| !job.told.is_closed());
+                if !waiting.jobs.is_empty() {
+                    return waiting.jobs.remove(0);
+                }
+                Arc::clone(&waiting.arrived)
+            };
+            arrived.notified().await;
+        }
+    }
+
+    /// What is asked for of one store, for the task that holds it.
+    pub(crate) fn of_store(self: &Arc<Self>, store: &StoreKey) -> StoreAdminQueue {
+        StoreAdminQueue { admin_queue: Arc::clone(self), store: store.clone() }
+    }
+
+    fn listen(&self, store: &StoreKey, told: Option<mpsc::UnboundedSender<Event>>) {
+        self.stores().entry(store.clone()).or_default().listening = told;
+    }
+
+    fn tell(&self, store: &StoreKey, event: impl FnOnce() -> Event) {
+        if let Some(told) = self.stores().get(store).and_then(|waiting| waiting.listening.as_ref()) {
+            let _ = told.send(event());
+        }
+    }
+
+    fn stores(&self) -> MutexGuard<'_, HashMap<StoreKey, Waiting>> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The desk of one store.
+pub(crate) struct StoreAdminQueue {
+    admin_queue: Arc<AdminQueue>,
+    store: StoreKey,
+}
+
+impl AdminRequests for StoreAdminQueue {
+    fn next(&self) -> BoxFuture<'_, AdminRequest> {
+        Box::pin(async {
+            let Job { task, told } = self.admin_queue.next(&self.store).await;
+            let options = match task {
+                Task::Resync(options) => options,
+                Task::Audit(options) => {
+                    let done = move |audit: &Audit| drop(told.send(Event::of_audit(audit)));
+                    return AdminRequest::Audit(options, Box::new(done));
+                }
+            };
+            self.admin_queue.listen(&self.store, Some(told.clone()));
+            let (admin_queue, store) = (Arc::clone(&self.admin_queue), self.store.clone());
+            let done = move |report: &StoreReport| {
+                admin_queue.listen(&store, None);
+                // Whoever asked may be gone; what was mirrored stays.
+                let _ = told.send(Event::of_report(report));
+            };
+            AdminRequest::Reconcile(options, Box::new(done))
+        })
+    }
+
+    fn next_inquiry(&self) -> BoxFuture<'_, Inquiry> {
+        Box::pin(self.admin_queue.next_inquiry(&self.store))
+    }
+}
+
+impl Progress for AdminQueue {
+    fn begin(&self, store: &StoreKey, resource: Target, resumed: u64) {
+        self.inner.begin(store, resource, resumed);
+        self.tell(store, || Event::Begin { resource: resource.to_string(), resumed });
+    }
+
+    fn advance(&self, store: &StoreKey, resource: Target, position: Position) {
+        self.inner.advance(store, resource, position);
+        let Position { done, total, requests_left } = position;
+        self.tell(store, || Event::Advance { resource: resource.to_string(), done, total, requests_left });
+    }
+
+    fn end(&self, store: &StoreKey, resource: Target) {
+        self.inner.end(store, resource);
+        self.tell(store, || Event::End { resource: resource.to_string() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::sync::Resource;
+    use espelho_sync_engine::Silent;
+
+    use super::*;
+
+    fn resync() -> Task {
+        Task::Resync(Options::default())
+    }
+
+    fn key() -> StoreKey {
+        StoreKey::new("loja-1").unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_asked_for_reaches_the_task_that_waits_for_it_and_that_one_only() {
+        let admin_queue = Arc::new(AdminQueue::new(Arc::new(Silent)));
+        let task = tokio::spawn({
+            let admin_queue = Arc::clone(&admin_queue);
+            async move { admin_queue.next(&key()).await }
+        });
+        let _other = admin_queue.ask(&StoreKey::new("loja-2").unwrap(), resync()).unwrap();
+        let _hears =
+            admin_queue.ask(&key(), Task::Resync(Options { deep: true, ..Options::default() })).unwrap();
+        assert!(matches!(task.await.unwrap().task, Task::Resync(options) if options.deep));
+    }
+
+    #[tokio::test]
+    async fn who_went_away_leaves_its_place() {
+        let admin_queue = AdminQueue::new(Arc::new(Silent));
+        for _ in 0..20 {
+            drop(admin_queue.ask(&key(), resync()).unwrap());
+        }
+        let held: Vec<_> = (0..WAITING).map(|_| admin_queue.ask(&key(), resync()).unwrap()).collect();
+        assert!(admin_queue.ask(&key(), resync()).is_none());
+        drop(held);
+        assert!(admin_queue.ask(&key(), resync()).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_closed_desk_sends_away_whoever_waits() {
+        let admin_queue = AdminQueue::new(Arc::new(Silent));
+        let mut hears = admin_queue.ask(&key(), resync()).unwrap();
+        admin_queue.close();
+        assert!(hears.recv().await.is_none());
+        assert!(admin_queue.ask(&key(), resync()).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_question_is_answered_though_a_run_waits_before_it() {
+        let admin_queue = Arc::new(AdminQueue::new(Arc::new(Silent)));
+        let _run = admin_queue.ask(&key(), resync()).unwrap();
+        let mut hears = admin_queue.inquire(&key(), Question::Token).unwrap();
+        let Inquiry { question, answer } = admin_queue.next_inquiry(&key()).await;
+        assert_eq!(question, Question::Token);
+        answer(&Examination::Password);
+        assert!(matches!(hears.recv().await, Some(Event::Examination { .. })));
+        assert!(hears.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn only_who_asked_hears_of_progress() {
+        let admin_queue = AdminQueue::new(Arc::new(Silent));
+        let mut hears = admin_queue.ask(&key(), resync()).unwrap();
+        admin_queue.begin(&key(), Resource::Orders.into(), 0);
+        let job = admin_queue.next(&key()).await;
+        admin_queue.listen(&key(), Some(job.told.clone()));
+        admin_queue.advance(
+            &key(),
+            Resource::Orders.into(),
+            Position { done: 5, total: Some(10), requests_left: None },
+        );
+        admin_queue.listen(&key(), None);
+        admin_queue.end(&key(), Resource::Orders.into());
+        drop(job);
+        assert!(matches!(hears.recv().await, Some(Event::Advance { done: 5, total: Some(10), .. })));
+        assert!(hears.try_recv().is_err());
+    }
+}

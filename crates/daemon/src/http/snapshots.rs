@@ -1,0 +1,168 @@
+//! Pictures of how everything is, taken one at a time and kept for a moment. The verdict on them is always the latest.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use espelho_model::{Clock, StoreKey, text::Locale};
+use espelho_store::{Error, Store};
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::{
+    alarms::{Board, ShownVerdict},
+    status::{self, Counted, Live, ShownStore, ShownStores, StatusSnapshot},
+};
+
+/// How long a picture is good at least.
+const MAX_AGE: Duration = Duration::from_secs(1);
+/// How many times as long as it took: looking takes a twentieth of the time at most, however large the mirror is.
+const SHARE: u32 = 20;
+/// How long a new picture is waited for; a database that hangs leaves the last one standing.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Takes pictures.
+pub(crate) struct SnapshotCache {
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) shown: Arc<ShownStores>,
+    pub(crate) live: Live,
+    pub(crate) board: Arc<Board>,
+    /// The installation's: what is shown to whoever asks for no language.
+    pub(crate) locale: Locale,
+    kept: Arc<AsyncMutex<Kept>>,
+    /// The last picture of each, however old.
+    last: Mutex<HashMap<Option<StoreKey>, Arc<StatusSnapshot>>>,
+    done: AsyncMutex<Option<(Duration, Done)>>,
+}
+
+/// How many rows the ERP's tables have that are done: store, table, rows.
+pub(super) type Done = Arc<[(String, String, u64)]>;
+
+/// What was taken last, and until when it is good.
+#[derive(Default)]
+struct Kept {
+    /// Of which stores the pictures are.
+    of: Arc<[ShownStore]>,
+    pictures: HashMap<Option<StoreKey>, (Duration, Arc<StatusSnapshot>)>,
+    /// How much all stores hold: to count goes through all rows, to look at the rest does not.
+    counted: Option<(Duration, Counted)>,
+}
+
+impl SnapshotCache {
+    pub(crate) fn new(
+        (store, clock): (Store, Arc<dyn Clock>),
+        shown: Arc<ShownStores>,
+        live: Live,
+        board: Arc<Board>,
+        locale: Locale,
+    ) -> Self {
+        let (kept, last, done) = (Arc::default(), Mutex::default(), AsyncMutex::default());
+        Self { store, clock, shown, live, board, locale, kept, last, done }
+    }
+
+    /// How everything is, in the words of a language; `of` one store alone. A database that does not answer is an alarm on
+    /// the picture, and never in its way.
+    pub(crate) async fn snapshot(self: &Arc<Self>, of: Option<&StoreKey>, locale: Locale) -> StatusSnapshot {
+        let taken = match self.fresh(of).await {
+            Some(taken) => taken,
+            None => self
+                .last(of)
+                .unwrap_or_else(|| Arc::new(StatusSnapshot::empty(self.clock.now(), self.live.service()))),
+        };
+        let mut snapshot = StatusSnapshot::clone(&taken);
+        if let Some(posted) = self.board.latest() {
+            snapshot.at = posted.seen.at.max(snapshot.at);
+            snapshot.proof.database_at = posted.seen.written_at;
+            let answered = posted.seen.stores.iter().filter_map(|store| store.answered_at).max();
+            snapshot.proof.marketplace_at = answered.max(snapshot.proof.marketplace_at);
+            snapshot = snapshot.judged(ShownVerdict::of(&posted.verdict, locale));
+        }
+        snapshot
+    }
+
+    /// A picture of this moment; `None` where the database does not answer in time.
+    async fn fresh(self: &Arc<Self>, of: Option<&StoreKey>) -> Option<Arc<StatusSnapshot>> {
+        let (snapshots, key) = (Arc::clone(self), of.cloned());
+        // In a task of its own: a query that is dropped half way would be a connection that is lost.
+        let taking = tokio::spawn(async move { snapshots.take(key.as_ref()).await });
+        let taken = tokio::select! {
+            taken = taking => taken.ok()?,
+            () = self.clock.sleep(ANSWER_TIMEOUT) => return None,
+        };
+        match taken {
+            Ok(snapshot) => {
+                let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                last.insert(of.cloned(), Arc::clone(&snapshot));
+                Some(snapshot)
+            }
+            Err(error) => {
+                tracing::debug!(%error, "the picture is the last one");
+                None
+            }
+        }
+    }
+
+    fn last(&self, of: Option<&StoreKey>) -> Option<Arc<StatusSnapshot>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).get(&of.cloned()).cloned()
+    }
+
+    async fn take(&self, of: Option<&StoreKey>) -> Result<Arc<StatusSnapshot>, Error> {
+        let mut kept = self.kept.lock().await;
+        let begun = self.clock.monotonic();
+        let shown = self.shown.get();
+        if !Arc::ptr_eq(&kept.of, &shown) {
+            *kept = Kept { of: Arc::clone(&shown), ..Kept::default() };
+        }
+        kept.pictures.retain(|_, (until, _)| begun < *until);
+        if let Some((_, snapshot)) = kept.pictures.get(&of.cloned()) {
+            return Ok(Arc::clone(snapshot));
+        }
+        let snapshot = match of {
+            Some(_) => self.collect((&shown, of), &Counted::take(&self.store, of).await?).await?,
+            None => {
+                if kept.counted.as_ref().is_none_or(|(until, _)| begun >= *until) {
+                    let counted = Counted::take(&self.store, None).await?;
+                    kept.counted = Some((self.good_until(begun), counted));
+                }
+                let nothing = Counted::default();
+                let counted = kept.counted.as_ref().map_or(&nothing, |(_, counted)| counted);
+                self.collect((&shown, of), counted).await?
+            }
+        };
+        let snapshot = Arc::new(snapshot);
+        kept.pictures.insert(of.cloned(), (self.good_until(begun), Arc::clone(&snapshot)));
+        Ok(snapshot)
+    }
+
+    /// What is done of what the ERP wants, or was a moment ago: to count goes through all rows.
+    pub(super) async fn done(&self) -> Result<Done, Error> {
+        let mut done = self.done.lock().await;
+        let begun = self.clock.monotonic();
+        if let Some((_, counts)) = done.as_ref().filter(|(until, _)| begun < *until) {
+            return Ok(Arc::clone(counts));
+        }
+        let counts: Done = self.store.done_counts().await?.into();
+        *done = Some((self.good_until(begun), Arc::clone(&counts)));
+        Ok(counts)
+    }
+
+    async fn collect(
+        &self,
+        shown: (&[ShownStore], Option<&StoreKey>),
+        counted: &Counted,
+    ) -> Result<StatusSnapshot, Error> {
+        status::collect(&self.store, &*self.clock, shown, counted, Some(&self.live)).await
+    }
+
+    fn good_until(&self, begun: Duration) -> Duration {
+        let ended = self.clock.monotonic();
+        ended + MAX_AGE.max((ended - begun) * SHARE)
+    }
+
+    /// The store of that name, where it is shown.
+    pub(super) fn store_named(&self, name: &str) -> Option<StoreKey> {
+        self.shown.get().iter().map(|shown| &shown.key).find(|key| key.as_str() == name).cloned()
+    }
+}

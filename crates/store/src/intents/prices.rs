@@ -1,0 +1,184 @@
+//! `erp_prices`: price tiers that the ERP wants.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{ProductId, Sku, StoreKey, push::PushState};
+use rust_decimal::Decimal;
+
+use super::Outcome;
+use crate::{
+    Error, Lease, PageTx, Store,
+    driver::{Row, Value, exact},
+};
+
+pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
+    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
+pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
+    CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
+    CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
+pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, updated_at = $5, \
+    pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
+    AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
+    AND COALESCE(CAST(package_weight AS TEXT), '') || '|' || COALESCE(CAST(package_height AS TEXT), '') || '|' || \
+    COALESCE(CAST(package_width AS TEXT), '') || '|' || COALESCE(CAST(package_length AS TEXT), '') = $12 \
+    AND state = $13";
+
+pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', error_code = NULL, error = NULL, hint = NULL, \
+    said = NULL, updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
+
+/// A product whose prices are wanted otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceIntent {
+    /// Whose prices.
+    pub sku: Sku,
+    /// The product, where the mirror has one with this SKU.
+    pub product: Option<ProductId>,
+    /// Which wish it is: another number where one of its open rows was written anew.
+    pub revision: i64,
+}
+
+/// A tier that is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TierIntent {
+    /// From which quantity on.
+    pub min_quantity: i64,
+    /// The unit price as the ERP wrote it.
+    pub price: Option<String>,
+    /// The discount in per cent, as the ERP wrote it.
+    pub discount_percent: Option<String>,
+    /// The package's weight in kg, then height, width and length in cm.
+    pub package: [Option<Decimal>; 4],
+    /// The same as the ERP wrote it.
+    pub package_written: String,
+    /// Where it is; `None` for a word that nobody knows.
+    pub state: Option<PushState>,
+    /// When it was written, or last answered.
+    pub updated_at: Option<DateTime<Utc>>,
+    /// What its row says already.
+    pub code: Option<String>,
+}
+
+impl TierIntent {
+    /// What it asks for, by which a release knows it again.
+    pub fn value(&self) -> String {
+        let percent = || self.discount_percent.as_ref().map(|percent| format!("-{percent} %"));
+        self.price.clone().or_else(percent).unwrap_or_default()
+    }
+
+    /// The unit price, if one was written that is a number.
+    pub fn price(&self) -> Option<Decimal> {
+        self.price.as_deref().and_then(exact)
+    }
+
+    /// The discount, if one was written that is a number.
+    pub fn discount(&self) -> Option<Decimal> {
+        self.discount_percent.as_deref().and_then(exact)
+    }
+
+    /// Whether something was written that is no number.
+    pub fn is_garbled(&self) -> bool {
+        let garbled = |text: &Option<String>| text.as_deref().is_some_and(|text| exact(text).is_none());
+        garbled(&self.price) || garbled(&self.discount_percent)
+    }
+
+    /// Whether it is still to be dealt with.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, Some(PushState::New | PushState::Waiting | PushState::Sending))
+    }
+}
+
+impl Store {
+    /// All products with prices that are wanted and not dealt with, by SKU.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_prices(&self, store: &StoreKey) -> Result<Vec<PriceIntent>, Error> {
+        let rows = self.database.fetch("read wanted prices", OPEN, vec![store.as_str().into()]).await?;
+        let intent = |row: &Row| {
+            Ok(PriceIntent {
+                sku: Sku::new(row.foreign_text(0)?),
+                product: row.optional_text(1)?.map(ProductId::new),
+                revision: row.int(2)?,
+            })
+        };
+        rows.iter().map(intent).collect()
+    }
+
+    /// A command has removed a tier: its row asks for nothing any more, until the ERP writes it again.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn supersede_tier(&self, lease: &Lease, sku: &str, min_quantity: i64) -> Result<(), Error> {
+        let mut page = self.begin_answer(lease).await?;
+        let values =
+            vec![self.clock.now().into(), lease.store().as_str().into(), sku.into(), min_quantity.into()];
+        page.tx.execute("supersede a tier", SUPERSEDE, values).await?;
+        page.commit().await
+    }
+
+    /// All tiers that the ERP has written for a SKU, dealt with or not.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn tier_intents(&self, store: &StoreKey, sku: &Sku) -> Result<Vec<TierIntent>, Error> {
+        let values = vec![store.as_str().into(), sku.as_str().into()];
+        let rows = self.database.fetch("read wanted tiers", OF_SKU, values).await?;
+        // SQLite keeps what it is given: what is no whole number is no tier (`fail_unreadable` says so on its row).
+        let is_tier = |row: &&Row| row.text(0).is_ok_and(|text| text.parse::<i64>().is_ok());
+        rows.iter().filter(is_tier).map(tier).collect()
+    }
+}
+
+impl PageTx<'_> {
+    /// Answers a tier that is wanted, unless the ERP wants another price by now; whether it was still the same.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn answer_price(
+        &mut self,
+        sku: &Sku,
+        tier: &TierIntent,
+        outcome: &Outcome,
+    ) -> Result<bool, Error> {
+        let Outcome { state, code, error, hint, .. } = outcome.clone();
+        let at = self.at();
+        let values: Vec<Value> = vec![
+            state.as_str().into(),
+            code.into(),
+            error.into(),
+            hint.into(),
+            at.into(),
+            (state == PushState::Done).then_some(at).into(),
+            self.store_key().as_str().to_owned().into(),
+            sku.as_str().into(),
+            tier.min_quantity.into(),
+            tier.price.clone().unwrap_or_default().into(),
+            tier.discount_percent.clone().unwrap_or_default().into(),
+            tier.package_written.as_str().into(),
+            tier.state.map_or("", PushState::as_str).into(),
+            outcome.message_as_json().into(),
+        ];
+        Ok(self.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
+    }
+}
+
+fn tier(row: &Row) -> Result<TierIntent, Error> {
+    Ok(TierIntent {
+        min_quantity: row.text(0)?.parse().unwrap_or_default(),
+        price: row.optional_foreign_text(1)?,
+        discount_percent: row.optional_foreign_text(2)?,
+        package: [
+            row.optional_decimal(3)?,
+            row.optional_decimal(4)?,
+            row.optional_decimal(5)?,
+            row.optional_decimal(6)?,
+        ],
+        package_written: [3, 4, 5, 6]
+            .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
+            .join("|"),
+        state: PushState::parse(&row.text(7)?),
+        // An ERP may write a time of its own that nobody can read.
+        updated_at: row.optional_time(8).ok().flatten(),
+        code: row.optional_text(9)?,
+    })
+}

@@ -1,0 +1,58 @@
+//! Comparing the sides of orders.
+
+use espelho_api_client::limit::Lane;
+use espelho_model::{OrderNumber, sync::Resource};
+use espelho_store::Subresource;
+
+use super::{Difference, ResourceAudit, choose};
+use crate::{Problem, StoreContext, live::subresources::FetchedSubresource};
+
+/// Compares the sides of some orders that were read before, each by its fingerprint; what differs is told under
+/// `ORDER/SIDE`. A side that was never read is late, and no difference.
+pub(super) async fn compare(
+    context: &StoreContext,
+    report: &mut ResourceAudit,
+    sample: usize,
+    seed: u64,
+) -> Result<(), Problem> {
+    let orders = context.store.live_keys(&context.key, Resource::Orders, "").await;
+    let orders = orders.map_err(|e| Problem::from_store(&e))?;
+    for at in choose(orders.len(), sample, seed).collect::<Vec<_>>() {
+        let number = OrderNumber::new(orders[at].as_str());
+        let known = context.store.order_subresources(&context.key, &number).await;
+        for known in known.map_err(|e| Problem::from_store(&e))? {
+            if known.subresource == Subresource::Order || context.stop.is_cancelled() {
+                continue;
+            }
+            report.sampled += 1;
+            if differs_twice(context, &number, known.subresource).await? {
+                report.differing += 1;
+                if report.differences.len() < ResourceAudit::SHOWN {
+                    report
+                        .differences
+                        .push((format!("{number}/{}", known.subresource.as_str()), Difference::Detail));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn differs_twice(
+    context: &StoreContext,
+    number: &OrderNumber,
+    subresource: Subresource,
+) -> Result<bool, Problem> {
+    let client = context.client.in_lane(Lane::Poll);
+    for _ in 0..2 {
+        let side = FetchedSubresource::read(&client, number, subresource)
+            .await
+            .map_err(|e| Problem::from_api(&e))?;
+        let known = context.store.order_subresources(&context.key, number).await;
+        let known = known.map_err(|e| Problem::from_store(&e))?;
+        if known.iter().any(|known| known.subresource == subresource && known.content_hash == side.hash) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,131 @@
+//! The store as the client's memory: token, logins and spent budget survive in the database.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{
+    error::BoxedError,
+    limit::{BoxFuture, QuotaStore, Spent},
+    token::{PastLogin, TokenRecord, TokenStore},
+};
+use espelho_model::StoreKey;
+use espelho_store::{KeptToken, LoginOnRecord, RateBlock, Store, WebhookOwner};
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// One store's token and budget, kept in the mirror's database.
+#[derive(Clone)]
+pub struct ClientStorage {
+    store: Store,
+    key: StoreKey,
+    username: String,
+    base_url: String,
+    /// The address that each login gives to the webhook.
+    webhook: Option<String>,
+    /// Whether a login is wanted for the sake of the webhook, until the first look.
+    wants_webhook: Arc<AtomicBool>,
+}
+
+impl ClientStorage {
+    /// The memory of store `key` in `store`, for this credential at this address. A token that was issued to another
+    /// credential, or by another address, is not remembered: it must not be sent there.
+    pub fn new(store: Store, key: StoreKey, username: String, base_url: String) -> Arc<Self> {
+        Arc::new(Self { store, key, username, base_url, webhook: None, wants_webhook: Arc::default() })
+    }
+
+    /// The same for logins that give the webhook this address, which is remembered. A token is not remembered at first if no
+    /// signing secret is on record, or not this address: only a login makes the webhook or moves it, and a store would wait
+    /// for that until its token ends.
+    #[must_use]
+    pub fn with_webhook(&self, url: String) -> Arc<Self> {
+        let (webhook, wants_webhook) = (Some(url), Arc::new(AtomicBool::new(true)));
+        Arc::new(Self { webhook, wants_webhook, ..self.clone() })
+    }
+
+    fn owner(&self) -> WebhookOwner<'_> {
+        WebhookOwner { store: &self.key, username: &self.username, base_url: &self.base_url }
+    }
+
+    async fn has_webhook(&self) -> Result<bool, espelho_store::Error> {
+        let secrets = self.store.secrets(&self.key, DateTime::UNIX_EPOCH).await?;
+        let address = self.store.webhook_address(self.owner()).await?;
+        Ok(secrets.iter().any(|secret| secret.retired_at.is_none()) && address == self.webhook)
+    }
+}
+
+impl TokenStore for ClientStorage {
+    fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
+        Box::pin(async {
+            if self.wants_webhook.swap(false, Ordering::Relaxed) && !self.has_webhook().await? {
+                return Ok(None);
+            }
+            let kept = self.store.token(&self.key).await?;
+            let ours = kept.filter(|kept| kept.username == self.username && kept.base_url == self.base_url);
+            Ok(ours.map(|kept| TokenRecord {
+                token: kept.token.into(),
+                expires_at: kept.expires_at,
+                obtained_at: kept.obtained_at,
+            }))
+        })
+    }
+
+    fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let kept = KeptToken {
+                token: espelho_api_client::token::expose(&record.token).to_owned(),
+                expires_at: record.expires_at,
+                obtained_at: record.obtained_at,
+                username: self.username.clone(),
+                base_url: self.base_url.clone(),
+            };
+            // The login that has given this token has moved the webhook.
+            if let Some(url) = &self.webhook {
+                self.store.keep_webhook_address(self.owner(), url).await?;
+            }
+            Ok(self.store.keep_token(&self.key, kept).await?)
+        })
+    }
+
+    fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>> {
+        Box::pin(async move {
+            let logins = self.store.logins_since(&self.key, since).await?;
+            Ok(logins.into_iter().map(|login| (login.at, login.reason)).collect())
+        })
+    }
+
+    fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let login = LoginOnRecord { at, reason: what.to_owned() };
+            Ok(self.store.record_login(&self.key, &login).await?)
+        })
+    }
+
+    fn keep_webhook_secret(&self, secret: SecretString) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move { Ok(self.store.keep_secret(&self.key, secret.expose_secret()).await?) })
+    }
+}
+
+impl QuotaStore for ClientStorage {
+    fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
+        Box::pin(async {
+            let blocks = self.store.rate_blocks(&self.key).await?;
+            let spent = |b: RateBlock| Spent {
+                block: b.block,
+                requests: u32::try_from(b.requests).unwrap_or(u32::MAX),
+                free_at: b.free_at,
+            };
+            Ok(blocks.into_iter().map(spent).collect())
+        })
+    }
+
+    fn keep(&self, blocks: Vec<Spent>, now: DateTime<Utc>) -> BoxFuture<'_, Result<(), BoxedError>> {
+        Box::pin(async move {
+            let kept =
+                |s: Spent| RateBlock { block: s.block, requests: i64::from(s.requests), free_at: s.free_at };
+            let blocks: Vec<RateBlock> = blocks.into_iter().map(kept).collect();
+            Ok(self.store.keep_rate_blocks(&self.key, &blocks, now).await?)
+        })
+    }
+}

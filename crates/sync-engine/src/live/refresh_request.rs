@@ -1,0 +1,274 @@
+//! What is wanted of an entity, and what may be heard of it meanwhile.
+
+use std::{cmp::Ordering, collections::BTreeSet};
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    ContentHash, OrderNumber, ProductId,
+    order::{Order, TERMINAL_STATUSES},
+};
+use espelho_store::Subresource;
+
+/// Something of the marketplace that is read by itself.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Entity {
+    /// An order, with whichever of its sides are wanted.
+    Order(OrderNumber),
+    /// A product with its prices and stock.
+    Product(ProductId),
+}
+
+/// How soon it is read, and by which of the two crews, each in a lane of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// A delivery has told of it.
+    Hinted,
+    /// A sweep has found that it changed.
+    Found,
+    /// Its turn has come, or a side of it is wanted.
+    #[default]
+    Swept,
+}
+
+/// The state that an event speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// The order's status.
+    pub status: String,
+    /// When the delivery was built.
+    pub at: Option<DateTime<Utc>>,
+}
+
+impl Expected {
+    /// Whether an order is in that state or a later one. It is not asked in which order statuses follow each other:
+    /// whatever changed after the delivery was built is later. Of the same second it may be what was before the event: times
+    /// have whole seconds, and the routes may be behind.
+    pub fn is_shown_by(&self, order: &Order) -> bool {
+        let is_later = || self.at.is_some_and(|at| order.updated_at.is_some_and(|updated| updated > at));
+        order.status.as_deref() == Some(self.status.as_str()) || is_later()
+    }
+
+    /// Of two expectations the one that implies the other: the later. Deliveries of one second come in any order, and say
+    /// the same time: of those it is the one further along an order's way, where the document has both words.
+    fn later(self, other: Self) -> Self {
+        let is_earlier = match (stage(&self.status), stage(&other.status)) {
+            (Some(own), Some(others)) if self.at == other.at => others < own,
+            _ => other.at < self.at,
+        };
+        if is_earlier { self } else { other }
+    }
+}
+
+/// How far along its way an order is (API document, "Order" workflows); nothing for a word that the document does not have.
+fn stage(status: &str) -> Option<usize> {
+    const STAGES: [&[&str]; 10] = [
+        &["waiting_payment"],
+        &["awaiting_availability", "awaiting_restock"],
+        &["paid"],
+        &["awaiting_campaign_conclusion"],
+        &["production_started", "awaiting_materials", "production_in_progress"],
+        &["production_finished"],
+        &["preparing"],
+        &["ready_to_ship", "ready_for_pickup"],
+        &["shipped", "picked_up", "pickup_expired"],
+        &TERMINAL_STATUSES,
+    ];
+    STAGES.iter().position(|stage| stage.contains(&status))
+}
+
+/// What is wanted of an entity.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RefreshRequest {
+    /// Which sides of an order; nothing for a product, which is read whole.
+    pub subresources: BTreeSet<Subresource>,
+    /// Sides that are wanted less urgently, and read after the others: what a delivery tells of does not wait for them.
+    pub afterwards: BTreeSet<Subresource>,
+    /// What it should show by now.
+    pub expected: Option<Expected>,
+    /// The fingerprint of its listing row, where a sweep has seen it.
+    pub listing_hash: Option<ContentHash>,
+    /// When the first of the events happened that tell of it, as far as it is known.
+    pub reported_at: Option<DateTime<Utc>>,
+    /// Who reads it.
+    pub urgency: Urgency,
+    /// The deliveries that wait for it, by their places in the inbox.
+    pub ids: Vec<i64>,
+}
+
+impl RefreshRequest {
+    /// Wants everything that either of them wants.
+    #[must_use]
+    pub fn and(mut self, mut other: Self) -> Self {
+        match self.urgency.cmp(&other.urgency) {
+            Ordering::Less => other.give_way(),
+            Ordering::Greater => self.give_way(),
+            Ordering::Equal => (),
+        }
+        self.subresources.extend(other.subresources);
+        self.afterwards.extend(other.afterwards);
+        self.afterwards.retain(|subresource| !self.subresources.contains(subresource));
+        self.expected = match (self.expected, other.expected) {
+            (Some(one), Some(other)) => Some(one.later(other)),
+            (one, other) => one.or(other),
+        };
+        self.listing_hash = other.listing_hash.or(self.listing_hash);
+        self.reported_at = [self.reported_at, other.reported_at].into_iter().flatten().min();
+        self.urgency = self.urgency.min(other.urgency);
+        self.ids.extend(other.ids);
+        self
+    }
+
+    /// The order itself is one request; each side is one more.
+    fn give_way(&mut self) {
+        let (order, fetched_subresources) = std::mem::take(&mut self.subresources)
+            .into_iter()
+            .partition(|subresource| *subresource == Subresource::Order);
+        self.subresources = order;
+        let fetched_subresources: BTreeSet<Subresource> = fetched_subresources;
+        self.afterwards.extend(fetched_subresources);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::RawJson;
+
+    use super::*;
+
+    fn at(second: i64) -> Option<DateTime<Utc>> {
+        DateTime::from_timestamp(second, 0)
+    }
+
+    fn order(status: &str, updated: i64) -> Order {
+        let payload = format!(r#"{{"status":"{status}"}}"#);
+        Order {
+            number: OrderNumber::new("1"),
+            status: Some(status.into()),
+            workflow_type: None,
+            order_type: None,
+            channel: None,
+            delivery_method: None,
+            checkout_group_id: None,
+            customer_id: None,
+            customer_name: None,
+            total_products: None,
+            total_shipping: None,
+            total_discounts: None,
+            total_order: None,
+            items_count: None,
+            lines_count: None,
+            payment_method: None,
+            payment_status: None,
+            payment_expires_at: None,
+            is_collective: None,
+            is_awaiting_campaign: None,
+            release_at: None,
+            picked_up_at: None,
+            notes: None,
+            created_at: None,
+            updated_at: at(updated),
+            status_label: None,
+            customer_city: None,
+            customer_state: None,
+            ship_by: None,
+            invoice_by: None,
+            pick_by: None,
+            items: Vec::new(),
+            raw: RawJson::new(&payload),
+        }
+    }
+
+    // withstands: F034
+    #[test]
+    fn an_order_shows_what_an_event_told_when_it_is_there_or_has_changed_since() {
+        let check = |status: &str, updated, expected| {
+            let told = Expected { status: "paid".into(), at: at(100) };
+            assert_eq!(told.is_shown_by(&order(status, updated)), expected, "{status} {updated}");
+        };
+        check("paid", 0, true);
+        check("waiting_payment", 99, false);
+        check("preparing", 100, false);
+        check("cancelled", 101, true);
+        let timeless = Expected { status: "paid".into(), at: None };
+        assert!(!timeless.is_shown_by(&order("preparing", 500)));
+    }
+
+    #[test]
+    fn of_two_expectations_the_later_counts_whichever_came_first() {
+        let request = |second: i64| RefreshRequest {
+            expected: Some(Expected { status: second.to_string(), at: at(second) }),
+            ..RefreshRequest::default()
+        };
+        for (one, other) in [(1, 2), (2, 1)] {
+            let both = request(one).and(request(other)).and(RefreshRequest::default());
+            assert_eq!(both.expected.unwrap().status, "2");
+        }
+    }
+
+    #[test]
+    fn of_two_expectations_of_one_second_the_one_further_along_counts_whichever_came_first() {
+        let request = |status: &str| RefreshRequest {
+            expected: Some(Expected { status: status.into(), at: at(100) }),
+            ..RefreshRequest::default()
+        };
+        let check = |earlier: &str, later: &str| {
+            for (one, other) in [(earlier, later), (later, earlier)] {
+                let both = request(one).and(request(other)).expected.unwrap();
+                assert_eq!(both.status, later, "{one} and {other}");
+            }
+        };
+        check("waiting_payment", "paid");
+        check("awaiting_restock", "paid");
+        check("paid", "production_started");
+        check("production_finished", "preparing");
+        check("preparing", "ready_for_pickup");
+        check("shipped", "delivered");
+        check("paid", "cancelled");
+        let unknown = request("paid").and(request("teleported")).expected.unwrap();
+        assert_eq!(unknown.status, "teleported", "of a word that nobody knows the last to come counts");
+    }
+
+    #[test]
+    fn every_word_of_the_document_has_its_place_on_an_orders_way() {
+        for status in espelho_model::order::STATUSES {
+            assert!(stage(status).is_some(), "{status}");
+        }
+    }
+
+    #[test]
+    fn what_a_delivery_tells_of_does_not_wait_for_sides_that_a_sweep_wants() {
+        let hinted = RefreshRequest {
+            subresources: BTreeSet::from([Subresource::Shipments]),
+            urgency: Urgency::Hinted,
+            ..RefreshRequest::default()
+        };
+        let fetched_subresources =
+            BTreeSet::from([Subresource::Order, Subresource::Shipments, Subresource::Events]);
+        let swept = RefreshRequest { subresources: fetched_subresources, ..RefreshRequest::default() };
+        for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
+            assert_eq!(both.subresources, BTreeSet::from([Subresource::Order, Subresource::Shipments]));
+            assert_eq!(both.afterwards, BTreeSet::from([Subresource::Events]));
+        }
+    }
+
+    #[test]
+    fn two_wants_together_lose_nothing_of_either() {
+        let hinted = RefreshRequest {
+            subresources: BTreeSet::from([Subresource::Order]),
+            urgency: Urgency::Hinted,
+            ids: vec![1],
+            ..RefreshRequest::default()
+        };
+        let hash = Some(ContentHash::of(b"row"));
+        let swept = RefreshRequest {
+            subresources: BTreeSet::from([Subresource::Events]),
+            listing_hash: hash,
+            ..RefreshRequest::default()
+        };
+        for both in [hinted.clone().and(swept.clone()), swept.and(hinted)] {
+            assert_eq!(both.subresources, BTreeSet::from([Subresource::Order]));
+            assert_eq!(both.afterwards, BTreeSet::from([Subresource::Events]));
+            assert_eq!((both.listing_hash, both.urgency, both.ids), (hash, Urgency::Hinted, vec![1]));
+        }
+    }
+}

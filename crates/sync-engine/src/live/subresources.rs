@@ -1,0 +1,87 @@
+//! The sides of an order that routes of their own tell.
+
+use espelho_api_client::{Client, Error as ApiError};
+use espelho_model::{
+    ContentHash, OrderNumber, RawJson, financial::OrderFinancial, fiscal::FiscalDocument, shipment::Shipment,
+    timeline::OrderEvent, tracking::OrderTracking,
+};
+use espelho_store::{Error as StoreError, PageTx, Subresource};
+
+/// A side that was read.
+pub(crate) struct FetchedSubresource {
+    pub(crate) subresource: Subresource,
+    pub(crate) hash: ContentHash,
+    content: ChangeListener,
+}
+
+enum ChangeListener {
+    Invoices(Vec<FiscalDocument>),
+    Events(Vec<OrderEvent>),
+    Financial(OrderFinancial),
+    Shipments(Vec<Shipment>),
+    Tracking(OrderTracking),
+    /// The marketplace has none, or does not show it to us.
+    Nothing,
+}
+
+impl FetchedSubresource {
+    /// Reads a side. That it is not there (an order without shipments answers so), or not for us, is an answer too: it is
+    /// not asked for again before the order changes.
+    pub(crate) async fn read(
+        client: &Client,
+        number: &OrderNumber,
+        subresource: Subresource,
+    ) -> Result<Self, ApiError> {
+        let read = match subresource {
+            Subresource::Invoices => {
+                client.order_fiscal(number).await.map(|read| ChangeListener::Invoices(read.value))
+            }
+            Subresource::Events => {
+                client.order_events(number).await.map(|read| ChangeListener::Events(read.value))
+            }
+            Subresource::Financial => {
+                client.order_financial(number).await.map(|read| ChangeListener::Financial(read.value))
+            }
+            Subresource::Shipments => {
+                client.order_shipments(number).await.map(|read| ChangeListener::Shipments(read.value))
+            }
+            Subresource::Tracking => {
+                client.order_tracking(number).await.map(|read| ChangeListener::Tracking(read.value))
+            }
+            Subresource::Order => Ok(ChangeListener::Nothing),
+        };
+        let content = match read {
+            Err(ApiError::Refused { status: 403 | 404, .. }) => ChangeListener::Nothing,
+            other => other?,
+        };
+        Ok(Self { subresource, hash: content.hash(), content })
+    }
+
+    /// Writes it.
+    pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<(), StoreError> {
+        match self.content {
+            ChangeListener::Invoices(documents) => tx.write_invoices(number, documents).await,
+            ChangeListener::Events(events) => tx.write_order_events(number, events).await,
+            ChangeListener::Financial(financial) => tx.write_financial(number, financial).await,
+            ChangeListener::Shipments(shipments) => tx.write_shipments(number, shipments).await,
+            ChangeListener::Tracking(tracking) => tx.write_tracking(number, tracking).await,
+            ChangeListener::Nothing => return Ok(()),
+        }
+        .map(drop)
+    }
+}
+
+impl ChangeListener {
+    fn hash(&self) -> ContentHash {
+        let raws: Vec<&RawJson> = match self {
+            Self::Invoices(documents) => documents.iter().map(|document| &document.raw).collect(),
+            Self::Events(events) => events.iter().map(|event| &event.raw).collect(),
+            Self::Financial(financial) => vec![&financial.raw],
+            Self::Shipments(shipments) => shipments.iter().map(|shipment| &shipment.raw).collect(),
+            Self::Tracking(tracking) => vec![&tracking.raw],
+            Self::Nothing => Vec::new(),
+        };
+        let texts: Vec<&str> = raws.into_iter().map(RawJson::as_str).collect();
+        ContentHash::of(texts.join("\n").as_bytes())
+    }
+}

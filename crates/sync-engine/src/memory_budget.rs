@@ -1,0 +1,129 @@
+//! What all stores of a process may take into memory at once.
+//!
+//! A store costs little while it waits, and up to a few MiB while it reads. Thousands of stores that begin together would
+//! all read together; so whoever is about to hold much in memory takes a place first, in the order in which they came, and
+//! gives it back before the next page. A large store therefore does not keep the small ones waiting until it is through.
+
+use espelho_model::watch;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::live::schedule::Sweep;
+
+/// Rows of a page of a listing: what a page is reckoned with until it was read.
+const PAGE: u32 = 100;
+/// Rows, each with its detail, that complete reconciliations hold at once: about 20 MiB of usual orders. At the documented
+/// limit it takes 800 stores with a row each to fill this, or 40 with whole pages.
+const ROWS: usize = 4_000;
+/// Sweeps that must not wait for others.
+const URGENT_SWEEPS: usize = 64;
+/// Sweeps at once that may.
+const SWEEPS: usize = 64;
+/// Orders and products that are read again at once because of a sweep.
+const READINGS: usize = 256;
+
+/// The places of a process, shared by its stores.
+#[derive(Debug)]
+pub struct MemoryBudget {
+    rows: Semaphore,
+    urgent: Semaphore,
+    sweeps: Semaphore,
+    readings: Semaphore,
+}
+
+/// A place; it is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Permit<'r>(Option<SemaphorePermit<'r>>);
+
+impl Default for MemoryBudget {
+    fn default() -> Self {
+        Self {
+            rows: Semaphore::new(ROWS),
+            urgent: Semaphore::new(URGENT_SWEEPS),
+            sweeps: Semaphore::new(SWEEPS),
+            readings: Semaphore::new(READINGS),
+        }
+    }
+}
+
+impl MemoryBudget {
+    /// For a page of a listing with its details.
+    pub(crate) async fn page(&self) -> Permit<'_> {
+        let _waiting = watch::idle();
+        Permit(self.rows.acquire_many(PAGE).await.ok())
+    }
+
+    /// For a sweep.
+    pub(crate) async fn sweep(&self, sweep: Sweep) -> Permit<'_> {
+        let permits = match sweep {
+            Sweep::NewOrders | Sweep::OpenOrders | Sweep::Counts => &self.urgent,
+            _ => &self.sweeps,
+        };
+        let _waiting = watch::idle();
+        Permit(permits.acquire().await.ok())
+    }
+
+    /// For reading one thing again.
+    pub(crate) async fn reading(&self) -> Permit<'_> {
+        let _waiting = watch::idle();
+        Permit(self.readings.acquire().await.ok())
+    }
+}
+
+impl Permit<'_> {
+    /// A page has only so many rows that are to be read: the others' places are free.
+    pub(crate) fn keep(&mut self, rows: usize) {
+        if let Some(permit) = &mut self.0 {
+            drop(permit.split(permit.num_permits().saturating_sub(rows.max(1))));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    // withstands: F116
+    #[test]
+    fn no_more_pages_than_there_is_room_for_are_read_at_once_and_small_ones_leave_room() {
+        let memory_budget = MemoryBudget::default();
+        let mut pages: Vec<_> =
+            (0..ROWS / PAGE as usize).map(|_| memory_budget.page().now_or_never().unwrap()).collect();
+        assert!(memory_budget.page().now_or_never().is_none());
+        pages.iter_mut().for_each(|page| page.keep(20));
+        let more: Vec<_> = std::iter::from_fn(|| memory_budget.page().now_or_never()).collect();
+        assert_eq!(more.len(), 32, "four fifths of the room are free again");
+        pages.clear();
+        drop(more);
+        assert_eq!(memory_budget.rows.available_permits(), ROWS);
+    }
+
+    #[test]
+    fn a_page_without_anything_to_read_keeps_a_place_until_it_is_written() {
+        let memory_budget = MemoryBudget::default();
+        let mut page = memory_budget.page().now_or_never().unwrap();
+        page.keep(0);
+        assert_eq!(memory_budget.rows.available_permits(), ROWS - 1);
+    }
+
+    #[test]
+    fn sweeps_for_orders_do_not_wait_for_the_others() {
+        let memory_budget = MemoryBudget::default();
+        let _slow: Vec<_> =
+            std::iter::from_fn(|| memory_budget.sweep(Sweep::Parts).now_or_never()).take(SWEEPS).collect();
+        assert!(memory_budget.sweep(Sweep::Campaigns).now_or_never().is_none());
+        assert!(memory_budget.sweep(Sweep::NewOrders).now_or_never().is_some());
+    }
+
+    #[test]
+    fn whoever_came_first_has_the_next_place() {
+        let memory_budget = MemoryBudget::default();
+        let mut held: Vec<_> = std::iter::from_fn(|| memory_budget.page().now_or_never()).collect();
+        let (mut first, mut second) = (Box::pin(memory_budget.page()), Box::pin(memory_budget.page()));
+        assert!((&mut first).now_or_never().is_none() && (&mut second).now_or_never().is_none());
+        held.pop();
+        assert!((&mut second).now_or_never().is_none(), "the first has waited longer");
+        assert!((&mut first).now_or_never().is_some());
+    }
+}
