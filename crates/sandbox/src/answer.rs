@@ -2,7 +2,10 @@
 
 use hyper::header::{HeaderName, HeaderValue};
 
-use crate::{json::Json, query::FieldErrors};
+use crate::{
+    json::Json,
+    refusal::{FieldErrors, Refusal},
+};
 
 /// One answer, before it becomes an HTTP response.
 pub(crate) struct Answer {
@@ -46,39 +49,6 @@ impl Answer {
         json.close_object();
         Self::json(200, json.into_bytes())
     }
-}
-
-/// Why a request is refused.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    /// 401: no usable token.
-    Token,
-    /// 401: a login that failed, without saying why.
-    Login,
-    /// 400, for a reason that the document gives.
-    BadRequest(String),
-    /// 403, with the missing abilities.
-    Abilities(Vec<&'static str>),
-    /// 403: the store does not have the feature.
-    Feature(&'static str),
-    /// 404: absent, or of another store.
-    NotFound,
-    /// 404: there is no such route.
-    NoRoute,
-    /// 405, with the methods that the path has.
-    Method(String),
-    /// 409, for a reason that the document gives.
-    Conflict(String),
-    /// 413: a body beyond anything the document describes.
-    TooLarge,
-    /// 422, by field.
-    Invalid(FieldErrors),
-    /// 422 with a code of its own.
-    Rule(&'static str, String),
-    /// 422 of a listing that is not ready: `data.reason` and `data.details`.
-    Business { reason: &'static str, details: Vec<String> },
-    /// 429, with the seconds to wait.
-    TooMany(u32),
 }
 
 impl Refusal {

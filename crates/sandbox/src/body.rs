@@ -11,13 +11,13 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 
 use crate::clock;
 
-/// The most that a request body may hold: the largest upload of the document is 5 MB, and one that is somewhat too large must
-/// still be read, to be told so.
+/// The most bytes of a request body. The largest upload of the document is 5 MB; a somewhat larger one must still be
+/// read, so that the answer can say that it is too large.
 const MAX_REQUEST: usize = 12 << 20;
 
 /// The body of a response.
 pub(crate) enum Outgoing {
-    /// Everything in one frame.
+    /// Everything in one paged.
     Whole(Option<Bytes>),
     /// Announces `length` bytes, sends `part`, then breaks the connection.
     Cut { part: Option<Bytes>, length: u64 },
@@ -65,7 +65,7 @@ impl Body for Outgoing {
     }
 }
 
-/// Why a request body could not be had.
+/// Why a request body could not be read.
 pub(crate) enum Unread {
     /// It is larger than any body the document describes.
     TooLarge,
@@ -86,9 +86,9 @@ pub(crate) async fn read(body: Incoming) -> Result<Vec<u8>, Unread> {
 
 async fn read_all(mut body: Incoming) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
-    while let Some(frame) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-        let frame = frame.map_err(|_| Unread::Broken)?;
-        if let Some(data) = frame.data_ref() {
+    while let Some(paged) = std::future::poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+        let paged = paged.map_err(|_| Unread::Broken)?;
+        if let Some(data) = paged.data_ref() {
             if bytes.len() + data.len() > MAX_REQUEST {
                 return Err(Unread::TooLarge);
             }

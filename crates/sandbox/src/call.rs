@@ -1,10 +1,8 @@
-//! One call of the API, after every check: what a route's work is given.
+//! One call of the API, after every check: the argument of a route's work.
 
 use std::{borrow::Cow, net::IpAddr, sync::Arc};
 
-use serde_json::{Map, Value};
-
-use crate::{answer::Refusal, auth::Token, options::Options, query::FieldErrors, store::Store, world::World};
+use crate::{auth::Token, options::Options, refusal::Refusal, store::Store, world::World};
 
 /// One call. It owns what it holds, so that slow work can be done elsewhere.
 pub(crate) struct Call {
@@ -19,6 +17,7 @@ pub(crate) struct Call {
     /// The query string, still encoded; see [`crate::query`].
     pub(crate) query: String,
     pub(crate) content_type: String,
+    /// The bytes of the body, still unread; see [`crate::request_body`].
     pub(crate) body: Vec<u8>,
 }
 
@@ -45,22 +44,6 @@ impl Call {
     /// Seconds since 1970.
     pub(crate) fn now(&self) -> i64 {
         self.world.clock.seconds()
-    }
-
-    /// The JSON object of the body. A body that is none has no fields, which is what the errors then say.
-    pub(crate) fn fields(&self) -> Map<String, Value> {
-        match serde_json::from_slice(&self.body) {
-            Ok(Value::Object(fields)) => fields,
-            _ => Map::new(),
-        }
-    }
-
-    /// The same, for a route where no field is required: what is no object must not pass for one without fields.
-    pub(crate) fn object(&self) -> Result<Map<String, Value>, Refusal> {
-        match serde_json::from_slice(&self.body) {
-            Ok(Value::Object(fields)) => Ok(fields),
-            _ => Err(Refusal::Invalid(FieldErrors::one("body", "O corpo deve ser um objeto JSON."))),
-        }
     }
 }
 

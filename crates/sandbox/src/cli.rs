@@ -43,8 +43,8 @@ const BEHAVIOUR: &str = "Where the API document leaves a choice";
 
 /// The marketplace in a box: serves the Seller Integration API with generated or real data.
 ///
-/// It is strict: what the API document refuses, it refuses, with the documented codes. Nothing is kept: the same seed and
-/// counts give the same stores, credentials, products and orders at every start.
+/// It is strict: what the API document refuses, it refuses, with the documented codes. Nothing is kept: the same seed
+/// and counts give the same stores, credentials, products and orders at every start.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_long_help = GUIDE)]
 pub struct Args {
@@ -247,7 +247,10 @@ mod tests {
             password: "secret".into(),
         };
         let text = announcement("http://127.0.0.1:1".into(), &[store]);
-        let expected = r#"{"base_url":"http://127.0.0.1:1","stores":[{"store":"loja-1","username":"loja-1@abc","password":"secret"}]}"#;
+        let expected = concat!(
+            r#"{"base_url":"http://127.0.0.1:1","#,
+            r#""stores":[{"store":"loja-1","username":"loja-1@abc","password":"secret"}]}"#
+        );
         assert_eq!(text, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong before the sandbox serves.
+//! Errors before the sandbox serves.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub enum Error {
     Listen {
         /// The address asked for.
         address: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A file of the Olist data set could not be opened.
@@ -18,7 +18,7 @@ pub enum Error {
     OpenTable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A file of the Olist data set could not be read as the table it should be.
@@ -26,7 +26,7 @@ pub enum Error {
     ReadTable {
         /// The file.
         path: PathBuf,
-        /// What the CSV reader said.
+        /// The error of the CSV reader.
         source: csv::Error,
     },
     /// A value of the Olist data set is not of the kind its column holds.
@@ -45,7 +45,7 @@ pub enum Error {
     /// The waiting for the end signal could not be set up.
     #[error("cannot wait for the end signal")]
     Signal {
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
 }

@@ -94,22 +94,11 @@ impl Json {
                 continue;
             }
             self.buf.extend_from_slice(&text.as_bytes()[plain..at]);
-            self.escape(byte);
+            escape(&mut self.buf, byte);
             plain = at + 1;
         }
         self.buf.extend_from_slice(&text.as_bytes()[plain..]);
         self.buf.push(b'"');
-    }
-
-    fn escape(&mut self, byte: u8) {
-        match byte {
-            b'"' | b'\\' => self.buf.extend_from_slice(&[b'\\', byte]),
-            b'\n' => self.buf.extend_from_slice(b"\\n"),
-            b'\t' => self.buf.extend_from_slice(b"\\t"),
-            _ => {
-                let _ = write!(self.buf, "\\u{byte:04x}");
-            }
-        }
     }
 
     /// A value that was built as one. Field names that came from outside go through here only.
@@ -127,14 +116,14 @@ impl Json {
     /// An integer that is an identifier or a code, which no quirk turns into text.
     pub(crate) fn id(&mut self, value: u64) {
         self.value();
-        self.digits(value);
+        push_digits(&mut self.buf, value);
     }
 
     /// An integer that counts something.
     pub(crate) fn count(&mut self, value: u64) {
         self.value();
         self.quote();
-        self.digits(value);
+        push_digits(&mut self.buf, value);
         self.quote();
     }
 
@@ -146,7 +135,7 @@ impl Json {
             self.buf.push(b'-');
         }
         let thousandths = value.0.unsigned_abs();
-        self.digits(thousandths / 1000);
+        push_digits(&mut self.buf, thousandths / 1000);
         self.buf.push(b'.');
         let fraction = thousandths % 1000;
         let digit = |n: u64| b'0' + (n % 10) as u8;
@@ -214,20 +203,33 @@ impl Json {
             self.buf.push(b'"');
         }
     }
+}
 
-    fn digits(&mut self, mut value: u64) {
-        let mut digits = [0_u8; 20];
-        let mut at = digits.len();
-        loop {
-            at -= 1;
-            digits[at] = b'0' + (value % 10) as u8;
-            value /= 10;
-            if value == 0 {
-                break;
-            }
+/// Writes a byte as an escape.
+fn escape(buf: &mut Vec<u8>, byte: u8) {
+    match byte {
+        b'"' | b'\\' => buf.extend_from_slice(&[b'\\', byte]),
+        b'\n' => buf.extend_from_slice(b"\\n"),
+        b'\t' => buf.extend_from_slice(b"\\t"),
+        _ => {
+            let _ = write!(buf, "\\u{byte:04x}");
         }
-        self.buf.extend_from_slice(&digits[at..]);
     }
+}
+
+/// Writes a number in decimal digits.
+fn push_digits(buf: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0_u8; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    buf.extend_from_slice(&digits[at..]);
 }
 
 #[cfg(test)]

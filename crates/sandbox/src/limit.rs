@@ -21,13 +21,13 @@ pub enum Window {
 /// The limit's answer to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Counted; so many are left.
+    /// Counted; `remaining` requests are left.
     Admitted { remaining: u32 },
-    /// Not counted; try again after so many whole seconds.
+    /// Not counted; the wait is in whole seconds.
     Refused { retry_after: u32 },
 }
 
-/// What one token has asked for lately.
+/// The recent requests of one token.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     window_start: i64,

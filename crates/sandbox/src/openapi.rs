@@ -63,7 +63,7 @@ mod tests {
     use serde_json::Value;
 
     use super::{PARTS, openapi};
-    use crate::route::{self, Route};
+    use crate::route::Route;
 
     fn document() -> Value {
         serde_json::from_str(openapi()).unwrap()
@@ -95,7 +95,7 @@ mod tests {
             .flat_map(|(path, methods)| methods.as_object().unwrap().keys().map(move |method| (path, method)))
             .map(|(path, method)| format!("{} {path}", method.to_uppercase()))
             .collect();
-        let served: BTreeSet<String> = route::all().iter().map(Route::template).collect();
+        let served: BTreeSet<String> = crate::route_table::all().iter().map(Route::template).collect();
         assert_eq!(described, served);
     }
 

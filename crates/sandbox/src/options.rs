@@ -1,4 +1,4 @@
-//! What can be chosen about a sandbox.
+//! The options of a sandbox.
 
 use std::{fmt, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use crate::limit::Window;
 /// The time source of a sandbox; see [`Options::now`].
 pub type Now = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 
-/// What a sandbox holds and how it behaves.
+/// The content and the behaviour of a sandbox.
 ///
 /// The default is one store with 200 orders and 60 products, seed 1, and the documented limit of 300 requests a minute.
 #[derive(Clone)]
@@ -22,9 +22,11 @@ pub struct Options {
     pub products: usize,
     /// Dates the generated orders up to the day of the start, in place of 31 March 2026.
     ///
-    /// Without it the same seed and counts give the same dates on any day, and every open order is long past its deadlines.
+    /// Without it the same seed and counts give the same dates on any day, and every open order is long past its
+    /// deadlines.
     pub recent_orders: bool,
-    /// The seed: the same seed and counts give byte-identical bodies, whatever the clock says (but [`Self::recent_orders`]).
+    /// The seed: the same seed and counts give byte-identical bodies, at any time (except with
+    /// [`Self::recent_orders`]).
     ///
     /// The addresses of images begin with the origin of the object storage, which [`Options::storage`] can fix.
     pub seed: u64,
@@ -38,9 +40,9 @@ pub struct Options {
     pub list_shape: ListShape,
     /// Writes decimals and counts as JSON strings.
     pub numbers_as_strings: bool,
-    /// Answers page 1 whatever page is asked for.
+    /// Answers page 1 to every page number.
     pub ignore_page: bool,
-    /// Answers in the default order whatever `sort` says.
+    /// Answers in the default order to every `sort`.
     pub ignore_sort: bool,
     /// Serves the `/_sandbox/` routes, which change the world without a token.
     pub control: bool,
@@ -108,7 +110,7 @@ impl fmt::Debug for Options {
 pub struct Olist {
     /// The folder with the seven `.csv.gz` files.
     pub dir: PathBuf,
-    /// Whose orders they are.
+    /// How the orders are divided among stores.
     pub split: OlistSplit,
 }
 

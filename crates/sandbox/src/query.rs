@@ -4,43 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-/// The most errors that one answer tells.
-const MAX_ERRORS: usize = 200;
-
-/// Errors by field, in the order they were found.
-#[derive(Debug, Default)]
-pub(crate) struct FieldErrors(Vec<(Cow<'static, str>, String)>);
-
-impl FieldErrors {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    /// One error.
-    pub(crate) fn one(field: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self(vec![(field.into(), message.into())])
-    }
-
-    /// Notes an error, unless there are more than anybody reads: a hostile body could hold a hundred thousand.
-    pub(crate) fn add(&mut self, field: impl Into<Cow<'static, str>>, message: impl Into<String>) {
-        if self.0.len() < MAX_ERRORS {
-            self.0.push((field.into(), message.into()));
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(crate) fn as_slice(&self) -> &[(Cow<'static, str>, String)] {
-        &self.0
-    }
-
-    /// The value, if nothing was wrong.
-    pub(crate) fn or<T>(self, value: T) -> Result<T, crate::answer::Refusal> {
-        if self.is_empty() { Ok(value) } else { Err(crate::answer::Refusal::Invalid(self)) }
-    }
-}
+use crate::refusal::FieldErrors;
 
 /// The pairs of a query string. A pair with an empty value is left out: the marketplace treats it as absent.
 pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {

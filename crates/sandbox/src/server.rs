@@ -10,7 +10,7 @@ use tokio::{
 };
 
 use crate::{
-    clock, control::Control, error::Error, options::Options, service, stats::Stats, storage,
+    clock, control::Control, error::Error, options::Options, pipeline, route_table, stats::Stats, storage,
     store::StoreAccess, webhooks::sender, world::World,
 };
 
@@ -24,19 +24,19 @@ pub async fn start(listener: TcpListener, options: Options) -> Result<Sandbox, E
         .local_addr()
         .map_err(|source| Error::Listen { address: "the given listener".into(), source })?;
     // Loading takes seconds with the large data set; it must not hold up the other tasks of the runtime.
-    let world = tokio::task::spawn_blocking(|| World::build(options))
+    let world = tokio::task::spawn_blocking(|| World::build(options, route_table::names()))
         .await
         .map_err(|_| Error::Options("the world could not be built"))??;
     let world = Arc::new(world);
     let _ = world.address.set(address);
     let storing = open_storage(&world, address).await?;
     let serving = tokio::spawn(accept(listener, Arc::clone(&world), Origin::Api));
-    let living = tokio::spawn(live(Arc::clone(&world)));
+    let jobs = tokio::spawn(run_jobs(Arc::clone(&world)));
     let sending = tokio::spawn(sender::run(Arc::clone(&world)));
-    Ok(Sandbox { address, world, serving, storing, living, sending })
+    Ok(Sandbox { address, world, serving, storing, jobs, sending })
 }
 
-/// Serves the object storage beside the API, and lets everybody who writes addresses know where.
+/// Serves the object storage beside the API, and gives its origin to the catalogues, which write addresses.
 async fn open_storage(world: &Arc<World>, api: SocketAddr) -> Result<JoinHandle<()>, Error> {
     let wanted = world.options.storage.unwrap_or_else(|| SocketAddr::new(api.ip(), 0));
     let failed = |source| Error::Listen { address: wanted.to_string(), source };
@@ -55,9 +55,9 @@ pub struct Sandbox {
     world: Arc<World>,
     serving: JoinHandle<()>,
     storing: JoinHandle<()>,
-    /// What the marketplace does by itself.
-    living: JoinHandle<()>,
-    /// What it delivers to webhooks.
+    /// Runs the jobs of the marketplace.
+    jobs: JoinHandle<()>,
+    /// Sends deliveries to webhooks.
     sending: JoinHandle<()>,
 }
 
@@ -77,12 +77,12 @@ impl Sandbox {
         self.world.stores.iter().map(crate::store::Store::access).collect()
     }
 
-    /// What the sandbox saw.
+    /// The numbers of the server.
     pub fn stats(&self) -> Stats {
         self.world.counters.snapshot()
     }
 
-    /// Begins to count anew. The limits of the tokens stay as they are.
+    /// Sets every counter to zero. The limits of the tokens stay as they are.
     pub fn reset_stats(&self) {
         self.control().reset_stats();
     }
@@ -94,7 +94,7 @@ impl Sandbox {
 
     /// Closes the listeners and every connection, at once.
     pub async fn stop(mut self) {
-        self.living.abort();
+        self.jobs.abort();
         self.sending.abort();
         self.serving.abort();
         self.storing.abort();
@@ -120,7 +120,7 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         self.serving.abort();
         self.storing.abort();
-        self.living.abort();
+        self.jobs.abort();
         self.sending.abort();
     }
 }
@@ -132,13 +132,13 @@ enum Origin {
     Storage,
 }
 
-/// How often the sandbox looks whether something is due, whoever moves its clock.
+/// How often the sandbox runs the jobs that are due.
 const HEARTBEAT: Duration = Duration::from_millis(25);
 
-/// Does what is due until the task is aborted.
-async fn live(world: Arc<World>) {
+/// Runs due jobs until the task is aborted.
+async fn run_jobs(world: Arc<World>) {
     loop {
-        world.settle();
+        world.run_due_jobs();
         clock::stall(HEARTBEAT).await;
     }
 }
@@ -162,7 +162,7 @@ async fn accept(listener: TcpListener, world: Arc<World>, origin: Origin) {
     }
 }
 
-/// How long a client may take to say what it wants.
+/// How long a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Serves one connection to its end, however it ends: clients and faults both break connections.
@@ -172,7 +172,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, world: Arc<World>, orig
         let world = Arc::clone(&world);
         async move {
             match origin {
-                Origin::Api => service::serve(world, peer.ip(), request).await,
+                Origin::Api => pipeline::serve(world, peer.ip(), request).await,
                 Origin::Storage => storage::serve(world, request).await,
             }
         }

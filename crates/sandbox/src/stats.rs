@@ -1,4 +1,4 @@
-//! What the sandbox saw: the numbers that tests and benchmarks hold a client to.
+//! Statistics: the numbers that tests and benchmarks check a client by.
 
 use std::{
     collections::BTreeMap,
@@ -7,9 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::route::{self, Repeats, Route};
-
-/// What the sandbox saw since it started, or since the last reset.
+/// The numbers of the server since its start, or since the last reset.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// Every request, refused ones too; the `/_sandbox/` routes are left out.
@@ -32,9 +30,18 @@ pub struct Stats {
 
 const STATUSES: usize = 600;
 
+/// How a second identical fetch by one store is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    Uncounted,
+    ListPage,
+    Detail,
+}
+
 /// The counters behind [`Stats`].
 pub(crate) struct Counters {
-    routes: Vec<AtomicU64>,
+    /// Each route's name, such as `GET /api/products/{id}`, and its requests.
+    routes: Vec<(String, AtomicU64)>,
     unmatched: AtomicU64,
     statuses: Vec<AtomicU64>,
     logins: AtomicU64,
@@ -44,10 +51,15 @@ pub(crate) struct Counters {
     repeated_details: AtomicU64,
 }
 
-impl Default for Counters {
-    fn default() -> Self {
+fn zeros(count: usize) -> Vec<AtomicU64> {
+    (0..count).map(|_| AtomicU64::new(0)).collect()
+}
+
+impl Counters {
+    /// Zero everywhere. A request counts by the position of its route in `routes`.
+    pub(crate) fn new(routes: Vec<String>) -> Self {
         Self {
-            routes: zeros(route::all().len()),
+            routes: routes.into_iter().map(|route| (route, AtomicU64::new(0))).collect(),
             unmatched: AtomicU64::new(0),
             statuses: zeros(STATUSES),
             logins: AtomicU64::new(0),
@@ -57,16 +69,11 @@ impl Default for Counters {
             repeated_details: AtomicU64::new(0),
         }
     }
-}
 
-fn zeros(count: usize) -> Vec<AtomicU64> {
-    (0..count).map(|_| AtomicU64::new(0)).collect()
-}
-
-impl Counters {
     /// Counts a request by the number of its route.
     pub(crate) fn request(&self, route: Option<usize>) {
-        route.and_then(|number| self.routes.get(number)).unwrap_or(&self.unmatched).fetch_add(1, Relaxed);
+        let counter = route.and_then(|number| self.routes.get(number)).map(|(_, counter)| counter);
+        counter.unwrap_or(&self.unmatched).fetch_add(1, Relaxed);
     }
 
     /// Counts an answer; status 0 is a connection closed without one.
@@ -99,7 +106,8 @@ impl Counters {
 
     pub(crate) fn reset(&self) {
         let singles = [&self.unmatched, &self.logins, &self.rate_limited, &self.repeated_lists];
-        for counter in self.routes.iter().chain(&self.statuses).chain(singles) {
+        let routes = self.routes.iter().map(|(_, counter)| counter);
+        for counter in routes.chain(&self.statuses).chain(singles) {
             counter.store(0, Relaxed);
         }
         self.repeated_details.store(0, Relaxed);
@@ -108,10 +116,10 @@ impl Counters {
 
     pub(crate) fn snapshot(&self) -> Stats {
         let unmatched = ("unmatched".to_owned(), self.unmatched.load(Relaxed));
-        let by_route: BTreeMap<String, u64> = route::all()
+        let by_route: BTreeMap<String, u64> = self
+            .routes
             .iter()
-            .zip(&self.routes)
-            .map(|(route, count)| (Route::template(route), count.load(Relaxed)))
+            .map(|(route, count)| (route.clone(), count.load(Relaxed)))
             .chain([unmatched])
             .filter(|(_, count)| *count > 0)
             .collect();

@@ -4,18 +4,21 @@ use std::{
     collections::{HashSet, VecDeque},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
-        atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst},
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
 };
 
-use serde_json::Value;
-
 use crate::{
     auth::{Credential, Credentials, First},
+    event::Event,
     labels::Labels,
     listings::Listings,
     media::Media,
-    orders::book::Book,
+    orders::state::Orders,
+    people::Person,
     products::Catalogue,
     shipments::Shipments,
     store_page::StorePage,
@@ -34,24 +37,6 @@ pub struct StoreAccess {
     pub password: String,
 }
 
-/// A buyer.
-#[derive(Debug)]
-pub(crate) struct Person {
-    pub(crate) uid: u128,
-    pub(crate) name: Box<str>,
-    /// The name as a search compares it.
-    pub(crate) folded: Box<str>,
-    pub(crate) city: Arc<str>,
-    pub(crate) state: Arc<str>,
-}
-
-impl Person {
-    /// The position that a customer identifier stands for: identifiers count from 1.
-    pub(crate) fn position(id: &str) -> Option<u32> {
-        id.parse::<u32>().ok()?.checked_sub(1)
-    }
-}
-
 /// One store.
 pub(crate) struct Store {
     pub(crate) id: u64,
@@ -63,20 +48,20 @@ pub(crate) struct Store {
     /// Buyers, shared by all stores: a person may buy from several.
     pub(crate) people: Arc<Vec<Person>>,
     credentials: Mutex<Credentials>,
-    /// What the platform switched on for the store, such as `sales_force`.
+    /// The features that the platform switched on for the store, such as `sales_force`.
     features: Mutex<Vec<String>>,
-    /// How many orders were generated on demand.
-    pub(crate) born: AtomicU64,
-    /// Hashes of what was fetched, to tell repeats.
+    /// How many orders were generated since the start.
+    pub(crate) orders_made: AtomicU64,
+    /// Hashes of the fetches so far, to find repeats.
     fetched: Mutex<HashSet<u64>>,
-    orders: RwLock<Book>,
+    orders: RwLock<Orders>,
     catalogue: RwLock<Catalogue>,
     shipments: Mutex<Shipments>,
-    /// What orders and shipments told of late.
-    told: Mutex<VecDeque<(&'static str, Value)>>,
+    /// The last events of orders and shipments.
+    announced: Mutex<VecDeque<Event>>,
     /// Identifier of the store that this one is a sub-store of; 0 stands for none.
     parent: AtomicU64,
-    /// Whether the platform has paid orders prepared by themselves.
+    /// Whether the platform prepares paid orders automatically.
     pub(crate) auto_preparation: AtomicBool,
     media: Mutex<Media>,
     labels: Mutex<Labels>,
@@ -86,7 +71,7 @@ pub(crate) struct Store {
     mirror_mode: AtomicBool,
 }
 
-/// Who a store is.
+/// The identity of a store.
 pub(crate) struct Identity {
     pub(crate) id: u64,
     pub(crate) uid: u128,
@@ -96,20 +81,17 @@ pub(crate) struct Identity {
     pub(crate) state: String,
 }
 
-/// How many events a store keeps for [`crate::Control::told`].
-const TOLD: usize = 1000;
+/// How many events a store keeps for [`crate::Control::announced_events`].
+const KEPT_EVENTS: usize = 1000;
 /// The features of a new store.
 const FEATURES: [&str; 3] = ["sales_force", "pickup", "production"];
-
-/// Digits of a listing code that name the product; the rest names the store.
-const PRODUCTS_PER_STORE: u64 = 1_000_000;
 
 impl Store {
     pub(crate) fn new(
         identity: Identity,
         credential: Credential,
         people: Arc<Vec<Person>>,
-        book: Book,
+        orders: Orders,
         catalogue: Catalogue,
     ) -> Self {
         let Identity { id, uid, key, name, city, state } = identity;
@@ -123,13 +105,13 @@ impl Store {
             people,
             credentials: Mutex::new(Credentials::new(credential)),
             features: Mutex::new(FEATURES.map(String::from).to_vec()),
-            born: AtomicU64::new(0),
+            orders_made: AtomicU64::new(0),
             fetched: Mutex::default(),
-            orders: RwLock::new(book),
+            orders: RwLock::new(orders),
             media: Mutex::new(Media::of(&catalogue)),
             catalogue: RwLock::new(catalogue),
             shipments: Mutex::default(),
-            told: Mutex::default(),
+            announced: Mutex::default(),
             parent: AtomicU64::new(0),
             auto_preparation: AtomicBool::new(false),
             labels: Mutex::default(),
@@ -140,11 +122,11 @@ impl Store {
     }
 
     /// The orders, to read. Where both are locked, orders come before products.
-    pub(crate) fn orders(&self) -> RwLockReadGuard<'_, Book> {
+    pub(crate) fn orders(&self) -> RwLockReadGuard<'_, Orders> {
         self.orders.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn orders_mut(&self) -> RwLockWriteGuard<'_, Book> {
+    pub(crate) fn orders_mut(&self) -> RwLockWriteGuard<'_, Orders> {
         self.orders.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -215,30 +197,17 @@ impl Store {
         self.fetched.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The listing code (`item_id`) of a product: prefix and 13 digits.
-    pub(crate) fn listing_code(&self, product: u32) -> String {
-        format!("ANU-{:013}", 1_000_000_000_000 + self.id * PRODUCTS_PER_STORE + u64::from(product))
-    }
-
-    /// The product of a listing code, if it is one of this store.
-    pub(crate) fn product_of_listing(&self, code: &str) -> Option<u32> {
-        let digits = code.strip_prefix("ANU-").filter(|digits| digits.len() == 13)?;
-        let number = digits.parse::<u64>().ok()?.checked_sub(1_000_000_000_000)?;
-        let product = u32::try_from(number % PRODUCTS_PER_STORE).ok()?;
-        (number / PRODUCTS_PER_STORE == self.id).then_some(product)
-    }
-
-    /// Keeps what was told, the newest [`TOLD`] of it.
-    pub(crate) fn note_told(&self, told: &[(&'static str, Value)]) {
-        let mut kept = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(told.iter().cloned());
-        let surplus = kept.len().saturating_sub(TOLD);
+    /// Keeps the newest [`KEPT_EVENTS`] events.
+    pub(crate) fn keep_announced(&self, events: &[Event]) {
+        let mut kept = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(events.iter().cloned());
+        let surplus = kept.len().saturating_sub(KEPT_EVENTS);
         kept.drain(..surplus);
     }
 
-    /// What orders and shipments told of late, oldest first.
-    pub(crate) fn told(&self) -> Vec<(&'static str, Value)> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    /// The last events of orders and shipments, oldest first.
+    pub(crate) fn announced(&self) -> Vec<Event> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// The store that this one is a sub-store of.

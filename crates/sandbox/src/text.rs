@@ -2,7 +2,8 @@
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
-/// Brasília's offset in seconds. Fixed: daylight saving time ended in 2019, and a fixed offset keeps every date readable.
+/// Brasília's offset in seconds. Fixed: daylight saving time ended in 2019, and a fixed offset keeps every date
+/// readable.
 pub(crate) const OFFSET: i64 = -3 * 3600;
 
 const DAY: i64 = 86_400;
@@ -88,6 +89,13 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let day = of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// An instant, in seconds since 1970, as ISO 8601 text at the offset of Brasília.
+pub(crate) fn iso(seconds: i64) -> String {
+    let mut buf = Vec::new();
+    push_time(&mut buf, seconds);
+    String::from_utf8(buf).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::{
 
 use crate::{
     agenda::Agenda,
-    answer::Refusal,
     auth::{Attempts, Credential, State, Token, Tokens},
     campaigns::Campaigns,
     clock::Clock,
@@ -18,7 +17,6 @@ use crate::{
     olist,
     options::Options,
     price_lists::PriceLists,
-    route::Access,
     seed,
     stats::Counters,
     storage::Storage,
@@ -35,13 +33,13 @@ pub(crate) struct World {
     pub(crate) attempts: Attempts,
     pub(crate) faults: Faults,
     pub(crate) counters: Counters,
-    pub(crate) agenda: Agenda,
+    pub(crate) agenda: Agenda<Self>,
     pub(crate) storage: Storage,
     pub(crate) webhooks: Webhooks,
     pub(crate) campaigns: Campaigns,
     pub(crate) price_lists: PriceLists,
     pub(crate) journal: Journal,
-    /// Where the API is, once the listener is bound.
+    /// The address of the API, once the listener is bound.
     pub(crate) address: OnceLock<SocketAddr>,
     by_key: HashMap<String, usize>,
     /// Position of the store, and of the credential in it.
@@ -49,8 +47,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Generates or loads the stores.
-    pub(crate) fn build(options: Options) -> Result<Self, Error> {
+    /// Generates or loads the stores. `routes` are the names that statistics count requests by.
+    pub(crate) fn build(options: Options, routes: Vec<String>) -> Result<Self, Error> {
         let clock = Clock::new(options.now.clone());
         let stores = match &options.olist {
             Some(source) => olist::stores(source, options.seed)?,
@@ -69,7 +67,7 @@ impl World {
             tokens: Tokens::new(options.seed),
             attempts: Attempts::default(),
             faults: Faults::seeded(options.seed),
-            counters: Counters::default(),
+            counters: Counters::new(routes),
             agenda: Agenda::default(),
             storage: Storage::new(options.seed),
             webhooks: Webhooks::new(options.seed),
@@ -89,13 +87,13 @@ impl World {
         self.by_key.get(key).copied()
     }
 
-    /// Positions of the store and of the credential that a username is of.
+    /// Positions of the store and of the credential with this username.
     pub(crate) fn credential_of_username(&self, username: &str) -> Option<(usize, usize)> {
         self.by_username.read().unwrap_or_else(PoisonError::into_inner).get(username).copied()
     }
 
-    /// Makes a username known.
-    pub(crate) fn know_username(&self, username: String, store: usize, credential: usize) {
+    /// Registers the username of a credential (positions of store and credential).
+    pub(crate) fn register_username(&self, username: String, store: usize, credential: usize) {
         let mut names = self.by_username.write().unwrap_or_else(PoisonError::into_inner);
         names.insert(username, (store, credential));
     }
@@ -109,20 +107,21 @@ impl World {
         (is_live && !store.credentials().get(token.credential).is_none_or(is_off)).then_some(token)
     }
 
-    /// Refuses a token that lacks the ability of a route.
-    pub(crate) fn authorize(&self, token: &Token, access: Access) -> Result<(), Refusal> {
-        let ability = match access {
-            Access::Ability(ability) => ability,
-            Access::StrictAbility(ability) if self.options.strict_scopes => ability,
-            Access::Beta if !self.options.store_page => return Err(Refusal::Abilities(vec!["store_page"])),
-            Access::Public | Access::Token | Access::StrictAbility(_) | Access::Beta => return Ok(()),
-        };
-        if self.may(token, ability) { Ok(()) } else { Err(Refusal::Abilities(vec![ability])) }
-    }
-
     /// Whether the credential of a token has an ability.
     pub(crate) fn may(&self, token: &Token, ability: &str) -> bool {
         let credentials = self.stores[token.store].credentials();
         credentials.get(token.credential).is_some_and(|credential| credential.may(ability))
+    }
+
+    /// Schedules a job `seconds` from now.
+    pub(crate) fn run_after(&self, seconds: i64, job: impl FnOnce(&Arc<World>) + Send + 'static) {
+        self.agenda.at(self.clock.millis() + seconds * 1000, job);
+    }
+
+    /// Runs every job that is due, in order.
+    pub(crate) fn run_due_jobs(self: &Arc<Self>) {
+        while let Some(job) = self.agenda.take_due(self.clock.millis()) {
+            job(self);
+        }
     }
 }

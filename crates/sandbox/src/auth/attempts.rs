@@ -9,15 +9,15 @@ use std::{
 const PER_MINUTE: u32 = 5;
 const MINUTE: i64 = 60_000;
 
-/// Old pairs are swept out beyond this many.
+/// Beyond this number of pairs, old ones are dropped.
 const SWEEP: usize = 4096;
 
-/// Attempts of the last minute: when the window of a pair began, and how many came since.
+/// Attempts of the last minute, by pair: the millisecond at which its window began, and the attempts since.
 #[derive(Default)]
 pub(crate) struct Attempts(Mutex<HashMap<(IpAddr, String), (i64, u32)>>);
 
 impl Attempts {
-    /// Counts an attempt, or tells the seconds to wait. Successful logins are attempts too.
+    /// Counts an attempt; an error holds the seconds to wait. Successful logins are attempts too.
     pub(crate) fn admit(&self, peer: IpAddr, username: &str, now: i64) -> Result<(), u32> {
         let mut pairs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if pairs.len() > SWEEP {

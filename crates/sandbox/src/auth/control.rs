@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::{Credential, State};
 use crate::{
     Control, StoreAccess,
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    control::levers::{Lever, body, control, done},
-    query::FieldErrors,
-    seed::random::Random,
+    control::endpoint::{ControlEndpoint, body, control, done},
+    random::Random,
+    refusal::{FieldErrors, Refusal},
 };
 
 /// A password that a person chose has at least as many characters ("Authentication").
@@ -29,7 +29,7 @@ impl Control {
         let access = store.access_by(&credential);
         let at = credentials.add(credential);
         drop(credentials);
-        world.know_username(access.username.clone(), position, at);
+        world.register_username(access.username.clone(), position, at);
         Some(access)
     }
 
@@ -90,27 +90,35 @@ impl Control {
     }
 }
 
-/// The levers of this area.
-pub(crate) const LEVERS: &[Lever] = &[
-    Lever::post("credentials/{store}", "adds a credential to a store", add),
-    Lever::post(
+/// The control endpoints of this area.
+pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
+    ControlEndpoint::post("credentials/{store}", "adds a credential to a store", add),
+    ControlEndpoint::post(
         "credentials/{username}/password",
         r#"sets a password of 12 characters or more: {"password": "uma senha comprida"}"#,
         password,
     ),
-    Lever::post("credentials/{username}/active", r#"switches a credential: {"active": false}"#, active),
-    Lever::post(
+    ControlEndpoint::post(
+        "credentials/{username}/active",
+        r#"switches a credential: {"active": false}"#,
+        active,
+    ),
+    ControlEndpoint::post(
         "credentials/{username}/abilities",
         r#"sets what its tokens may do: {"abilities": ["store_products_read"]}"#,
         abilities,
     ),
-    Lever::delete(
+    ControlEndpoint::delete(
         "credentials/{username}",
         "revokes a credential; its token lives on until it expires",
         revoke,
     ),
-    Lever::post("tokens/{username}/kill", "ends the current token, as a login elsewhere would", kill),
-    Lever::post(
+    ControlEndpoint::post(
+        "tokens/{username}/kill",
+        "ends the current token, as a login elsewhere would",
+        kill,
+    ),
+    ControlEndpoint::post(
         "features/{store}",
         r#"switches a feature of a store: {"feature": "sales_force", "on": false}"#,
         feature,

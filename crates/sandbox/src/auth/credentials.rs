@@ -7,8 +7,8 @@ use std::{
 
 use super::Credential;
 
-/// The credentials of a store, in the order of their creation. One that was revoked keeps its position, because tokens name
-/// credentials by position and live on.
+/// The credentials of a store, in the order of their creation. A revoked credential keeps its position: its token lives
+/// on, and names it by position.
 pub(crate) struct Credentials {
     first: Credential,
     others: Vec<Credential>,

@@ -1,24 +1,27 @@
 //! POST `/api/integration/auth`.
 
-use serde_json::Value;
-
-use super::State;
+use super::{LOGIN, State};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
+    route::{Access, Route},
     webhooks::login as webhook,
     world::World,
 };
 
+/// The routes of this area.
+pub(crate) const ROUTES: &[Route] = &[Route::post(LOGIN, login).access(Access::Public)];
+
 /// Checks a credential and issues a token, which ends the previous one.
-pub(crate) fn login(call: &Call) -> Result<Answer, Refusal> {
+fn login(call: &Call) -> Result<Answer, Refusal> {
     let world = &call.world;
-    let body = Value::Object(call.fields());
-    let mut errors = FieldErrors::new();
-    let username = field(&body, "username", &mut errors);
-    let password = field(&body, "password", &mut errors);
-    let webhook = webhook::parse(&body, world.options.local_webhooks, &mut errors);
+    let body = request_body::fields(&call.body);
+    let (reader, mut errors) = (Reader::new(&body), FieldErrors::new());
+    let username = reader.required_text("username", &mut errors).unwrap_or_default();
+    let password = reader.required_text("password", &mut errors).unwrap_or_default();
+    let webhook = webhook::parse(body.get("webhook"), world.options.local_webhooks, &mut errors);
     if !errors.is_empty() {
         return Err(Refusal::Invalid(errors));
     }
@@ -29,22 +32,11 @@ pub(crate) fn login(call: &Call) -> Result<Answer, Refusal> {
     issue(world, found, password, webhook)
 }
 
-fn field<'a>(body: &'a Value, name: &'static str, errors: &mut FieldErrors) -> &'a str {
-    match body.get(name) {
-        Some(Value::String(text)) if !text.is_empty() => return text,
-        None | Some(Value::Null | Value::String(_)) => {
-            errors.add(name, format!("O campo {name} é obrigatório."));
-        }
-        Some(_) => errors.add(name, format!("O campo {name} deve ser um texto.")),
-    }
-    ""
-}
-
 fn issue(
     world: &World,
     (position, at): (usize, usize),
     password: &str,
-    wanted: Option<webhook::Wanted>,
+    wanted: Option<webhook::WebhookBlock>,
 ) -> Result<Answer, Refusal> {
     let now = world.clock.seconds();
     let store = world.stores.get(position).ok_or(Refusal::Login)?;

@@ -3,7 +3,7 @@
 mod attempts;
 pub(crate) mod control;
 mod credentials;
-mod login;
+pub(crate) mod login;
 mod token;
 
 use std::sync::Arc;
@@ -11,29 +11,24 @@ use std::sync::Arc;
 pub(crate) use self::{
     attempts::Attempts,
     credentials::{Credentials, First},
-    login::login,
     token::{Token, Tokens},
 };
-use crate::route::{Access, Route};
 
 /// The token issue.
 pub(crate) const LOGIN: &str = "/api/integration/auth";
-
-/// The routes of this area.
-pub(crate) const ROUTES: &[Route] = &[Route::post(LOGIN, login).access(Access::Public)];
 
 /// A credential of a store.
 pub(crate) struct Credential {
     pub(crate) username: String,
     pub(crate) password: String,
     pub(crate) state: State,
-    /// What its tokens may do.
+    /// The abilities of its tokens.
     pub(crate) abilities: Vec<String>,
     /// The one token that is active.
     pub(crate) token: Option<Arc<Token>>,
 }
 
-/// What became of a credential.
+/// The state of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// It logs in.

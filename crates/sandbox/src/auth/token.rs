@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     limit::{Meter, Verdict, Window},
-    seed::random::Random,
+    random::Random,
 };
 
 const PREFIX: &str = "sk_live_";
@@ -37,7 +37,7 @@ impl Token {
     }
 }
 
-/// Every token that is worth something.
+/// Every valid token.
 pub(crate) struct Tokens {
     seed: u64,
     issued: AtomicU64,
@@ -49,8 +49,7 @@ impl Tokens {
         Self { seed, issued: AtomicU64::new(0), live: RwLock::default() }
     }
 
-    /// Issues a token that lives 30 days to a credential (positions of store and credential); `previous` is worth nothing
-    /// from now on.
+    /// Issues a token to a credential (positions of store and credential). It lives 30 days, and ends `previous`.
     pub(crate) fn issue(
         &self,
         (store, credential): (usize, usize),

@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 
 use super::{Campaign, CampaignStatus, CampaignType, Discount, DiscountType};
-use crate::{Control, money::Milli, seed::random::Random};
+use crate::{Control, money::Milli, random::Random};
 
 /// A campaign to make; its times are counted in seconds from now.
 #[derive(Clone, Debug, Deserialize)]
@@ -23,7 +23,7 @@ pub struct NewCampaign {
     pub ends_in: Option<i64>,
     /// Until when listings may join.
     pub opt_in_closes_in: Option<i64>,
-    /// What is taken off.
+    /// The discount.
     pub discount: Option<CampaignDiscount>,
 }
 
@@ -71,8 +71,8 @@ impl Control {
         };
         let now = world.clock.seconds();
         let at = |seconds: Option<i64>| seconds.map(|seconds| moved(now, seconds));
-        let mut book = world.campaigns.lock();
-        let id = book.campaigns.last_key_value().map_or(101, |(id, _)| id + 1);
+        let mut state = world.campaigns.lock();
+        let id = state.campaigns.last_key_value().map_or(101, |(id, _)| id + 1);
         let campaign = Campaign {
             id,
             uid: Random::of(&[world.options.seed, id, 0xCA3C]).ulid(),
@@ -90,11 +90,11 @@ impl Control {
             created_at: now,
             updated_at: now,
         };
-        book.campaigns.insert(id, campaign);
+        state.campaigns.insert(id, campaign);
         Some(id)
     }
 
-    /// Moves a campaign to a status, whatever it was before.
+    /// Moves a campaign from any status to this one.
     pub fn set_campaign_status(&self, id: u64, status: &str) -> bool {
         let Some(status) = CampaignStatus::parse(status) else { return false };
         self.edit_campaign(id, |campaign, _| campaign.status = status)
@@ -109,8 +109,8 @@ impl Control {
 
     fn edit_campaign(&self, id: u64, edit: impl FnOnce(&mut Campaign, i64)) -> bool {
         let now = self.world().clock.seconds();
-        let mut book = self.world().campaigns.lock();
-        let Some(campaign) = book.campaigns.get_mut(&id) else { return false };
+        let mut state = self.world().campaigns.lock();
+        let Some(campaign) = state.campaigns.get_mut(&id) else { return false };
         edit(campaign, now);
         campaign.updated_at = now;
         true

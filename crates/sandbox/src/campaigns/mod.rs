@@ -1,10 +1,11 @@
 //! Discount campaigns: the platform makes them, and stores enroll their listings ("Campaign" of the document).
 //!
-//! Reading order: this file (what a campaign is), [`offers`] (what a store can enroll), [`seed`] (the campaigns of a new
-//! sandbox), [`routes`] and [`opt_in`] (the API), [`write`] (campaigns as JSON), [`control`] and [`levers`] (the platform).
+//! Reading order: this file (what a campaign is), [`seed`] (the campaigns of a new
+//! sandbox), [`routes`] and [`opt_in`] (the API), [`mod@write`] (campaigns as JSON), [`control`] and
+//! [`control_endpoints`] (the platform).
 
 pub(crate) mod control;
-pub(crate) mod levers;
+pub(crate) mod control_endpoints;
 mod opt_in;
 pub(crate) mod routes;
 mod seed;
@@ -18,11 +19,11 @@ use std::{
 pub use self::control::{CampaignDiscount, NewCampaign};
 use crate::{
     money::Milli,
-    orders::vocabulary::{Word, vocabulary},
+    vocabulary::{Word, vocabulary},
 };
 
 vocabulary! {
-    /// What a campaign is ("Campaign types").
+    /// The type of a campaign ("Campaign types").
     CampaignType {
         Standard = "standard", "Desconto", "";
         CollectiveBuying = "collective_buying", "Compra coletiva", "";
@@ -30,7 +31,7 @@ vocabulary! {
 }
 
 vocabulary! {
-    /// How far a campaign is ("Campaign status").
+    /// The status of a campaign ("Campaign status").
     CampaignStatus {
         Draft = "draft", "Rascunho", "";
         Active = "active", "Ativa", "";
@@ -73,7 +74,7 @@ impl Discount {
 /// A campaign.
 #[derive(Clone, Debug)]
 pub(crate) struct Campaign {
-    /// What routes name it by.
+    /// The identifier that routes take.
     pub(crate) id: u64,
     /// A ULID, which no route takes.
     pub(crate) uid: u128,
@@ -116,7 +117,7 @@ impl Campaign {
         self.opt_in_deadline.is_some_and(|deadline| deadline <= now)
     }
 
-    /// Whether nobody joins any more, whatever the deadline.
+    /// Whether the campaign takes no listings any more, before its deadline too.
     fn is_over(&self, now: i64) -> bool {
         let is_closed = matches!(self.status, CampaignStatus::Finished | CampaignStatus::Cancelled);
         is_closed || self.has_ended(now)
@@ -134,42 +135,49 @@ pub(crate) struct Enrollment {
 }
 
 /// Every campaign of the marketplace, and who takes part.
-pub(crate) struct Campaigns(Mutex<Book>);
+pub(crate) struct Campaigns(Mutex<CampaignState>);
 
-/// What the lock guards.
+/// The state behind the lock.
 #[derive(Default)]
-pub(crate) struct Book {
+pub(crate) struct CampaignState {
     campaigns: BTreeMap<u64, Campaign>,
     /// By campaign and store identifier.
     enrolled: BTreeMap<(u64, u64), Vec<Enrollment>>,
 }
 
 impl Campaigns {
-    /// The campaigns of a new sandbox, dated around the day it is started on: a calendar without a today would be empty.
+    /// The campaigns of a new sandbox, dated around the day of its start: the calendar must not be empty.
     pub(crate) fn seeded(seed: u64, now: i64) -> Self {
         let campaigns = seed::campaigns(seed, crate::text::day_of(now));
         let campaigns = campaigns.into_iter().map(|campaign| (campaign.id, campaign)).collect();
-        Self(Mutex::new(Book { campaigns, ..Book::default() }))
+        Self(Mutex::new(CampaignState { campaigns, ..CampaignState::default() }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    fn lock(&self) -> MutexGuard<'_, CampaignState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Book {
+impl CampaignState {
+    /// A campaign, by the plain decimal of its identifier.
+    fn find(&self, id: &str) -> Option<&Campaign> {
+        let is_plain = id.bytes().all(|byte| byte.is_ascii_digit()) && !id.starts_with('0');
+        let id = id.parse::<u64>().ok().filter(|_| is_plain);
+        self.campaigns.get(&id?)
+    }
+
     fn enrolled(&self, campaign: u64, store: u64) -> &[Enrollment] {
         self.enrolled.get(&(campaign, store)).map_or(&[], Vec::as_slice)
     }
 
-    /// What the calendar lists: what begins first stands first, what has no beginning last.
+    /// The campaigns of the calendar, by their beginning; those without one come last.
     fn calendar(&self, now: i64) -> Vec<&Campaign> {
         let mut open: Vec<_> = self.campaigns.values().filter(|campaign| campaign.is_open(now)).collect();
         open.sort_by_key(|campaign| (campaign.starts_at.unwrap_or(i64::MAX), campaign.id));
         open
     }
 
-    /// What can still be joined before a deadline, the nearest deadline first.
+    /// The campaigns with a deadline ahead, the nearest deadline first.
     fn deadlines(&self, now: i64) -> Vec<(i64, &Campaign)> {
         let open = self.campaigns.values().filter(|campaign| !campaign.is_over(now));
         let dated = open.filter_map(|campaign| Some((campaign.opt_in_deadline?, campaign)));

@@ -4,29 +4,30 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::{Campaign, Discount, Enrollment, routes::found};
+use super::{Campaign, Discount, Enrollment};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     listings::{self, ListingView},
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
 };
 
 const FIELD: &str = "publication_ids";
 
-/// The most entries of a list that are told what is wrong with them.
+/// The most entries of a list that the errors name.
 const MAX_ERRORS: usize = 100;
 
 /// POST the listings that join. What is enrolled already stays as it is: joining twice is joining once.
 pub(super) fn opt_in(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
     let offers = listings::active(store);
-    let mut book = call.world.campaigns.lock();
-    let campaign = found(&book, call)?;
+    let mut state = call.world.campaigns.lock();
+    let campaign = state.find(call.id(0)).ok_or(Refusal::NotFound)?;
     let wanted = publication_ids(call)?;
     admit(campaign, call.now())?;
     let (id, discount) = (campaign.id, campaign.discount);
-    let enrolled = book.enrolled.entry((id, store.id)).or_default();
+    let enrolled = state.enrolled.entry((id, store.id)).or_default();
     let (joining, already) = joining(&wanted, &offers, enrolled)?;
     enrolled.extend(joining.iter().map(|offer| offer.enrolled(discount)));
     Ok(Answer::success(false, |json| {
@@ -92,20 +93,22 @@ impl ListingView {
 
 /// The list of the body, which must name something.
 fn publication_ids(call: &Call) -> Result<Vec<String>, Refusal> {
-    let fields = call.fields();
-    let list = match fields.get(FIELD) {
-        None | Some(Value::Null) => return Err(refused(FIELD, "é obrigatório")),
-        Some(Value::Array(list)) if !list.is_empty() => list,
-        Some(_) => return Err(refused(FIELD, "deve ser uma lista com ao menos um anúncio")),
+    let fields = request_body::fields(&call.body);
+    let (reader, mut errors) = (Reader::new(&fields), FieldErrors::new());
+    let list = match reader.value(FIELD) {
+        Some(Value::Array(list)) if !list.is_empty() => list.as_slice(),
+        None | Some(Value::Null) => {
+            reader.note(FIELD, "é obrigatório", &mut errors);
+            &[]
+        }
+        Some(_) => {
+            reader.note(FIELD, "deve ser uma lista com ao menos um anúncio", &mut errors);
+            &[]
+        }
     };
-    let mut errors = FieldErrors::new();
-    let odd = list.iter().enumerate().filter(|(_, item)| !item.is_string());
-    for (at, _) in odd.take(MAX_ERRORS) {
-        errors.add(format!("{FIELD}.{at}"), format!("O campo {FIELD}.{at} deve ser um texto."));
+    let others = list.iter().enumerate().filter(|(_, item)| !item.is_string());
+    for (at, _) in others.take(MAX_ERRORS) {
+        reader.note(&format!("{FIELD}.{at}"), "deve ser um texto", &mut errors);
     }
     errors.or(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
-}
-
-fn refused(field: &'static str, problem: &str) -> Refusal {
-    Refusal::Invalid(FieldErrors::one(field, format!("O campo {field} {problem}.")))
 }

@@ -1,14 +1,15 @@
 //! The campaign routes.
 
-use super::{Book, Campaign, opt_in::opt_in};
+use super::opt_in::opt_in;
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     json::Json,
-    listing::Frame,
     listings,
     options::ListShape,
-    query::{self, FieldErrors, Page},
+    paged_list::PagedList,
+    query::{self, Page},
+    refusal::{FieldErrors, Refusal},
     route::{Access, Route},
     text,
 };
@@ -35,8 +36,8 @@ const MAX_DEADLINES: usize = 5;
 /// GET the campaigns that have not ended.
 fn calendar(call: &Call) -> Result<Answer, Refusal> {
     let (page, _) = listing(call)?;
-    let book = call.world.campaigns.lock();
-    let open = book.calendar(call.now());
+    let state = call.world.campaigns.lock();
+    let open = state.calendar(call.now());
     Ok(paged(call, page, open.len(), None, |json| {
         for campaign in &open[page.range(open.len())] {
             campaign.write(json, call.now());
@@ -47,16 +48,20 @@ fn calendar(call: &Call) -> Result<Answer, Refusal> {
 /// GET the numbers.
 fn summary(call: &Call) -> Result<Answer, Refusal> {
     let (store, now) = (call.store()?.id, call.now());
-    let book = call.world.campaigns.lock();
-    let joined: Vec<usize> =
-        book.campaigns.keys().map(|id| book.enrolled(*id, store).len()).filter(|count| *count > 0).collect();
+    let state = call.world.campaigns.lock();
+    let joined: Vec<usize> = state
+        .campaigns
+        .keys()
+        .map(|id| state.enrolled(*id, store).len())
+        .filter(|count| *count > 0)
+        .collect();
     Ok(Answer::success(call.options().numbers_as_strings, |json| {
         json.open_object();
-        json.key("active_campaigns").count(book.calendar(now).len() as u64);
+        json.key("active_campaigns").count(state.calendar(now).len() as u64);
         json.key("joined_campaigns").count(joined.len() as u64);
         json.key("enrolled_products").count(joined.iter().sum::<usize>() as u64);
         json.key("upcoming_deadlines").open_array();
-        for (deadline, campaign) in book.deadlines(now).into_iter().take(MAX_DEADLINES) {
+        for (deadline, campaign) in state.deadlines(now).into_iter().take(MAX_DEADLINES) {
             json.open_object();
             json.key("id").id(campaign.id);
             json.key("name").text(&campaign.name);
@@ -70,8 +75,8 @@ fn summary(call: &Call) -> Result<Answer, Refusal> {
 
 /// GET one campaign.
 fn show(call: &Call) -> Result<Answer, Refusal> {
-    let book = call.world.campaigns.lock();
-    let campaign = found(&book, call)?;
+    let state = call.world.campaigns.lock();
+    let campaign = state.find(call.id(0)).ok_or(Refusal::NotFound)?;
     let strings = call.options().numbers_as_strings;
     Ok(Answer::success(strings, |json| campaign.write(json, call.now())))
 }
@@ -80,12 +85,12 @@ fn show(call: &Call) -> Result<Answer, Refusal> {
 fn eligible(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
     let offers = listings::active(store);
-    let book = call.world.campaigns.lock();
-    let campaign = found(&book, call)?;
+    let state = call.world.campaigns.lock();
+    let campaign = state.find(call.id(0)).ok_or(Refusal::NotFound)?;
     let (page, search) = listing(call)?;
     let needle = search.as_deref().map(text::fold);
     let joined: std::collections::HashSet<&str> =
-        book.enrolled(campaign.id, store.id).iter().map(|enrollment| enrollment.item_id.as_str()).collect();
+        state.enrolled(campaign.id, store.id).iter().map(|enrollment| enrollment.item_id.as_str()).collect();
     let rows: Vec<_> = offers
         .iter()
         .filter(|offer| !joined.contains(offer.item_id.as_str()))
@@ -106,23 +111,15 @@ fn eligible(call: &Call) -> Result<Answer, Refusal> {
 /// GET the store's listings that are in the campaign.
 fn enrolled(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
-    let book = call.world.campaigns.lock();
-    let campaign = found(&book, call)?;
+    let state = call.world.campaigns.lock();
+    let campaign = state.find(call.id(0)).ok_or(Refusal::NotFound)?;
     let (page, _) = listing(call)?;
-    let rows = book.enrolled(campaign.id, store.id);
+    let rows = state.enrolled(campaign.id, store.id);
     Ok(paged(call, page, rows.len(), None, |json| {
         for enrollment in &rows[page.range(rows.len())] {
             enrollment.write(json);
         }
     }))
-}
-
-/// The campaign of the path, by its integer alone.
-pub(super) fn found<'a>(book: &'a Book, call: &Call) -> Result<&'a Campaign, Refusal> {
-    let id = call.id(0);
-    let is_plain = id.bytes().all(|byte| byte.is_ascii_digit()) && !id.starts_with('0');
-    let id = id.parse::<u64>().ok().filter(|_| is_plain);
-    id.and_then(|id| book.campaigns.get(&id)).ok_or(Refusal::NotFound)
 }
 
 /// The page asked for, and what is searched for.
@@ -146,7 +143,7 @@ fn listing(call: &Call) -> Result<(Page, Option<String>), Refusal> {
     errors.or((page, search))
 }
 
-/// The paginated envelope, which these routes have whatever shape the other listings are given.
+/// The paginated envelope, which these routes always have; [`ListShape`] changes the other listings only.
 fn paged(
     call: &Call,
     page: Page,
@@ -155,6 +152,7 @@ fn paged(
     rows: impl FnOnce(&mut Json),
 ) -> Answer {
     let numbers_as_strings = call.options().numbers_as_strings;
-    let frame = Frame { shape: ListShape::Envelope, numbers_as_strings, page, total, search, filters: &[] };
-    frame.answer(rows)
+    let paged =
+        PagedList { shape: ListShape::Envelope, numbers_as_strings, page, total, search, filters: &[] };
+    paged.answer(rows)
 }

@@ -6,7 +6,7 @@ use super::{
     CampaignType::{self, CollectiveBuying, Standard},
     Discount, DiscountType,
 };
-use crate::{money::Milli, seed::random::Random};
+use crate::{money::Milli, random::Random};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;

@@ -86,7 +86,7 @@ impl Enrollment {
         json.key("publication_id").text(&self.item_id);
         json.key("title").text(&self.title);
         json.key("image").optional_text(self.image.as_deref());
-        // A decimal as text, whatever the other amounts are written as.
+        // Always a decimal as text, unlike the other amounts.
         json.key("authorized_discount_price");
         match self.price {
             Some(price) => json.raw_text(&format!("{}.{:02}", price.0 / 1000, price.0 % 1000 / 10)),

@@ -1,6 +1,6 @@
 //! The attributes of categories: what a listing says of its goods, and what its variations differ by.
 
-/// Where an attribute stands in the form.
+/// The section of the form that an attribute belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Main,
@@ -21,7 +21,7 @@ impl Section {
     }
 }
 
-/// What the value of an attribute may be.
+/// The values that an attribute may have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Values {
     /// One of these; the first has the identifier `<attribute> * 100 + 1`.

@@ -8,12 +8,15 @@ use serde::{
 };
 use serde_json::{Value, json};
 
-use super::{attributes::Attribute, routes::named, tree::Category};
+use super::{
+    attributes::Attribute,
+    tree::{self, Category},
+};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    fields::{self, Reader},
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
     text::fold,
 };
 
@@ -28,8 +31,8 @@ struct Choice {
 
 /// Answers the Cartesian product; the primary attribute, the first by default, changes slowest.
 pub(super) fn combine(call: &Call) -> Result<Answer, Refusal> {
-    let category = named(call)?;
-    let body = fields::object(call)?;
+    let category = tree::named(call.id(0)).ok_or(Refusal::NotFound)?;
+    let body = request_body::object(&call.body)?;
     let (reader, mut errors) = (Reader::new(&body), FieldErrors::new());
     reader.require(&["attributes"], &mut errors);
     let primary = reader.whole("primary_attribute_id", 1..=i64::from(u32::MAX), &mut errors);

@@ -1,4 +1,5 @@
-//! Categories: the tree that listings belong to, and its attributes ("Listings (items) and categories" of the document).
+//! Categories: the tree that listings belong to, and its attributes ("Listings (items) and categories" of the
+//! document).
 
 mod attributes;
 mod combine;

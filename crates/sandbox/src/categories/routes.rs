@@ -8,9 +8,10 @@ use super::{
     tree::{self, Category},
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::{Call, parameter},
-    query::{self, FieldErrors},
+    query,
+    refusal::{FieldErrors, Refusal},
     route::{Access, Route},
     text::fold,
 };
@@ -64,7 +65,7 @@ fn departments(_: &Call) -> Result<Answer, Refusal> {
 
 /// GET the attributes of a category; what is no leaf has none.
 fn attributes(call: &Call) -> Result<Answer, Refusal> {
-    let category = named(call)?;
+    let category = tree::named(call.id(0)).ok_or(Refusal::NotFound)?;
     let mut errors = FieldErrors::new();
     let matrix = flag(call, "matrix", &mut errors);
     let only_features = flag(call, "only_features", &mut errors);
@@ -87,11 +88,6 @@ fn attributes(call: &Call) -> Result<Answer, Refusal> {
         (!list.is_empty()).then(|| json!({"section": section.label(), "attributes": list}))
     });
     Ok(Answer::value(&sections.collect()))
-}
-
-/// The category that the path names.
-pub(super) fn named(call: &Call) -> Result<&'static Category, Refusal> {
-    call.id(0).parse().ok().and_then(tree::find).ok_or(Refusal::NotFound)
 }
 
 fn identifier(call: &Call, name: &'static str, errors: &mut FieldErrors) -> Option<u32> {

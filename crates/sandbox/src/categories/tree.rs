@@ -155,6 +155,11 @@ pub(crate) fn find(id: u32) -> Option<&'static Category> {
     BY_ID.get(&id).map(|at| &ALL[*at])
 }
 
+/// The category that the text of an identifier names.
+pub(crate) fn named(id: &str) -> Option<&'static Category> {
+    id.parse().ok().and_then(find)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

@@ -1,6 +1,7 @@
-//! What a test may do behind the API's back: the buyers, the platform, the portal, and bad luck.
+//! What a test may do behind the API's back: as the buyers, the platform, the portal, or as a fault.
 
-pub(crate) mod levers;
+pub(crate) mod endpoint;
+pub(crate) mod endpoints;
 
 use std::{fmt, sync::Arc};
 
@@ -26,7 +27,7 @@ impl Control {
         Self(world)
     }
 
-    /// The world, for the levers that each area adds in its own folder.
+    /// The world, for the control endpoints that each area adds in its own folder.
     pub(crate) fn world(&self) -> &Arc<World> {
         &self.0
     }
@@ -39,7 +40,7 @@ impl Control {
     /// Moves the clock forward and does everything that becomes due on the way, in order. False beyond the year 9989.
     pub fn forward(&self, seconds: u32) -> bool {
         let moved = self.0.clock.forward(seconds);
-        self.0.settle();
+        self.0.run_due_jobs();
         moved
     }
 
@@ -54,8 +55,8 @@ impl Control {
 
     /// Adds an order whose detail and listing row are these bytes, verbatim. The envelope around them is ours.
     ///
-    /// `status`, `created_at` and `updated_at` are taken from the row where they can be read; otherwise the order is a paid
-    /// one of now. The rest of it matches no filter.
+    /// `status`, `created_at` and `updated_at` are taken from the row where they can be read; otherwise the order is
+    /// a paid one of now. The rest of it matches no filter.
     pub fn add_order_raw(
         &self,
         store: &str,
@@ -74,12 +75,12 @@ impl Control {
         self.0.store(store).map_or(0, |store| store.orders().len())
     }
 
-    /// What the sandbox saw.
+    /// The numbers of the server.
     pub fn stats(&self) -> Stats {
         self.0.counters.snapshot()
     }
 
-    /// Begins to count anew.
+    /// Sets every counter to zero.
     pub fn reset_stats(&self) {
         self.0.counters.reset();
         for store in &self.0.stores {
@@ -94,7 +95,7 @@ impl fmt::Debug for Control {
     }
 }
 
-/// An order of which only the place in the listing is ours.
+/// An order with bodies from outside; only its place in the listing is ours.
 fn raw_order(number: &str, detail: String, listing: String, now: i64) -> Order {
     let row: serde_json::Value = serde_json::from_str(&listing).unwrap_or_default();
     let text = |name: &str| row.get(name).and_then(serde_json::Value::as_str);

@@ -1,13 +1,16 @@
-//! Rules that strike: by name, a number of times, with a probability.
+//! Fault rules: by name, a number of times, with a probability.
 
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use crate::{answer::Refusal, query::FieldErrors, seed::random::Random};
+use crate::{
+    random::Random,
+    refusal::{FieldErrors, Refusal},
+};
 
-/// The probability of what always happens, in thousandths.
+/// The probability of a certain fault, in thousandths.
 pub(crate) const ALWAYS: u32 = 1000;
 
 /// A probability from 0 to 1 in thousandths.
@@ -70,7 +73,7 @@ impl<K> Rules<K> {
 }
 
 impl<K: Clone> Rules<K> {
-    /// What the first rule that matches and strikes does; the rule is spent by one.
+    /// The fault of the first rule that matches and whose probability hits; it uses the rule up by one.
     pub(crate) fn take(&self, matches: impl Fn(&str) -> bool) -> Option<K> {
         if self.is_empty() {
             return None;

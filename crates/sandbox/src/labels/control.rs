@@ -1,28 +1,29 @@
-//! What can go wrong with labels.
+//! Labels behind the API's back: generation from the portal, and failures.
 
 use ulid::Ulid;
 
-use super::{generation, routes::queued};
+use super::generation;
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     control::{
         Control,
-        levers::{Lever, control, done},
+        endpoint::{ControlEndpoint, control, done},
     },
+    refusal::Refusal,
 };
 
 impl Control {
-    /// Makes the labels of an order's shipments anew, as the seller does in the portal: nobody is told. How many shipments
-    /// get some.
+    /// Generates the labels of an order's shipments again, as the seller does in the portal: there is no event for
+    /// it. How many shipments get labels.
     pub fn generate_labels(&self, store: &str, number: &str) -> usize {
         let world = self.world();
         let Some(store) = world.store(store) else { return 0 };
-        let queued = queued(store, number).unwrap_or_default();
+        let queued = generation::queued(store, number).unwrap_or_default();
         queued.into_iter().map(|(shipment, paper)| generation::begin(world, store, &shipment, paper)).count()
     }
 
-    /// Has the labels of a shipment fail that are still in the making; false where there are none.
+    /// Fails the unfinished labels of a shipment; false where there are none.
     pub fn fail_labels(&self, store: &str, shipment: &str) -> bool {
         let (Some(store), Ok(shipment)) = (self.world().store(store), Ulid::from_string(shipment)) else {
             return false;
@@ -31,14 +32,14 @@ impl Control {
     }
 }
 
-/// The levers of this area.
-pub(crate) const LEVERS: &[Lever] = &[
-    Lever::post(
+/// The control endpoints of this area.
+pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
+    ControlEndpoint::post(
         "labels/{store}/{order_number}/generate",
         "makes the labels of an order's shipments anew, as the seller does in the portal; no body",
         generate,
     ),
-    Lever::post(
+    ControlEndpoint::post(
         "labels/{store}/{shipment}/fail",
         "has the labels of a shipment fail that are still in the making; no body",
         fail,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{Format, Label, LabelStatus, Paper};
-use crate::{seed::random::Random, shipments::Shipment, storage::Object, store::Store, world::World};
+use crate::{
+    random::Random, refusal::Refusal, shipments::Shipment, storage::Object, store::Store, world::World,
+};
 
 /// Keeps the identifiers of labels apart from everything else that is drawn from a seed.
 const TAG: u64 = 0x1ABE;
@@ -15,7 +17,24 @@ const SLOWEST_MILLIS: u64 = 20_000;
 /// How long a job waits in its queue.
 const QUEUE_MILLIS: i64 = 1_000;
 
-/// Throws the labels of a shipment away and begins new ones.
+/// The shipments of an order that get labels, and what is printed on them.
+pub(super) fn queued(store: &Store, number: &str) -> Result<Vec<(Shipment, Paper)>, Refusal> {
+    let orders = store.orders();
+    let order = orders.get(number).ok_or(Refusal::NotFound)?;
+    let mut shipments = store.shipments().of(order);
+    if shipments.is_empty() {
+        return Err(Refusal::NotFound);
+    }
+    shipments.retain(|shipment| !shipment.label_generation_blocked);
+    let person = store.people.get(order.customer as usize);
+    let with_paper = |shipment| {
+        let paper = Paper::of(&store.name, person, order, &shipment);
+        (shipment, paper)
+    };
+    Ok(shipments.into_iter().map(with_paper).collect())
+}
+
+/// Removes the labels of a shipment and begins new ones.
 pub(super) fn begin(world: &World, store: &Store, shipment: &Shipment, paper: Paper) {
     let paper = Arc::new(paper);
     let mut labels = store.labels();
@@ -74,7 +93,7 @@ fn enter(store: &Store, shipment: u128, id: u128, status: LabelStatus, completed
     });
 }
 
-/// Has the labels of a shipment fail that are still in the making; false where there are none.
+/// Fails the unfinished labels of a shipment; false where there are none.
 pub(super) fn fail(store: &Store, shipment: u128) -> bool {
     let mut labels = store.labels();
     let Some(labels) = labels.of_shipment.get_mut(&shipment) else { return false };

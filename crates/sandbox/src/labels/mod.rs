@@ -11,13 +11,11 @@ use std::collections::HashMap;
 pub(crate) use self::paper::{Paper, escaped, print};
 use crate::{
     json::Json,
-    orders::vocabulary::{Word, vocabulary},
-    shipments::Shipment,
-    store::Store,
+    vocabulary::{Word, vocabulary},
 };
 
 vocabulary! {
-    /// What a label is printed on.
+    /// The format of a label.
     Format {
         A4 = "a4", "A4 (PDF)", "";
         Zebra = "zebra", "Zebra (ZPL)", "";
@@ -26,7 +24,7 @@ vocabulary! {
     }
 }
 
-/// How far the generation of a label is. The document shows no transitions; here they are in this order.
+/// The progress of a label. The document shows no transitions; here they come in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LabelStatus {
     Pending,
@@ -94,7 +92,7 @@ impl Label {
         matches!(self.status, LabelStatus::Pending | LabelStatus::Processing)
     }
 
-    /// What every route tells of a label, into its open object.
+    /// Writes the fields that every route shows of a label into its open object.
     fn write_fields(&self, json: &mut Json) {
         json.key("id").ulid(self.id);
         json.key("format").raw_text(self.format.wire());
@@ -118,19 +116,18 @@ impl Labels {
         self.of_shipment.get(&shipment).map_or(&[], Vec::as_slice)
     }
 
-    /// Changes a label that has not been thrown away since.
+    /// Writes `labels`, `labels_ready` and `labels_total` of a shipment into its open object.
+    pub(crate) fn write_counts(&self, json: &mut Json, shipment: u128) {
+        write(json, self.of(shipment), |json, label| label.write_fields(json));
+    }
+
+    /// Changes a label, where it still exists.
     fn edit(&mut self, shipment: u128, id: u128, edit: impl FnOnce(&mut Label)) {
         let labels = self.of_shipment.get_mut(&shipment);
         if let Some(label) = labels.and_then(|labels| labels.iter_mut().find(|label| label.id == id)) {
             edit(label);
         }
     }
-}
-
-/// Writes `labels`, `labels_ready` and `labels_total` of a shipment into its open object.
-pub(crate) fn write_counts(json: &mut Json, store: &Store, shipment: &Shipment) {
-    let labels = store.labels();
-    write(json, labels.of(shipment.id), |json, label| label.write_fields(json));
 }
 
 fn write(json: &mut Json, labels: &[Label], fields: impl Fn(&mut Json, &Label)) {
@@ -150,24 +147,29 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::{options::Options, world::World};
+    use crate::{options::Options, shipments::Shipment, store::Store, world::World};
 
     fn counts(store: &Store, shipment: &Shipment) -> Value {
         let mut json = Json::new(false);
         json.open_object();
-        write_counts(&mut json, store, shipment);
+        store.labels().write_counts(&mut json, shipment.id);
         json.close_object();
         serde_json::from_slice(&json.into_bytes()).unwrap()
     }
 
     #[test]
     fn a_shipment_shows_its_labels_and_counts_those_that_are_ready() {
-        let world = World::build(Options::default()).unwrap();
-        let (store, book) = (&world.stores[0], world.stores[0].orders());
-        let with_shipment = |order| store.shipments_of(order).pop().map(|shipment| (order, shipment));
-        let (order, shipment) = book.iter().find_map(with_shipment).unwrap();
+        let world = World::build(Options::default(), Vec::new()).unwrap();
+        let (store, orders) = (&world.stores[0], world.stores[0].orders());
+        let with_shipment = |order| store.shipments().of(order).pop().map(|shipment| (order, shipment));
+        let (order, shipment) = orders.iter().find_map(with_shipment).unwrap();
         assert_eq!(counts(store, &shipment), json!({"labels": [], "labels_ready": 0, "labels_total": 0}));
-        generation::begin(&world, store, &shipment, Paper::of(store, order, &shipment));
+        generation::begin(
+            &world,
+            store,
+            &shipment,
+            Paper::of(&store.name, store.people.get(order.customer as usize), order, &shipment),
+        );
         let first = store.labels().of(shipment.id)[0].id;
         store.labels().edit(shipment.id, first, |label| {
             (label.status, label.completed_at) = (LabelStatus::Completed, Some(0));

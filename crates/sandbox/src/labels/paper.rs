@@ -1,7 +1,7 @@
-//! What a label says, and how each format says it.
+//! The content of a label, and its print in each format.
 
 use super::{Format, pdf};
-use crate::{orders::Order, shipments::Shipment, store::Store};
+use crate::{orders::Order, people::Person, shipments::Shipment};
 
 /// The template of pickup shipments, which the document names.
 const PICKUP: &str = "pickup-default";
@@ -9,7 +9,7 @@ const PICKUP: &str = "pickup-default";
 /// The template of all other shipments, which it does not.
 const SHIPPING: &str = "shipping-default";
 
-/// What is printed on a label: fixed when its generation begins.
+/// The content of a label, fixed when its generation begins.
 #[derive(Debug)]
 pub(crate) struct Paper {
     template: &'static str,
@@ -21,8 +21,8 @@ pub(crate) struct Paper {
 }
 
 impl Paper {
-    pub(super) fn of(store: &Store, order: &Order, shipment: &Shipment) -> Self {
-        let person = store.people.get(order.customer as usize);
+    /// The paper of a shipment that `sender` sends to `person`.
+    pub(super) fn of(sender: &str, person: Option<&Person>, order: &Order, shipment: &Shipment) -> Self {
         let place = person.map(|person| format!("{} - {}", person.city, person.state));
         Self {
             template: if shipment.is_pickup() { PICKUP } else { SHIPPING },
@@ -31,7 +31,7 @@ impl Paper {
             recipient: person
                 .map_or_else(|| "Destinatário não informado".into(), |person| person.name.clone()),
             place: place.unwrap_or_default().into(),
-            sender: store.name.clone().into(),
+            sender: sender.into(),
         }
     }
 

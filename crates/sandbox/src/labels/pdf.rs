@@ -54,7 +54,7 @@ fn push(content: &mut Vec<u8>, c: char) {
 
 /// The objects, numbered from 1, with header, cross-reference table and trailer.
 fn file(objects: &[Vec<u8>]) -> Vec<u8> {
-    // Bytes above 127 in the first comment tell that the file is binary.
+    // Bytes above 127 in the first comment mark the file as binary.
     let mut file = b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
     for (number, object) in (1..).zip(objects) {

@@ -2,15 +2,10 @@
 
 use ulid::Ulid;
 
-use super::{Label, LabelStatus, Paper, generation, write};
+use super::{Label, LabelStatus, generation, write};
 use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    json::Json,
-    route::Route,
-    shipments::Shipment,
+    answer::Answer, call::Call, json::Json, refusal::Refusal, route::Route, shipments::Shipment,
     storage::VALID_SECONDS,
-    store::Store,
 };
 
 /// The routes of this area.
@@ -23,7 +18,7 @@ pub(crate) const ROUTES: &[Route] = &[
 /// POST: throws the labels of an order's shipments away and queues new ones.
 fn generate(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
-    let queued = queued(store, call.id(0))?;
+    let queued = generation::queued(store, call.id(0))?;
     let ids: Vec<u128> = queued.iter().map(|(shipment, _)| shipment.id).collect();
     for (shipment, paper) in queued {
         generation::begin(&call.world, store, &shipment, paper);
@@ -59,7 +54,7 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
     }))
 }
 
-/// What this route adds to a label. Every label of the sandbox is printed by the platform.
+/// Writes a label with the fields that this route adds. The platform prints every label of the sandbox.
 fn write_with_source(json: &mut Json, label: &Label) {
     label.write_fields(json);
     json.key("status_label").text(label.status.label());
@@ -91,24 +86,10 @@ fn download(call: &Call) -> Result<Answer, Refusal> {
     }))
 }
 
-/// The shipments of an order that get labels, and what is printed on them.
-pub(super) fn queued(store: &Store, number: &str) -> Result<Vec<(Shipment, Paper)>, Refusal> {
-    let orders = store.orders();
-    let order = orders.get(number).ok_or(Refusal::NotFound)?;
-    let mut shipments = store.shipments_of(order);
-    if shipments.is_empty() {
-        return Err(Refusal::NotFound);
-    }
-    shipments.retain(|shipment| !shipment.label_generation_blocked);
-    let with_paper = |shipment| {
-        let paper = Paper::of(store, order, &shipment);
-        (shipment, paper)
-    };
-    Ok(shipments.into_iter().map(with_paper).collect())
-}
-
 /// The shipment in the path, if it is one of the store.
 fn shipment(call: &Call) -> Result<Shipment, Refusal> {
     let id = Ulid::from_string(call.id(0)).map_err(|_| Refusal::NotFound)?;
-    call.store()?.shipment(id.0).ok_or(Refusal::NotFound)
+    let store = call.store()?;
+    let orders = store.orders();
+    store.shipments().find(&orders, id.0).ok_or(Refusal::NotFound)
 }

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::Gtin;
 use crate::{
-    answer::Refusal,
-    call::Call,
-    categories::{self, Category},
-    fields::{self, Reader},
-    query::FieldErrors,
+    categories,
+    categories::Category,
+    refusal::{FieldErrors, Refusal},
+    request_body,
+    request_body::Reader,
 };
 
 const MAX_TITLE: usize = 100;
@@ -16,7 +16,7 @@ const MAX_TITLE: usize = 100;
 const MAX_TEXT: usize = 50_000;
 const MAX_ITEMS: usize = 100;
 
-/// A body whose fields have the documented types. What is missing is told by the checks of the simulation.
+/// A body whose fields have the documented types. The checks of the simulation report what is missing.
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) title: String,
@@ -30,7 +30,7 @@ pub(super) struct Form {
     pub(super) sheets: Vec<Sheet>,
 }
 
-/// What the listing says of its goods: one of a list, or a value of its own.
+/// An attribute of the listing: an option of a list, or a free value.
 #[derive(Debug)]
 pub(super) struct Feature {
     pub(super) id: i64,
@@ -64,8 +64,8 @@ pub(super) struct SheetItem {
 }
 
 /// Reads the body, or says by field what is not of its type.
-pub(super) fn read(call: &Call) -> Result<Form, Refusal> {
-    let body = fields::object(call)?;
+pub(super) fn read(body: &[u8]) -> Result<Form, Refusal> {
+    let body = request_body::object(body)?;
     let (reader, mut errors) = (Reader::new(&body), FieldErrors::new());
     reader.require(&["title"], &mut errors);
     let description = optional_object(&reader, "description", &mut errors);
@@ -181,7 +181,7 @@ fn sheet_items(reader: &Reader<'_>, errors: &mut FieldErrors) -> Vec<SheetItem> 
     read.collect()
 }
 
-/// A text; one that is blank counts as missing, which is for the checks to tell.
+/// A text. A blank one counts as missing, which the checks report.
 fn text(reader: &Reader<'_>, name: &str, errors: &mut FieldErrors) -> Option<String> {
     let text = reader.any_text(name, MAX_TEXT, errors);
     text.filter(|text| !text.trim().is_empty()).map(str::to_owned)

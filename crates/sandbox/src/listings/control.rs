@@ -1,37 +1,50 @@
-//! What the operators of the marketplace do to listings, behind the API's back.
+//! Listings behind the API's back: the acts of the marketplace's operators.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Listing, ListingStatus, ListingView, active, routes::own_of_product};
+use super::{
+    Listing, ListingStatus, ListingView,
+    active::{active, own_of_product},
+};
 use crate::{
-    answer::{Answer, Refusal},
+    announce::send,
+    answer::Answer,
     call::Call,
     control::{
         Control,
-        levers::{Lever, body, control, done},
+        endpoint::{ControlEndpoint, body, control, done},
     },
+    event::Event,
     json::Json,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
     store::Store,
 };
 
-/// The levers of this area.
-pub(crate) const LEVERS: &[Lever] = &[
-    Lever::get("listings/{store}", "the active listings of a store", list),
-    Lever::post(
+/// The control endpoints of this area.
+pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
+    ControlEndpoint::get("listings/{store}", "the active listings of a store", list),
+    ControlEndpoint::post(
         "listings/{store}",
         r#"creates a draft: {"title": "Camiseta", "skus": ["L1-00001-ABC"]}"#,
         create,
     ),
-    Lever::get("listings/{store}/{item_id}", "a listing that was created, whatever its status", show),
-    Lever::post("listings/{store}/{item_id}/approve", "an operator approves a listing in review", approve),
-    Lever::post(
+    ControlEndpoint::get(
+        "listings/{store}/{item_id}",
+        "a listing that was created, whatever its status",
+        show,
+    ),
+    ControlEndpoint::post(
+        "listings/{store}/{item_id}/approve",
+        "an operator approves a listing in review",
+        approve,
+    ),
+    ControlEndpoint::post(
         "listings/{store}/{item_id}/reject",
         r#"an operator rejects a listing in review: {"reason": "Imagem ilegível"}"#,
         reject,
     ),
-    Lever::post(
+    ControlEndpoint::post(
         "listings/{store}/{item_id}/status",
         r#"moves a listing whatever the rules say: {"status": "paused"}"#,
         set_status,
@@ -58,17 +71,17 @@ impl Control {
         Some(item_id)
     }
 
-    /// An operator approves a listing that is in review; the webhooks are told.
+    /// An operator approves a listing that is in review; the webhooks are reported.
     pub fn approve_listing(&self, store: &str, item_id: &str) -> bool {
         self.review(store, item_id, None)
     }
 
-    /// An operator rejects a listing that is in review: it is a draft again, and the webhooks are told.
+    /// An operator rejects a listing that is in review: it is a draft again, and the webhooks are reported.
     pub fn reject_listing(&self, store: &str, item_id: &str, reason: &str) -> bool {
         self.review(store, item_id, Some(reason))
     }
 
-    /// Moves a listing to a status whatever the rules say, as the platform pauses one.
+    /// Moves a listing to any status, against the rules too, as the platform pauses one.
     pub fn set_listing_status(&self, store: &str, item_id: &str, status: &str) -> bool {
         let Some(status) = ListingStatus::parse(status) else { return false };
         self.world().store(store).is_some_and(|store| {
@@ -90,7 +103,7 @@ impl Control {
         let store = self.world().store(store)?;
         let listing = store.listings().get(item_id).cloned()?;
         let mut json = Json::new(false);
-        listing.write(&mut json, store, &store.catalogue());
+        listing.write(&mut json, (store.id, &store.name), &store.catalogue());
         serde_json::from_slice(&json.into_bytes()).ok()
     }
 
@@ -102,14 +115,14 @@ impl Control {
 
     fn review(&self, store: &str, item_id: &str, reason: Option<&str>) -> bool {
         let Some(store) = self.world().store(store) else { return false };
-        let Some((event, data)) = reviewed(store, item_id, reason) else { return false };
-        self.world().emit(store, event, data);
+        let Some(event) = reviewed(store, item_id, reason) else { return false };
+        send(self.world(), store, [event]);
         true
     }
 }
 
-/// Ends the review of a listing; what there is to tell of it, or `None` where there is no such review.
-fn reviewed(store: &Store, item_id: &str, reason: Option<&str>) -> Option<(&'static str, Value)> {
+/// Ends the review of a listing and returns its event; `None` where there is no such review.
+fn reviewed(store: &Store, item_id: &str, reason: Option<&str>) -> Option<Event> {
     let mut listings = store.listings();
     let listing = listings.get_mut(item_id)?;
     if listing.status != ListingStatus::PendingReview {
@@ -119,11 +132,11 @@ fn reviewed(store: &Store, item_id: &str, reason: Option<&str>) -> Option<(&'sta
     match reason {
         None => {
             listing.status = ListingStatus::Active;
-            Some(("publication.approved", json!({"item_id": item_id, "title": listing.title})))
+            Some(Event::new("publication.approved", json!({"item_id": item_id, "title": listing.title})))
         }
         Some(reason) => {
             listing.status = ListingStatus::Draft;
-            Some(("publication.rejected", json!({"item_id": item_id, "reason": reason})))
+            Some(Event::new("publication.rejected", json!({"item_id": item_id, "reason": reason})))
         }
     }
 }
@@ -192,10 +205,10 @@ fn set_status(call: &Call) -> Result<Answer, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{options::Options, world::World};
+    use crate::{listings::codes, options::Options, world::World};
 
     fn world() -> World {
-        World::build(Options { orders: 0, ..Options::default() }).unwrap()
+        World::build(Options { orders: 0, ..Options::default() }, Vec::new()).unwrap()
     }
 
     fn in_review(store: &Store) -> String {
@@ -225,8 +238,11 @@ mod tests {
         let world = world();
         let store = &world.stores[0];
         let item_id = in_review(store);
-        let told = reviewed(store, &item_id, None);
-        assert_eq!(told, Some(("publication.approved", json!({"item_id": item_id, "title": "Camiseta"}))));
+        let reported = reviewed(store, &item_id, None);
+        assert_eq!(
+            reported,
+            Some(Event::new("publication.approved", json!({"item_id": item_id, "title": "Camiseta"})))
+        );
         assert_eq!(status(store, &item_id), ListingStatus::Active);
     }
 
@@ -236,9 +252,9 @@ mod tests {
         let world = world();
         let store = &world.stores[0];
         let item_id = in_review(store);
-        let told = reviewed(store, &item_id, Some("Imagem ilegível"));
+        let reported = reviewed(store, &item_id, Some("Imagem ilegível"));
         let data = json!({"item_id": item_id, "reason": "Imagem ilegível"});
-        assert_eq!(told, Some(("publication.rejected", data)));
+        assert_eq!(reported, Some(Event::new("publication.rejected", data)));
         assert_eq!(status(store, &item_id), ListingStatus::Draft);
     }
 
@@ -259,7 +275,7 @@ mod tests {
         let store = &world.stores[0];
         let item_id = in_review(store);
         assert_ne!(in_review(store), item_id);
-        assert_eq!(store.product_of_listing(&item_id), None);
-        assert_eq!(item_id.len(), store.listing_code(0).len());
+        assert_eq!(codes::product_of(store.id, &item_id), None);
+        assert_eq!(item_id.len(), codes::code_of(store.id, 0).len());
     }
 }

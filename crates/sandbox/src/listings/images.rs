@@ -1,20 +1,19 @@
 //! The images that listings name.
 
 use crate::{
-    media::{self, Model},
+    media::{self, Media, Model},
     products::Catalogue,
-    store::Store,
 };
 
 /// Whether a store has an image.
-pub(crate) fn exists(store: &Store, id: u128) -> bool {
-    store.media().get(id).is_some()
+pub(crate) fn exists(media: &Media, id: u128) -> bool {
+    media.get(id).is_some()
 }
 
-/// Notes that an image is used by a listing, which keeps it from being deleted. One that a product shows already stays the
+/// Notes that a listing uses an image, which then cannot be deleted. An image that a product shows already stays the
 /// product's.
-pub(crate) fn link(store: &Store, id: u128, item_id: &str, now: i64) {
-    store.media().link(id, Model::Publication, item_id, now);
+pub(crate) fn link(media: &mut Media, id: u128, item_id: &str, now: i64) {
+    media.link(id, Model::Publication, item_id, now);
 }
 
 /// The address of an image in its smallest size.

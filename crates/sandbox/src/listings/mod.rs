@@ -1,8 +1,11 @@
-//! Listings: what a store offers to buyers, from its draft over the operator's review ("Listing status" of the document).
+//! Listings: what a store offers to buyers, from its draft over the operator's review ("Listing status" of the
+//! document).
 //!
 //! The products that a store begins with have a listing each; the others are created through the API.
 
+mod active;
 mod body;
+pub(crate) mod codes;
 mod control;
 mod images;
 pub(crate) mod routes;
@@ -11,13 +14,12 @@ mod write;
 
 use std::collections::HashMap;
 
-pub(crate) use self::control::LEVERS;
+pub(crate) use self::{active::active, control::ENDPOINTS};
 use crate::{
     categories::Category,
     money::Milli,
-    orders::vocabulary::{Word, vocabulary},
     products::{Catalogue, Product},
-    store::Store,
+    vocabulary::{Word, vocabulary},
 };
 
 vocabulary! {
@@ -46,7 +48,7 @@ pub(crate) struct Listing {
     pub(crate) images: Vec<u128>,
     /// The plain text of the description.
     pub(crate) description: String,
-    /// What the last review found wrong.
+    /// The reason of the last review's rejection.
     pub(crate) rejection_reason: Option<String>,
 }
 
@@ -106,30 +108,6 @@ pub(crate) struct ListingView {
     pub(crate) image: Option<String>,
     /// The lowest unit price of its SKUs, wholesale tiers among them.
     pub(crate) lowest_price: Option<Milli>,
-}
-
-/// The listings that buyers see, those of the first products before the created ones.
-pub(crate) fn active(store: &Store) -> Vec<ListingView> {
-    let catalogue = store.catalogue();
-    let listings = store.listings();
-    let of_products = catalogue.listed().iter().copied().filter(|slot| *slot < catalogue.seeded());
-    let of_products = of_products.filter(|slot| {
-        catalogue.slot(*slot).is_available_for_sale && listings.of_product(*slot) == ListingStatus::Active
-    });
-    let mut views: Vec<ListingView> = of_products.map(|slot| of_product(store, &catalogue, slot)).collect();
-    let created = listings.created.iter().filter(|listing| listing.status == ListingStatus::Active);
-    views.extend(created.map(|listing| listing.view(&catalogue)));
-    views
-}
-
-fn of_product(store: &Store, catalogue: &Catalogue, slot: u32) -> ListingView {
-    let product = catalogue.slot(slot);
-    ListingView {
-        item_id: store.listing_code(slot),
-        title: product.name.to_string(),
-        image: product.gallery.first().map(|id| images::thumbnail(catalogue, *id)),
-        lowest_price: lowest_price([product]),
-    }
 }
 
 fn lowest_price<'a>(products: impl IntoIterator<Item = &'a Product>) -> Option<Milli> {

@@ -2,13 +2,14 @@
 
 use super::{
     Listing, ListingStatus,
+    active::own_of_product,
     body::{self, Form},
     images, rules,
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
     route::{Access, Route},
     store::Store,
 };
@@ -25,15 +26,15 @@ pub(crate) const ROUTES: &[Route] = &[
 /// POST simulate: says whether a listing is ready, and creates nothing.
 fn simulate(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
-    let form = body::read(call)?;
-    rules::check(&form, store)?;
+    let form = body::read(&call.body)?;
+    rules::check(&form, &store.catalogue(), &store.media())?;
     Ok(Answer::value(&serde_json::json!({"ready": true, "details": []})))
 }
 
 /// POST create: a draft, which may be incomplete but names no image that does not exist.
 fn create(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
-    let form = body::read(call)?;
+    let form = body::read(&call.body)?;
     let images = known_images(store, &form)?;
     let listing = {
         let mut listings = store.listings();
@@ -42,7 +43,7 @@ fn create(call: &Call) -> Result<Answer, Refusal> {
         listing
     };
     for image in images {
-        images::link(store, image, &listing.item_id, call.now());
+        images::link(&mut store.media(), image, &listing.item_id, call.now());
     }
     Ok(written(call, store, &listing).with_status(201))
 }
@@ -69,18 +70,11 @@ fn publish(call: &Call) -> Result<Answer, Refusal> {
     Ok(written(call, store, &listing))
 }
 
-/// The product whose own listing a code names.
-pub(super) fn own_of_product(store: &Store, item_id: &str) -> Option<u32> {
-    let catalogue = store.catalogue();
-    let slot = store.product_of_listing(item_id).filter(|slot| *slot < catalogue.seeded())?;
-    catalogue.is_listed(slot).then_some(slot)
-}
-
 fn known_images(store: &Store, form: &Form) -> Result<Vec<u128>, Refusal> {
     let mut errors = FieldErrors::new();
     let mut images = Vec::new();
     for id in form.image_ids() {
-        match ulid::Ulid::from_string(id).ok().filter(|id| images::exists(store, id.0)) {
+        match ulid::Ulid::from_string(id).ok().filter(|id| images::exists(&store.media(), id.0)) {
             Some(id) => images.push(id.0),
             None => {
                 errors.add("images", "Uma das imagens não existe na loja.");
@@ -108,5 +102,7 @@ fn drafted(form: Form, images: &[u128], item_id: String) -> Listing {
 
 fn written(call: &Call, store: &Store, listing: &Listing) -> Answer {
     let catalogue = store.catalogue();
-    Answer::success(call.options().numbers_as_strings, |json| listing.write(json, store, &catalogue))
+    Answer::success(call.options().numbers_as_strings, |json| {
+        listing.write(json, (store.id, &store.name), &catalogue);
+    })
 }

@@ -9,11 +9,11 @@ use super::{
     images,
 };
 use crate::{
-    answer::Refusal,
     categories::{Attribute, Category, Values},
+    media::Media,
     money::Milli,
     products::Catalogue,
-    store::Store,
+    refusal::Refusal,
     text::fold,
 };
 
@@ -26,7 +26,7 @@ const LAYOUT: &str = "markdown";
 /// The most details of one answer.
 const MAX_DETAILS: usize = 200;
 
-/// What was found: the reason is that of the first finding.
+/// The findings of the checks; the refusal has the reason of the first one.
 #[derive(Debug, Default)]
 struct Findings(Vec<(&'static str, String)>);
 
@@ -39,7 +39,7 @@ impl Findings {
 }
 
 /// Refuses a listing that is not ready, with everything that is wrong with it.
-pub(super) fn check(form: &Form, store: &Store) -> Result<(), Refusal> {
+pub(super) fn check(form: &Form, catalogue: &Catalogue, media: &Media) -> Result<(), Refusal> {
     let mut findings = Findings::default();
     match form.category {
         Some(category) if category.is_leaf() => {
@@ -53,8 +53,8 @@ pub(super) fn check(form: &Form, store: &Store) -> Result<(), Refusal> {
     for (at, sheet) in form.sheets.iter().enumerate() {
         check_sheet(at, sheet, &mut findings);
     }
-    check_skus(&form.variations, &store.catalogue(), &mut findings);
-    for id in form.image_ids().filter(|id| !is_image(store, id)) {
+    check_skus(&form.variations, catalogue, &mut findings);
+    for id in form.image_ids().filter(|id| !is_image(media, id)) {
         findings.add("IMAGE_NOT_FOUND", format!("A imagem {id} não existe na loja."));
     }
     let Some((reason, _)) = findings.0.first() else { return Ok(()) };
@@ -69,8 +69,8 @@ impl Form {
     }
 }
 
-fn is_image(store: &Store, id: &str) -> bool {
-    ulid::Ulid::from_string(id).is_ok_and(|id| images::exists(store, id.0))
+fn is_image(media: &Media, id: &str) -> bool {
+    ulid::Ulid::from_string(id).is_ok_and(|id| images::exists(media, id.0))
 }
 
 fn check_features(category: &Category, features: &[Feature], findings: &mut Findings) {
@@ -113,7 +113,8 @@ fn is_option(attribute: &Attribute, value: &str) -> bool {
     attribute.options().any(|(_, name)| fold(name) == fold(value.trim()))
 }
 
-/// There is at least one; all differ by the same attributes of the category, the required ones among them, in another way each.
+/// There is at least one variation. All use the same attributes of the category, among them the required ones, and no
+/// two have the same values.
 fn check_variations(category: &Category, variations: &[Variation], findings: &mut Findings) {
     const REASON: &str = "INVALID_VARIATIONS";
     let Some(first) = variations.first() else {

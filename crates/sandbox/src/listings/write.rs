@@ -1,13 +1,13 @@
 //! A listing as JSON.
 
 use super::Listing;
-use crate::{categories::Category, json::Json, products::Catalogue, store::Store, text::fold};
+use crate::{categories::Category, json::Json, products::Catalogue, text::fold};
 
 /// Characters of the short description.
 const SHORT: usize = 160;
 
 impl Listing {
-    pub(super) fn write(&self, json: &mut Json, store: &Store, catalogue: &Catalogue) {
+    pub(super) fn write(&self, json: &mut Json, (store, name): (u64, &str), catalogue: &Catalogue) {
         json.open_object();
         json.key("item_id").raw_text(&self.item_id);
         json.key("title").text(&self.title);
@@ -19,8 +19,8 @@ impl Listing {
         json.key("gtin");
         self.write_gtin(json);
         json.key("store").open_object();
-        json.key("id").id(store.id);
-        json.key("name").text(&store.name);
+        json.key("id").id(store);
+        json.key("name").text(name);
         json.close_object();
         write_department(json.key("department"), self.category);
         write_category(json.key("category"), self.category);

@@ -1,16 +1,17 @@
-//! What the portal and the rest of the marketplace do to images.
+//! Images behind the API's back: the acts of the portal and of the platform.
 
 use serde::Deserialize;
 use ulid::Ulid;
 
-use super::{Model, gallery};
+use super::{Model, gallery, retention};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     control::{
         Control,
-        levers::{Lever, body, control, done},
+        endpoint::{ControlEndpoint, body, control, done},
     },
+    refusal::Refusal,
 };
 
 impl Control {
@@ -24,7 +25,7 @@ impl Control {
         gallery::take_out(self.world(), store, product, image.0)
     }
 
-    /// Has a `product`, `publication` or `store` use a loose image.
+    /// Links a loose image to a `product`, `publication` or `store`.
     pub fn link_image(&self, store: &str, image: &str, model: &str, reference: &str) -> bool {
         let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
             return false;
@@ -38,31 +39,35 @@ impl Control {
         let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
             return false;
         };
-        // An image of a gallery leaves it by the gallery's own lever, which knows the product.
+        // An image of a gallery leaves it by the gallery's own control endpoint, which knows the product.
         if store.catalogue().has_in_gallery(image.0) {
             return false;
         }
         let unlinked = store.media().unlink(image.0, self.world().clock.seconds());
         if unlinked {
-            self.world().sweep_image_later(store, image.0);
+            retention::remove_later(self.world(), store, image.0);
         }
         unlinked
     }
 }
 
-/// The levers of this area.
-pub(crate) const LEVERS: &[Lever] = &[
-    Lever::delete(
+/// The control endpoints of this area.
+pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
+    ControlEndpoint::delete(
         "gallery/{store}/{product}/{image}",
         "takes an image out of a product's gallery; no body",
         remove_from_gallery,
     ),
-    Lever::post(
+    ControlEndpoint::post(
         "media/{store}/{image}/link",
         r#"has something use a loose image: {"reference_model": "publication", "reference_id": "ANU-1000001000001"}"#,
         link,
     ),
-    Lever::post("media/{store}/{image}/unlink", "makes a linked image loose again; no body", unlink),
+    ControlEndpoint::post(
+        "media/{store}/{image}/unlink",
+        "makes a linked image loose again; no body",
+        unlink,
+    ),
 ];
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use image::{DynamicImage, Rgb, RgbImage};
 
 use super::picture;
-use crate::seed::random::Random;
+use crate::random::Random;
 
 /// The side of a drawn original.
 const ORIGINAL: u32 = 1000;

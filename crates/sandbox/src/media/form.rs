@@ -7,9 +7,9 @@ use hyper::body::Bytes;
 use image::ImageFormat;
 
 use super::picture;
-use crate::{answer::Refusal, call::Call, query::FieldErrors};
+use crate::refusal::{FieldErrors, Refusal};
 
-/// What a route takes.
+/// The uploads that a route accepts.
 pub(crate) struct Accepted {
     pub(crate) formats: &'static [ImageFormat],
     /// As the refusal names them.
@@ -21,16 +21,20 @@ pub(crate) struct Accepted {
 const FIELD: &str = "image";
 
 /// The uploaded file, which is an image of an accepted format and can be decoded.
-pub(crate) fn image(call: &Call, accepted: &Accepted) -> Result<(ImageFormat, Bytes), Refusal> {
+pub(crate) fn image(
+    content_type: &str,
+    body: &[u8],
+    accepted: &Accepted,
+) -> Result<(ImageFormat, Bytes), Refusal> {
     let refuse = |message: String| Refusal::Invalid(FieldErrors::one(FIELD, message));
-    let Some(file) = file(&call.content_type, &call.body) else {
+    let Some(file) = file(content_type, body) else {
         return Err(refuse("O campo image é obrigatório e deve ser um arquivo.".to_owned()));
     };
     if file.len() > accepted.most {
         let kilobytes = accepted.most / 1024;
         return Err(refuse(format!("O campo image não pode ser superior a {kilobytes} kilobytes.")));
     }
-    // What a file is called, or says that it is, proves nothing: its first bytes do.
+    // The name and the declared type of a file prove nothing; its first bytes do.
     let format = image::guess_format(&file).ok().filter(|format| accepted.formats.contains(format));
     let Some(format) = format else {
         return Err(refuse(format!("O campo image deve ser um arquivo do tipo: {}.", accepted.names)));

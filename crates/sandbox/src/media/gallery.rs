@@ -1,13 +1,14 @@
-//! The gallery of a product: up to 6 images, the first of them its thumbnail ("Products, prices, stock" of the document).
+//! The gallery of a product: up to 6 images, the first of them its thumbnail ("Products, prices, stock" of the
+//! document).
 
-use serde_json::Value;
 use ulid::Ulid;
 
-use super::Model;
+use super::{Model, retention};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
     store::Store,
     world::World,
 };
@@ -23,7 +24,7 @@ pub(crate) fn add(call: &Call) -> Result<Answer, Refusal> {
     let product = catalogue.by_id_mut(id.0).ok_or(Refusal::NotFound)?;
     let image = image_id(call)?;
     let mut media = store.media();
-    // The document counts media among what is told by 404 when it is absent or another store's.
+    // The document lists media among the resources that answer 404 when they are absent or another store's.
     let known = media.get(image).ok_or(Refusal::NotFound)?;
     if known.used_by.is_some() {
         return Err(Refusal::Conflict("A imagem já está em uso.".to_owned()));
@@ -50,16 +51,14 @@ pub(crate) fn add(call: &Call) -> Result<Answer, Refusal> {
 
 /// The image that the body names.
 fn image_id(call: &Call) -> Result<u128, Refusal> {
-    let message = match call.fields().get("image_id") {
-        None | Some(Value::Null) => "O campo image_id é obrigatório.",
-        Some(Value::String(text)) if text.is_empty() => "O campo image_id é obrigatório.",
-        Some(Value::String(text)) => match Ulid::from_string(text) {
-            Ok(id) => return Ok(id.0),
-            Err(_) => "O campo image_id deve ser o identificador de uma imagem.",
-        },
-        Some(_) => "O campo image_id deve ser um texto.",
-    };
-    Err(Refusal::Invalid(FieldErrors::one("image_id", message)))
+    let fields = request_body::fields(&call.body);
+    let (reader, mut errors) = (Reader::new(&fields), FieldErrors::new());
+    let text = reader.required_text("image_id", &mut errors);
+    let id = text.and_then(|text| Ulid::from_string(text).ok());
+    if text.is_some() && id.is_none() {
+        reader.note("image_id", "deve ser o identificador de uma imagem", &mut errors);
+    }
+    errors.or(id.unwrap_or_default().0)
 }
 
 /// Takes an image out of a product's gallery: the next takes its place, and the image is loose again.
@@ -76,6 +75,6 @@ pub(super) fn take_out(world: &World, store: &Store, product: &str, image: u128)
         return false;
     }
     store.media().unlink(image, world.clock.seconds());
-    world.sweep_image_later(store, image);
+    retention::remove_later(world, store, image);
     true
 }

@@ -5,6 +5,7 @@ pub(crate) mod drawing;
 pub(crate) mod form;
 pub(crate) mod gallery;
 pub(crate) mod picture;
+mod retention;
 pub(crate) mod routes;
 
 use std::{cmp::Reverse, collections::HashMap};
@@ -13,26 +14,21 @@ use ulid::{ULID_LEN, Ulid};
 
 use crate::{
     json::Json,
-    orders::vocabulary::{Word, vocabulary},
     products::Catalogue,
-    seed::random::Random,
+    random::Random,
     storage::IMAGES,
-    store::Store,
-    world::World,
+    vocabulary::{Word, vocabulary},
 };
 
 /// The variations of an image, and the side of the square that each is.
 pub(crate) const VARIATIONS: [(&str, u32); 5] =
     [("thumbnail", 135), ("sm", 200), ("md", 400), ("lg", 800), ("xl", 1600)];
 
-/// How long an image that nothing uses is kept ("Loose media retention" of the document).
-const LOOSE_SECONDS: i64 = 72 * 3600;
-
 /// Keeps the identifiers of uploads apart from everything else that is drawn from a seed.
 const TAG: u64 = 0x1A6E;
 
 vocabulary! {
-    /// What an image can belong to.
+    /// The kinds of thing that an image can belong to.
     Model {
         Product = "product", "Produto", "";
         Publication = "publication", "Anúncio", "";
@@ -45,7 +41,7 @@ vocabulary! {
 pub(crate) struct Image {
     /// A ULID.
     pub(crate) id: u128,
-    /// What uses it, and that one's identifier.
+    /// The kind and the identifier of the thing that uses it.
     pub(crate) used_by: Option<(Model, Box<str>)>,
     pub(crate) created_at: i64,
     /// Also when it was linked or unlinked last.
@@ -153,22 +149,6 @@ impl Sort {
 
     fn at(self, image: &Image) -> i64 {
         if self.by_update { image.updated_at } else { image.created_at }
-    }
-}
-
-impl World {
-    /// Has a loose image removed in time, if nothing uses it until then.
-    pub(crate) fn sweep_image_later(&self, store: &Store, id: u128) {
-        let key = store.key.clone();
-        self.later(LOOSE_SECONDS, move |world| {
-            let Some(store) = world.store(&key) else { return };
-            let due = world.clock.seconds() - LOOSE_SECONDS;
-            let mut media = store.media();
-            // Linked and unlinked in between, it is younger than this job thinks, and has a job of its own.
-            if media.get(id).is_some_and(|image| image.updated_at <= due) && media.remove_loose(id) {
-                world.storage.remove(id);
-            }
-        });
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) fn encode(picture: &DynamicImage) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::random::Random;
+    use crate::random::Random;
 
     fn png(width: u32, height: u32) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());

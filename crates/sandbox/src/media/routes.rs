@@ -7,13 +7,14 @@ use ulid::Ulid;
 use super::{
     Image, Model, Sort,
     form::{self, Accepted},
-    gallery,
+    gallery, retention,
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    listing::Frame,
-    query::{self, FieldErrors, Page},
+    paged_list::PagedList,
+    query::{self, Page},
+    refusal::{FieldErrors, Refusal},
     route::{Access, Route},
     storage::Object,
 };
@@ -41,11 +42,11 @@ const MAX_PER_PAGE: usize = 100;
 /// POST an image.
 fn upload(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
-    let (_, bytes) = form::image(call, &ACCEPTED)?;
+    let (_, bytes) = form::image(&call.content_type, &call.body, &ACCEPTED)?;
     let image = store.media().add(call.options().seed, store.id, call.world.clock.millis());
     // A slice would keep the whole form alive.
     call.world.storage.put(image.id, Object::Upload(Bytes::copy_from_slice(&bytes)));
-    call.world.sweep_image_later(store, image.id);
+    retention::remove_later(&call.world, store, image.id);
     Ok(answer(call, &image).with_status(201))
 }
 
@@ -88,7 +89,7 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
     }
     let media = call.store()?.media();
     let images = media.sorted(|image| asked.passes(image), asked.sort);
-    let frame = Frame {
+    let paged = PagedList {
         shape: options.list_shape,
         numbers_as_strings: options.numbers_as_strings,
         page: asked.page,
@@ -96,14 +97,14 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
         search: None,
         filters: &asked.received,
     };
-    Ok(frame.answer(|json| {
+    Ok(paged.answer(|json| {
         for image in &images[asked.page.range(images.len())] {
             image.write(json, call.world.storage.origin());
         }
     }))
 }
 
-/// What a listing asks for.
+/// The query of a listing.
 struct Asked {
     page: Page,
     sort: Sort,

@@ -1,5 +1,5 @@
-//! The Olist data set as the content of the sandbox: 99,441 real orders of 3,095 sellers, with everything that it does not
-//! hold (names, stock, invoices) invented from the identifiers.
+//! The Olist data set as the content of the sandbox: 99,441 real orders of 3,095 sellers, with everything that it
+//! does not hold (names, stock, invoices) invented from the identifiers.
 
 mod orders;
 mod products;

@@ -10,8 +10,9 @@ use crate::{
     error::Error,
     money::Milli,
     orders::vocabulary::{PaymentMethod, Status},
-    seed::{person_name, random::Random},
-    store::Person,
+    people::Person,
+    random::Random,
+    seed::person_name,
     text::wall_clock,
 };
 

@@ -8,7 +8,8 @@ use crate::{
     media::drawing,
     money::Milli,
     products::{Dimensions, Product, Tier, Unit},
-    seed::{random::Random, stock_of},
+    random::Random,
+    seed::stock_of,
 };
 
 /// The longest SKU that the API knows.

@@ -7,11 +7,12 @@ use crate::{
     money::Milli,
     orders::{
         Line, Order,
-        book::Book,
+        state::Orders,
         vocabulary::{Channel, OrderType, Workflow},
     },
     products::Catalogue,
-    seed::{credential, line_stock, locations, random::Random},
+    random::Random,
+    seed::{credential, line_stock, locations},
     store::{Identity, Store},
 };
 
@@ -34,12 +35,12 @@ pub(super) fn one(data: Data, seed: u64) -> Store {
     };
     let credential = credential("olist", &mut random);
     let catalogue = Catalogue::new(1, products, locations(1, 1));
-    Store::new(identity, credential, data.people, Book::new(orders), catalogue)
+    Store::new(identity, credential, data.people, Orders::new(orders), catalogue)
 }
 
-/// A store for each seller. Items of different origins never share an order, so an order of several sellers becomes several.
+/// A store for each seller. Items of different sellers never share an order: such an order becomes several.
 pub(super) fn per_seller(data: &Data, seed: u64) -> Vec<Store> {
-    let mut shelves: Vec<Shelf> = data.sellers.iter().map(|_| Shelf::default()).collect();
+    let mut builders: Vec<StoreBuilder> = data.sellers.iter().map(|_| StoreBuilder::default()).collect();
     let mut without_items = 0_usize;
     for order in &data.orders {
         let parts = by_seller(&order.units);
@@ -47,15 +48,18 @@ pub(super) fn per_seller(data: &Data, seed: u64) -> Vec<Store> {
         let is_split = parts.len() > 1;
         for (at, (seller, units)) in (1..).zip(parts) {
             let number = if is_split { format!("{}-{at}", order.id).into() } else { order.id.clone() };
-            shelves[seller as usize].add(order.sold(number, &units));
+            builders[seller as usize].add(order.sold(number, &units));
         }
     }
     if without_items > 0 {
         eprintln!("{without_items} orders have no items, hence no seller, and are left out");
     }
     let keys = keys(&data.sellers);
-    let named = data.sellers.iter().zip(keys).zip(shelves);
-    (1..).zip(named).map(|(id, ((seller, key), shelf))| shelf.store(id, seller, key, data, seed)).collect()
+    let named = data.sellers.iter().zip(keys).zip(builders);
+    (1..)
+        .zip(named)
+        .map(|(id, ((seller, key), builder))| builder.store(id, seller, key, data, seed))
+        .collect()
 }
 
 /// `s-` and the first 8 characters of the seller's id, with a number behind where that is taken.
@@ -82,16 +86,16 @@ fn by_seller(units: &[Unit]) -> Vec<(u32, Vec<Unit>)> {
     parts
 }
 
-/// What a store collects while the orders are dealt out.
+/// A store while the orders are divided among stores.
 #[derive(Default)]
-struct Shelf {
+struct StoreBuilder {
     orders: Vec<Order>,
     /// Positions in the data set, in the order in which they were first sold, with the last price.
     products: Vec<(u32, Milli)>,
     position: HashMap<u32, u32>,
 }
 
-impl Shelf {
+impl StoreBuilder {
     /// Takes an order, whose lines name products of the data set, and makes them name products of the store.
     fn add(&mut self, mut order: Order) {
         for line in &mut order.lines {
@@ -120,7 +124,7 @@ impl Shelf {
         let sold = self.products.iter();
         let products = sold.map(|(at, price)| data.products[*at as usize].product(Some(*price))).collect();
         let catalogue = Catalogue::new(id, products, locations(id, 1));
-        Store::new(identity, credential, Arc::clone(&data.people), Book::new(self.orders), catalogue)
+        Store::new(identity, credential, Arc::clone(&data.people), Orders::new(self.orders), catalogue)
     }
 }
 
@@ -149,7 +153,7 @@ impl Purchase {
         }
     }
 
-    /// A line for each product and seller. Were a price to differ within one, it would be a line of its own: sums stay exact.
+    /// A line for each product and seller; a second price is a line of its own, so that sums stay exact.
     fn lines(&self, units: &[Unit]) -> Box<[Line]> {
         let mut lines: Vec<(u32, Line)> = Vec::new();
         for unit in units {

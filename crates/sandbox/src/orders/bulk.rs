@@ -3,24 +3,24 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    engine, rules,
+    rules, service,
     transitions::{Action, IN_BULK},
-    write,
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
     store::Store,
 };
 
 /// The most orders of one call ("Limits").
 const MOST: usize = 200;
 
-/// Does the action for each order, and tells for each what came of it.
+/// Does the action for each order, and answers with a result for each.
 pub(super) fn transition(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
-    let fields = call.fields();
+    let fields = request_body::fields(&call.body);
     let (action, numbers) = request(&fields)?;
     let data = fields.get("data");
     action.takes.read(data).map_err(Refusal::Invalid)?;
@@ -36,28 +36,23 @@ pub(super) fn transition(call: &Call) -> Result<Answer, Refusal> {
     })))
 }
 
-/// The action and the order numbers; everything that is wrong with them is told at once.
+/// The action and the order numbers; the refusal names every error at once.
 fn request(fields: &Map<String, Value>) -> Result<(&'static Action, Vec<&str>), Refusal> {
-    let mut errors = FieldErrors::new();
-    let action = match write::text(fields, "action") {
-        Ok(slug) => IN_BULK.into_iter().find(|action| action.slug == slug),
-        Err(wrong) => {
-            errors = wrong;
-            None
-        }
-    };
+    let (reader, mut errors) = (Reader::new(fields), FieldErrors::new());
+    let slug = reader.required_text("action", &mut errors);
+    let action = slug.and_then(|slug| IN_BULK.into_iter().find(|action| action.slug == slug));
     if action.is_none() && errors.is_empty() {
         errors.add("action", "O campo action selecionado é inválido.");
     }
-    let numbers = numbers(fields.get("order_numbers"), &mut errors);
+    let numbers = numbers(&reader, &mut errors);
     match action {
         Some(action) => errors.or((action, numbers)),
         None => Err(Refusal::Invalid(errors)),
     }
 }
 
-fn numbers<'a>(value: Option<&'a Value>, errors: &mut FieldErrors) -> Vec<&'a str> {
-    let problem = match value {
+fn numbers<'a>(reader: &Reader<'a>, errors: &mut FieldErrors) -> Vec<&'a str> {
+    let problem = match reader.value("order_numbers") {
         None | Some(Value::Null) => "é obrigatório".to_owned(),
         Some(Value::Array(numbers)) if numbers.is_empty() => "é obrigatório".to_owned(),
         Some(Value::Array(numbers)) if numbers.len() > MOST => {
@@ -65,20 +60,19 @@ fn numbers<'a>(value: Option<&'a Value>, errors: &mut FieldErrors) -> Vec<&'a st
         }
         Some(Value::Array(numbers)) => {
             for at in (0..numbers.len()).filter(|at| !numbers[*at].is_string()) {
-                let name = format!("order_numbers.{at}");
-                errors.add(name.clone(), format!("O campo {name} deve ser um texto."));
+                reader.note(&format!("order_numbers.{at}"), "deve ser um texto", errors);
             }
             return numbers.iter().filter_map(Value::as_str).collect();
         }
         Some(_) => "deve ser uma lista".to_owned(),
     };
-    errors.add("order_numbers", format!("O campo order_numbers {problem}."));
+    reader.note("order_numbers", &problem, errors);
     Vec::new()
 }
 
 fn one(call: &Call, store: &Store, number: &str, action: &Action, data: Option<&Value>) -> Value {
-    let done = engine::change(&call.world, store, number, |order| {
-        rules::step_by(store, order, action, data).map_err(Refusal::Invalid)
+    let done = service::change(&call.world, store, number, |order| {
+        rules::step_by(&mut store.shipments(), order, action, data).map_err(Refusal::Invalid)
     });
     let status = store.orders().get(number).map(|order| order.status.wire());
     let (message_code, errors) = match done {

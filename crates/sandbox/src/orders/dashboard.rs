@@ -1,18 +1,18 @@
 //! GET the evolution of a period of days, today being its last.
 
 use super::{
-    Order,
-    book::{Book, Sort},
-    row,
+    Order, row,
+    state::{Orders, Sort},
     vocabulary::Status,
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     json::Json,
     money::Milli,
     products::Catalogue,
-    query::{self, FieldErrors},
+    query,
+    refusal::{FieldErrors, Refusal},
     store::Store,
     text,
 };
@@ -23,7 +23,7 @@ const MOST: usize = 365;
 const RECENT: usize = 10;
 const DAY: i64 = 86_400;
 
-/// What happened in a day or in several.
+/// The counts of one day or of several.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     sold: u64,
@@ -37,9 +37,9 @@ pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
     let store = call.store()?;
     let days = days(&call.query)?;
     let first = text::day_of(call.now()) - (days as i64 - 1) * DAY;
-    let book = store.orders();
+    let orders = store.orders();
     let catalogue = store.catalogue();
-    let by_day = by_day(&book, first, days);
+    let by_day = by_day(&orders, first, days);
     let current = sum(&by_day[days..]);
     let previous = sum(&by_day[..days]);
     Ok(Answer::success(call.options().numbers_as_strings, |json| {
@@ -48,7 +48,7 @@ pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
         daily(json, first, &by_day[days..]);
         current.write(json.key("totals"));
         comparison(json, current, previous);
-        recent(json, &book, store, &catalogue);
+        recent(json, &orders, store, &catalogue);
         json.close_object();
     }))
 }
@@ -63,10 +63,10 @@ fn days(query: &str) -> Result<usize, Refusal> {
 }
 
 /// The days of the previous period, then those of this one.
-fn by_day(book: &Book, first: i64, days: usize) -> Vec<Counts> {
+fn by_day(orders: &Orders, first: i64, days: usize) -> Vec<Counts> {
     let start = first - days as i64 * DAY;
     let mut counts = vec![Counts::default(); days * 2];
-    for order in book.iter() {
+    for order in orders.iter() {
         let day = usize::try_from((order.created_at - start).div_euclid(DAY)).ok();
         if let Some(day) = day.and_then(|day| counts.get_mut(day)) {
             day.add(order);
@@ -155,10 +155,10 @@ fn change(json: &mut Json, current: i64, previous: i64) {
     json.decimal(Milli(i64::try_from(thousandths).unwrap_or(i64::MAX)), 2);
 }
 
-fn recent(json: &mut Json, book: &Book, store: &Store, catalogue: &Catalogue) {
+fn recent(json: &mut Json, orders: &Orders, store: &Store, catalogue: &Catalogue) {
     json.key("recent_orders").open_array();
-    for slot in book.view(Sort::DEFAULT).iter().take(RECENT) {
-        row::write(json, book.slot(*slot), store, catalogue);
+    for slot in orders.view(Sort::DEFAULT).iter().take(RECENT) {
+        row::write(json, orders.slot(*slot), store, catalogue);
     }
     json.close_array();
 }

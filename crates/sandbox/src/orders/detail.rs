@@ -4,7 +4,7 @@ use super::{
     Order, row,
     vocabulary::{Channel, Delivery, Workflow},
 };
-use crate::{json::Json, products::Catalogue, store::Store};
+use crate::{json::Json, listings::codes, products::Catalogue, store::Store};
 
 pub(crate) fn write(json: &mut Json, order: &Order, store: &Store, catalogue: &Catalogue) {
     json.open_object();
@@ -30,7 +30,7 @@ pub(crate) fn write(json: &mut Json, order: &Order, store: &Store, catalogue: &C
     json.close_object();
 }
 
-/// Who sells, who buys: objects, and the loose identifiers beside them.
+/// Seller and buyer: objects, and the loose identifiers beside them.
 fn people(json: &mut Json, order: &Order, store: &Store) {
     named(json.key("store"), store.id, &store.name);
     json.key("store_id").id(store.id);
@@ -52,7 +52,7 @@ fn people(json: &mut Json, order: &Order, store: &Store) {
             named(json.key("sales_agent"), id, name);
             json.key("sales_agent_id").id(id);
         }
-        // What does not apply is null or absent; the sandbox answers both.
+        // A field that does not apply is null or absent; the sandbox answers both.
         Channel::Direct => json.key("sales_agent").null(),
         Channel::Marketplace => {}
     }
@@ -100,7 +100,7 @@ fn item(json: &mut Json, order: &Order, at: usize, store: &Store, catalogue: &Ca
     json.open_object();
     json.key("id").id(order.line_id(at));
     json.key("product_id").ulid(product.id);
-    json.key("item_id").raw_text(&store.listing_code(line.product));
+    json.key("item_id").raw_text(&codes::code_of(store.id, line.product));
     json.key("sku").text(&product.sku);
     json.key("name").text(&product.name);
     json.key("quantity").count(u64::from(line.quantity));
@@ -146,10 +146,10 @@ fn shipping(json: &mut Json, order: &Order) {
         json.null();
         return;
     }
-    let carriage = order.carriage();
+    let shipping_method = order.shipping_method();
     json.open_object();
-    json.key("carrier_name").optional_text(carriage.carrier.map(|(_, name)| name));
-    json.key("display_name").text(carriage.display);
+    json.key("carrier_name").optional_text(shipping_method.carrier.map(|(_, name)| name));
+    json.key("display_name").text(shipping_method.display);
     json.key("deadline").time(order.promised_at());
     json.key("nfe_requirements").raw(if order.serial & 4 == 0 { r#"["nfe"]"# } else { "null" });
     json.close_object();

@@ -1,30 +1,38 @@
-//! How an order moves: one place for the seller's requests, the marketplace's jobs and what tests do.
-
-use std::sync::Arc;
+//! How an order moves: the same rules for the seller's requests, the marketplace's jobs and the control API.
 
 use super::{
-    Order, announce,
-    announce::Told,
-    book::Book,
-    follow,
-    life::{Author, Entry},
+    Order,
+    entry::{Author, Entry, EntryKind},
+    events, inventory,
     payload::Data,
-    shelf, stock,
+    state::Orders,
+    stock,
     vocabulary::{Status, StockStatus},
 };
-use crate::{answer::Refusal, shipments, store::Store, world::World};
+use crate::{
+    event::Event,
+    products::Catalogue,
+    shipments::{Shipments, move_with_order},
+};
+
+/// The parts of a store that a change of an order may touch, locked in this sequence.
+pub(super) struct Parts<'a> {
+    pub(super) orders: &'a mut Orders,
+    pub(super) catalogue: &'a mut Catalogue,
+    pub(super) shipments: &'a mut Shipments,
+}
 
 /// One move of an order.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) to: Status,
     pub(crate) by: Author,
-    /// What the timeline says in place of the usual.
+    /// The text of the timeline, where it is not the usual one.
     pub(crate) text: Option<&'static str>,
     pub(crate) data: Data,
-    /// A carrier's scan brought it about, so that the shipments are ahead of the order.
+    /// A carrier's scan caused it: the shipments are ahead of the order.
     pub(crate) is_scanned: bool,
-    /// A test moved it, whatever the rules say: what the new status needs is put there silently.
+    /// A test moved it against the rules: what the new status needs is added without an event.
     pub(crate) is_forced: bool,
 }
 
@@ -34,84 +42,111 @@ impl Step {
     }
 }
 
-/// Moves an order as `decide` says, then tells about it and plans what follows by itself.
-pub(crate) fn change(
-    world: &Arc<World>,
-    store: &Store,
-    number: &str,
-    decide: impl FnOnce(&Order) -> Result<Step, Refusal>,
-) -> Result<(), Refusal> {
-    let now = world.clock.seconds();
-    let told = {
-        let mut book = store.orders_mut();
-        let step = decide(book.get(number).ok_or(Refusal::NotFound)?)?;
-        apply(store, &mut book, number, &step, now)
-    };
-    world.announce(store, told);
-    follow::plan(world, store, number);
-    Ok(())
-}
-
-/// Changes an order without moving it. Its shipments come into being before, because they are derived from its status.
+/// Changes an order without moving it. Its shipments are derived first, because they depend on its status.
 pub(super) fn touch<T>(
-    store: &Store,
-    book: &mut Book,
+    shipments: &mut Shipments,
+    orders: &mut Orders,
     number: &str,
     edit: impl FnOnce(&mut Order) -> T,
 ) -> Option<T> {
-    store.shipments_of(book.get(number)?);
+    shipments.of(orders.get(number)?);
     let mut outcome = None;
-    book.edit(number, |order| {
+    orders.edit(number, |order| {
         order.life();
         outcome = Some(edit(order));
     });
     outcome
 }
 
-/// Moves an order, its lines, its goods and its shipments.
-fn apply(store: &Store, book: &mut Book, number: &str, step: &Step, now: i64) -> Told {
+/// Moves an order, its lines, its goods and its shipments, and returns the events.
+pub(super) fn apply(
+    Parts { orders, catalogue, shipments }: Parts<'_>,
+    number: &str,
+    step: &Step,
+    now: i64,
+) -> Vec<Event> {
     let Some(Entered { old, was_paid, changed }) =
-        touch(store, book, number, |order| enter(order, step, now))
+        touch(shipments, orders, number, |order| enter(order, step, now))
     else {
-        return Told::new();
+        return Vec::new();
     };
-    let Some(order) = book.get(number) else { return Told::new() };
-    let mut told = Told::new();
+    let Some(order) = orders.get(number) else { return Vec::new() };
+    let mut reported = Vec::new();
     let reason = step.data.reason.as_deref().unwrap_or("Cancelado pela plataforma");
     if old != order.status {
         if !was_paid && order.life.as_ref().is_some_and(|life| life.was_paid) && !step.is_forced {
-            told.push(("order.paid", announce::whole(order)));
+            reported.push(events::of_order("order.paid", order));
         }
-        told.push(("order.status_changed", announce::status_changed(order, old)));
+        reported.push(events::status_changed(order, old));
         if order.status == Status::Cancelled {
-            told.push(("order.cancelled", announce::cancelled(order, old, reason, was_paid)));
+            reported.push(events::cancelled(order, old, reason, was_paid));
         }
     }
-    let lines = stock::told(order, &changed, &store.catalogue());
-    told.extend(lines.into_iter().map(|data| ("order.item_stock_status_changed", data)));
-    told.extend(goods(store, order, &changed));
-    told.extend(shipments::follow(
-        store,
+    reported.extend(stock::blocking_changes(order, &changed, catalogue));
+    reported.extend(goods(catalogue, order, &changed));
+    reported.extend(move_with_order(
+        shipments,
         order,
         !step.is_scanned,
         step.data.tracking_code.as_deref(),
         reason,
         now,
     ));
-    told
+    reported
 }
 
-/// Moves the goods of an order that holds some.
-pub(super) fn goods(store: &Store, order: &Order, changed: &[stock::Changed]) -> Told {
+/// Moves the goods of an order that holds stock.
+fn goods(catalogue: &mut Catalogue, order: &Order, changed: &[stock::Changed]) -> Vec<Event> {
     if !order.life.as_ref().is_some_and(|life| life.holds_stock) {
-        return Told::new();
+        return Vec::new();
     }
     let changed: Vec<(usize, Option<StockStatus>)> =
         changed.iter().map(|(at, old)| (*at, Some(*old))).collect();
-    shelf::move_goods(store, order, &changed)
+    inventory::move_goods(catalogue, order, &changed)
 }
 
-/// What a move found and left.
+/// Replaces the notes of an order; whether there is such an order.
+pub(super) fn set_notes(
+    Parts { orders, shipments, .. }: Parts<'_>,
+    number: &str,
+    notes: Option<&str>,
+    now: i64,
+) -> bool {
+    let changed = touch(shipments, orders, number, |order| {
+        order.notes = notes.map(Into::into);
+        order.touch(now);
+        let text =
+            if notes.is_some() { "Observação interna alterada" } else { "Observação interna removida" };
+        order.life().timeline.push(Entry::of(now, EntryKind::Note, Author::Seller, text));
+    });
+    changed.is_some()
+}
+
+/// Sets the stock status of one line and returns the events; `None` where there is no such line or its status is final.
+pub(super) fn set_line(
+    Parts { orders, catalogue, shipments }: Parts<'_>,
+    number: &str,
+    at: usize,
+    stock: StockStatus,
+    now: i64,
+) -> Option<Vec<Event>> {
+    let old = touch(shipments, orders, number, |order| {
+        let line = order.lines.get_mut(at)?;
+        if matches!(line.stock, StockStatus::Committed | StockStatus::Released) {
+            return None;
+        }
+        let old = std::mem::replace(&mut line.stock, stock);
+        order.touch(now);
+        Some(old)
+    })??;
+    let order = orders.get(number)?;
+    let changed = [(at, old)];
+    let mut reported = stock::blocking_changes(order, &changed, catalogue);
+    reported.extend(goods(catalogue, order, &changed));
+    Some(reported)
+}
+
+/// The order before a move, and the lines that the move changed.
 struct Entered {
     old: Status,
     /// Before the move.

@@ -1,15 +1,14 @@
 //! The published vocabularies.
 
 use super::{
-    life::{Author, DocumentKind, EntryKind},
+    entry::{Author, DocumentKind, EntryKind},
     transitions,
-    vocabulary::{
-        Channel, Delivery, OrderType, PaymentMethod, PaymentStatus, Status, StockStatus, Word, Workflow,
-    },
+    vocabulary::{Channel, Delivery, OrderType, PaymentMethod, PaymentStatus, Status, StockStatus, Workflow},
 };
 use crate::{
     json::Json,
     shipments::{ShipmentStatus, ShipmentType},
+    vocabulary::Word,
 };
 
 /// Every order enum under its key.

@@ -2,14 +2,16 @@
 
 use super::{
     Order,
-    book::Sort,
     late::{self, Late},
-    vocabulary::{Channel, OrderType, Status, StockStatus, Word, Workflow},
+    state::Sort,
+    vocabulary::{Channel, OrderType, Status, StockStatus, Workflow},
 };
 use crate::{
-    query::{self, FieldErrors, Page},
-    store::Person,
+    people::Person,
+    query::{self, Page},
+    refusal::FieldErrors,
     text,
+    vocabulary::Word,
 };
 
 const DEFAULT_LIMIT: usize = 20;
@@ -27,7 +29,7 @@ pub(crate) struct Listing {
     pub(crate) received: Vec<(String, String)>,
 }
 
-/// What an order must be like to be listed.
+/// The conditions that an order must meet to be listed.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     /// Sets of values; `None` lets everything pass.
@@ -37,7 +39,7 @@ pub(crate) struct Filter {
     kind: Option<OrderType>,
     workflow: Option<Workflow>,
     customer: Option<u32>,
-    /// Position in the catalogue; a listing code that is nobody's matches no line.
+    /// Position in the catalogue; an unknown listing code matches no line.
     item: Option<u32>,
     blocking: bool,
     /// First second of the first day.
@@ -48,7 +50,7 @@ pub(crate) struct Filter {
     search: Option<String>,
 }
 
-/// Reads a query string; everything that is wrong with it is told at once.
+/// Reads a query string; the refusal names every error at once.
 pub(crate) fn parse(query: &str, listing_code: impl Fn(&str) -> Option<u32>) -> Result<Listing, FieldErrors> {
     let mut errors = FieldErrors::new();
     let mut listing = Listing {
@@ -93,7 +95,7 @@ fn invalid(name: &str) -> String {
 }
 
 impl Listing {
-    /// What tells this selection from others, the page left aside; `None` where the clock has a say in it.
+    /// The key of this selection, without the page; `None` where the selection depends on the clock.
     pub(crate) fn timeless_key(&self) -> Option<String> {
         let Self { filter, sort, .. } = self;
         filter.late.is_none().then(|| format!("{filter:?} {sort:?}"))

@@ -1,25 +1,20 @@
-//! GET the money of an order: who gets which part of it.
+//! GET the financial split of an order.
 
-use super::{Order, detail, reach, vocabulary::Channel};
+use super::{Order, detail, shown::shown_orders, visibility, vocabulary::Channel};
 use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    json::Json,
-    money::Milli,
-    products::Catalogue,
-    store::Store,
+    answer::Answer, call::Call, json::Json, money::Milli, products::Catalogue, refusal::Refusal, store::Store,
 };
 
-/// What the marketplace keeps of each line, in thousandths, by the product's position in the catalogue.
+/// The commission of the marketplace on each line, in thousandths, by the product's position in the catalogue.
 const COMMISSIONS: [i64; 3] = [120, 140, 165];
-/// What the sales agent gets of the products, in thousandths.
+/// The share of the sales agent in the products, in thousandths.
 const AGENT: i64 = 30;
 
 /// GET the splits, the audit of the commission, and the benefits.
 pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
-    let store = reach::readable(call)?;
-    let book = store.shown_orders();
-    let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
+    let store = visibility::readable(call)?;
+    let orders = shown_orders(store);
+    let order = orders.get(call.id(0)).ok_or(Refusal::NotFound)?;
     let catalogue = store.catalogue();
     Ok(Answer::success(call.options().numbers_as_strings, |json| {
         json.open_object();
@@ -71,7 +66,7 @@ fn split(json: &mut Json, [kind, label]: [&str; 2], (id, name): (u64, &str), amo
     json.close_object();
 }
 
-/// How the commission of each line came about.
+/// The calculation of the commission of each line.
 fn audit(json: &mut Json, order: &Order, catalogue: &Catalogue) {
     json.key("commission_audit").open_array();
     for (at, line) in order.lines.iter().enumerate() {

@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::{
     Order,
-    life::{Author, Entry, EntryKind},
+    entry::{Author, Entry, EntryKind},
     vocabulary::{Status, Workflow},
 };
 
-/// The timeline of an order that nobody has touched.
+/// The timeline of an order that has not changed since the start.
 pub(super) fn derived(order: &Order) -> Vec<Entry> {
     let path = path(order.workflow, order.status);
     let span = (order.updated_at - order.created_at).max(0);
@@ -38,7 +38,7 @@ fn invoiced(order: &Order, at: i64) -> Entry {
     })))
 }
 
-/// Who moves an order into a status, where nothing else is known.
+/// The usual author of a move into a status.
 fn author(to: Status) -> Author {
     match to {
         Status::WaitingPayment
@@ -74,7 +74,7 @@ fn path(workflow: Workflow, status: Status) -> Vec<Status> {
     }
 }
 
-/// The way of an order to which nothing bad happens.
+/// The statuses of an order without incidents.
 fn track(workflow: Workflow) -> Vec<Status> {
     use Status::{
         AwaitingAvailability, AwaitingCampaign, AwaitingRestock, Completed, Delivered, Paid, PickedUp,

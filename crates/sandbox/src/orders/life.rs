@@ -1,12 +1,12 @@
-//! What happened to an order since the sandbox started: kept apart, because most of 99,441 orders have no such past.
+//! The changes of an order since the sandbox started. They are kept apart, because most of 99,441 orders have none.
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::{
-    Order, history,
-    vocabulary::{Status, Word, vocabulary},
+    Order,
+    entry::{Document, DocumentKind, Entry},
+    history,
+    vocabulary::Status,
 };
 
 /// The rare part of an order. An order without one is as it was generated or loaded, and its past is derived.
@@ -19,7 +19,7 @@ pub(crate) struct Life {
     pub(crate) was_paid: bool,
     pub(crate) is_refunded: bool,
     pub(crate) delivered_at: Option<i64>,
-    /// Position in [`super::carriage::CARRIERS`], where a test chose one.
+    /// Position in [`super::shipping_method::SHIPPING_METHODS`], where a test chose one.
     pub(crate) carrier: Option<u8>,
     /// When it is promised to arrive, where a test chose an instant.
     pub(crate) promised_at: Option<i64>,
@@ -27,56 +27,8 @@ pub(crate) struct Life {
     pub(crate) parcels: Option<u8>,
     /// The checkout that it shares with another order.
     pub(crate) checkout: Option<u128>,
-    /// Whether the shelf counts its goods as reserved.
+    /// Whether the inventory counts its goods as reserved.
     pub(crate) holds_stock: bool,
-}
-
-vocabulary! {
-    /// What an entry of the timeline tells of.
-    EntryKind {
-        StatusChange = "status_change", "Mudança de status", "";
-        Note = "note", "Observação", "";
-        Fiscal = "fiscal", "Fiscal", "";
-    }
-}
-
-vocabulary! {
-    /// Who did it.
-    Author {
-        Seller = "seller", "Loja", "";
-        System = "system", "Sistema", "";
-        Admin = "admin", "Administrador", "";
-    }
-}
-
-vocabulary! {
-    /// A document that the fiscal gate accepts.
-    DocumentKind {
-        Nfe = "nfe", "NF-e", "";
-        ContentDeclaration = "content_declaration", "Declaração de conteúdo", "";
-    }
-}
-
-/// One entry of the timeline.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    pub(crate) at: i64,
-    pub(crate) kind: EntryKind,
-    pub(crate) author: Author,
-    pub(crate) text: Cow<'static, str>,
-    /// The statuses before and after; an order that is placed has none before.
-    pub(crate) statuses: Option<(Option<Status>, Status)>,
-    pub(crate) metadata: Option<Value>,
-}
-
-/// A fiscal document.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Document {
-    pub(crate) id: u64,
-    pub(crate) kind: DocumentKind,
-    pub(crate) number: u64,
-    pub(crate) issued_at: i64,
-    pub(crate) replaced_at: Option<i64>,
 }
 
 impl Order {
@@ -163,7 +115,7 @@ impl Order {
         }
     }
 
-    /// What groups the orders of one checkout: a ULID, drawn from the order where it was the only one.
+    /// The checkout that groups orders, a ULID. A single order has one of its own, derived from it.
     pub(crate) fn checkout(&self) -> u128 {
         let alone = || {
             let millis = u128::from((self.created_at.unsigned_abs() * 1000) & 0xFFFF_FFFF_FFFF);
@@ -175,26 +127,5 @@ impl Order {
     /// The identifier of a line: 44 bits of the hash and the position.
     pub(crate) fn line_id(&self, at: usize) -> u64 {
         (self.serial >> 20) * 64 + at as u64
-    }
-}
-
-impl Entry {
-    /// A change of status.
-    pub(crate) fn of_status(at: i64, author: Author, from: Option<Status>, to: Status) -> Self {
-        let text = match from {
-            None => Cow::Borrowed("Pedido criado"),
-            Some(_) => Cow::Owned(format!("Status alterado para {}", to.label())),
-        };
-        Self { at, kind: EntryKind::StatusChange, author, text, statuses: Some((from, to)), metadata: None }
-    }
-
-    /// Something that changes no status.
-    pub(crate) fn of(at: i64, kind: EntryKind, author: Author, text: &'static str) -> Self {
-        Self { at, kind, author, text: Cow::Borrowed(text), statuses: None, metadata: None }
-    }
-
-    /// The same entry with something more to tell.
-    pub(crate) fn with(self, metadata: Option<Value>) -> Self {
-        Self { metadata, ..self }
     }
 }

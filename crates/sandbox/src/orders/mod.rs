@@ -1,36 +1,45 @@
-//! Orders: what is kept of them, and how they are listed, filtered and written.
+//! Orders: their state, their rules, and their routes.
+//!
+//! Reading order: this file (an order), [`state`] (the orders of a store), [`vocabulary`], [`transitions`] and
+//! [`engine`] (how orders move), [`scheduled`] (jobs), [`service`] (changes with their events), [`routes`] and
+//! [`control`].
 
-mod announce;
-pub(crate) mod book;
 mod bulk;
-mod carriage;
 mod control;
+pub(crate) mod control_endpoints;
 mod dashboard;
 mod detail;
 mod engine;
+mod entry;
 mod enums;
+mod events;
 mod filter;
 mod financial;
 mod fiscal;
-mod follow;
 mod history;
+mod inventory;
+mod invoices;
 mod late;
-pub(crate) mod levers;
 mod life;
 mod payload;
 mod place;
-mod reach;
 mod replica;
 pub(crate) mod routes;
 mod row;
 mod rules;
-mod shelf;
+mod scheduled;
+pub(crate) mod service;
+mod shipping_method;
+mod show;
+mod shown;
 mod stalled;
+pub(crate) mod state;
 mod stock;
 mod summary;
 mod timeline;
 mod tracking;
 mod transitions;
+mod visibility;
 pub(crate) mod vocabulary;
 mod write;
 
@@ -39,8 +48,8 @@ use self::vocabulary::{
     Channel, Delivery, OrderType, PaymentMethod, PaymentStatus, Status, StockStatus, Workflow,
 };
 pub(crate) use self::{
-    announce::Told, carriage::named as carrier_named, enums::list as write_words, follow::carried,
-    life::Life, reach::readable, transitions::statuses,
+    enums::list as write_words, life::Life, shipping_method::named as shipping_method_named,
+    transitions::statuses, visibility::readable,
 };
 use crate::money::Milli;
 
@@ -71,7 +80,7 @@ pub(crate) struct Order {
     pub(crate) notes: Option<Box<str>>,
     /// Bodies served verbatim in place of ours.
     pub(crate) raw: Option<Box<Raw>>,
-    /// What happened to it since the sandbox started.
+    /// Its changes since the sandbox started.
     pub(crate) life: Option<Box<Life>>,
 }
 
@@ -139,7 +148,7 @@ impl Order {
         (self.status == Status::WaitingPayment).then_some(self.created_at + PAYMENT_DAYS * 86_400)
     }
 
-    /// Moves to a status and lets the lines' stock follow ("Order line stock status" of the document).
+    /// Moves to a status, and moves the stock of the lines with it ("Order line stock status" of the document).
     pub(crate) fn enter(&mut self, status: Status, now: i64) {
         self.status = status;
         self.touch(now);

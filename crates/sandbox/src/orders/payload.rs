@@ -1,15 +1,16 @@
-//! What the `data` of a transition holds: its JSON Schema as it is published, and the checks that hold it to that schema.
+//! What the `data` of a transition holds: its JSON Schema as it is published, and the checks that hold it to that
+//! schema.
 //!
 //! An error stands under `data.` and the name of the field, such as `data.reason`.
 
 use serde_json::{Map, Value};
 
-use crate::query::FieldErrors;
+use crate::refusal::FieldErrors;
 
 /// The payload of an action ("`data` payload per target status").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// None; whatever is sent is not looked at.
+    /// None; the route ignores what is sent.
     Nothing,
     /// `reason`, 10 to 500 characters.
     Reason,
@@ -23,7 +24,7 @@ pub(crate) enum Payload {
     Materials,
 }
 
-/// What was sent, after the checks.
+/// The data that was sent, after the checks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Data {
     pub(crate) reason: Option<Box<str>>,
@@ -74,13 +75,13 @@ impl Payload {
             Self::Nothing => Ok(Data::default()),
             Self::Reason => {
                 let reason = Text { name: "reason", least: 10, most: 500, required: true }.read(fields)?;
-                Ok(Data { metadata: told(fields, "reason"), reason, ..Data::default() })
+                Ok(Data { metadata: metadata_of(fields, "reason"), reason, ..Data::default() })
             }
             Self::Tracking => {
                 let code =
                     Text { name: "tracking_code", least: 0, most: 100, required: false }.read(fields)?;
                 let tracking_code = code.filter(|code| !code.is_empty());
-                Ok(Data { metadata: told(fields, "tracking_code"), tracking_code, ..Data::default() })
+                Ok(Data { metadata: metadata_of(fields, "tracking_code"), tracking_code, ..Data::default() })
             }
             Self::Confirmation => {
                 Text { name: "confirmation_code", least: 1, most: 50, required: true }.read(fields)?;
@@ -124,7 +125,7 @@ fn estimate(fields: &Map<String, Value>) -> Result<Data, FieldErrors> {
         Some(Value::Number(days)) if !is_whole(days) => "deve ser um número inteiro",
         Some(Value::Number(days)) if days.as_f64().is_some_and(|days| days < 1.0) => "deve ser no mínimo 1",
         Some(Value::Number(_)) => {
-            return Ok(Data { metadata: told(fields, "estimated_days"), ..Data::default() });
+            return Ok(Data { metadata: metadata_of(fields, "estimated_days"), ..Data::default() });
         }
         Some(_) => "deve ser um número inteiro",
     };
@@ -146,7 +147,7 @@ fn materials(fields: &Map<String, Value>) -> Result<Data, FieldErrors> {
     if !errors.is_empty() {
         return Err(errors);
     }
-    Ok(Data { metadata: told(fields, "materials"), ..Data::default() })
+    Ok(Data { metadata: metadata_of(fields, "materials"), ..Data::default() })
 }
 
 fn wrong(name: &str, problem: &str) -> FieldErrors {
@@ -154,7 +155,7 @@ fn wrong(name: &str, problem: &str) -> FieldErrors {
 }
 
 /// The field as the timeline keeps it.
-fn told(fields: &Map<String, Value>, name: &str) -> Option<Value> {
+fn metadata_of(fields: &Map<String, Value>, name: &str) -> Option<Value> {
     fields.get(name).map(|value| serde_json::json!({name: value}))
 }
 

@@ -1,22 +1,17 @@
-//! A buyer places an order, as a test wants it.
-
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+//! A buyer places an order, with the properties that a test chooses.
 
 use serde::Deserialize;
 
 use super::{
-    Line, Order, announce, carriage,
-    life::{Author, Entry, Life},
-    shelf,
+    Line, Order,
+    entry::{Author, Entry},
+    events, inventory,
+    life::Life,
+    shipping_method,
+    state::Orders,
     vocabulary::{Channel, OrderType, Status, StockStatus, Workflow},
 };
-use crate::{
-    money::Milli,
-    products::Catalogue,
-    seed::{newborn, random::Random},
-    store::Store,
-    world::World,
-};
+use crate::{event::Event, money::Milli, products::Catalogue};
 
 /// The order that a buyer places; see [`crate::Control::place_order`].
 ///
@@ -32,7 +27,7 @@ pub struct NewOrder {
     pub workflow: String,
     /// `marketplace`, `direct` or `store_seller`.
     pub channel: String,
-    /// Who carries it: `platform`, `seller`, `driver`, or `none`. A pickup is carried by nobody, whatever stands here.
+    /// The carrier: `platform`, `seller`, `driver`, or `none`. A pickup has no carrier, and ignores this.
     pub carrier: String,
     /// Whether the buyer pays at once; otherwise the order is left `waiting_payment`.
     pub is_paid: bool,
@@ -77,38 +72,45 @@ impl NewOrder {
     }
 }
 
-/// Places an order and leaves it unpaid; its number, or `None` where something named does not exist.
-pub(super) fn place(world: &Arc<World>, store: &Store, new: NewOrder) -> Option<String> {
-    let NewOrder {
-        workflow,
-        channel,
-        carrier,
-        release_after,
-        promised_after,
-        shipments,
-        same_checkout_as,
-        lines,
-        ..
-    } = new;
-    let workflow = Workflow::parse(&workflow)?;
-    let channel = Channel::parse(&channel)?;
-    let carrier = carriage::position(&carrier)?;
-    let checkout = match same_checkout_as {
-        Some(other) => Some(store.orders().get(&other)?.checkout()),
-        None => None,
-    };
-    let now = world.clock.seconds();
-    let mut order = bare(world, store, now);
+/// The words of a new order, understood.
+pub(super) struct Terms {
+    workflow: Workflow,
+    channel: Channel,
+    /// Position among the shipping methods.
+    carrier: u8,
+}
+
+impl Terms {
+    /// `None` where a word is unknown.
+    pub(super) fn parse(new: &NewOrder) -> Option<Self> {
+        Some(Self {
+            workflow: Workflow::parse(&new.workflow)?,
+            channel: Channel::parse(&new.channel)?,
+            carrier: shipping_method::position(&new.carrier)?,
+        })
+    }
+}
+
+/// Makes a generated order the one that a buyer places now: unpaid, and not yet stored. `None` where a line cannot be
+/// bought.
+pub(super) fn placed(
+    mut order: Order,
+    NewOrder { lines, release_after, promised_after, shipments, .. }: NewOrder,
+    Terms { workflow, channel, carrier }: Terms,
+    checkout: Option<u128>,
+    catalogue: &Catalogue,
+    now: i64,
+) -> Option<Order> {
     match lines.is_empty() {
-        true => buyable(store, &mut order),
+        true => buyable(catalogue, &mut order),
         false => {
-            order.lines = bought(store, &lines)?;
+            order.lines = bought(catalogue, &lines)?;
             order.discounts = Milli(0);
         }
     }
-    // What is sold without stock waits for its goods ("Order, pre-order and backorder").
+    // An order without stock waits for its goods ("Order, pre-order and backorder").
     let workflow = match workflow {
-        Workflow::Standard if lacks_stock(store, &order) => Workflow::Backorder,
+        Workflow::Standard if lacks_stock(catalogue, &order) => Workflow::Backorder,
         other => other,
     };
     if workflow == Workflow::InStorePickup {
@@ -131,60 +133,45 @@ pub(super) fn place(world: &Arc<World>, store: &Store, new: NewOrder) -> Option<
         holds_stock: true,
         ..Life::default()
     }));
-    Some(born(world, store, order))
+    Some(order)
 }
 
-/// Puts a new order into the book and tells about it.
-pub(super) fn born(world: &Arc<World>, store: &Store, order: Order) -> String {
-    let number = order.number.to_string();
-    let mut told = vec![("order.created", announce::whole(&order))];
+/// Stores a new order, and returns the events.
+pub(super) fn add(orders: &mut Orders, catalogue: &mut Catalogue, order: Order) -> Vec<Event> {
+    let mut reported = vec![events::of_order("order.created", &order)];
     if order.life.as_ref().is_some_and(|life| life.was_paid) {
-        told.push(("order.paid", announce::whole(&order)));
+        reported.push(events::of_order("order.paid", &order));
     }
-    {
-        let mut book = store.orders_mut();
-        if order.life.as_ref().is_some_and(|life| life.holds_stock) {
-            let new: Vec<_> = (0..order.lines.len()).map(|at| (at, None)).collect();
-            told.extend(shelf::move_goods(store, &order, &new));
-        }
-        book.insert(order);
+    if order.life.as_ref().is_some_and(|life| life.holds_stock) {
+        let new: Vec<_> = (0..order.lines.len()).map(|at| (at, None)).collect();
+        reported.extend(inventory::move_goods(catalogue, &order, &new));
     }
-    world.announce(store, told);
-    super::follow::plan(world, store, &number);
-    number
+    orders.insert(order);
+    reported
 }
 
-/// A paid order of the sandbox's choice, born now.
-pub(super) fn bare(world: &World, store: &Store, now: i64) -> Order {
-    let birth = store.born.fetch_add(1, Relaxed) + 1;
-    let mut random = Random::of(&[world.options.seed, store.id, birth, 0xB127]);
-    newborn(&mut random, store, birth, now)
-}
-
-/// Whether a buyer can order so many of a product.
+/// Whether a buyer can order this quantity of a product.
 fn can_be_bought(catalogue: &Catalogue, slot: u32, quantity: u32) -> bool {
     let product = catalogue.slot(slot);
     let is_there = product.available() >= Milli::whole(i64::from(quantity));
     catalogue.can_be_bought(slot) && (is_there || product.allow_sale_without_stock)
 }
 
-fn lacks_stock(store: &Store, order: &Order) -> bool {
-    let catalogue = store.catalogue();
+fn lacks_stock(catalogue: &Catalogue, order: &Order) -> bool {
     let lacks =
         |line: &Line| catalogue.slot(line.product).available() < Milli::whole(i64::from(line.quantity));
     order.lines.iter().any(lacks)
 }
 
-/// Replaces what the dice chose and nobody could buy: by one of the next product that can be bought, where there is any.
-fn buyable(store: &Store, order: &mut Order) {
-    let catalogue = store.catalogue();
+/// Replaces lines that cannot be bought by one unit of the next product that can, where there is one.
+fn buyable(catalogue: &Catalogue, order: &mut Order) {
     let slots = catalogue.slots() as u32;
     for line in &mut order.lines {
-        if can_be_bought(&catalogue, line.product, line.quantity) {
+        if can_be_bought(catalogue, line.product, line.quantity) {
             continue;
         }
         let next = (1..slots).map(|step| (line.product + step) % slots);
-        let Some(product) = next.into_iter().find(|slot| can_be_bought(&catalogue, *slot, 1)) else {
+        let Some(product) = next.into_iter().find(|slot| can_be_bought(catalogue, *slot, 1)) else {
             continue;
         };
         let unit_price = catalogue.slot(product).price_for(1).unwrap_or(line.unit_price);
@@ -193,12 +180,11 @@ fn buyable(store: &Store, order: &mut Order) {
     }
 }
 
-/// The lines that were asked for, each at its product's price for the quantity; `None` where one cannot be bought.
-fn bought(store: &Store, wanted: &[(String, u32)]) -> Option<Box<[Line]>> {
-    let catalogue = store.catalogue();
+/// The chosen lines, each at its product's price for the quantity; `None` where one cannot be bought.
+fn bought(catalogue: &Catalogue, chosen: &[(String, u32)]) -> Option<Box<[Line]>> {
     let line = |(sku, quantity): &(String, u32)| {
         let quantity = (1..=1_000_000).contains(quantity).then_some(*quantity)?;
-        let product = catalogue.slot_of_sku(sku).filter(|slot| can_be_bought(&catalogue, *slot, quantity))?;
+        let product = catalogue.slot_of_sku(sku).filter(|slot| can_be_bought(catalogue, *slot, quantity))?;
         let unit_price = catalogue.slot(product).price_for(quantity)?;
         Some(Line {
             product,
@@ -208,5 +194,5 @@ fn bought(store: &Store, wanted: &[(String, u32)]) -> Option<Box<[Line]>> {
             stock: StockStatus::Reserved,
         })
     };
-    wanted.iter().map(line).collect()
+    chosen.iter().map(line).collect()
 }

@@ -1,20 +1,17 @@
-//! Reading from a replica that is behind: for a while after a change the routes still answer what was before it.
+//! A replica that is behind: for a while after a change, the routes still show the state before it.
 
 use std::{
     collections::{HashMap, VecDeque},
     fmt,
-    ops::Deref,
-    sync::{Arc, RwLockReadGuard},
 };
 
-use super::{Order, book::Book};
-use crate::{control::Control, store::Store};
+use super::Order;
 
-/// How far a replica is behind, and what it still shows.
+/// The lag of a replica, and the past states of orders that it still shows.
 pub(super) struct Lag {
     millis: i64,
     now: Box<dyn Fn() -> i64 + Send + Sync>,
-    /// What orders were, each until when; the oldest first. `None` is an order that was not there yet.
+    /// The past states of each order and the millisecond until which each shows, oldest first. `None`: not there yet.
     past: HashMap<Box<str>, VecDeque<(i64, Option<Order>)>>,
 }
 
@@ -28,7 +25,12 @@ impl fmt::Debug for Lag {
 }
 
 impl Lag {
-    /// Keeps what an order was before a change.
+    /// A replica that shows each change `millis` after it; `now` is the clock, in milliseconds.
+    pub(super) fn new(millis: i64, now: Box<dyn Fn() -> i64 + Send + Sync>) -> Self {
+        Self { millis, now, past: HashMap::new() }
+    }
+
+    /// Keeps an order as it was before a change.
     pub(super) fn keep(&mut self, number: &str, was: Option<Order>) {
         let now = (self.now)();
         let past = self.past.entry(number.into()).or_default();
@@ -38,62 +40,14 @@ impl Lag {
         past.push_back((now + self.millis, was));
     }
 
-    /// What the replica shows in place of what is.
-    fn shown(&self, number: &str) -> Option<&Option<Order>> {
+    /// The past state that the replica shows in place of the present one.
+    pub(super) fn shown(&self, number: &str) -> Option<&Option<Order>> {
         let now = (self.now)();
         self.past.get(number)?.iter().find(|(until, _)| *until > now).map(|(_, was)| was)
     }
 
-    /// All the orders as the replica has them.
-    fn book(&self, book: &Book) -> Book {
-        let is_now = |order: &&Order| self.shown(&order.number).is_none();
-        let was = self.past.keys().filter_map(|number| self.shown(number)?.clone());
-        Book::new(book.iter().filter(is_now).cloned().chain(was).collect())
-    }
-}
-
-/// The orders as reading routes show them.
-pub(super) enum Shown<'s> {
-    Now(RwLockReadGuard<'s, Book>),
-    Past(Box<Book>),
-}
-
-impl Deref for Shown<'_> {
-    type Target = Book;
-
-    fn deref(&self) -> &Book {
-        match self {
-            Self::Now(book) => book,
-            Self::Past(book) => book,
-        }
-    }
-}
-
-impl Store {
-    /// The orders to show: those of now, or of a while ago.
-    pub(super) fn shown_orders(&self) -> Shown<'_> {
-        let book = self.orders();
-        match book.lag() {
-            None => Shown::Now(book),
-            Some(lag) => Shown::Past(Box::new(lag.book(&book))),
-        }
-    }
-}
-
-impl Control {
-    /// From now on the routes that read orders show each change only after so many seconds, as a replica that is behind
-    /// does; deliveries go out at once. 0 ends it.
-    pub fn lag_orders(&self, store: &str, seconds: u32) -> bool {
-        let Some(store) = self.world().store(store) else { return false };
-        // The world owns the orders: they must not own it.
-        let world = Arc::downgrade(self.world());
-        let lag = || Lag {
-            millis: i64::from(seconds) * 1_000,
-            now: Box::new(move || world.upgrade().map_or(i64::MAX, |world| world.clock.millis())),
-            past: HashMap::new(),
-        };
-        let lag = (seconds > 0).then(lag);
-        store.orders_mut().set_lag(lag);
-        true
+    /// The orders that differ from now, as the replica still shows them.
+    pub(super) fn past(&self) -> impl Iterator<Item = Order> {
+        self.past.keys().filter_map(|number| self.shown(number)?.clone())
     }
 }

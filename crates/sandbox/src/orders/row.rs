@@ -2,9 +2,9 @@
 
 use super::{
     Line, Order,
-    vocabulary::{Status, Word, Workflow},
+    vocabulary::{Status, Workflow},
 };
-use crate::{json::Json, products::Catalogue, store::Store};
+use crate::{json::Json, products::Catalogue, store::Store, vocabulary::Word};
 
 /// The lines shown in `items_preview`.
 const PREVIEW: usize = 3;

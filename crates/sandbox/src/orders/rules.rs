@@ -1,36 +1,39 @@
-//! What the status route refuses ("States and transitions", "Errors").
+//! The moves that the status route accepts, and its refusals ("States and transitions", "Errors").
 
 use serde_json::Value;
 
 use super::{
     Order,
     engine::Step,
-    life::Author,
+    entry::Author,
     transitions::{self, Action},
     vocabulary::Status,
 };
-use crate::{query::FieldErrors, shipments, store::Store};
+use crate::{
+    refusal::FieldErrors,
+    shipments::{self, Shipments},
+};
 
 /// The longest part of an unknown status that an error repeats.
 const REPEATED: usize = 60;
 
 /// The move that a seller asks for by naming a target status.
 pub(super) fn step_to(
-    store: &Store,
+    shipments: &mut Shipments,
     order: &Order,
     target: &str,
     data: Option<&Value>,
 ) -> Result<Step, FieldErrors> {
     let offered = transitions::next_actions(order.workflow, order.status);
     match offered.iter().find(|action| action.target == target) {
-        Some(action) => step_by(store, order, action, data),
+        Some(action) => step_by(shipments, order, action, data),
         None => Err(impossible(order, target)),
     }
 }
 
 /// The move that an action stands for, if the order offers it and nothing bars it.
 pub(super) fn step_by(
-    store: &Store,
+    shipments: &mut Shipments,
     order: &Order,
     action: &Action,
     data: Option<&Value>,
@@ -42,7 +45,7 @@ pub(super) fn step_by(
     if matches!(to, Status::ReadyToShip | Status::Shipped) && !order.is_invoiced() {
         return Err(FieldErrors::one("fiscal", NOT_INVOICED));
     }
-    if to == Status::Delivered && !shipments::none_bars_the_seller(store, order) {
+    if to == Status::Delivered && !shipments::none_bars_the_seller(shipments, order) {
         return Err(FieldErrors::one("status", NOT_YOURS));
     }
     Ok(Step { data, ..Step::new(to, Author::Seller) })

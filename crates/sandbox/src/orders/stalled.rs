@@ -6,11 +6,12 @@ use super::{
     row,
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     json::Json,
-    listing::Frame,
-    query::{self, FieldErrors, Page},
+    paged_list::PagedList,
+    query::{self, Page},
+    refusal::{FieldErrors, Refusal},
     store::Store,
 };
 
@@ -25,13 +26,13 @@ pub(super) fn list(call: &Call) -> Result<Answer, Refusal> {
     if options.ignore_page {
         page.number = 1;
     }
-    let book = store.orders();
-    let mut stalled: Vec<(i64, Deadline, &Order)> = book
+    let orders = store.orders();
+    let mut stalled: Vec<(i64, Deadline, &Order)> = orders
         .iter()
         .filter_map(|order| late::first_missed(order, now).map(|(deadline, at)| (at, deadline, order)))
         .collect();
     stalled.sort_unstable_by(|(a, _, first), (b, _, second)| a.cmp(b).then(first.number.cmp(&second.number)));
-    let frame = Frame {
+    let paged = PagedList {
         shape: options.list_shape,
         numbers_as_strings: options.numbers_as_strings,
         page,
@@ -39,7 +40,7 @@ pub(super) fn list(call: &Call) -> Result<Answer, Refusal> {
         search: None,
         filters: &[],
     };
-    Ok(frame.answer(|json| {
+    Ok(paged.answer(|json| {
         for (at, deadline, order) in &stalled[page.range(stalled.len())] {
             write(json, order, store, *deadline, *at);
         }

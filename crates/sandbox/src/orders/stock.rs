@@ -1,12 +1,12 @@
 //! The stock of an order's lines ("Order line stock status").
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Line, Order,
     vocabulary::{Status, StockStatus, Workflow},
 };
-use crate::products::Catalogue;
+use crate::{event::Event, products::Catalogue};
 
 /// The stock state of a line after its order entered a status. What is final stays.
 ///
@@ -43,12 +43,12 @@ pub(super) fn following(line: &Line, workflow: Workflow, status: Status, is_firs
 pub(super) type Changed = (usize, StockStatus);
 
 /// `order.item_stock_status_changed` for each line that began or ceased to block dispatch, and for no other.
-pub(super) fn told(order: &Order, changed: &[Changed], catalogue: &Catalogue) -> Vec<Value> {
+pub(super) fn blocking_changes(order: &Order, changed: &[Changed], catalogue: &Catalogue) -> Vec<Event> {
     let flipped = |(at, old): &&Changed| old.is_blocking() != order.lines[*at].stock.is_blocking();
-    let tell = |(at, old): &Changed| {
+    let event = |(at, old): &Changed| {
         let line = &order.lines[*at];
         let product = catalogue.slot(line.product);
-        json!({
+        let data = json!({
             "order_number": order.number,
             "order_status": order.status.wire(),
             "order_item_id": order.line_id(*at),
@@ -58,9 +58,10 @@ pub(super) fn told(order: &Order, changed: &[Changed], catalogue: &Catalogue) ->
             "old_stock_status": old.wire(),
             "new_stock_status": line.stock.wire(),
             "is_blocking_stock": line.stock.is_blocking(),
-        })
+        });
+        Event::new("order.item_stock_status_changed", data)
     };
-    changed.iter().filter(flipped).map(tell).collect()
+    changed.iter().filter(flipped).map(event).collect()
 }
 
 #[cfg(test)]

@@ -1,22 +1,18 @@
 //! GET the timeline of an order: what happened to it, and who did it.
 
 use super::{
-    life::{Author, Entry},
-    reach,
+    entry::{Author, Entry},
+    shown::shown_orders,
+    visibility,
     vocabulary::Status,
 };
-use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    json::Json,
-    store::Store,
-};
+use crate::{answer::Answer, call::Call, json::Json, refusal::Refusal, store::Store};
 
 /// GET the events, oldest first.
 pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
-    let store = reach::readable(call)?;
-    let book = store.shown_orders();
-    let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
+    let store = visibility::readable(call)?;
+    let orders = shown_orders(store);
+    let order = orders.get(call.id(0)).ok_or(Refusal::NotFound)?;
     Ok(Answer::success(false, |json| {
         json.open_array();
         for (at, entry) in order.timeline().iter().enumerate() {

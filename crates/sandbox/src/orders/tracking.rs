@@ -1,17 +1,14 @@
 //! GET the tracking of an order: its state and the ways of its shipments.
 
-use super::{reach, row};
-use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-};
+use super::{row, visibility};
+use crate::{answer::Answer, call::Call, refusal::Refusal};
 
 /// GET the consolidated tracking. What belongs to a shipment is null at the level of the order, as the document has it.
 pub(super) fn show(call: &Call) -> Result<Answer, Refusal> {
-    let store = reach::readable(call)?;
-    let book = store.orders();
-    let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
-    let shipments = store.shipments_of(order);
+    let store = visibility::readable(call)?;
+    let orders = store.orders();
+    let order = orders.get(call.id(0)).ok_or(Refusal::NotFound)?;
+    let shipments = store.shipments().of(order);
     Ok(Answer::success(false, |json| {
         json.open_object();
         json.key("order_number").text(&order.number);

@@ -12,7 +12,7 @@ pub(crate) struct Action {
     pub(crate) slug: &'static str,
     pub(crate) target: &'static str,
     label: &'static str,
-    /// What `data` holds.
+    /// The schema of `data`.
     pub(crate) takes: Payload,
     /// The status that the order enters; `None` where the action is listed and always refused.
     pub(crate) enters: Option<Status>,
@@ -73,7 +73,7 @@ pub(crate) const IN_BULK: [&Action; 10] = [
     &PRODUCTION_FINISHED,
 ];
 
-/// What the seller may do next with an order.
+/// The actions that an order offers the seller next.
 pub(crate) fn next_actions(workflow: Workflow, status: Status) -> &'static [Action] {
     match workflow {
         Workflow::InStorePickup => pickup(status),

@@ -1,5 +1,6 @@
 //! Price lists: named settings of a store, which hold no prices themselves ("Price list" of the document).
 
+pub(crate) mod control_endpoints;
 pub(crate) mod routes;
 
 use std::{
@@ -8,11 +9,8 @@ use std::{
 };
 
 use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    control::levers::Lever,
     json::Json,
-    orders::vocabulary::{Word, vocabulary},
+    vocabulary::{Word, vocabulary},
 };
 
 vocabulary! {
@@ -45,22 +43,22 @@ pub(crate) struct Lists {
 
 /// The price lists of every store, by its identifier.
 #[derive(Default)]
-pub(crate) struct PriceLists(Mutex<Book>);
+pub(crate) struct PriceLists(Mutex<PriceListState>);
 
 #[derive(Default)]
-pub(crate) struct Book {
+pub(crate) struct PriceListState {
     /// How many lists were ever made: a list of one store is never one of another.
     last: u64,
     stores: HashMap<u64, Lists>,
 }
 
 impl PriceLists {
-    fn lock(&self) -> MutexGuard<'_, Book> {
+    fn lock(&self) -> MutexGuard<'_, PriceListState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Book {
+impl PriceListState {
     fn of(&mut self, store: u64) -> &mut Lists {
         self.stores.entry(store).or_default()
     }
@@ -78,24 +76,4 @@ impl PriceList {
         json.key("updated_at").time(self.updated_at);
         json.close_object();
     }
-}
-
-/// The levers of this area. The API has no route that reads the lists, so that a test of a client needs one.
-pub(crate) const LEVERS: &[Lever] =
-    &[Lever::get("price-lists/{store}", "the price lists of a store, which no route of the API reads", read)];
-
-fn read(call: &Call) -> Result<Answer, Refusal> {
-    let store = call.world.store(call.id(0)).ok_or(Refusal::NotFound)?.id;
-    let mut book = call.world.price_lists.lock();
-    let Lists { enabled, lists } = book.of(store);
-    Ok(Answer::success(false, |json| {
-        json.open_object();
-        json.key("price_lists_enabled").bool(*enabled);
-        json.key("price_lists").open_array();
-        for list in lists {
-            list.write(json);
-        }
-        json.close_array();
-        json.close_object();
-    }))
 }

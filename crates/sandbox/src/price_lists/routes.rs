@@ -1,12 +1,13 @@
 //! The price list routes. The document shows neither reading nor deleting.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Mode, PriceList};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
     route::{Access, Route},
 };
 
@@ -21,7 +22,7 @@ pub(crate) const ROUTES: &[Route] = &[
 
 const MAX_NAME: usize = 120;
 
-/// What a column of integers holds.
+/// The largest position.
 const MAX_POSITION: u64 = 2_147_483_647;
 
 /// The identifier of the store, which must have the feature.
@@ -36,8 +37,12 @@ fn store(call: &Call) -> Result<u64, Refusal> {
 /// PUT the switch.
 fn settings(call: &Call) -> Result<Answer, Refusal> {
     let store = store(call)?;
-    let mut errors = FieldErrors::new();
-    let enabled = boolean(&call.fields(), "price_lists_enabled", true, &mut errors);
+    let fields = request_body::fields(&call.body);
+    let (reader, mut errors) = (Reader::new(&fields), FieldErrors::new());
+    let enabled = match reader.require_value("price_lists_enabled", &mut errors) {
+        true => reader.boolean("price_lists_enabled", &mut errors),
+        false => None,
+    };
     let enabled = errors.or(enabled.unwrap_or_default())?;
     call.world.price_lists.lock().of(store).enabled = enabled;
     Ok(Answer::value(&serde_json::json!({"price_lists_enabled": enabled})))
@@ -46,14 +51,17 @@ fn settings(call: &Call) -> Result<Answer, Refusal> {
 /// POST a list, which is put behind the others.
 fn create(call: &Call) -> Result<Answer, Refusal> {
     let (store, now) = (store(call)?, call.now());
-    let (fields, mut errors) = (call.fields(), FieldErrors::new());
-    let name = name(&fields, true, &mut errors);
-    let mode = mode(&fields, true, &mut errors);
+    let fields = request_body::fields(&call.body);
+    let (reader, mut errors) = (Reader::new(&fields), FieldErrors::new());
+    let has_name = reader.require_value("name", &mut errors);
+    let name = if has_name { name(&reader, &mut errors) } else { None };
+    let has_mode = reader.require_value("mode", &mut errors);
+    let mode = if has_mode { mode(&reader, &mut errors) } else { None };
     let (name, mode) = errors.or(name.zip(mode))?.ok_or(Refusal::NotFound)?;
-    let mut book = call.world.price_lists.lock();
-    book.last += 1;
-    let id = book.last;
-    let lists = &mut book.of(store).lists;
+    let mut state = call.world.price_lists.lock();
+    state.last += 1;
+    let id = state.last;
+    let lists = &mut state.of(store).lists;
     let position = lists.iter().map(|list| list.position + 1).max().unwrap_or(0);
     let list = PriceList { id, name, mode, position, is_active: true, created_at: now, updated_at: now };
     lists.push(list.clone());
@@ -63,15 +71,16 @@ fn create(call: &Call) -> Result<Answer, Refusal> {
 /// PUT what changes about a list.
 fn update(call: &Call) -> Result<Answer, Refusal> {
     let (store, now) = (store(call)?, call.now());
-    let mut book = call.world.price_lists.lock();
+    let mut state = call.world.price_lists.lock();
     let id = call.id(0);
-    let list = book.of(store).lists.iter_mut().find(|list| list.id.to_string() == id);
+    let list = state.of(store).lists.iter_mut().find(|list| list.id.to_string() == id);
     let list = list.ok_or(Refusal::NotFound)?;
-    let (fields, mut errors) = (call.object()?, FieldErrors::new());
-    let name = name(&fields, false, &mut errors);
-    let mode = mode(&fields, false, &mut errors);
-    let position = position(&fields, &mut errors);
-    let is_active = boolean(&fields, "is_active", false, &mut errors);
+    let fields = request_body::object_or(&call.body, "O corpo deve ser um objeto JSON.")?;
+    let (reader, mut errors) = (Reader::new(&fields), FieldErrors::new());
+    let name = name(&reader, &mut errors);
+    let mode = mode(&reader, &mut errors);
+    let position = position(&reader, &mut errors);
+    let is_active = reader.boolean("is_active", &mut errors);
     errors.or(())?;
     list.name = name.unwrap_or_else(|| std::mem::take(&mut list.name));
     list.mode = mode.unwrap_or(list.mode);
@@ -81,60 +90,29 @@ fn update(call: &Call) -> Result<Answer, Refusal> {
     Ok(Answer::success(false, |json| list.write(json)))
 }
 
-/// A field that is there, or must be.
-fn field<'a>(
-    fields: &'a Map<String, Value>,
-    name: &'static str,
-    required: bool,
-    errors: &mut FieldErrors,
-) -> Option<&'a Value> {
-    let value = fields.get(name);
-    if required && value.is_none_or(Value::is_null) {
-        errors.add(name, format!("O campo {name} é obrigatório."));
+fn name(reader: &Reader<'_>, errors: &mut FieldErrors) -> Option<String> {
+    if let Some(Value::String(text)) = reader.value("name")
+        && text.trim().is_empty()
+    {
+        reader.note("name", "é obrigatório", errors);
         return None;
     }
-    value
+    reader.any_text("name", MAX_NAME, errors).map(str::to_owned)
 }
 
-fn name(fields: &Map<String, Value>, required: bool, errors: &mut FieldErrors) -> Option<String> {
-    let problem = match field(fields, "name", required, errors)? {
-        Value::String(text) if text.trim().is_empty() => "é obrigatório".to_owned(),
-        Value::String(text) if text.chars().count() > MAX_NAME => {
-            format!("não pode ter mais de {MAX_NAME} caracteres")
-        }
-        Value::String(text) => return Some(text.clone()),
-        _ => "deve ser um texto".to_owned(),
-    };
-    errors.add("name", format!("O campo name {problem}."));
-    None
-}
-
-fn mode(fields: &Map<String, Value>, required: bool, errors: &mut FieldErrors) -> Option<Mode> {
-    let mode = field(fields, "mode", required, errors)?.as_str().and_then(Mode::parse);
+fn mode(reader: &Reader<'_>, errors: &mut FieldErrors) -> Option<Mode> {
+    let mode = reader.value("mode")?.as_str().and_then(Mode::parse);
     if mode.is_none() {
-        errors.add("mode", "O campo mode deve ser manual ou auto.");
+        reader.note("mode", "deve ser manual ou auto", errors);
     }
     mode
 }
 
-fn position(fields: &Map<String, Value>, errors: &mut FieldErrors) -> Option<u64> {
-    let position = field(fields, "position", false, errors)?.as_u64().filter(|at| *at <= MAX_POSITION);
+fn position(reader: &Reader<'_>, errors: &mut FieldErrors) -> Option<u64> {
+    let position = reader.value("position")?.as_u64().filter(|at| *at <= MAX_POSITION);
     if position.is_none() {
-        let text = format!("O campo position deve ser um número inteiro de 0 a {MAX_POSITION}.");
-        errors.add("position", text);
+        let problem = format!("deve ser um número inteiro de 0 a {MAX_POSITION}");
+        reader.note("position", &problem, errors);
     }
     position
-}
-
-fn boolean(
-    fields: &Map<String, Value>,
-    name: &'static str,
-    required: bool,
-    errors: &mut FieldErrors,
-) -> Option<bool> {
-    let value = field(fields, name, required, errors)?.as_bool();
-    if value.is_none() {
-        errors.add(name, format!("O campo {name} deve ser verdadeiro ou falso."));
-    }
-    value
 }

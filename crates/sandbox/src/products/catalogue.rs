@@ -2,11 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use super::{
-    Location, Product,
-    news::{self, News},
-};
-use crate::money::Milli;
+use super::{Location, Product, events};
+use crate::{event::Event, money::Milli};
 
 /// The products of one store, in the order of their creation.
 #[derive(Default)]
@@ -109,18 +106,18 @@ impl Catalogue {
         self.listed.push(slot);
     }
 
-    /// Changes a product as a whole or, where the change is refused, not at all; and what there is to tell of it.
+    /// Changes a product as a whole or, where the change is refused, not at all. Returns the outcome and the events.
     pub(crate) fn edit<T, E>(
         &mut self,
         slot: u32,
         edit: impl FnOnce(&mut Product, &[Location]) -> Result<T, E>,
-    ) -> Result<(T, Vec<News>), E> {
+    ) -> Result<(T, Vec<Event>), E> {
         let before = &mut self.slots[slot as usize];
         let mut after = before.clone();
         let outcome = edit(&mut after, &self.locations)?;
-        let news = news::between(before, &after, &self.locations);
+        let events = events::between(before, &after, &self.locations);
         *before = after;
-        Ok((outcome, news))
+        Ok((outcome, events))
     }
 
     /// Whether a buyer can order the product: it is visible, has a price, and has stock or needs none ("Stock rules").

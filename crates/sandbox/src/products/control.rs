@@ -1,45 +1,60 @@
-//! What the platform and the buyers do to products, behind the API's back.
+//! Products behind the API's back: the acts of the platform and of buyers.
 
 use rust_decimal::Decimal;
 use serde::Deserialize;
 
-use super::{Catalogue, Location, Product, edit::PRICES, news::News, stock::MAX_QUANTITY};
+use super::{Catalogue, Location, Product, edit::PRICES, stock::MAX_QUANTITY};
 use crate::{
-    answer::{Answer, Refusal},
+    announce::send,
+    answer::Answer,
     call::Call,
     control::{
         Control,
-        levers::{Lever, body, control, done},
+        endpoint::{ControlEndpoint, body, control, done},
     },
+    event::Event,
     money::Milli,
+    refusal::Refusal,
 };
 
-/// The levers of this area.
-pub(crate) const LEVERS: &[Lever] = &[
-    Lever::post("products/{store}/{product}/price", r#"sets the base price: {"price": 19.99}"#, price),
-    Lever::post(
+/// The control endpoints of this area.
+pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
+    ControlEndpoint::post(
+        "products/{store}/{product}/price",
+        r#"sets the base price: {"price": 19.99}"#,
+        price,
+    ),
+    ControlEndpoint::post(
         "products/{store}/{product}/stock",
         r#"sets the physical stock, all of it in the first location: {"quantity": 7}"#,
         stock,
     ),
-    Lever::post(
+    ControlEndpoint::post(
         "products/{store}/{product}/reserve",
         r#"reserves stock for a buyer, or answers 404 when there is too little: {"quantity": 2}"#,
         reserve,
     ),
-    Lever::post(
+    ControlEndpoint::post(
         "products/{store}/{product}/commit",
         r#"takes reserved stock out of the physical one, as a dispatch does: {"quantity": 2}"#,
         commit,
     ),
-    Lever::post(
+    ControlEndpoint::post(
         "products/{store}/{product}/release",
         r#"gives reserved stock back, as a cancellation does: {"quantity": 2}"#,
         release,
     ),
-    Lever::get("products/{store}/{product}/buyable", "whether a buyer could order the product", buyable),
-    Lever::delete("products/{store}/{product}", "takes a product off the listing and its routes", remove),
-    Lever::post(
+    ControlEndpoint::get(
+        "products/{store}/{product}/buyable",
+        "whether a buyer could order the product",
+        buyable,
+    ),
+    ControlEndpoint::delete(
+        "products/{store}/{product}",
+        "takes a product off the listing and its routes",
+        remove,
+    ),
+    ControlEndpoint::post(
         "stores/{store}/mirror",
         r#"puts a sub-store into mirror mode or out of it: {"active": true}"#,
         mirror,
@@ -48,7 +63,7 @@ pub(crate) const LEVERS: &[Lever] = &[
 
 /// Products are named by SKU or identifier.
 impl Control {
-    /// Sets the base price of a product; automatic wholesale prices follow, and the webhooks are told.
+    /// Sets the base price of a product; automatic wholesale prices follow, and the webhooks receive the events.
     pub fn edit_product_price(&self, store: &str, product: &str, price: impl Into<Decimal>) -> bool {
         let price = Milli::from_decimal(price.into()).filter(|price| PRICES.contains(price));
         let Some(price) = price else { return false };
@@ -104,7 +119,7 @@ impl Control {
                 edit(product, locations);
                 Ok::<_, std::convert::Infallible>(())
             });
-            edited.ok().map(|((), news)| news)
+            edited.ok().map(|((), events)| events)
         })
     }
 
@@ -113,27 +128,27 @@ impl Control {
         store: &str,
         product: &str,
         quantity: impl Into<Decimal>,
-        work: impl FnOnce(&mut Catalogue, u32, Milli) -> Option<Vec<News>>,
+        work: impl FnOnce(&mut Catalogue, u32, Milli) -> Option<Vec<Event>>,
     ) -> bool {
         amount(quantity).is_some_and(|quantity| {
             self.change_product(store, product, |catalogue, slot| work(catalogue, slot, quantity))
         })
     }
 
-    /// Does something to a product and tells of it, once nothing is locked.
+    /// Changes a product, and sends the events once nothing is locked.
     fn change_product(
         &self,
         store: &str,
         product: &str,
-        work: impl FnOnce(&mut Catalogue, u32) -> Option<Vec<News>>,
+        work: impl FnOnce(&mut Catalogue, u32) -> Option<Vec<Event>>,
     ) -> bool {
         let Some(store) = self.world().store(store) else { return false };
-        let news = {
+        let events = {
             let mut catalogue = store.catalogue_mut();
             catalogue.slot_of(product).and_then(|slot| work(&mut catalogue, slot))
         };
-        let Some(news) = news else { return false };
-        self.world().tell(store, news);
+        let Some(events) = events else { return false };
+        send(self.world(), store, events);
         true
     }
 }

@@ -6,12 +6,13 @@ use serde_json::{Map, Value};
 
 use super::{Catalogue, Dimensions, Location, Product, Unit};
 use crate::{
-    answer::{Answer, Refusal},
+    announce::send,
+    answer::Answer,
     call::Call,
-    fields::{self, Reader},
     money::Milli,
-    query::FieldErrors,
-    seed::random::Random,
+    random::Random,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
     store::Store,
 };
 
@@ -36,7 +37,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Refusal> {
             "Uma sub-loja em modo espelho não pode criar produtos.".to_owned(),
         ));
     }
-    let body = fields::object(call)?;
+    let body = request_body::object(&call.body)?;
     let (reader, mut errors) = (Reader::new(&body), FieldErrors::new());
     reader.require(&["name", "sku", "base_unit"], &mut errors);
     let sku = reader.text("sku", MAX_SKU, &mut errors).unwrap_or_default();
@@ -55,7 +56,7 @@ pub(super) fn create(call: &Call) -> Result<Answer, Refusal> {
 
 /// PUT a product: what is not sent stays, and `sku` always does.
 pub(super) fn update(call: &Call) -> Result<Answer, Refusal> {
-    let body = fields::object(call)?;
+    let body = request_body::object(&call.body)?;
     let mut errors = FieldErrors::new();
     let changes = Changes::read(&body, &mut errors);
     let id = alter(call, |product, _| {
@@ -66,23 +67,23 @@ pub(super) fn update(call: &Call) -> Result<Answer, Refusal> {
     written(call, &call.store()?.catalogue(), id)
 }
 
-/// Changes the product of the path as a whole or not at all, then tells of it.
+/// Changes the product of the path as a whole or not at all, then announces the events.
 pub(super) fn alter<T>(
     call: &Call,
     edit: impl FnOnce(&mut Product, &[Location]) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let store = call.store()?;
     let id = ulid::Ulid::from_string(call.id(0)).map_err(|_| Refusal::NotFound)?;
-    let (outcome, news) = {
+    let (outcome, events) = {
         let mut catalogue = store.catalogue_mut();
         let slot = catalogue.slot_of_id(id.0).ok_or(Refusal::NotFound)?;
         catalogue.edit(slot, edit)?
     };
-    call.world.tell(store, news);
+    send(&call.world, store, events);
     Ok(outcome)
 }
 
-/// The fields of a product that were sent. Those that are read-only are ignored, so that a product can be sent back as it came.
+/// The fields of a product that were sent. Read-only fields are ignored, so that a client can send back what it read.
 struct Changes {
     name: Option<Box<str>>,
     unit: Option<Unit>,

@@ -1,19 +1,21 @@
-//! Products: what is kept of them, and how they are listed and written.
+//! Products: their state, their rules, and their routes.
 
 mod catalogue;
 mod control;
 mod edit;
-pub(crate) mod news;
+mod events;
+mod move_stock;
 mod prices;
 pub(crate) mod routes;
+mod show;
 mod stock;
 mod tiers;
 mod write;
 
-pub(crate) use self::{catalogue::Catalogue, control::LEVERS, news::News};
+pub(crate) use self::{catalogue::Catalogue, control::ENDPOINTS};
 use crate::{
     money::Milli,
-    orders::vocabulary::{Word, vocabulary},
+    vocabulary::{Word, vocabulary},
 };
 
 vocabulary! {
@@ -76,7 +78,7 @@ pub(crate) struct Tier {
     pub(crate) package: Option<Dimensions>,
 }
 
-/// What one location holds of a product.
+/// The stock of a product in one location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StockEntry {
     /// Position in the store's locations.
@@ -119,7 +121,7 @@ impl Product {
         })
     }
 
-    /// What is left to sell over all locations; below zero where more was promised than is there.
+    /// The stock that is left to sell in all locations; below zero where more is reserved than is there.
     pub(crate) fn available(&self) -> Milli {
         let (quantity, reserved) = self.stock_sums();
         quantity - reserved

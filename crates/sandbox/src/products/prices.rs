@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 use super::{
     Product,
     edit::{PRICES, alter},
-    tiers::{MEASURES, Wanted},
+    tiers::{MEASURES, TierChange},
 };
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    fields::{self, Reader},
     money::Milli,
-    query::FieldErrors,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
 };
 
 /// The largest quantity that a tier may begin at.
@@ -23,15 +23,15 @@ const ANY: Milli = Milli(1_000_000_000_000);
 
 /// POST a tier.
 pub(super) fn add(call: &Call) -> Result<Answer, Refusal> {
-    let body = fields::object(call)?;
+    let body = request_body::object(&call.body)?;
     let mut errors = FieldErrors::new();
     let reader = Reader::new(&body);
     reader.require(&["min_quantity"], &mut errors);
     let min_quantity = reader.whole("min_quantity", 1..=MAX_QUANTITY, &mut errors);
-    let wanted = wanted(&body, &mut errors);
+    let change = tier_change(&body, &mut errors);
     let min_quantity = errors.or(min_quantity)?.and_then(|number| u32::try_from(number).ok()).unwrap_or(1);
     let answer = alter(call, |product, _| {
-        product.add_tier(min_quantity, &wanted).map_err(Refusal::Invalid)?;
+        product.add_tier(min_quantity, &change).map_err(Refusal::Invalid)?;
         tier(call, product, min_quantity)
     })?;
     Ok(answer.with_status(201))
@@ -40,12 +40,12 @@ pub(super) fn add(call: &Call) -> Result<Answer, Refusal> {
 /// PUT a tier.
 pub(super) fn change(call: &Call) -> Result<Answer, Refusal> {
     let mut errors = FieldErrors::new();
-    let body = fields::object(call)?;
-    let wanted = wanted(&body, &mut errors);
+    let body = request_body::object(&call.body)?;
+    let change = tier_change(&body, &mut errors);
     alter(call, |product, _| {
         let at = position(call, product)?;
         errors.or(())?;
-        product.change_tier(at, &wanted).map_err(Refusal::Invalid)?;
+        product.change_tier(at, &change).map_err(Refusal::Invalid)?;
         tier(call, product, product.tiers[at].min_quantity)
     })
 }
@@ -71,7 +71,7 @@ fn tier(call: &Call, product: &Product, min_quantity: u32) -> Result<Answer, Ref
     Ok(Answer::success(call.options().numbers_as_strings, |json| tier.write(json)))
 }
 
-fn wanted(body: &Map<String, Value>, errors: &mut FieldErrors) -> Wanted {
+fn tier_change(body: &Map<String, Value>, errors: &mut FieldErrors) -> TierChange {
     let reader = Reader::new(body);
     let mut nullable = |name: &str| match reader.value(name)? {
         Value::Null => Some(None),
@@ -79,5 +79,5 @@ fn wanted(body: &Map<String, Value>, errors: &mut FieldErrors) -> Wanted {
     };
     let package = MEASURES.map(&mut nullable);
     let discount = nullable("discount_percent");
-    Wanted { price: reader.amount("price", PRICES, errors), discount, package }
+    TierChange { price: reader.amount("price", PRICES, errors), discount, package }
 }

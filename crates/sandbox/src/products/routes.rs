@@ -1,15 +1,14 @@
 //! The product routes.
 
-use std::ops::Deref;
-
-use super::{Catalogue, Product, Unit, edit, prices, stock};
+use super::{Unit, edit, move_stock, prices, show};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
-    json::Json,
-    listing::Frame,
-    query::{self, FieldErrors, Page},
-    route::{Access, Repeats, Route},
+    paged_list::PagedList,
+    query::{self, Page},
+    refusal::{FieldErrors, Refusal},
+    route::{Access, Route},
+    stats::Repeats,
 };
 
 const READ: Access = Access::StrictAbility("store_products_read");
@@ -19,14 +18,14 @@ const WRITE: Access = Access::StrictAbility("store_products_write");
 pub(crate) const ROUTES: &[Route] = &[
     Route::get("/api/products", list).access(READ).counted(Repeats::ListPage),
     Route::post("/api/products", edit::create).access(WRITE),
-    Route::get("/api/products/{id}", show).access(READ).counted(Repeats::Detail),
+    Route::get("/api/products/{id}", show::show).access(READ).counted(Repeats::Detail),
     Route::put("/api/products/{id}", edit::update).access(WRITE),
-    Route::get("/api/products/{id}/prices", show_prices).access(READ),
+    Route::get("/api/products/{id}/prices", show::show_prices).access(READ),
     Route::post("/api/products/{id}/prices", prices::add).access(WRITE),
     Route::put("/api/products/{id}/prices/{min_quantity}", prices::change).access(WRITE),
     Route::delete("/api/products/{id}/prices/{min_quantity}", prices::remove).access(WRITE),
-    Route::get("/api/products/{id}/stock", show_stock).access(READ),
-    Route::post("/api/products/{id}/stock", stock::set).access(WRITE),
+    Route::get("/api/products/{id}/stock", show::show_stock).access(READ),
+    Route::post("/api/products/{id}/stock", move_stock::set).access(WRITE),
     Route::get("/api/global/enums/product/units", unit_enum),
 ];
 
@@ -43,7 +42,7 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
     }
     let catalogue = store.catalogue();
     let listed = catalogue.listed();
-    let frame = Frame {
+    let paged = PagedList {
         shape: options.list_shape,
         numbers_as_strings: options.numbers_as_strings,
         page,
@@ -51,7 +50,7 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
         search: None,
         filters: &[],
     };
-    Ok(frame.answer(|json| {
+    Ok(paged.answer(|json| {
         for slot in &listed[page.range(listed.len())] {
             catalogue.slot(*slot).write(json, &catalogue);
         }
@@ -73,41 +72,6 @@ fn page(query: &str) -> Result<Page, FieldErrors> {
         }
     }
     if errors.is_empty() { Ok(page) } else { Err(errors) }
-}
-
-/// GET `{product, prices, stock}`.
-fn show(call: &Call) -> Result<Answer, Refusal> {
-    with(call, |json, product, catalogue| {
-        json.open_object();
-        json.key("product");
-        product.write(json, catalogue);
-        json.key("prices");
-        product.write_tiers(json);
-        json.key("stock");
-        product.write_stocks(json, catalogue);
-        json.close_object();
-    })
-}
-
-/// GET the price tiers.
-fn show_prices(call: &Call) -> Result<Answer, Refusal> {
-    with(call, |json, product, _| product.write_tiers(json))
-}
-
-/// GET the stock.
-pub(super) fn show_stock(call: &Call) -> Result<Answer, Refusal> {
-    with(call, |json, product, catalogue| product.write_stock(json, catalogue))
-}
-
-pub(super) fn with(
-    call: &Call,
-    data: impl FnOnce(&mut Json, &Product, &Catalogue),
-) -> Result<Answer, Refusal> {
-    let (store, options) = (call.store()?, call.options());
-    let catalogue = store.catalogue();
-    let id = ulid::Ulid::from_string(call.id(0)).map_err(|_| Refusal::NotFound)?;
-    let product = catalogue.by_id(id.0).ok_or(Refusal::NotFound)?;
-    Ok(Answer::success(options.numbers_as_strings, |json| data(json, product, catalogue.deref())))
 }
 
 /// GET the units.

@@ -1,61 +1,24 @@
-//! Moving stock: by the seller's route, and by the orders of buyers.
+//! The rules of stock: how the seller moves it, and how the orders of buyers do.
 
 use std::convert::Infallible;
 
-use super::{Catalogue, Location, Product, StockEntry, edit::alter, news::News, routes};
-use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    fields::{self, Reader},
-    money::Milli,
-    query::FieldErrors,
-};
+use super::{Catalogue, Product, StockEntry};
+use crate::{event::Event, money::Milli, refusal::FieldErrors};
 
 /// The most that a location can hold.
 pub(super) const MAX_QUANTITY: Milli = Milli(999_999_999_999);
 
-/// What the seller's route does with a quantity.
+/// The three ways in which the seller's route applies a quantity.
 #[derive(Clone, Copy, Debug)]
-enum Move {
+pub(super) enum Move {
     Set,
     Increment,
     Decrement,
 }
 
-/// POST a movement ("Stock rules").
-pub(super) fn set(call: &Call) -> Result<Answer, Refusal> {
-    let body = fields::object(call)?;
-    let (reader, mut errors) = (Reader::new(&body), FieldErrors::new());
-    let increment = reader.boolean("increment", &mut errors).unwrap_or(false);
-    let decrement = reader.boolean("decrement", &mut errors).unwrap_or(false);
-    if increment && decrement {
-        return Err(Refusal::BadRequest("Informe increment ou decrement, não ambos.".to_owned()));
-    }
-    reader.require(&["location_id", "quantity"], &mut errors);
-    let location = reader.whole("location_id", 1..=i64::MAX, &mut errors);
-    let quantity = reader.amount("quantity", Milli(0)..=MAX_QUANTITY, &mut errors);
-    let (location, quantity) = errors.or((location, quantity.unwrap_or_default()))?;
-    let step = match (increment, decrement) {
-        (true, _) => Move::Increment,
-        (_, true) => Move::Decrement,
-        _ => Move::Set,
-    };
-    alter(call, |product, locations| {
-        let location = position(locations, location).ok_or_else(|| {
-            Refusal::Invalid(FieldErrors::one("location_id", "O local de estoque não existe nesta loja."))
-        })?;
-        product.move_stock(location, step, quantity).map_err(Refusal::Invalid)
-    })?;
-    routes::show_stock(call)
-}
-
-fn position(locations: &[Location], id: Option<i64>) -> Option<u32> {
-    let id = u64::try_from(id?).ok()?;
-    (0..).zip(locations).find(|(_, location)| location.id == id).map(|(at, _)| at)
-}
-
 impl Product {
-    fn move_stock(&mut self, location: u32, step: Move, by: Milli) -> Result<(), FieldErrors> {
+    /// Sets or moves what a location holds, within its limits ("Stock rules").
+    pub(super) fn move_stock(&mut self, location: u32, step: Move, by: Milli) -> Result<(), FieldErrors> {
         let quantity = &mut self.entry_mut(location).quantity;
         let after = match step {
             Move::Set => by,
@@ -73,7 +36,7 @@ impl Product {
         Err(FieldErrors::one("quantity", problem))
     }
 
-    /// What a location holds; entries stand in the order of the locations.
+    /// The entry of a location; entries stand in the order of the locations.
     fn entry_mut(&mut self, location: u32) -> &mut StockEntry {
         let at = self.stock.partition_point(|entry| entry.location < location);
         if self.stock.get(at).is_none_or(|entry| entry.location != location) {
@@ -89,19 +52,19 @@ impl StockEntry {
     }
 }
 
-/// What orders do to stock; what there is to tell is for the caller to send once the catalogue is unlocked.
+/// What orders do to stock. The caller announces the events once the catalogue is unlocked.
 impl Catalogue {
     /// Reserves goods for an order, from the first locations that have any; `None` when there are too few in all.
-    pub(crate) fn reserve(&mut self, slot: u32, quantity: Milli) -> Option<Vec<News>> {
+    pub(crate) fn reserve(&mut self, slot: u32, quantity: Milli) -> Option<Vec<Event>> {
         let reserved = self.edit(slot, |product, _| {
             let left = product.spread(quantity, StockEntry::available, |entry, part| entry.reserved += part);
             if left > Milli(0) { Err(()) } else { Ok(()) }
         });
-        reserved.ok().map(|((), news)| news)
+        reserved.ok().map(|((), events)| events)
     }
 
     /// Takes reserved goods out of the physical stock, at dispatch.
-    pub(crate) fn commit(&mut self, slot: u32, quantity: Milli) -> Vec<News> {
+    pub(crate) fn commit(&mut self, slot: u32, quantity: Milli) -> Vec<Event> {
         self.end_reservation(slot, quantity, |entry, part| {
             entry.reserved = entry.reserved - part;
             // The seller may have set the stock below what was reserved.
@@ -110,7 +73,7 @@ impl Catalogue {
     }
 
     /// Gives reserved goods back, at a cancellation.
-    pub(crate) fn release(&mut self, slot: u32, quantity: Milli) -> Vec<News> {
+    pub(crate) fn release(&mut self, slot: u32, quantity: Milli) -> Vec<Event> {
         self.end_reservation(slot, quantity, |entry, part| entry.reserved = entry.reserved - part)
     }
 
@@ -119,12 +82,12 @@ impl Catalogue {
         slot: u32,
         quantity: Milli,
         end: impl Fn(&mut StockEntry, Milli),
-    ) -> Vec<News> {
+    ) -> Vec<Event> {
         let ended = self.edit(slot, |product, _| {
             product.spread(quantity, |entry| entry.reserved, end);
             Ok::<_, Infallible>(())
         });
-        ended.map_or_else(|never| match never {}, |((), news)| news)
+        ended.map_or_else(|never| match never {}, |((), events)| events)
     }
 }
 

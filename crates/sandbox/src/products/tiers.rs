@@ -3,14 +3,14 @@
 //! Each change is made on a copy of the tiers, which must then be a whole that the rules allow.
 
 use super::{Dimensions, Product, Tier};
-use crate::{money::Milli, query::FieldErrors};
+use crate::{money::Milli, refusal::FieldErrors};
 
 /// The most tiers of a wholesale product.
 const MAX_TIERS: usize = 5;
 
-/// What a request says about a tier; the outer `None` is a field that was not sent, the inner one a null.
+/// A change of a tier. The outer `None` is a field that was not sent, the inner one a null.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub(super) struct TierChange {
     pub(super) price: Option<Milli>,
     pub(super) discount: Option<Option<Milli>>,
     pub(super) package: Package,
@@ -31,25 +31,25 @@ impl Product {
     }
 
     /// Adds a tier (rules 1, 3, 4, 6).
-    pub(super) fn add_tier(&mut self, min_quantity: u32, wanted: &Wanted) -> Result<(), FieldErrors> {
+    pub(super) fn add_tier(&mut self, min_quantity: u32, change: &TierChange) -> Result<(), FieldErrors> {
         let mut tiers = self.tiers.clone();
         let at = tiers.partition_point(|tier| tier.min_quantity < min_quantity);
         if tiers.get(at).is_some_and(|tier| tier.min_quantity == min_quantity) {
             return Err(FieldErrors::one("min_quantity", "Já existe um preço para esta quantidade mínima."));
         }
         let is_derived = self.auto_wholesale_pricing && min_quantity > 1;
-        if !is_derived && wanted.price.is_none() {
+        if !is_derived && change.price.is_none() {
             return Err(FieldErrors::one("price", "O campo price é obrigatório."));
         }
         let blank = Tier { min_quantity, value: Milli(0), discount_percent: None, package: None };
-        tiers.insert(at, self.written(blank, wanted)?);
+        tiers.insert(at, self.written(blank, change)?);
         self.adopt(tiers)
     }
 
     /// Changes a tier (rule 5): what is not sent stays, but for the price, which becomes zero.
-    pub(super) fn change_tier(&mut self, at: usize, wanted: &Wanted) -> Result<(), FieldErrors> {
+    pub(super) fn change_tier(&mut self, at: usize, change: &TierChange) -> Result<(), FieldErrors> {
         let mut tiers = self.tiers.clone();
-        tiers[at] = self.written(tiers[at].clone(), wanted)?;
+        tiers[at] = self.written(tiers[at].clone(), change)?;
         self.adopt(tiers)
     }
 
@@ -97,15 +97,15 @@ impl Product {
     }
 
     /// A tier with what was sent written into it.
-    fn written(&self, mut tier: Tier, wanted: &Wanted) -> Result<Tier, FieldErrors> {
+    fn written(&self, mut tier: Tier, change: &TierChange) -> Result<Tier, FieldErrors> {
         if tier.min_quantity == 1 {
-            tier.value = wanted.price.unwrap_or_default();
+            tier.value = change.price.unwrap_or_default();
             return Ok(tier);
         }
-        tier.package = packaged(tier.package, &wanted.package)?;
+        tier.package = packaged(tier.package, &change.package)?;
         if !self.auto_wholesale_pricing {
-            tier.value = wanted.price.unwrap_or_default();
-        } else if let Some(discount) = wanted.discount {
+            tier.value = change.price.unwrap_or_default();
+        } else if let Some(discount) = change.discount {
             tier.discount_percent = discount;
         }
         Ok(tier)

@@ -1,26 +1,26 @@
 //! The price rules, one by one, and a walk of random requests that no rule may let astray.
 
 use super::*;
-use crate::{options::Options, seed::random::Random, world::World};
+use crate::{options::Options, random::Random, world::World};
 
 /// A product without prices.
 fn product(is_wholesale: bool, automatic: bool) -> Product {
-    let world = World::build(Options { orders: 0, products: 1, ..Options::default() }).unwrap();
+    let world = World::build(Options { orders: 0, products: 1, ..Options::default() }, Vec::new()).unwrap();
     let mut product = world.stores[0].catalogue().slot(0).clone();
     product.tiers.clear();
     (product.is_wholesale, product.auto_wholesale_pricing) = (is_wholesale, automatic);
     product
 }
 
-fn price(reais: i64) -> Wanted {
-    Wanted { price: Some(Milli::whole(reais)), ..Wanted::default() }
+fn price(reais: i64) -> TierChange {
+    TierChange { price: Some(Milli::whole(reais)), ..TierChange::default() }
 }
 
-fn off(percent: i64) -> Wanted {
-    Wanted { discount: Some(Some(Milli::whole(percent))), ..Wanted::default() }
+fn off(percent: i64) -> TierChange {
+    TierChange { discount: Some(Some(Milli::whole(percent))), ..TierChange::default() }
 }
 
-fn packed(mut wanted: Wanted) -> Wanted {
+fn packed(mut wanted: TierChange) -> TierChange {
     wanted.package = [Some(Some(Milli::whole(1))); 4];
     wanted
 }
@@ -115,11 +115,11 @@ fn a_change_keeps_measures_but_zeroes_a_price_that_is_not_sent_again() {
     product.change_tier(1, &heavier).unwrap();
     let package = product.tiers[1].package.unwrap();
     assert_eq!((package.weight, package.height, package.length), (Milli(2_500), Milli(1_000), Milli(1_000)));
-    product.change_tier(1, &Wanted::default()).unwrap();
-    product.change_tier(0, &Wanted::default()).unwrap();
+    product.change_tier(1, &TierChange::default()).unwrap();
+    product.change_tier(0, &TierChange::default()).unwrap();
     assert_eq!(values(&product), [(1, 0), (10, 0)]);
     assert_eq!(product.tiers[1].package, Some(package));
-    let cleared = Wanted { package: [Some(None); 4], ..price(9) };
+    let cleared = TierChange { package: [Some(None); 4], ..price(9) };
     assert_eq!(field(product.change_tier(1, &cleared)), MEASURES[0]);
 }
 
@@ -143,9 +143,9 @@ fn automatic_tiers_follow_the_base_price_by_growing_discounts() {
     product.add_tier(20, &off(6)).unwrap();
     product.change_tier(0, &price(50)).unwrap();
     assert_eq!(values(&product), [(1, 50_000), (10, 47_500), (20, 47_000), (30, 44_000)]);
-    product.change_tier(1, &Wanted::default()).unwrap();
+    product.change_tier(1, &TierChange::default()).unwrap();
     assert_eq!(product.tiers[1].value, Milli(47_500), "an automatic tier needs no price to be sent again");
-    product.change_tier(0, &Wanted::default()).unwrap();
+    product.change_tier(0, &TierChange::default()).unwrap();
     assert!(product.tiers.iter().all(|tier| tier.value == Milli(0)), "the base price does");
 }
 
@@ -154,8 +154,8 @@ fn automatic_tiers_follow_the_base_price_by_growing_discounts() {
 fn a_discount_is_ignored_in_manual_mode() {
     let mut product = product(true, false);
     product.add_tier(1, &price(100)).unwrap();
-    product.add_tier(10, &packed(Wanted { discount: off(5).discount, ..price(93) })).unwrap();
-    product.add_tier(20, &Wanted { discount: off(2).discount, ..price(91) }).unwrap();
+    product.add_tier(10, &packed(TierChange { discount: off(5).discount, ..price(93) })).unwrap();
+    product.add_tier(20, &TierChange { discount: off(2).discount, ..price(91) }).unwrap();
     assert_eq!(values(&product), [(1, 100_000), (10, 93_000), (20, 91_000)]);
     assert!(product.tiers.iter().all(|tier| tier.discount_percent.is_none()));
 }
@@ -180,7 +180,7 @@ fn a_derived_price_is_never_above_the_base_price() {
     assert_eq!(discounted(Milli(19_990), Milli::whole(5)), Milli(19_000), "18.9905 is rounded up");
 }
 
-/// Whatever is asked for, what is left satisfies every rule at once.
+/// After every sequence of requests, the tiers satisfy every rule at once.
 // proves: PRC-005, PRC-011, PRC-012, PRC-016, PRC-020, PRC-026, PRC-029
 #[test]
 fn no_sequence_of_requests_leaves_tiers_that_break_a_rule() {
@@ -195,7 +195,7 @@ fn no_sequence_of_requests_leaves_tiers_that_break_a_rule() {
 }
 
 fn step(product: &mut Product, random: &mut Random) {
-    let wanted = Wanted {
+    let wanted = TierChange {
         price: random.chance(700).then(|| Milli(random.below(100_000) as i64)),
         discount: random.chance(700).then(|| Some(Milli(random.below(11_000) as i64 * 10))),
         package: std::array::from_fn(|_| random.chance(800).then_some(Some(Milli(500)))),

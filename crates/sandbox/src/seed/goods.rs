@@ -1,10 +1,11 @@
 //! Products with prices, sizes and stock.
 
-use super::{names, random::Random};
+use super::names;
 use crate::{
     media::drawing,
     money::Milli,
     products::{Dimensions, Location, Product, StockEntry, Tier, Unit},
+    random::Random,
 };
 
 /// Unit prices in cents by quantile, as measured.

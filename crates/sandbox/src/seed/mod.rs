@@ -1,37 +1,36 @@
 //! The generated world: stores, people, products and orders from a seed, shaped like a real Brazilian marketplace.
 //!
-//! The newest generated order stands before [`ANCHOR`], so that the same seed and counts give the same bytes on any day;
-//! [`Options::recent_orders`] moves all of them by whole days to the day of the start.
+//! The newest generated order stands before [`ANCHOR`], so that the same seed and counts give the same bytes on any
+//! day; [`Options::recent_orders`] moves all of them by whole days to the day of the start.
 
 mod goods;
 mod names;
 mod orders;
 mod people;
-pub(crate) mod random;
 mod status;
-
-pub(crate) use self::{
-    goods::{locations, stock_of},
-    orders::newborn,
-    people::person_name,
-    status::line_stock,
-};
 
 use std::sync::Arc;
 
-use self::random::Random;
+pub(crate) use self::{
+    goods::{locations, stock_of},
+    orders::new_order,
+    people::person_name,
+    status::line_stock,
+};
 use crate::{
     auth::Credential,
     options::Options,
-    orders::book::Book,
+    orders::state::Orders,
+    people::Person,
     products::Catalogue,
-    store::{Identity, Person, Store},
+    random::Random,
+    store::{Identity, Store},
 };
 
 /// 2026-03-31 22:00 in Brasília: after the newest generated order, unless it is moved.
 pub(crate) const ANCHOR: i64 = 1_775_005_200;
 
-/// The most buyers that are invented, whatever the number of orders.
+/// The most buyers that are generated, for any number of orders.
 const MAX_PEOPLE: usize = 100_000;
 
 /// Generates every store.
@@ -70,7 +69,7 @@ fn store(options: &Options, at: usize, people: &Arc<Vec<Person>>, later: Option<
     if let Some(later) = later {
         orders::postpone(&mut orders, later);
     }
-    Store::new(identity, credential, Arc::clone(people), Book::new(orders), catalogue)
+    Store::new(identity, credential, Arc::clone(people), Orders::new(orders), catalogue)
 }
 
 /// A credential in the documented shape: `<store_slug>@<8 characters>`, 20 characters.
@@ -91,10 +90,10 @@ mod tests {
         let options = super::Options { orders: 400, recent_orders: true, ..super::Options::default() };
         for now in [super::ANCHOR + 7, super::ANCHOR + 200 * DAY - 1] {
             let stores = super::stores(&options, now);
-            let book = stores[0].orders();
-            let newest = book.iter().map(|order| order.created_at.max(order.updated_at)).max().unwrap();
+            let orders = stores[0].orders();
+            let newest = orders.iter().map(|order| order.created_at.max(order.updated_at)).max().unwrap();
             assert!((now - DAY..=now).contains(&newest), "{newest}");
-            let open: Vec<_> = book.iter().filter(|order| order.status.is_in_the_shop()).collect();
+            let open: Vec<_> = orders.iter().filter(|order| order.status.is_in_the_shop()).collect();
             assert!(open.len() > 20, "{}", open.len());
             assert!(open.iter().all(|order| order.promised_at() - now > DAY));
         }

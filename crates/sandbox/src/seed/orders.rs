@@ -2,7 +2,6 @@
 
 use super::{
     ANCHOR, names,
-    random::Random,
     status::{coverage, drawn, line_stock},
 };
 use crate::{
@@ -12,6 +11,7 @@ use crate::{
         vocabulary::{Channel, OrderType, PaymentMethod, Status, StockStatus, Workflow},
     },
     products::Catalogue,
+    random::Random,
     store::Store,
 };
 
@@ -38,7 +38,7 @@ const PAYMENTS: [(PaymentMethod, u32); 5] = [
 const CHANNELS: [(Channel, u32); 3] =
     [(Channel::Marketplace, 90), (Channel::Direct, 6), (Channel::StoreSeller, 4)];
 
-/// Invents the orders of a store, oldest first.
+/// Generates the orders of a store, oldest first.
 pub(super) fn orders(
     random: &mut Random,
     store: u64,
@@ -63,7 +63,8 @@ pub(super) fn orders(
         .collect()
 }
 
-/// Moves generated orders by a span, and those that are still in the shop to the last day: no deadline of theirs is near.
+/// Moves generated orders by a span, and those that are still in the shop to the last day: no deadline of theirs is
+/// near.
 pub(super) fn postpone(orders: &mut [Order], seconds: i64) {
     for order in &mut *orders {
         let days = if order.status.is_in_the_shop() { (ANCHOR - order.created_at) / DAY } else { 0 };
@@ -78,7 +79,7 @@ pub(super) fn postpone(orders: &mut [Order], seconds: i64) {
 }
 
 /// A new order of a store, paid and unprepared, created now.
-pub(crate) fn newborn(random: &mut Random, store: &Store, birth: u64, now: i64) -> Order {
+pub(crate) fn new_order(random: &mut Random, store: &Store, birth: u64, now: i64) -> Order {
     let number = format!("{:04}9{birth:07}", store.id);
     let draft = Draft { number, workflow: Workflow::Standard, status: Status::Paid, created_at: now };
     let mut order = order(random, draft, &store.catalogue(), store.people.len());
@@ -102,7 +103,7 @@ fn times(random: &mut Random, count: usize) -> Vec<i64> {
     times
 }
 
-/// What is decided about an order before the rest is drawn.
+/// The properties of an order that are fixed before the random ones.
 struct Draft {
     number: String,
     workflow: Workflow,

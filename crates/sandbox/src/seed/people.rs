@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{names, random::Random};
-use crate::{store::Person, text};
+use super::names;
+use crate::{people::Person, random::Random, text};
 
-/// Invents so many buyers.
+/// Generates this number of buyers.
 pub(super) fn people(seed: u64, count: usize) -> Vec<Person> {
     // Thousands of buyers share the text of a place.
     let shared = |text: &str| -> Arc<str> { text.into() };

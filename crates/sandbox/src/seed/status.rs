@@ -1,9 +1,11 @@
 //! Which workflow and status an order has, and what that means for its lines.
 
-use super::random::Random;
-use crate::orders::{
-    statuses,
-    vocabulary::{Status, StockStatus, Workflow},
+use crate::{
+    orders::{
+        statuses,
+        vocabulary::{Status, StockStatus, Workflow},
+    },
+    random::Random,
 };
 
 const WORKFLOWS: [(Workflow, u32); 6] = [

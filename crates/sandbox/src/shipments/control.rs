@@ -1,16 +1,11 @@
-//! What carriers, drivers and the platform do with shipments.
+//! Shipments behind the API's back: the acts of carriers, drivers and the platform.
 
 use std::sync::Arc;
 
-use super::{CarriedBy, Shipment, ShipmentStatus};
-use crate::{
-    control::Control,
-    orders::{self, Order, Told, vocabulary::Status},
-    store::Store,
-    world::World,
-};
+use super::{CarriedBy, Shipment, ShipmentStatus, moves::next_status};
+use crate::{announce::announce, control::Control, event::Event, orders, store::Store, world::World};
 
-/// What a carrier tells of a shipment.
+/// A scan of a shipment by its carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scan {
     InTransit,
@@ -37,43 +32,43 @@ impl Control {
     /// The identifiers of the shipments of an order.
     pub fn shipments(&self, store: &str, number: &str) -> Vec<String> {
         let Some(store) = self.world().store(store) else { return Vec::new() };
-        let book = store.orders();
-        let shipments = book.get(number).map(|order| store.shipments_of(order)).unwrap_or_default();
+        let orders = store.orders();
+        let shipments = orders.get(number).map(|order| store.shipments().of(order)).unwrap_or_default();
         shipments.iter().map(|shipment| ulid::Ulid(shipment.id).to_string()).collect()
     }
 
-    /// Has a carrier tell of a shipment: `in_transit`, `out_for_delivery`, `delivered`, `failed` or `cancelled`.
+    /// Scans a shipment as its carrier: `in_transit`, `out_for_delivery`, `delivered`, `failed` or `cancelled`.
     ///
-    /// The order follows where the document says so: from `ready_to_ship` to `shipped` when a shipment that the platform
-    /// tracks enters transit, from `shipped` to `delivered` when the last one arrives. A shipment that has ended hears
-    /// nothing more: that is `false`.
+    /// The order follows where the document says so: from `ready_to_ship` to `shipped` when a tracked shipment enters
+    /// transit, from `shipped` to `delivered` when the last one arrives. A shipment that has ended takes no scan:
+    /// that is `false`.
     pub fn scan_shipment(&self, store: &str, shipment: &str, scan: &str) -> bool {
         let Some(scan) = Scan::parse(scan) else { return false };
         let now = self.world().clock.seconds();
-        self.with_shipment(store, shipment, |shipment, told| {
+        self.with_shipment(store, shipment, |shipment, events| {
             if !shipment.is_open() {
                 return false;
             }
             match scan {
-                Scan::InTransit => shipment.post(now, told),
+                Scan::InTransit => shipment.post(now, events),
                 Scan::OutForDelivery => {
-                    shipment.post(now, told);
+                    shipment.post(now, events);
                     let mut data = shipment.event();
                     data["status"] = shipment.status.wire().into();
-                    told.push(("shipment.out_for_delivery", data));
+                    events.push(Event::new("shipment.out_for_delivery", data));
                 }
                 Scan::Delivered => {
                     shipment.end_drive();
-                    shipment.enter(ShipmentStatus::Delivered, "Entregue ao destinatário", now, told);
+                    shipment.enter(ShipmentStatus::Delivered, "Entregue ao destinatário", now, events);
                 }
-                Scan::Failed => shipment.fail(now, told),
-                Scan::Cancelled => shipment.cancel("Cancelada pela transportadora", now, told),
+                Scan::Failed => shipment.fail(now, events),
+                Scan::Cancelled => shipment.cancel("Cancelada pela transportadora", now, events),
             }
             true
         })
     }
 
-    /// Has the platform's driver conclude a shipment, after which the seller may confirm the delivery.
+    /// Concludes a shipment as the platform's driver; from then on the seller may confirm the delivery.
     pub fn driver_done(&self, store: &str, shipment: &str) -> bool {
         self.with_shipment(store, shipment, |shipment, _| {
             let is_driven = matches!(shipment.carried_by, CarriedBy::Driver { .. });
@@ -84,18 +79,18 @@ impl Control {
 
     /// Says who carries a shipment: `platform`, `seller`, `driver`, or `none` for a delivery without a carrier.
     pub fn set_carrier(&self, store: &str, shipment: &str, kind: &str) -> bool {
-        let Some(carriage) = orders::carrier_named(kind) else { return false };
+        let Some(shipping_method) = orders::shipping_method_named(kind) else { return false };
         self.with_shipment(store, shipment, |shipment, _| {
             if shipment.is_pickup() {
                 return false;
             }
-            shipment.carried_by = carriage.by;
-            shipment.carrier = carriage.carrier.map(|(id, name)| (id, name.into()));
+            shipment.carried_by = shipping_method.by;
+            shipment.carrier = shipping_method.carrier.map(|(id, name)| (id, name.into()));
             true
         })
     }
 
-    /// Has the label generation leave a shipment out, or take it in again.
+    /// Leaves a shipment out of the label generation, or takes it in again.
     pub fn block_labels(&self, store: &str, shipment: &str, blocked: bool) -> bool {
         self.with_shipment(store, shipment, |shipment, _| {
             shipment.label_generation_blocked = blocked;
@@ -103,58 +98,38 @@ impl Control {
         })
     }
 
-    /// Changes a shipment, then lets its order follow and tells about both.
+    /// Changes a shipment, moves its order after it, and announces both.
     fn with_shipment(
         &self,
         store: &str,
         shipment: &str,
-        change: impl FnOnce(&mut Shipment, &mut Told) -> bool,
+        change: impl FnOnce(&mut Shipment, &mut Vec<Event>) -> bool,
     ) -> bool {
         let Some(store) = self.world().store(store) else { return false };
-        let Some(Shipment { id, order, .. }) =
-            ulid::Ulid::from_string(shipment).ok().and_then(|id| store.shipment(id.0))
-        else {
+        let Some(Shipment { id, order, .. }) = ulid::Ulid::from_string(shipment).ok().and_then(|id| {
+            let orders = store.orders();
+            store.shipments().find(&orders, id.0)
+        }) else {
             return false;
         };
-        let mut told = Told::new();
-        let done = store.shipments().get_mut(id).is_some_and(|shipment| change(shipment, &mut told));
-        let is_moved = !told.is_empty();
-        self.world().announce(store, told);
+        let mut events = Vec::new();
+        let done = store.shipments().get_mut(id).is_some_and(|shipment| change(shipment, &mut events));
+        let is_moved = !events.is_empty();
+        announce(self.world(), store, events);
         if is_moved {
-            follow(self.world(), store, &order);
+            move_order(self.world(), store, &order);
         }
         done
     }
 }
 
 /// Moves an order after its shipments.
-fn follow(world: &Arc<World>, store: &Store, number: &str) {
+fn move_order(world: &Arc<World>, store: &Store, number: &str) {
     let next = {
-        let book = store.orders();
-        book.get(number).and_then(|order| next(order, &store.shipments_of(order)))
+        let orders = store.orders();
+        orders.get(number).and_then(|order| next_status(order, &store.shipments().of(order)))
     };
     if let Some((from, to)) = next {
-        orders::carried(world, store, number, from, to);
-    }
-}
-
-/// Where the shipments of an order take it.
-fn next(order: &Order, shipments: &[Shipment]) -> Option<(Status, Status)> {
-    let on_the_way =
-        |shipment: &Shipment| shipment.is_tracked() && shipment.status == ShipmentStatus::InTransit;
-    let arrived = |shipment: &Shipment| {
-        matches!(shipment.status, ShipmentStatus::Delivered | ShipmentStatus::Cancelled)
-    };
-    match order.status {
-        Status::ReadyToShip if shipments.iter().any(on_the_way) => {
-            Some((Status::ReadyToShip, Status::Shipped))
-        }
-        Status::Shipped
-            if shipments.iter().all(arrived)
-                && shipments.iter().any(|shipment| shipment.status == ShipmentStatus::Delivered) =>
-        {
-            Some((Status::Shipped, Status::Delivered))
-        }
-        _ => None,
+        orders::service::follow_shipments(world, store, number, from, to);
     }
 }

@@ -6,10 +6,10 @@ use crate::{
         Order,
         vocabulary::{Delivery, Status},
     },
-    seed::random::Random,
+    random::Random,
 };
 
-/// Has the shipments of an order come into being, where it was generated and was not looked at yet.
+/// Derives the shipments of a generated order, once.
 pub(super) fn ensure(shipments: &mut Shipments, order: &Order) {
     if shipments.of_order(&order.number).is_some() {
         return;
@@ -79,22 +79,23 @@ fn id(order: &Order, at: u64) -> u128 {
 
 fn made(order: &Order, at: u64, status: ShipmentStatus) -> Shipment {
     let is_pickup = order.delivery() == Delivery::Pickup;
-    let carriage = order.carriage();
+    let shipping_method = order.shipping_method();
     let is_sent = matches!(status, ShipmentStatus::InTransit | ShipmentStatus::Delivered);
-    let carried_by = match carriage.by {
+    let carried_by = match shipping_method.by {
         _ if is_pickup => CarriedBy::Seller,
         CarriedBy::Driver { .. } => CarriedBy::Driver { is_done: status == ShipmentStatus::Delivered },
         by => by,
     };
     // The platform's carriers give out the code with the shipment; the seller's come with the dispatch.
-    let has_code = !is_pickup && carriage.carrier.is_some() && (is_sent || carried_by != CarriedBy::Seller);
+    let has_code =
+        !is_pickup && shipping_method.carrier.is_some() && (is_sent || carried_by != CarriedBy::Seller);
     Shipment {
         id: id(order, at),
         order: order.number.clone(),
         kind: if is_pickup { ShipmentType::Pickup } else { ShipmentType::SalesOrder },
         status,
         carried_by,
-        carrier: carriage.carrier.filter(|_| !is_pickup).map(|(id, name)| (id, name.into())),
+        carrier: shipping_method.carrier.filter(|_| !is_pickup).map(|(id, name)| (id, name.into())),
         tracking_code: has_code.then(|| code(order, at)),
         label_generation_blocked: order.life.is_none() && (order.serial >> 12).is_multiple_of(16),
         created_at: order.created_at.max(order.updated_at - 3600),

@@ -1,25 +1,22 @@
 //! Shipments: the boxes of an order on their way ("Shipment" of the document).
 
 pub(crate) mod control;
+pub(crate) mod control_endpoints;
 mod derive;
-pub(crate) mod levers;
 mod moves;
 pub(crate) mod routes;
 mod write;
 
 use std::collections::HashMap;
 
-pub(crate) use self::moves::{follow, none_bars_the_seller};
+pub(crate) use self::moves::{move_with_order, none_bars_the_seller};
 use crate::{
-    orders::{
-        Order,
-        vocabulary::{Word, vocabulary},
-    },
-    store::Store,
+    orders::{Order, state::Orders},
+    vocabulary::{Word, vocabulary},
 };
 
 vocabulary! {
-    /// What a shipment is for.
+    /// The purpose of a shipment.
     ShipmentType {
         SalesOrder = "sales_order", "Pedido de venda", "";
         Return = "return", "Devolução", "";
@@ -45,12 +42,12 @@ vocabulary! {
     }
 }
 
-/// Who carries a shipment, which decides who may confirm its delivery.
+/// The carrier of a shipment, on whom it depends who may confirm the delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CarriedBy {
     /// A carrier of the platform: the delivery confirms itself.
     Platform,
-    /// The seller's own carrier, or nobody in particular: the seller confirms.
+    /// The seller's own carrier, or none: the seller confirms.
     Seller,
     /// A driver of the platform: the seller may confirm only after the driver concluded or failed.
     Driver { is_done: bool },
@@ -71,7 +68,7 @@ pub(crate) struct Shipment {
     /// Left out when labels are generated.
     pub(crate) label_generation_blocked: bool,
     pub(crate) created_at: i64,
-    /// What happened on the way, oldest first.
+    /// The steps on the way, oldest first.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -104,7 +101,7 @@ impl Shipment {
     }
 }
 
-/// The shipments of one store. Those of orders that were generated or loaded come into being when they are first asked for.
+/// The shipments of one store. Those of generated or loaded orders are derived on first use.
 #[derive(Default)]
 pub(crate) struct Shipments {
     by_order: HashMap<Box<str>, Vec<Shipment>>,
@@ -112,7 +109,7 @@ pub(crate) struct Shipments {
 }
 
 impl Shipments {
-    /// The shipments of an order that have come into being.
+    /// The shipments of an order, where they have been derived or created.
     pub(crate) fn of_order(&self, number: &str) -> Option<&[Shipment]> {
         self.by_order.get(number).map(Vec::as_slice)
     }
@@ -145,30 +142,24 @@ impl Shipments {
         }
     }
 
-    /// Notes that an order has none.
+    /// Notes that an order has no shipments.
     pub(crate) fn none_of(&mut self, number: &str) {
         self.by_order.entry(number.into()).or_default();
     }
-}
 
-impl Store {
-    /// The shipments of an order. Those of an order that nobody has touched come into being here.
-    pub(crate) fn shipments_of(&self, order: &Order) -> Vec<Shipment> {
-        let mut shipments = self.shipments();
-        derive::ensure(&mut shipments, order);
-        shipments.of_order(&order.number).unwrap_or_default().to_vec()
+    /// The shipments of an order. For an order without changes, the first call derives them.
+    pub(crate) fn of(&mut self, order: &Order) -> Vec<Shipment> {
+        derive::ensure(self, order);
+        self.of_order(&order.number).unwrap_or_default().to_vec()
     }
 
-    /// A shipment by its identifier, whether it was asked for before or not.
-    pub(crate) fn shipment(&self, id: u128) -> Option<Shipment> {
-        let book = self.orders();
-        let mut shipments = self.shipments();
-        if shipments.get(id).is_none() {
+    /// A shipment by its identifier, derived if need be.
+    pub(crate) fn find(&mut self, orders: &Orders, id: u128) -> Option<Shipment> {
+        if self.get(id).is_none() {
             let holds =
                 |order: &&Order| derive::is_dated(order, id) && derive::ids(order).any(|other| other == id);
-            let order = book.iter().find(holds)?;
-            derive::ensure(&mut shipments, order);
+            derive::ensure(self, orders.iter().find(holds)?);
         }
-        shipments.get(id).cloned()
+        self.get(id).cloned()
     }
 }

@@ -1,11 +1,6 @@
 //! The shipments of an order.
 
-use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    orders,
-    route::Route,
-};
+use crate::{answer::Answer, call::Call, orders, refusal::Refusal, route::Route};
 
 /// The routes of this area.
 pub(crate) const ROUTES: &[Route] = &[Route::get("/api/v1/sellers/orders/{id}/shipments", list)];
@@ -13,9 +8,10 @@ pub(crate) const ROUTES: &[Route] = &[Route::get("/api/v1/sellers/orders/{id}/sh
 /// GET the shipments of one order; an order that has none answers 404.
 fn list(call: &Call) -> Result<Answer, Refusal> {
     let store = orders::readable(call)?;
-    let book = store.orders();
-    let order = book.get(call.id(0)).ok_or(Refusal::NotFound)?;
-    let shipments = store.shipments_of(order);
+    let orders = store.orders();
+    let order = orders.get(call.id(0)).ok_or(Refusal::NotFound)?;
+    let shipments = store.shipments().of(order);
+    let labels = store.labels();
     if shipments.is_empty() {
         return Err(Refusal::NotFound);
     }
@@ -23,7 +19,7 @@ fn list(call: &Call) -> Result<Answer, Refusal> {
         json.open_object();
         json.key("shipments").open_array();
         for shipment in &shipments {
-            shipment.write(json, store);
+            shipment.write(json, &labels);
         }
         json.close_array();
         json.close_object();

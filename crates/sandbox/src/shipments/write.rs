@@ -3,17 +3,17 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Shipment;
-use crate::{json::Json, labels, orders::Order, store::Store};
+use crate::{json::Json, labels::Labels, orders::Order};
 
 impl Shipment {
     /// An entry of the list of shipments.
-    pub(super) fn write(&self, json: &mut Json, store: &Store) {
+    pub(super) fn write(&self, json: &mut Json, labels: &Labels) {
         json.open_object();
         self.write_head(json);
         json.key("type").raw_text(self.kind.wire());
         json.key("type_label").raw_text(self.kind.label());
         self.write_way(json);
-        labels::write_counts(json, store, self);
+        labels.write_counts(json, self.id);
         json.key("is_pickup").bool(self.is_pickup());
         json.key("label_generation_blocked").bool(self.label_generation_blocked);
         json.key("allows_manual_confirmation").bool(self.allows_manual_confirmation());

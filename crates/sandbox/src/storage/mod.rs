@@ -1,6 +1,6 @@
-//! The object storage: another origin than the API, as signed addresses and image addresses lead to it.
+//! The object storage: another origin than the API, which image addresses and signed addresses lead to.
 //!
-//! It knows nothing of tokens. Pictures are public; label files are given out under a signature that expires.
+//! It knows no tokens. Pictures are public; label files need a signature, which expires.
 
 mod rendered;
 mod serve;
@@ -18,7 +18,7 @@ use self::{rendered::Rendered, signature::Key};
 pub(crate) use self::{serve::serve, signature::VALID_SECONDS};
 use crate::labels::{Format, Paper};
 
-/// Where the files of the marketplace are.
+/// The files of the marketplace.
 pub(crate) struct Storage {
     origin: OnceLock<Arc<str>>,
     key: Key,
@@ -26,7 +26,7 @@ pub(crate) struct Storage {
     rendered: Rendered,
 }
 
-/// What is kept of a file. The pictures of generated products are drawn, and kept nowhere.
+/// A stored file. The pictures of generated products are drawn on demand, and not stored.
 #[derive(Clone)]
 pub(crate) enum Object {
     /// An upload, from which the original and every variation are made when they are fetched.
@@ -57,7 +57,7 @@ impl Storage {
         self.origin.get().map_or("", |origin| &**origin)
     }
 
-    /// The origin, to be kept by those who write addresses without a world at hand.
+    /// The origin, shared with the catalogues, which write addresses.
     pub(crate) fn shared_origin(&self) -> Arc<str> {
         self.origin.get().map_or_else(|| Arc::from(""), Arc::clone)
     }
@@ -67,7 +67,7 @@ impl Storage {
         self.objects().insert(id, object);
     }
 
-    /// Throws a file away.
+    /// Removes a file.
     pub(crate) fn remove(&self, id: u128) {
         self.objects().remove(&id);
         self.rendered.forget(id);
@@ -89,7 +89,7 @@ impl Storage {
     }
 }
 
-/// What the paths of the kinds of file begin with.
+/// The beginnings of the paths, by kind of file.
 pub(crate) const IMAGES: &str = "/imagens/";
 pub(crate) const STORES: &str = "/lojas/";
 const LABELS: &str = "/etiquetas/";

@@ -1,4 +1,4 @@
-//! Pictures that were made of late: making one anew costs a decoding and an encoding.
+//! The last rendered pictures: rendering one again costs a decoding and an encoding.
 
 use std::{
     collections::VecDeque,
@@ -13,31 +13,31 @@ const BUDGET: usize = 32 << 20;
 /// A picture: of which image, and which of its variations (0 for the original).
 pub(super) type Name = (u128, u32);
 
-/// The pictures of late, the latest in front.
+/// The last rendered pictures, the latest first.
 #[derive(Default)]
 pub(super) struct Rendered(Mutex<VecDeque<(Name, Bytes)>>);
 
 impl Rendered {
     /// The picture of that name, made if it is not there.
     pub(super) fn get(&self, name: Name, make: impl FnOnce() -> Option<Vec<u8>>) -> Option<Bytes> {
-        if let Some((_, bytes)) = self.shelf().iter().find(|(other, _)| *other == name) {
+        if let Some((_, bytes)) = self.pictures().iter().find(|(other, _)| *other == name) {
             return Some(bytes.clone());
         }
         let bytes = Bytes::from(make()?);
-        let mut shelf = self.shelf();
-        shelf.push_front((name, bytes.clone()));
-        while shelf.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > BUDGET {
-            shelf.pop_back();
+        let mut pictures = self.pictures();
+        pictures.push_front((name, bytes.clone()));
+        while pictures.iter().map(|(_, bytes)| bytes.len()).sum::<usize>() > BUDGET {
+            pictures.pop_back();
         }
         Some(bytes)
     }
 
     /// Drops every variation of an image.
     pub(super) fn forget(&self, image: u128) {
-        self.shelf().retain(|((other, _), _)| *other != image);
+        self.pictures().retain(|((other, _), _)| *other != image);
     }
 
-    fn shelf(&self) -> MutexGuard<'_, VecDeque<(Name, Bytes)>> {
+    fn pictures(&self) -> MutexGuard<'_, VecDeque<(Name, Bytes)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -57,12 +57,12 @@ mod tests {
     }
 
     #[test]
-    fn the_shelf_stays_within_its_budget() {
+    fn the_pictures_stay_within_their_budget() {
         let rendered = Rendered::default();
         for image in 0..5 {
             rendered.get((image, 0), || Some(vec![0; BUDGET / 3]));
         }
-        assert_eq!(rendered.shelf().len(), 3);
-        assert_eq!(rendered.shelf().front().unwrap().0, (4, 0));
+        assert_eq!(rendered.pictures().len(), 3);
+        assert_eq!(rendered.pictures().front().unwrap().0, (4, 0));
     }
 }

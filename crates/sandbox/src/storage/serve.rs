@@ -14,17 +14,17 @@ use super::{IMAGES, LABELS, Object, STORES, signature::Bad};
 use crate::{
     answer::Answer,
     body::Outgoing,
-    faults::strike::strike,
+    faults::injection::inject,
     labels,
     media::{drawing, picture, size_of},
-    service::Dropped,
+    response::Dropped,
     world::World,
 };
 
-/// What fault rules call every request to the storage, beside its path.
+/// The name of every storage request in fault rules, beside its path.
 const TEMPLATE: &str = "GET storage";
 
-/// Why a file is not given out.
+/// Why the storage refuses a file.
 enum Refusal {
     /// 400: two ways of authentication at once.
     TwoWays,
@@ -41,16 +41,16 @@ pub(crate) async fn serve(
     world: Arc<World>,
     request: Request<Incoming>,
 ) -> Result<Response<Outgoing>, Dropped> {
-    world.settle();
+    world.run_due_jobs();
     let (head, _) = request.into_parts();
     let fault = world.faults.of(head.uri.path(), || TEMPLATE.to_owned());
-    strike(&world, None, fault, async { Ok(answer(&world, &head).await) }).await
+    inject(&world, None, fault, async { Ok(answer(&world, &head).await) }).await
 }
 
 async fn answer(world: &Arc<World>, request: &Parts) -> Answer {
     let path = request.uri.path();
     let refuse = |refusal: Refusal| refusal.answer(path);
-    // A client that sends its token here tells it to another server than the one it belongs to.
+    // A client that sends its token here gives it to a server that it does not belong to.
     if request.headers.contains_key(AUTHORIZATION) {
         return refuse(Refusal::TwoWays);
     }

@@ -3,7 +3,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::{call::parameter, seed::random::Random};
+use crate::{call::parameter, random::Random};
 
 /// How long a signed address works ("Label URL validity" of the document).
 pub(crate) const VALID_SECONDS: i64 = 15 * 60;
@@ -14,7 +14,7 @@ const TAG: u64 = 0x5160;
 /// The secret of one storage.
 pub(super) struct Key(Hmac<Sha256>);
 
-/// Why a signed address is not good.
+/// Why a signed address is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bad {
     /// No signature, or no readable expiry.

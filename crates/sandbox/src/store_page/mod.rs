@@ -6,13 +6,12 @@ pub(crate) mod routes;
 use ulid::Ulid;
 
 use crate::{
+    company,
     json::Json,
-    session,
     storage::{STORES, Storage},
-    store::Store,
 };
 
-/// What a store tells of itself.
+/// The public page of a store.
 #[derive(Default)]
 pub(crate) struct StorePage {
     short_description: String,
@@ -35,27 +34,28 @@ struct Picture {
 
 /// Which picture of the page.
 #[derive(Clone, Copy)]
-enum Place {
+enum PictureSlot {
     Logo,
     Background,
 }
 
 impl StorePage {
-    fn place(&mut self, place: Place) -> &mut Option<Picture> {
-        match place {
-            Place::Logo => &mut self.logo,
-            Place::Background => &mut self.background,
+    fn slot(&mut self, slot: PictureSlot) -> &mut Option<Picture> {
+        match slot {
+            PictureSlot::Logo => &mut self.logo,
+            PictureSlot::Background => &mut self.background,
         }
     }
 
-    fn write(&self, json: &mut Json, store: &Store, storage: &Storage) {
+    /// Writes the page of a store, by the identifier and the name of the store.
+    fn write(&self, json: &mut Json, (store, name): (u64, &str), storage: &Storage) {
         json.open_object();
         json.key("store").open_object();
-        json.key("id").id(store.id);
-        json.key("name").text(&store.name);
-        json.key("code").raw_text(&session::code(store));
+        json.key("id").id(store);
+        json.key("name").text(name);
+        json.key("code").raw_text(&company::code(store));
         json.close_object();
-        session::write_company(json.key("company"), store);
+        company::write_company(json.key("company"), store, name);
         json.key("short_description").text(&self.short_description);
         json.key("description").text(&self.description);
         json.key("full_description").text(&self.full_description);

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Datelike as _};
 
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     json::Json,
     money::Milli,
     orders::{Order, vocabulary::Status},
-    seed::random::Random,
+    random::Random,
+    refusal::Refusal,
     text::OFFSET,
 };
 

@@ -2,16 +2,17 @@
 
 use hyper::body::Bytes;
 use image::ImageFormat;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{Picture, Place, StorePage, rating};
+use super::{Picture, PictureSlot, StorePage, rating};
 use crate::{
-    answer::{Answer, Refusal},
+    answer::Answer,
     call::Call,
     media::form::{self, Accepted},
-    query::FieldErrors,
+    random::Random,
+    refusal::{FieldErrors, Refusal},
+    request_body::{self, Reader},
     route::{Access, Route},
-    seed::random::Random,
     storage::Object,
     text,
 };
@@ -45,15 +46,13 @@ fn show(call: &Call) -> Result<Answer, Refusal> {
 }
 
 fn answer(call: &Call, store: &crate::store::Store, page: &StorePage) -> Answer {
-    Answer::success(false, |json| page.write(json, store, &call.world.storage))
+    Answer::success(false, |json| page.write(json, (store.id, &store.name), &call.world.storage))
 }
 
 /// PUT the texts: what was not sent stays, null clears.
 fn write(call: &Call) -> Result<Answer, Refusal> {
-    let Ok(Value::Object(fields)) = serde_json::from_slice(&call.body) else {
-        return Err(Refusal::Invalid(FieldErrors::one("body", "O corpo deve ser um objeto JSON.")));
-    };
-    let mut errors = FieldErrors::new();
+    let fields = request_body::object_or(&call.body, "O corpo deve ser um objeto JSON.")?;
+    let (fields, mut errors) = (Reader::new(&fields), FieldErrors::new());
     let short = text_of(&fields, "short_description", Some(255), &mut errors);
     let description = text_of(&fields, "description", Some(500), &mut errors);
     let full = text_of(&fields, "full_description", None, &mut errors);
@@ -75,58 +74,49 @@ fn write(call: &Call) -> Result<Answer, Refusal> {
 }
 
 /// The new text of a field, empty for null; none where it stays as it is.
-fn text_of(
-    fields: &Map<String, Value>,
-    name: &'static str,
-    most: Option<usize>,
-    errors: &mut FieldErrors,
-) -> Option<String> {
-    match fields.get(name)? {
+fn text_of(fields: &Reader<'_>, name: &str, most: Option<usize>, errors: &mut FieldErrors) -> Option<String> {
+    match fields.value(name)? {
         Value::Null => return Some(String::new()),
         Value::String(text) => match most {
             Some(most) if text.chars().count() > most => {
-                errors.add(name, format!("O campo {name} não pode ser superior a {most} caracteres."));
+                fields.note(name, &format!("não pode ser superior a {most} caracteres"), errors);
             }
             _ => return Some(text.clone()),
         },
-        _ => errors.add(name, format!("O campo {name} deve ser um texto.")),
+        _ => fields.note(name, "deve ser um texto", errors),
     }
     None
 }
 
 /// The new date of a field, none within for null; none where it stays as it is.
-fn date_of(
-    fields: &Map<String, Value>,
-    name: &'static str,
-    errors: &mut FieldErrors,
-) -> Option<Option<String>> {
-    match fields.get(name)? {
+fn date_of(fields: &Reader<'_>, name: &str, errors: &mut FieldErrors) -> Option<Option<String>> {
+    match fields.value(name)? {
         Value::Null => return Some(None),
         Value::String(date) if text::is_date(date) => return Some(Some(date.clone())),
-        _ => errors.add(name, format!("O campo {name} deve ser uma data no formato AAAA-MM-DD.")),
+        _ => fields.note(name, "deve ser uma data no formato AAAA-MM-DD", errors),
     }
     None
 }
 
 fn set_logo(call: &Call) -> Result<Answer, Refusal> {
-    set(call, Place::Logo)
+    set(call, PictureSlot::Logo)
 }
 
 fn set_background(call: &Call) -> Result<Answer, Refusal> {
-    set(call, Place::Background)
+    set(call, PictureSlot::Background)
 }
 
 fn clear_logo(call: &Call) -> Result<Answer, Refusal> {
-    clear(call, Place::Logo)
+    clear(call, PictureSlot::Logo)
 }
 
 fn clear_background(call: &Call) -> Result<Answer, Refusal> {
-    clear(call, Place::Background)
+    clear(call, PictureSlot::Background)
 }
 
 /// POST a picture in the place of the earlier one.
-fn set(call: &Call, place: Place) -> Result<Answer, Refusal> {
-    let (format, bytes) = form::image(call, &ACCEPTED)?;
+fn set(call: &Call, slot: PictureSlot) -> Result<Answer, Refusal> {
+    let (format, bytes) = form::image(&call.content_type, &call.body, &ACCEPTED)?;
     let (extension, content_type) = match format {
         ImageFormat::Jpeg => ("jpg", "image/jpeg"),
         ImageFormat::Gif => ("gif", "image/gif"),
@@ -139,15 +129,15 @@ fn set(call: &Call, place: Place) -> Result<Answer, Refusal> {
     let id = Random::of(&[call.options().seed, store.id, page.uploads, TAG]).ulid();
     let file = Object::File { content_type, bytes: Bytes::copy_from_slice(&bytes) };
     call.world.storage.put(id, file);
-    if let Some(earlier) = page.place(place).replace(Picture { id, extension }) {
+    if let Some(earlier) = page.slot(slot).replace(Picture { id, extension }) {
         call.world.storage.remove(earlier.id);
     }
     Ok(answer(call, store, &page))
 }
 
 /// DELETE a picture; there need not be one.
-fn clear(call: &Call, place: Place) -> Result<Answer, Refusal> {
-    if let Some(earlier) = call.store()?.page().place(place).take() {
+fn clear(call: &Call, slot: PictureSlot) -> Result<Answer, Refusal> {
+    if let Some(earlier) = call.store()?.page().slot(slot).take() {
         call.world.storage.remove(earlier.id);
     }
     Ok(Answer::no_content())

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-/// The attempts that are remembered.
+/// How many attempts the history keeps.
 const KEPT: usize = 10_000;
 
 /// One attempt to deliver an event.
@@ -17,7 +17,7 @@ pub struct DeliveryAttempt {
     pub store: String,
     /// The webhook, a UUID.
     pub webhook_id: String,
-    /// Tells the deliveries of equal events apart; the attempts of one delivery share it.
+    /// The number of the delivery, which all its attempts share.
     pub delivery: u64,
     /// The event's name.
     pub event: String,
@@ -25,11 +25,11 @@ pub struct DeliveryAttempt {
     pub attempt: u8,
     /// When it began, on the sandbox's clock, in ISO 8601.
     pub at: String,
-    /// What the receiver answered, if it did.
+    /// The receiver's HTTP status, where it answered.
     pub status: Option<u16>,
     /// How long it took in real time.
     pub duration_ms: u64,
-    /// Why it failed, if it did.
+    /// The error, where the attempt failed.
     pub error: Option<String>,
     /// Whether it was an extra delivery with a signature that is none, which a fault asked for.
     pub forged: bool,

@@ -1,4 +1,4 @@
-//! One webhook: where it leads, what it wants to hear, and how its deliveries are signed.
+//! One webhook: its address, its events, and the signature of its deliveries.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use sha2::Sha256;
 
 use super::events;
 
-/// Who a webhook that the login made is managed by.
+/// `managed_by` of a webhook that the login made.
 pub(crate) const MANAGER: &str = "integration_auth";
 
 /// A webhook. It belongs to one credential of one store.
@@ -36,9 +36,9 @@ pub(crate) struct Webhook {
 pub struct WebhookInfo {
     /// A UUID.
     pub id: String,
-    /// Where deliveries go.
+    /// The address of the receiver.
     pub url: String,
-    /// What it subscribes to: events, families such as `order.*`, or `*`.
+    /// Its subscriptions: events, families such as `order.*`, or `*`.
     pub events: Vec<String>,
     /// Whether anything is delivered.
     pub active: bool,

@@ -3,20 +3,20 @@
 use serde_json::Value;
 
 use super::events;
-use crate::query::FieldErrors;
+use crate::refusal::FieldErrors;
 
-/// A longer address is none that anybody means.
+/// The most characters of an address.
 const MAX_URL: usize = 2048;
 
 /// A webhook block that passed every check.
-pub(crate) struct Wanted {
+pub(crate) struct WebhookBlock {
     pub(super) url: String,
     pub(super) events: Vec<String>,
 }
 
-/// Reads the `webhook` field of a login; `None` when there is none.
-pub(crate) fn parse(body: &Value, local: bool, errors: &mut FieldErrors) -> Option<Wanted> {
-    let block = body.get("webhook").filter(|block| !block.is_null())?;
+/// Reads the `webhook` field of a login; `None` where it is missing or null.
+pub(crate) fn parse(field: Option<&Value>, local: bool, errors: &mut FieldErrors) -> Option<WebhookBlock> {
+    let block = field.filter(|block| !block.is_null())?;
     if !block.is_object() {
         errors.add("webhook", "O campo webhook deve ser um objeto.");
         return None;
@@ -28,7 +28,7 @@ pub(crate) fn parse(body: &Value, local: bool, errors: &mut FieldErrors) -> Opti
         .and_then(Value::as_array)
         .map(|list| list.iter().map(|name| name.as_str().unwrap_or_default()).collect());
     let events = check_events("webhook.events", names.unwrap_or_default(), errors);
-    Some(Wanted { url: url.to_owned(), events })
+    Some(WebhookBlock { url: url.to_owned(), events })
 }
 
 /// Notes what is wrong with an address.

@@ -1,20 +1,18 @@
 //! Webhooks as the seller's portal makes, changes, tests and deletes them.
 
-use std::sync::Arc;
-
 use hyper::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 
-use super::{hook::Webhook, login};
-use crate::{answer::Refusal, query::FieldErrors, world::World};
+use super::{hook::Webhook, login, registry::Webhooks};
+use crate::refusal::{FieldErrors, Refusal};
 
 /// A webhook to make in the portal, or what to change about one.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NewWebhook {
-    /// Where deliveries go; needed to make one.
+    /// The address of the receiver; required for a new webhook.
     pub url: Option<String>,
-    /// Events, families such as `order.*`, or `*`; needed to make one.
+    /// Events, families such as `order.*`, or `*`; required for a new webhook.
     pub events: Option<Vec<String>>,
     /// Headers to send with every delivery, in place of a default one of the same name.
     pub headers: Option<Vec<(String, String)>>,
@@ -45,31 +43,34 @@ impl NewWebhook {
     }
 }
 
-impl World {
-    /// Makes a webhook that belongs to a credential (positions of store and credential).
-    pub(super) fn portal_add(
+impl Webhooks {
+    /// Makes a webhook that belongs to a credential (positions of store and credential). `local` allows local
+    /// receivers; the identifier and the secret are drawn from `seed` and `now`, in seconds.
+    pub(super) fn add_in_portal(
         &self,
         (store, credential): (usize, usize),
         new: NewWebhook,
+        local: bool,
+        (seed, now): (u64, i64),
     ) -> Result<Webhook, Refusal> {
-        new.check(self.options.local_webhooks)?;
+        new.check(local)?;
         let (Some(url), Some(events)) = (new.url, new.events) else {
             return Err(Refusal::Invalid(FieldErrors::one(
                 "url",
                 "Os campos url e events são obrigatórios.",
             )));
         };
-        let (id, secret) = self.webhooks.identity(self.options.seed, self.clock.seconds());
+        let (id, secret) = self.identity(seed, now);
         let (headers, active) = (new.headers.unwrap_or_default(), new.active.unwrap_or(true));
         let managed = false;
         let webhook = Webhook { id, store, credential, url, events, headers, secret, active, managed };
-        self.webhooks.add(webhook.clone());
+        self.add(webhook.clone());
         Ok(webhook)
     }
 
     /// Changes what is given about a webhook. One that the login made cannot be changed here.
-    pub(super) fn portal_edit(&self, id: &str, change: NewWebhook) -> Result<(), Refusal> {
-        change.check(self.options.local_webhooks)?;
+    pub(super) fn edit_in_portal(&self, id: &str, change: NewWebhook, local: bool) -> Result<(), Refusal> {
+        change.check(local)?;
         let edit = |webhook: &mut Webhook| {
             if webhook.managed {
                 let text = "O webhook é gerenciado pela integração e não pode ser editado no portal.";
@@ -81,15 +82,6 @@ impl World {
             webhook.active = change.active.unwrap_or(webhook.active);
             Ok(())
         };
-        self.webhooks.edit(id, edit).unwrap_or(Err(Refusal::NotFound))
-    }
-
-    /// The test button.
-    pub(super) fn portal_test(self: &Arc<Self>, id: &str) -> Result<(), Refusal> {
-        let webhook = self.webhooks.get(id).ok_or(Refusal::NotFound)?;
-        if self.emit_test(&webhook, "seller.webhook-test") {
-            return Ok(());
-        }
-        Err(Refusal::Rule("WEBHOOK_NOT_ACTIVE", "O webhook não está ativo.".to_owned()))
+        self.edit(id, edit).unwrap_or(Err(Refusal::NotFound))
     }
 }

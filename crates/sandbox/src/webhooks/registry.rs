@@ -7,13 +7,13 @@ use std::sync::{
 
 use super::{
     delivery::{DeliveryFault, Held},
-    desk::Desk,
     history::History,
     hook::Webhook,
-    login::Wanted,
-    sender::Outbox,
+    login::WebhookBlock,
+    outbox::Outbox,
+    support_cases::SupportCases,
 };
-use crate::{faults::Rules, seed::random::Random};
+use crate::{faults::Rules, random::Random};
 
 /// The webhooks. Their locks come last in the order.
 #[derive(Default)]
@@ -22,14 +22,14 @@ pub(crate) struct Webhooks {
     /// Spares the lock on the usual path: no webhooks.
     count: AtomicUsize,
     /// How many were ever made, so that no two share an identifier or a secret.
-    born: AtomicU64,
+    made: AtomicU64,
     /// How many deliveries were ever built.
     pub(super) built: AtomicU64,
     pub(super) history: History,
     pub(super) faults: Rules<DeliveryFault>,
     pub(super) held: Held,
     pub(crate) outbox: Outbox,
-    pub(super) desk: Desk,
+    pub(super) support_cases: SupportCases,
 }
 
 impl Webhooks {
@@ -59,7 +59,7 @@ impl Webhooks {
         &self,
         store: usize,
         credential: usize,
-        Wanted { url, events }: Wanted,
+        WebhookBlock { url, events }: WebhookBlock,
         seed: u64,
         now: i64,
     ) -> (Webhook, bool) {
@@ -79,7 +79,7 @@ impl Webhooks {
 
     /// An identifier and a secret that no other webhook has.
     pub(super) fn identity(&self, seed: u64, now: i64) -> (String, String) {
-        let number = self.born.fetch_add(1, Relaxed);
+        let number = self.made.fetch_add(1, Relaxed);
         let mut random = Random::of(&[seed, number, now.unsigned_abs(), 0x5E_C2E7]);
         (random.uuid(), format!("whsec_{}", random.word(32)))
     }

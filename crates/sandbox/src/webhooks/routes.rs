@@ -2,11 +2,8 @@
 
 use serde_json::json;
 
-use crate::{
-    answer::{Answer, Refusal},
-    call::Call,
-    route::Route,
-};
+use super::dispatch;
+use crate::{answer::Answer, call::Call, refusal::Refusal, route::Route};
 
 /// The routes of this area.
 pub(crate) const ROUTES: &[Route] = &[Route::post("/api/integration/webhook/test", test)];
@@ -17,7 +14,7 @@ fn test(call: &Call) -> Result<Answer, Refusal> {
     let mut queued = Vec::new();
     for webhook in call.world.webhooks.of_store(token.store) {
         if webhook.credential == token.credential
-            && call.world.emit_test(&webhook, "integration.webhook-test")
+            && dispatch::send_test(&call.world, &webhook, "integration.webhook-test")
         {
             queued.push(webhook.id);
         }

@@ -1,27 +1,21 @@
 //! The sender: the one place that calls receivers.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use reqwest::{
     Client,
     header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, USER_AGENT},
     redirect::Policy,
 };
-use tokio::{
-    sync::{mpsc, watch},
-    task::JoinSet,
-};
+use tokio::task::JoinSet;
 
 use super::{
     delivery::{Delivery, WAITS},
+    dispatch::delivers_to,
     history::DeliveryAttempt,
     hook::{Webhook, signature},
-    iso,
 };
-use crate::{clock, world::World};
+use crate::{clock, text::iso, world::World};
 
 /// Deliveries that are under way at the same time.
 const IN_FLIGHT: usize = 64;
@@ -29,55 +23,10 @@ const IN_FLIGHT: usize = 64;
 const AGENT: HeaderValue = HeaderValue::from_static("Marketplace-API-Webhook/1.0");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-webhook-signature");
 
-/// Deliveries that are to be attempted now.
-pub(crate) struct Outbox {
-    put: mpsc::UnboundedSender<Delivery>,
-    take: Mutex<Option<mpsc::UnboundedReceiver<Delivery>>>,
-    /// How many were put in and have not been dealt with.
-    pending: watch::Sender<usize>,
-}
-
-impl Default for Outbox {
-    fn default() -> Self {
-        let (put, take) = mpsc::unbounded_channel();
-        Self { put, take: Mutex::new(Some(take)), pending: watch::Sender::new(0) }
-    }
-}
-
-impl Outbox {
-    pub(super) fn put(&self, delivery: Delivery) {
-        self.pending.send_modify(|pending| *pending += 1);
-        if self.put.send(delivery).is_err() {
-            self.done();
-        }
-    }
-
-    fn done(&self) {
-        // The end of the sandbox may have come first, and taken everything with it.
-        self.pending.send_modify(|pending| *pending = pending.saturating_sub(1));
-    }
-
-    /// Waits until everything that was put in has been attempted.
-    pub(super) async fn emptied(&self) {
-        // It ends only with the sandbox, whose end is also the end of all deliveries.
-        let _ = self.pending.subscribe().wait_for(|pending| *pending == 0).await;
-    }
-}
-
-/// Nothing is pending any more once the sender has ended, however it did: nobody must wait for it in vain.
-struct Ended<'a>(&'a Outbox);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.pending.send_replace(0);
-    }
-}
-
 /// Attempts deliveries until the task is aborted, which abandons those under way.
 pub(crate) async fn run(world: Arc<World>) {
-    let _ended = Ended(&world.webhooks.outbox);
-    let taken = world.webhooks.outbox.take.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some(mut queue) = taken else { return };
+    let _ended = world.webhooks.outbox.end_with_sender();
+    let Some(mut queue) = world.webhooks.outbox.take_queue() else { return };
     let mut client = None;
     let mut flying = JoinSet::new();
     loop {
@@ -103,7 +52,7 @@ fn build(timeout: Duration) -> Option<Client> {
 async fn deliver(world: Arc<World>, client: Option<Client>, delivery: Delivery) {
     let webhook = world.webhooks.get(&delivery.webhook);
     // Silently dropped where the webhook was switched off or deleted meanwhile.
-    if let Some(webhook) = webhook.filter(|webhook| webhook.active && world.is_delivered_to(webhook)) {
+    if let Some(webhook) = webhook.filter(|webhook| webhook.active && delivers_to(&world, webhook)) {
         let is_done = attempt(&world, client, &webhook, &delivery).await;
         follow_up(&world, delivery, is_done);
     }
@@ -173,7 +122,7 @@ fn headers(webhook: &Webhook, delivery: &Delivery) -> HeaderMap {
     headers
 }
 
-/// A failure is attempted again later; whatever waited for this delivery to go may go now.
+/// Schedules the next attempt after a failure, and releases the deliveries that waited for this one.
 fn follow_up(world: &Arc<World>, delivery: Delivery, is_done: bool) {
     for held in world.webhooks.held.take_before(&delivery.webhook, delivery.number) {
         world.webhooks.outbox.put(held);
@@ -181,6 +130,6 @@ fn follow_up(world: &Arc<World>, delivery: Delivery, is_done: bool) {
     let wait = WAITS.get(usize::from(delivery.attempt) - 1);
     if let Some(wait) = wait.filter(|_| !is_done && delivery.forged_with.is_none()) {
         let next = Delivery { attempt: delivery.attempt + 1, ..delivery };
-        world.later(*wait, |world| world.webhooks.outbox.put(next));
+        world.run_after(*wait, |world| world.webhooks.outbox.put(next));
     }
 }

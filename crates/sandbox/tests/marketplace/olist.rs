@@ -10,14 +10,17 @@ use serde_json::json;
 const TABLES: [(&str, &str); 6] = [
     (
         "olist_orders_dataset",
-        "\"order_id\",\"customer_id\",\"order_status\",\"order_purchase_timestamp\",\"order_approved_at\",\"order_delivered_carrier_date\",\"order_delivered_customer_date\",\"order_estimated_delivery_date\"\n\
-         \"1one\",c1,delivered,2017-10-02 10:56:33,2017-10-02 11:07:15,2017-10-04 19:55:00,2017-10-10 21:25:13,2017-10-18 00:00:00\n\
+        "\"order_id\",\"customer_id\",\"order_status\",\"order_purchase_timestamp\",\"order_approved_at\",\
+         \"order_delivered_carrier_date\",\"order_delivered_customer_date\",\"order_estimated_delivery_date\"\n\
+         \"1one\",c1,delivered,2017-10-02 10:56:33,2017-10-02 11:07:15,2017-10-04 19:55:00,2017-10-10 21:25:13,\
+          2017-10-18 00:00:00\n\
          two,c2,shipped,2018-01-01 00:00:00,,,,2018-02-01 00:00:00\n\
          none,c3,unavailable,2018-01-02 23:59:59,2018-01-02 23:59:58,,,2018-02-01 00:00:00\n",
     ),
     (
         "olist_order_items_dataset",
-        "\"order_id\",\"order_item_id\",\"product_id\",\"seller_id\",\"shipping_limit_date\",\"price\",\"freight_value\"\n\
+        "\"order_id\",\"order_item_id\",\"product_id\",\"seller_id\",\"shipping_limit_date\",\"price\",\
+         \"freight_value\"\n\
          1one,1,p1,sellerAAA1,2017-10-05 00:00:00,58.90,13.29\n\
          1one,2,p1,sellerAAA1,2017-10-05 00:00:00,58.90,13.29\n\
          1one,3,p2,sellerAAA1,2017-10-05 00:00:00,0.85,0.00\n\
@@ -36,7 +39,9 @@ const TABLES: [(&str, &str); 6] = [
     ),
     (
         "olist_products_dataset",
-        "\"product_id\",\"product_category_name\",\"product_name_lenght\",\"product_description_lenght\",\"product_photos_qty\",\"product_weight_g\",\"product_length_cm\",\"product_height_cm\",\"product_width_cm\"\n\
+        "\"product_id\",\"product_category_name\",\"product_name_lenght\",\"product_description_lenght\",\
+         \"product_photos_qty\",\"product_weight_g\",\"product_length_cm\",\"product_height_cm\",\
+          \"product_width_cm\"\n\
          p1,cama_mesa_banho,40,287,1,225,16,10,14\np2,,,,,,,,\n",
     ),
     (

@@ -1,4 +1,4 @@
-//! Bodies and queries that nobody meant: whatever is sent to the order routes is answered, and with a documented status.
+//! Senseless bodies and queries: the order routes answer every one of them with a documented status.
 
 use crate::support::{Bench, Reply, unlimited};
 use espelho_sandbox::NewOrder;

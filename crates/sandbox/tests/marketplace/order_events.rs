@@ -8,7 +8,7 @@ const STORE: &str = "loja-1";
 
 /// The events told since `from` were.
 fn since(control: &Control, from: usize) -> Vec<(String, Value)> {
-    control.told(STORE).split_off(from)
+    control.announced_events(STORE).split_off(from)
 }
 
 fn names(told: &[(String, Value)]) -> Vec<&str> {
@@ -60,7 +60,7 @@ async fn a_refund_is_told_once() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
     let number = control.place_order(STORE, NewOrder::default());
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     assert!(control.refund_order(STORE, &number));
     assert!(!control.refund_order(STORE, &number));
     let told = since(&control, before);
@@ -77,7 +77,7 @@ async fn every_change_of_status_is_told_and_a_dispatch_tells_of_no_line() {
     let number = control.place_order(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
     control.issue_invoice(STORE, &number, "nfe").unwrap();
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     bench.ask(&number, "shipped", json!({"tracking_code": "AN9"})).await.data();
     let told = since(&control, before);
     assert!(of(&told, "order.item_stock_status_changed").is_empty());
@@ -105,7 +105,7 @@ async fn a_cancellation_tells_what_was_before_why_and_whether_it_was_paid() {
     let unpaid = control.place_order(STORE, NewOrder::default().unpaid());
     let sent = control.place_order(STORE, NewOrder::default());
     bench.walk(&sent, &["preparing"]).await;
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     bench.ask(&paid, "cancelled", json!({"reason": "cliente desistiu"})).await.data();
     assert!(control.cancel_order(STORE, &unpaid, "fraude"));
     assert!(control.cancel_order(STORE, &sent, "endereço inexistente"));
@@ -130,7 +130,7 @@ async fn each_fiscal_document_is_told_once_and_again_when_it_is_replaced_or_proc
     let control = bench.control();
     let number = control.place_order(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     let first = control.issue_invoice(STORE, &number, "nfe").unwrap();
     let declared = control.issue_invoice(STORE, &number, "content_declaration").unwrap();
     let second = control.replace_invoice(STORE, &number).unwrap();
@@ -153,7 +153,7 @@ async fn a_line_tells_when_it_begins_or_ceases_to_block_the_dispatch() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
     let number = control.place_order(STORE, NewOrder::default());
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     for status in ["awaiting_restock", "in_production", "sold_reserved", "reserved"] {
         assert!(control.set_line_stock(STORE, &number, 0, status));
     }
@@ -187,7 +187,7 @@ async fn a_backorder_tells_of_the_line_that_it_lacks_and_of_its_arrival() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
     let number = control.place_order(STORE, NewOrder::of("backorder"));
-    let told = control.told(STORE);
+    let told = control.announced_events(STORE);
     let lines = of(&told, "order.item_stock_status_changed");
     assert_eq!(lines.len(), 1);
     assert_eq!(
@@ -210,7 +210,7 @@ async fn a_shipment_tells_of_its_way() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
     let number = control.place_order(STORE, NewOrder { carrier: "platform".into(), ..NewOrder::default() });
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     bench.walk(&number, &["preparing"]).await;
     let list = bench.get(&format!("/api/v1/sellers/orders/{number}/shipments")).await.data();
     let shipment = &list["shipments"][0];
@@ -219,7 +219,7 @@ async fn a_shipment_tells_of_its_way() {
     let event =
         json!({"shipment_id": id, "order_number": number, "tracking_code": shipment["tracking_code"]});
     assert_eq!(of(&told, "shipment.created"), [&event]);
-    let before = control.told(STORE).len();
+    let before = control.announced_events(STORE).len();
     for scan in ["in_transit", "out_for_delivery", "cancelled"] {
         assert!(control.scan_shipment(STORE, id, scan));
     }
@@ -263,7 +263,7 @@ async fn the_shelf_follows_an_order_that_a_buyer_placed() {
     control.issue_invoice(STORE, &number, "nfe").unwrap();
     bench.walk(&number, &["shipped"]).await;
     assert_eq!(shelf().await, json!([8, reserved]));
-    let told = control.told(STORE);
+    let told = control.announced_events(STORE);
     let balance =
         told.iter().any(|(event, data)| event == "product.stock_updated" && data["new_quantity"] == 8);
     assert!(balance, "a dispatch changes the balance");
@@ -283,5 +283,5 @@ async fn reading_tells_nothing() {
             bench.get(&format!("/api/v1/sellers/orders/{number}/{view}")).await;
         }
     }
-    assert_eq!(bench.control().told(STORE), []);
+    assert_eq!(bench.control().announced_events(STORE), []);
 }

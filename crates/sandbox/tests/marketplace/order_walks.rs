@@ -158,7 +158,7 @@ async fn events_timeline_shipments_and_money_tell_one_story_on_every_walk() {
         for _ in 0..150 {
             let number = &numbers[dice.below(numbers.len())];
             step(&bench, number, &mut dice).await;
-            let told = control.told(STORE);
+            let told = control.announced_events(STORE);
             assert!(told.len() < 1000, "the walk must not outrun what is kept");
             listener.hear(&told);
             check(&bench, &listener, number).await;

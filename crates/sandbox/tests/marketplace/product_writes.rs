@@ -178,7 +178,10 @@ async fn wholesale_becomes_default_only_after_the_extra_tiers_are_gone() {
     let bench = Bench::start(unlimited()).await;
     let (path, _) = created(&bench, &with(plain("A"), &json!({"price_type": "wholesale"}))).await;
     let prices = format!("{path}/prices");
-    let tier = json!({"min_quantity": 10, "price": 9, "package_weight": 1, "package_height": 1, "package_width": 1, "package_length": 1});
+    let tier = json!({
+        "min_quantity": 10, "price": 9,
+        "package_weight": 1, "package_height": 1, "package_width": 1, "package_length": 1,
+    });
     assert_eq!(bench.post(&prices, &json!({"min_quantity": 1, "price": 10})).await.status, 201);
     assert_eq!(bench.post(&prices, &tier).await.status, 201);
     assert_eq!(fields(&bench.put(&path, &json!({"price_type": "default"})).await), ["price_type"]);

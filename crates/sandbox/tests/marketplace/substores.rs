@@ -56,8 +56,8 @@ async fn a_parent_neither_changes_nor_lists_what_is_its_sub_stores() {
 #[tokio::test]
 async fn what_a_sub_store_has_to_tell_is_told_as_its_own() {
     let (bench, number) = family().await;
-    assert!(bench.control().told("loja-1").is_empty());
-    let told = bench.control().told("loja-2");
+    assert!(bench.control().announced_events("loja-1").is_empty());
+    let told = bench.control().announced_events("loja-2");
     assert!(told.iter().all(|(_, data)| data["order_number"] == json!(number)));
 }
 

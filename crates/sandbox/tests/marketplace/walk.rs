@@ -120,7 +120,7 @@ impl Walk {
         Value::Object(fields)
     }
 
-    /// The path with its identifiers, and a query of some parameters; every third value is odd where oddities are asked for.
+    /// The path with its identifiers, and a query of some parameters. With oddities, every third value is odd.
     fn target(&mut self, template: &str, operation: &Value, is_odd: bool) -> String {
         let mut path = template.to_owned();
         for parameter in operation["parameters"].as_array().into_iter().flatten() {

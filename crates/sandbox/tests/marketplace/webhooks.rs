@@ -119,7 +119,9 @@ async fn a_webhook_of_the_portal_is_made_changed_listed_and_deleted() {
     let change = json!({"url": "https://erp.example/b", "events": ["*"], "active": false});
     bench.pull(Method::POST, &lever, &change).await.data();
     let listed = bench.pull(Method::GET, "webhooks/loja-1", &json!({})).await.data();
-    let expected = json!([{"id": made["id"], "url": "https://erp.example/b", "events": ["*"], "active": false, "managed_by": null}]);
+    let expected = json!([{
+        "id": made["id"], "url": "https://erp.example/b", "events": ["*"], "active": false, "managed_by": null,
+    }]);
     assert_eq!(listed, expected, "the secret was shown once");
     assert!(bench.control().delete_webhook(made["id"].as_str().unwrap()));
     assert_eq!(bench.control().webhooks("loja-1"), []);
