@@ -1,4 +1,4 @@
-//! Three minutes at the marketplace's limit, for each way of counting a minute, side by side.
+//! Runs three minutes at the marketplace's limit, for each way of counting a minute, side by side.
 //!
 //! `cargo bench -p espelho-tests --bench budget`
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]

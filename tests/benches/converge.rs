@@ -1,8 +1,8 @@
-//! Whether the mirror becomes what the marketplace is, in the binary that is installed, whatever happens to the deliveries.
+//! Checks that the mirror of the installed binary converges to the marketplace, whatever happens to the deliveries.
 //!
-//! `ESPELHO_TEST_POSTGRES=URL cargo bench -p espelho-tests --bench converge -- [--seconds 60]`: 20 new orders and 50 changes a
-//! second, without a limit, then half an order and a change a second within 300 requests a minute; both databases. Ends with 1
-//! where the mirror stays different.
+//! `ESPELHO_TEST_POSTGRES=URL cargo bench -p espelho-tests --bench converge -- [--seconds 60]`: 20 new orders and 50
+//! changes a second, without a limit, then half an order and a change a second within 300 requests a minute; both
+//! databases. Exits with 1 if the mirror stays different.
 #![allow(dead_code, reason = "what keeps a service busy is shared with the tests")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
@@ -18,7 +18,7 @@ use driving::{Plan, run};
 use espelho_sandbox::DeliveryFault::{Delayed, Doubled, HeldBack, Lost};
 use espelho_tests::Kind;
 
-/// The sweeps as they are by default, but for what nothing tells of.
+/// The default sweeps, with shorter intervals for what no delivery reports.
 const WITHIN_BUDGET: &str = "campaigns = 120\nmedia = 300\nprofile = 300\n";
 
 fn main() {

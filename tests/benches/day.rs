@@ -1,15 +1,18 @@
-//! A day in the life of a store, at high speed: any alarm without a cause is a false one.
+//! A day of a store, at high speed: any alarm without a cause is a false one.
 //!
-//! `cargo bench -p espelho-tests --bench day -- [--hours 24] [--speed 30] [--orders 1000] [--seed 1] [--binary FILE]`.
+//! `cargo bench -p espelho-tests --bench day -- [--hours 24] [--speed 30] [--orders 1000] [--seed 1] [--binary
+//! FILE]`.
 //!
-//! Buyers buy as many orders a day as that, few at night and many in the evening; an ERP writes stock, prices and the way of each order;
-//! one delivery in a hundred is lost and one comes twice; the marketplace is away now and then for 5 to 40 seconds; at noon the service is
-//! restarted. Every ten seconds `/status` is read, every ten minutes `espelho status` is run. An alarm may be there while its cause lasts,
-//! and 60 s longer. Ends with 1 where one was there without.
+//! Buyers place `--orders` orders a day, few at night and many in the evening. An ERP writes stock, prices and the
+//! transitions of each order. One delivery in a hundred is lost and one comes twice. The marketplace is unavailable
+//! now and then for 5 to 40 seconds. At noon the service is restarted. Every ten seconds `/status` is read, every ten
+//! minutes `espelho status` is run. An alarm may be raised while its cause lasts, and 60 s longer. Exits with 1 if an
+//! alarm was raised without a cause.
 //!
-//! All programs of the run live by one clock, which runs `--speed` times as fast: time-outs, limits and schedules are what they always
-//! are, only what the machine itself takes counts that many times as long: the database lies in memory, where there is such a folder, and on a
-//! machine that has other work to do the clock should run slower. On SQLite: a database server has a clock of its own.
+//! All programs of the run use one clock, which runs `--speed` times as fast. Time-outs, limits and schedules keep
+//! their values, but the machine's own delays count that many times as long. So the database is kept in memory if
+//! there is such a folder, and on a machine with other work the clock should run slower. On SQLite only: a database
+//! server has a clock of its own.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
 #[path = "day/alarms.rs"]
@@ -28,10 +31,10 @@ use std::{
 use espelho_tests::ClockSkew;
 use support::argument;
 
-/// Files here are never waited for.
+/// Writes to files here never wait for a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// How the day goes.
+/// The parameters of the day.
 pub(crate) struct Plan {
     pub(crate) hours: f64,
     pub(crate) orders_a_day: f64,
@@ -56,7 +59,7 @@ fn main() -> ExitCode {
     if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// This program again, with everything that it starts, by a faster clock.
+/// Runs this program again, with everything that it starts, on a faster clock.
 fn live_faster(speed: f64) -> ExitCode {
     let folder = tempfile::tempdir().unwrap();
     let clock = ClockSkew::of(folder.path(), speed);

@@ -1,8 +1,9 @@
-//! Very many stores in one service: what they cost at the start, while all are mirrored for the first time, and idle.
+//! Thousands of stores in one service: their cost at the start, during the first mirroring, and idle.
 //!
 //! `cargo bench -p espelho-tests --bench fleet -- [--olist DIR | --stores 3095 --orders 20 --products 10] [--idle 60]
-//! [--per-minute N] [--database sqlite|postgres]`. With `--olist`, each of the data set's sellers is a store. PostgreSQL is
-//! measured where `ESPELHO_TEST_POSTGRES` names a server. `--per-minute 300` works at the marketplace's own pace.
+//! [--per-minute N] [--database sqlite|postgres]`. With `--olist`, each of the data set's sellers is a store.
+//! PostgreSQL is measured if `ESPELHO_TEST_POSTGRES` names a server. `--per-minute 300` works at the marketplace's
+//! own pace.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures with the system's clock")]
 
@@ -18,9 +19,9 @@ use std::{
 mod support;
 use support::{Marketplace, argument, cpu_seconds, memory, of_process};
 
-/// Between two looks at the service.
+/// The interval between two reads of the service.
 const GLANCE: Duration = Duration::from_millis(250);
-/// Nothing of this takes so long, except where it stands still.
+/// No step takes this long unless it is stuck.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 fn main() {
@@ -97,7 +98,7 @@ fn measure(name: &str, url: &str, marketplace: &Marketplace, per_minute: &str, i
     service.stop();
 }
 
-/// The whole configuration; gives the address of the pages.
+/// Writes the whole configuration; returns the address of the pages.
 fn write_configuration(dir: &Path, url: &str, marketplace: &Marketplace, per_minute: &str) -> SocketAddr {
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let main = format!("[database]\nurl = \"{url}\"\n[http]\nlisten = \"{address}\"\n");
@@ -122,14 +123,14 @@ struct Service {
 }
 
 impl Service {
-    /// Starts it, and waits until it serves health.
+    /// Starts it, and waits until it serves its health page.
     fn start(dir: &Path, address: SocketAddr) -> Self {
         let mut command = Command::new(support::espelho());
         command.arg("--config").arg(dir).arg("run").current_dir(dir);
         command.env("ESPELHO__LOG__LEVEL", argument("--log").unwrap_or_else(|| "warn".to_owned()));
         let begun = Instant::now();
         let mut service = Self { child: command.stdout(Stdio::null()).spawn().unwrap(), address, begun };
-        // The socket is bound before anything else; it is served when every store was asked for.
+        // The socket is bound before anything else, but served only after every store was requested.
         while service.try_ask("/livez").is_none() {
             assert!(service.child.try_wait().unwrap().is_none(), "the service has ended");
             std::thread::sleep(GLANCE);
@@ -162,7 +163,8 @@ impl Service {
         println!("  GET {path:<10} {ms:>6} ms {:>8} KiB  {status}", body.len() / 1_024);
     }
 
-    /// The sweeps that follow the first reconciliation are part of the start: idle begins when requests do not fall further.
+    /// Waits until requests stop falling. The sweeps that follow the first reconciliation are part of the start, so
+    /// idle begins here.
     fn settle(&self) {
         let quiet = Duration::from_secs(argument("--settle").map_or(60, |seconds| seconds.parse().unwrap()));
         let begun = Instant::now();
@@ -211,7 +213,8 @@ fn tell_stats(what: &str, marketplace: &Marketplace) {
     );
 }
 
-/// Stores, fewest and most logins of one, orders, and stores whose newest run is complete.
+/// Returns the number of stores, the fewest and most logins of one store, the orders, and the stores whose newest run
+/// is complete.
 fn logins(name: &str, url: &str, dir: &Path) -> String {
     const SQL: &str = "SELECT CAST(count(*) AS TEXT), CAST(min(n) || ' to ' || max(n) AS TEXT), \
         (SELECT count(*) FROM orders) FROM (SELECT count(*) AS n FROM logins GROUP BY store) AS each";

@@ -1,10 +1,10 @@
-//! The webhook receiver under a flood, in the binary that is installed.
+//! The webhook receiver of the installed binary under a flood.
 //!
 //! `cargo bench -p espelho-tests --bench flood -- [--seconds 60] [--rate 5000] [--kills 20] [--stalled 10000]
 //! [--connections 128] [--database URL]`. First a flood of signed deliveries at a steady rate; then the same with
-//! `kill -9` and a new start again and again; then sockets that stall while real deliveries come. Latency counts from
-//! when a delivery was due, not from when it could be sent. The database is SQLite in a temporary folder unless one is
-//! named, which must be empty.
+//! repeated `kill -9` and restart; then stalled sockets beside real deliveries. Latency counts from the time at which
+//! a delivery was due, not from when it could be sent. The database is SQLite in a temporary folder unless
+//! `--database` names one, which must be empty.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
 use std::{
@@ -79,7 +79,7 @@ fn main() {
     }
 }
 
-/// `espelho run` on a configuration of its own.
+/// `espelho run` with a configuration of its own.
 struct Service {
     scratch: tempfile::TempDir,
     database: String,
@@ -122,7 +122,7 @@ impl Service {
         child.wait().unwrap();
     }
 
-    /// The most memory that this process has had, in MiB.
+    /// Returns the peak memory of this process, in MiB.
     fn peak(&self) -> u64 {
         let id = self.child.as_ref().unwrap().id();
         let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
@@ -130,7 +130,7 @@ impl Service {
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1_024
     }
 
-    /// How many of these are not in the inbox.
+    /// Returns how many of these are missing from the inbox.
     async fn missing(&self, acked: &HashSet<String>) -> usize {
         use sqlx::Row as _;
         let sql = "SELECT body FROM webhook_inbox";
@@ -176,7 +176,7 @@ fn only_file(folder: &Path) -> PathBuf {
     fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()
 }
 
-/// Kills the service evenly over the time; how long each took to listen again, in ms.
+/// Kills the service evenly over the time; returns how long each restart took to listen again, in ms.
 fn kill_again_and_again(service: &mut Service, kills: u64, seconds: u64, done: &AtomicBool) -> Vec<u128> {
     let pause = Duration::from_secs(seconds) / u32::try_from(kills + 1).unwrap();
     let mut back = Vec::new();
@@ -231,7 +231,8 @@ fn milliseconds(sorted: &[Duration], share: f64) -> f64 {
     sorted.get((last as f64 * share) as usize).map_or(f64::NAN, |latency| latency.as_secs_f64() * 1_000.0)
 }
 
-/// Deliveries at a steady rate over kept connections, until the time is over, or until `until` says so if that is later.
+/// Sends deliveries at a steady rate over kept connections, until the time is over, or until `until` is set if that
+/// is later.
 async fn flood(plan: Plan, name: &'static str, until: Option<Arc<AtomicBool>>) -> Flooded {
     let began = Instant::now() + Duration::from_millis(100);
     let tasks = (0..plan.connections).map(|n| tokio::spawn(deliver(plan, name, n, began, until.clone())));
@@ -280,7 +281,7 @@ async fn deliver(
     flooded
 }
 
-/// Sends on the kept connection or a new one; the status of the answer, if there is one.
+/// Sends on the kept connection or a new one; returns the status of the answer, if there is one.
 async fn ask(address: SocketAddr, talk: &mut Option<TcpStream>, request: &[u8]) -> Option<u16> {
     let mut socket = match talk.take() {
         Some(socket) => socket,
@@ -322,8 +323,8 @@ fn order_number(body: &[u8]) -> Option<&str> {
     text.split_once("\"order_number\":\"")?.1.split('"').next()
 }
 
-/// Sockets that say nothing, half a head or half a body, while deliveries come at 200 a second, each second one on a
-/// connection of its own.
+/// Opens sockets that send nothing, half a head or half a body, beside deliveries at 200 a second, every second one
+/// on its own connection.
 async fn stall(address: SocketAddr, sockets: u64, seconds: u64) {
     let began = Instant::now();
     let stalled: Vec<_> = (0..sockets).map(|n| tokio::spawn(stalled(address, n, began))).collect();
@@ -354,7 +355,7 @@ async fn stall(address: SocketAddr, sockets: u64, seconds: u64) {
     }
 }
 
-/// One socket that stalls; how long it stayed open.
+/// Opens one stalled socket; returns how long it stayed open.
 async fn stalled(address: SocketAddr, n: u64, began: Instant) -> Duration {
     let whole = request("stalled");
     let said = match n % 3 {

@@ -1,10 +1,11 @@
 //! How long a change takes from the marketplace to the mirror, within 300 requests a minute.
 //!
-//! `cargo bench -p espelho-tests --bench latency -- [--seconds 300] [--only hints|backfill|sweeps] [--database sqlite|postgres]
-//! [--open 2000] [--closed 1000]`. Deliveries tell of changes, five events a second, into a store that is mirrored with all
-//! sides (`hints`), or whose sides are being read for the first time meanwhile (`backfill`); or nothing tells of them, one change of an
-//! open order a second (`sweeps`). The store is filled from a marketplace without a limit; measured is on another of the
-//! same seed, with the limit on. Times are taken from outside: from the change to the row that shows it or what came after.
+//! `cargo bench -p espelho-tests --bench latency -- [--seconds 300] [--only hints|backfill|sweeps] [--database
+//! sqlite|postgres] [--open 2000] [--closed 1000]`. With `hints`, deliveries announce changes, five events a second,
+//! to a store that is mirrored with all sub-resources. With `backfill`, the sub-resources are read for the first time
+//! meanwhile. With `sweeps`, no delivery announces anything, and one open order changes a second. The store is filled
+//! from a marketplace without a limit; the measurement uses another one of the same seed, with the limit on. Times
+//! are taken from outside: from the change to the row that shows it or a later state.
 #![allow(dead_code, reason = "what keeps a store is shared with the tests")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures with the system's clock")]
@@ -32,12 +33,12 @@ use support::argument;
 use tokio::{net::TcpListener, process::Child, time::Instant};
 use watching::Watching;
 
-/// What is measured, and on how large a store.
+/// A measurement and the size of its store.
 struct Case {
     name: &'static str,
-    /// Whether deliveries come.
+    /// Whether deliveries are sent.
     hints: bool,
-    /// Whether every side of every order is mirrored before.
+    /// Whether every sub-resource of every order is mirrored beforehand.
     sides: bool,
     open: usize,
     closed: usize,
@@ -145,13 +146,13 @@ async fn fill(case: &Case, installation: &Installation) {
             break;
         }
     }
-    // As systemd ends it: what was read is written down.
+    // Stopped as systemd does: everything that was read is stored.
     espelho_tests::signals::send(service.id().unwrap(), "TERM");
     service.wait().await.unwrap();
     println!("  filled in {:.0} s", began.elapsed().as_secs_f64());
 }
 
-/// Waits until the service has caught up, receives what is told, and has the whole budget again.
+/// Waits until the service has caught up, receives deliveries, and has its whole request budget again.
 async fn settle(case: &Case, installation: &Installation, changing: &Changing) {
     let log = installation.dir().join("log");
     let mut ticks = tokio::time::interval(Duration::from_millis(500));
@@ -164,14 +165,14 @@ async fn settle(case: &Case, installation: &Installation, changing: &Changing) {
 
 async fn marketplace(case: &Case, rate: Option<u32>) -> Sandbox {
     let orders = case.open + case.closed;
-    // Both are made at the same moment, so that what was read from one is what the other shows.
+    // Both are created for the same moment, so that both show the same data.
     let (live, made) = (Arc::new(AtomicBool::new(false)), case.made);
     let is_live = Arc::clone(&live);
     let now = Arc::new(move || if is_live.load(SeqCst) { chrono::Utc::now() } else { made });
     let options = Options { orders, products: 60, rate, now: Some(now), ..Options::default() };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let sandbox = start(listener, options).await.unwrap();
-    // The same on both: the first are open, the others have ended.
+    // The same on both: the first orders are open, the others have ended.
     changing::open_and_close(&sandbox, case.open).await;
     live.store(true, SeqCst);
     sandbox

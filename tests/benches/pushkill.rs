@@ -1,9 +1,11 @@
-//! The service is killed with `kill -9` again and again while an ERP writes levels, movements, prices, transitions and labels, buyers
-//! buy, and one answer in ten is lost after the work was done: what the marketplace did against what the rows say.
+//! Kills the service with `kill -9` repeatedly while an ERP writes levels, movements, prices, transitions and labels,
+//! buyers place orders, and one answer in ten is lost after the work was done. Compares the marketplace's effects
+//! with the rows.
 //!
-//! `cargo bench -p espelho-tests --bench pushkill -- [--kills 5000] [--seed S] [--database sqlite|postgres] [--round 1000]`, with a
-//! PostgreSQL in `ESPELHO_TEST_POSTGRES` for the latter. Each round has an installation of its own. Ends with 1 where
-//! something was lost, doubled or settled wrongly, or where more than one command in a thousand is in doubt.
+//! `cargo bench -p espelho-tests --bench pushkill -- [--kills 5000] [--seed S] [--database sqlite|postgres] [--round
+//! 1000]`, with a PostgreSQL in `ESPELHO_TEST_POSTGRES` for the latter. Each round has an installation of its own.
+//! Exits with 1 if something was lost, doubled or settled wrongly, or if more than one command in a thousand is in
+//! doubt.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
 mod support;

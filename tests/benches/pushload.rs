@@ -1,8 +1,9 @@
-//! Many changes of stock at once: what they cost in requests, time and memory, and how soon what is sold out is told.
+//! Many changes of stock at once: their cost in requests, time and memory, and how soon a sold-out level is sent.
 //!
 //! `cargo bench -p espelho-tests --bench pushload -- [--skus 5000] [--zeroes 200] [--only at-once|stream|limited]
-//! [--database sqlite|postgres]`. The ERP writes each SKU twice, in one transaction (`at-once`), statement by statement over
-//! 20 s (`stream`), or in one transaction with 300 requests a minute (`limited`), where it is the first minute that counts.
+//! [--database sqlite|postgres]`. The ERP writes each SKU twice: in one transaction (`at-once`), statement by
+//! statement over 20 s (`stream`), or in one transaction with 300 requests a minute (`limited`), where only the first
+//! minute is measured.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
@@ -23,7 +24,7 @@ use espelho_tests::{
 use support::argument;
 use tokio::{net::TcpListener, process::Child};
 
-/// How long the ERP takes to write all in a stream.
+/// How long the ERP takes to write everything in a stream.
 const STREAM: Duration = Duration::from_secs(20);
 const OPEN: &str = "SELECT sku AS s FROM erp_stock WHERE state IN ('new', 'waiting', 'sending') LIMIT 1";
 
@@ -46,7 +47,7 @@ async fn main() {
 async fn measure(case: &str, kind: Kind, skus: usize, zeroes: usize) -> String {
     let installation = Installation::on(kind).await;
     installation.write_main("[schedule]\nreconcile = \"0 0 0 1 1 *\"\n");
-    // Products of several locations are left aside.
+    // Products with several locations are not used.
     let products = skus + skus / 2;
     let full = marketplace(&installation, products, None, 1_000_000).await;
     let mut filling = command(&installation, &["--resync", "--only", "products"]);
@@ -62,7 +63,7 @@ async fn measure(case: &str, kind: Kind, skus: usize, zeroes: usize) -> String {
     let levels = levels(&mirror, skus).await;
     let changes = Changes::of(&levels, zeroes);
     let mut service = command(&installation, &["run"]).spawn().unwrap();
-    // What a start looks at has been looked at, and the minute is free again.
+    // The checks of the start are done, and the minute's budget is free again.
     tokio::time::sleep(Duration::from_secs(if case == "limited" { 65 } else { 10 })).await;
     let (process, control) = (service.id().unwrap(), sandbox.control());
     let (mut asked, cpu, began) = (Asked::from_now(&control), support::cpu_seconds(process), Instant::now());

@@ -1,8 +1,8 @@
 //! A full reconciliation of the Olist data set, from the sandbox with its limit off, into SQLite and PostgreSQL.
 //!
-//! `cargo bench -p espelho-tests --bench resync -- --olist DIR [--kills N]`. PostgreSQL is used where
-//! `ESPELHO_TEST_POSTGRES` names a server. Each database is filled anew, read again without changes, and its
-//! sums are compared with the data set's; with `--kills`, it is filled once more under `kill -9`.
+//! `cargo bench -p espelho-tests --bench resync -- --olist DIR [--kills N]`. PostgreSQL is used if
+//! `ESPELHO_TEST_POSTGRES` names a server. Each database is filled from empty, read again without changes, and its
+//! sums are compared with the data set's. With `--kills`, it is filled once more under `kill -9`.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
 use std::{
@@ -40,7 +40,7 @@ fn main() {
     }
 }
 
-/// A name, an address that is empty before each use, and how to ask it.
+/// A database: its name, and a URL that is emptied before each use.
 struct Database {
     name: &'static str,
     url: String,
@@ -85,7 +85,7 @@ impl Database {
         }
     }
 
-    /// `sum(total_products)|sum(total_shipping)|count(*)` to the cent.
+    /// Returns `sum(total_products)|sum(total_shipping)|count(*)` to the cent.
     fn sums(&self) -> String {
         match &self.server {
             Some(_) => {
@@ -160,7 +160,7 @@ fn line(what: &str, report: &Value) {
     );
 }
 
-/// Kills a run again and again, then lets it end; counts what was fetched twice for it.
+/// Kills a run repeatedly, then lets it finish; counts the requests that were repeated because of it.
 fn kill_loop(marketplace: &Marketplace, scratch: &Path, database: &Database, kills: u32) {
     database.empty();
     marketplace.reset_stats();

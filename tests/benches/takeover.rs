@@ -1,7 +1,7 @@
-//! How long after `kill -9` of the service that holds them all stores are called by the one that stands by.
+//! Measures the takeover: the time from `kill -9` of the active service until the standby calls all stores.
 //!
-//! `cargo bench -p espelho-tests --bench takeover -- --stores 50 --kills 5`, with a PostgreSQL in `ESPELHO_TEST_POSTGRES`;
-//! `--binary FILE` takes another binary than the one that is installed.
+//! `cargo bench -p espelho-tests --bench takeover -- --stores 50 --kills 5`, with a PostgreSQL in
+//! `ESPELHO_TEST_POSTGRES`; `--binary FILE` uses another binary than the installed one.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 

@@ -1,4 +1,4 @@
-//! Price tiers by the planner: random pairs of what is there and what is wanted, carried out on the sandbox over HTTP.
+//! The price tier planner: random pairs of current and desired tiers, executed on the sandbox over HTTP.
 //!
 //! `cargo bench -p espelho-tests --bench tiers -- --pairs 100000 --seed 1`
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]

@@ -1,8 +1,8 @@
-//! Which process is at the other end of a connection within this machine.
+//! Finds the process at the other end of a connection within this machine.
 
 use std::fs;
 
-/// The process that has a connection from this port of the loopback address open.
+/// Returns the process with an open connection from this port of the loopback address.
 pub fn process_at(port: u16) -> Option<u32> {
     let inode = inode_of(port)?;
     let socket = format!("socket:[{inode}]");

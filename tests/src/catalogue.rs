@@ -1,8 +1,8 @@
-//! The catalogue of failures: what goes wrong, what espelho owes then, and which test shows it.
+//! The catalogue of failures: what goes wrong, how espelho must respond, and which test shows it.
 //!
 //! The failures are in `tests/failures/*.toml`. A test claims to show some of them with a comment directly above its
-//! attribute, which says `withstands:` and then their ids. [`Catalogue::faults`] holds both against each other, and
-//! [`Catalogue::page`] is `docs/FAILURES.md`.
+//! attribute: `withstands:` and their ids. [`Catalogue::faults`] compares the two, and [`Catalogue::page`] is
+//! `docs/FAILURES.md`.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use crate::ledger::{Below, Claim, files, name, tagged, text};
 
-/// How a line begins that claims to show a failure.
+/// The prefix of a line that claims to show a failure.
 const TAG: &str = "// withstands:";
 
-/// Folders whose sources may hold claims.
+/// Folders whose sources may contain claims.
 const FOLDERS: [&str; 2] = ["crates", "tests"];
 
-/// What stands above the tables.
+/// The text above the tables.
 const INTRO: &str = "\
 # Failures
 
@@ -43,30 +43,30 @@ pub struct Area {
     /// The heading in the generated document.
     #[serde(rename = "area")]
     pub heading: String,
-    /// Its place in the generated document.
+    /// Its position in the generated document.
     pub rank: u32,
     /// Its failures.
     #[serde(rename = "failure")]
     pub failures: Vec<Failure>,
 }
 
-/// One way to fail.
+/// One failure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failure {
-    /// What tests call it: `F031`.
+    /// Its id in tests: `F031`.
     pub id: String,
     /// What happens.
     pub happens: String,
-    /// What espelho does then.
+    /// How espelho responds.
     pub response: String,
-    /// What shows it where no test of this workspace can: a file below the root, and what it does.
+    /// The check that shows it if no test of this workspace can: a file below the root, and what it does.
     pub shown_by: Option<Shown>,
-    /// What it waits for, as long as nothing shows it.
+    /// What it waits for, while nothing shows it.
     pub waits: Option<String>,
 }
 
-/// A check that is no test of this workspace.
+/// A check outside of this workspace's tests.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
@@ -80,7 +80,7 @@ impl Catalogue {
     /// Reads the catalogue of the repository at `root`.
     ///
     /// # Panics
-    /// When a file of it cannot be read or understood.
+    /// When one of its files cannot be read or parsed.
     pub fn read(root: &Path) -> Self {
         let mut catalogue = Self::default();
         for path in files(&root.join("tests/failures"), "toml") {
@@ -95,7 +95,7 @@ impl Catalogue {
         catalogue
     }
 
-    /// Everything that is wrong, a sentence each; empty when the catalogue is in order. `exists` tells whether the
+    /// Returns every fault, one sentence each; empty if the catalogue is in order. `exists` says whether the
     /// repository has a file.
     pub fn faults(&self, exists: impl Fn(&str) -> bool) -> Vec<String> {
         let mut faults = Vec::new();
@@ -130,7 +130,7 @@ impl Catalogue {
         }
     }
 
-    /// A claim that names no failure, or that no running test makes.
+    /// Checks that a claim names known failures and belongs to a running test.
     fn misplaced(&self, claim: &Claim) -> Vec<String> {
         let place = format!("{}:{}", claim.file, claim.line);
         let mut faults = Vec::new();
@@ -145,7 +145,7 @@ impl Catalogue {
         faults
     }
 
-    /// The tests that show a failure, as `file: test`.
+    /// Returns the tests that show a failure, as `file: test`.
     fn tests<'a>(&'a self, id: &'a str) -> impl Iterator<Item = String> + 'a {
         let claims = self.claims.iter().filter(move |claim| claim.ids.iter().any(|claimed| claimed == id));
         claims.filter_map(|claim| match &claim.below {
@@ -154,7 +154,7 @@ impl Catalogue {
         })
     }
 
-    /// The whole page.
+    /// Returns the whole page.
     pub fn page(&self) -> String {
         let mut page = INTRO.to_owned();
         let waiting = self.failures().filter(|failure| failure.waits.is_some()).count();
@@ -184,7 +184,8 @@ impl Catalogue {
     }
 }
 
-/// The functions in a folder `suite` bear no attribute: the `main.rs` above it lists those that it makes tests of.
+/// Marks the functions of a folder `suite` as tests. They have no attribute: the `main.rs` above the folder lists
+/// those that become tests.
 fn run_by_a_list(claim: &mut Claim, path: &Path) {
     let Below::Other(function) = &claim.below else { return };
     let Some(folder) = path.parent().filter(|folder| folder.ends_with("suite")) else { return };
@@ -199,7 +200,7 @@ impl Area {
     /// Reads one file.
     ///
     /// # Panics
-    /// When it is not as it should be.
+    /// When it is invalid.
     pub fn parse(text: &str) -> Self {
         toml::from_str(text).unwrap_or_else(|error| panic!("a file of failures: {error}"))
     }

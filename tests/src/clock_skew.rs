@@ -1,6 +1,6 @@
-//! A clock that is wrong, or runs faster: a library between a program and the C library tells the program another time.
+//! A wrong or faster clock: a library between a program and the C library gives the program another time.
 //!
-//! Programs that share one [`ClockSkew`] agree on the time: sleeps, time-outs and dates of all of them follow it.
+//! Programs that share one [`ClockSkew`] agree on the time: their sleeps, time-outs and dates all follow it.
 
 use std::{
     fs::{self, File},
@@ -11,10 +11,10 @@ use std::{
 };
 
 const SOURCE: &str = include_str!("clock_skew.c");
-/// Where the offset stands in the file that the library reads.
+/// The position of the offset in the library's file.
 const OFFSET_AT: u64 = 8;
 
-/// A clock of its own for the programs that are started with it.
+/// A separate clock for the programs that are started with it.
 #[derive(Debug)]
 pub struct ClockSkew {
     library: PathBuf,
@@ -25,7 +25,7 @@ impl ClockSkew {
     /// Builds the library in a folder. The clock starts at the machine's time and runs `speed` times as fast.
     ///
     /// # Panics
-    /// When there is no C compiler, which Rust needs to link too.
+    /// When there is no C compiler, which Rust needs for linking anyway.
     pub fn of(folder: &Path, speed: f64) -> Self {
         let (source, library) = (folder.join("clock_skew.c"), folder.join("clock_skew.so"));
         fs::write(&source, SOURCE).expect("the folder can be written");
@@ -39,7 +39,7 @@ impl ClockSkew {
         Self { library, file }
     }
 
-    /// Sets the date so many seconds off, for programs that run as well; the monotonic clock goes on as before.
+    /// Shifts the date by this many seconds, for running programs too. The monotonic clock is not affected.
     ///
     /// # Panics
     /// When the file cannot be written.
@@ -49,7 +49,7 @@ impl ClockSkew {
         file.write_all_at(&nanos, OFFSET_AT).expect("the file can be written");
     }
 
-    /// What a program that lives by this clock has in its environment.
+    /// Returns the environment variables for a program that uses this clock.
     pub fn environment(&self) -> [(&'static str, &Path); 2] {
         [("LD_PRELOAD", &self.library), ("CLOCK_SKEW", &self.file)]
     }

@@ -1,4 +1,4 @@
-//! The way to the marketplace, which can be cut and mended: a port that passes everything on.
+//! A port that forwards everything to the marketplace, and can be cut and restored.
 
 use std::{
     net::SocketAddr,
@@ -11,21 +11,22 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-/// A port in front of another one. While it is cut nobody listens there, and every connection is gone.
+/// A port in front of another one. While it is cut, nothing listens there, and every connection is closed.
 #[derive(Debug)]
 pub struct Gateway {
     address: SocketAddr,
     target: SocketAddr,
     serving: Arc<Mutex<Option<AbortHandle>>>,
-    /// Keeps the port while nobody listens: it would else be given to a connection, in the end to one that calls it.
+    /// Reserves the port while nothing listens. Otherwise the system could give it to a connection, even to one that
+    /// calls it.
     _keeper: TcpSocket,
 }
 
 impl Gateway {
-    /// An open way to an address such as `http://127.0.0.1:8799`.
+    /// Opens a gateway to an address such as `http://127.0.0.1:8799`.
     ///
     /// # Panics
-    /// When that is no address, or there is no free port.
+    /// When the address is invalid, or there is no free port.
     pub async fn to(base_url: &str) -> Self {
         let target = base_url.trim_start_matches("http://").parse().expect("an address with a port");
         let keeper = bound_to(SocketAddr::from(([127, 0, 0, 1], 0))).expect("a free port");
@@ -35,22 +36,22 @@ impl Gateway {
         gateway
     }
 
-    /// The address to use in the other's place.
+    /// Returns the address to use instead of the target's.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Cuts the way: connections are refused from now on.
+    /// Cuts the gateway: connections are refused from now on.
     pub fn cut(&self) {
         if let Some(serving) = self.take() {
             serving.abort();
         }
     }
 
-    /// Opens the way again, at the same address, where it is cut.
+    /// Opens a cut gateway again, at the same address.
     ///
     /// # Panics
-    /// When somebody else has taken the port.
+    /// When another process has taken the port.
     pub async fn mend(&self) {
         if self.serving.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return;
@@ -82,7 +83,7 @@ impl Drop for Gateway {
     }
 }
 
-/// A socket that shares its address with others of ours, of which one may listen.
+/// Creates a socket that shares its address with others of this process; one of them may listen.
 fn bound_to(address: SocketAddr) -> std::io::Result<TcpSocket> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseaddr(true)?;

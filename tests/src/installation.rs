@@ -1,4 +1,4 @@
-//! A configuration folder, and the real binary run with it.
+//! A configuration folder, and the real binary that uses it.
 
 use std::{
     fmt, fs,
@@ -21,17 +21,17 @@ use crate::{
     signals,
 };
 
-/// The name that tests give their only store.
+/// The name of the only store in a test.
 pub const STORE: &str = "loja-1";
-/// No command of the tests takes this long; one that does hangs.
+/// No command of the tests takes this long unless it hangs.
 const LONGEST: Duration = Duration::from_secs(150);
 
-/// The binary under test.
+/// Returns the binary under test.
 ///
 /// # Panics
 /// When it has not been built.
 pub fn binary() -> PathBuf {
-    // Test executables lie in target/PROFILE/deps, whatever the target folder is called.
+    // Test executables are in target/PROFILE/deps, whatever the name of the target folder is.
     let here = std::env::current_exe().expect("a test knows where it is");
     let profile = here.parent().and_then(Path::parent).expect("target/PROFILE/deps/TEST");
     let binary = profile.join("espelho");
@@ -43,7 +43,7 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// An address of this machine with a port that was free a moment ago.
+/// Returns an address of this machine with a port that was free a moment ago.
 ///
 /// # Panics
 /// When there is none.
@@ -52,23 +52,23 @@ pub fn free_address() -> std::net::SocketAddr {
     listener.local_addr().expect("a bound port")
 }
 
-/// `DIR/espelho.toml`, `DIR/stores/*.toml` and a database of their own; all of it goes when this is dropped.
+/// `DIR/espelho.toml`, `DIR/stores/*.toml` and a separate database. Dropping it removes everything.
 pub struct Installation {
     dir: TempDir,
     database: Database,
 }
 
-/// How a command ended.
+/// The result of a command.
 pub struct Outcome {
     /// The exit code.
     pub code: i32,
-    /// What it wrote for programs.
+    /// Its output for programs.
     pub stdout: String,
-    /// What it wrote for people.
+    /// Its output for people.
     pub stderr: String,
 }
 
-/// A command under way. It is killed when this is dropped.
+/// A running command. Dropping it kills the process.
 pub struct Running {
     child: Child,
     stdout: Lines<BufReader<ChildStdout>>,
@@ -76,7 +76,7 @@ pub struct Running {
 }
 
 impl Installation {
-    /// An installation without stores, on an empty database.
+    /// Creates an installation without stores, on an empty database.
     pub async fn on(kind: Kind) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir(dir.path().join("stores")).expect("a folder for the stores");
@@ -86,7 +86,7 @@ impl Installation {
         installation
     }
 
-    /// The configuration folder.
+    /// Returns the configuration folder.
     pub fn dir(&self) -> &Path {
         self.dir.path()
     }
@@ -100,8 +100,8 @@ impl Installation {
         );
     }
 
-    /// Writes `espelho.toml` with a port that was free a moment ago, for tests in which a command looks for the service;
-    /// gives the address of the pages.
+    /// Writes `espelho.toml` with a port that was free a moment ago, for tests in which a command contacts the
+    /// service; returns the address of the pages.
     pub fn write_main_with_known_port(&self) -> String {
         self.write_main_with_known_port_and("")
     }
@@ -117,14 +117,14 @@ impl Installation {
 
     /// Writes a file of the configuration.
     pub fn write(&self, path: &str, text: &str) {
-        // Secrets are among them, and what others may read is refused.
+        // Some files contain secrets, and espelho refuses files that others may read.
         let mut file = fs::File::options();
         let file = file.write(true).create(true).truncate(true).mode(0o600).open(self.dir.path().join(path));
         let mut file = file.expect("a configuration file can be made");
         file.write_all(text.as_bytes()).expect("a configuration file can be written");
     }
 
-    /// Writes `stores/KEY.toml` for a marketplace of the sandbox environment, as fast as it will go.
+    /// Writes `stores/KEY.toml` for a marketplace of the sandbox environment, with a practically unlimited budget.
     pub fn write_store(&self, key: &str, base_url: &str, username: &str, password: &str) {
         self.write_store_with(key, base_url, username, password, "");
     }
@@ -134,7 +134,7 @@ impl Installation {
         self.write_store_within(1_000_000, key, base_url, username, password, more);
     }
 
-    /// The same with a budget.
+    /// The same with a request budget.
     pub fn write_store_within(
         &self,
         budget: u32,
@@ -158,7 +158,7 @@ impl Installation {
         }
     }
 
-    /// The same installation, database included, in another folder, without stores.
+    /// Creates another folder for the same installation, database included, without stores.
     pub fn beside(&self) -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir(dir.path().join("stores")).expect("a folder for the stores");
@@ -167,17 +167,17 @@ impl Installation {
         installation
     }
 
-    /// The database, as the ERP sees it.
+    /// Opens the database as the ERP sees it.
     pub async fn mirror(&self) -> Mirror {
         self.database.open().await
     }
 
-    /// The journal of effects, as nobody but espelho should see it; tokens and secrets are beside it.
+    /// Opens the journal of effects, which only espelho should see; tokens and secrets are stored beside it.
     pub async fn journal(&self) -> Mirror {
         self.database.open_journal().await
     }
 
-    /// `espelho --config DIR ARGUMENTS`, not yet started.
+    /// Builds `espelho --config DIR ARGUMENTS` without starting it.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(binary());
         for (name, _) in std::env::vars_os() {
@@ -187,12 +187,12 @@ impl Installation {
         }
         command.arg("--config").arg(self.dir.path()).args(arguments).current_dir(self.dir.path());
         command.env("TMPDIR", self.dir.path()).env("STATE_DIRECTORY", self.dir.path());
-        // People are spoken to in English here; rows are in the installation's language, which is Portuguese.
+        // Messages for people are in English here; rows are in the installation's language, which is Portuguese.
         command.env("LC_ALL", "en_US.UTF-8");
         command
     }
 
-    /// Runs a command as somebody whose shell speaks Portuguese.
+    /// Runs a command with a Portuguese locale.
     pub async fn run_in_portuguese(&self, arguments: &[&str]) -> Outcome {
         let mut command = self.command(arguments);
         command.env("LC_ALL", "pt_BR.UTF-8");
@@ -216,7 +216,7 @@ impl Installation {
 }
 
 impl Running {
-    /// Starts what [`Installation::command`] has made.
+    /// Starts a command built by [`Installation::command`].
     ///
     /// # Panics
     /// When there is no such binary.
@@ -225,29 +225,29 @@ impl Running {
         let mut child = command.spawn().expect("the binary starts");
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
-        // Read all the while, so that a talkative process never waits for its reader.
+        // Read continuously, so that a verbose process never waits for its reader.
         let stderr = tokio::spawn(all_of(stderr));
         Self { child, stdout: BufReader::new(stdout).lines(), stderr }
     }
 
-    /// The process.
+    /// Returns the process id.
     pub fn id(&self) -> u32 {
         self.child.id().expect("the process has not been waited for")
     }
 
-    /// The next line on stdout, if there is one.
+    /// Returns the next line on stdout, if there is one.
     pub async fn line(&mut self) -> Option<String> {
         tokio::time::timeout(LONGEST, self.stdout.next_line()).await.expect("a line in time").expect("a line")
     }
 
-    /// Whether it has ended by itself.
+    /// Returns whether it has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         self.child.try_wait().expect("a child can be asked").is_some()
     }
 
-    /// Ends it as `kill -9` does, and waits until it is gone.
+    /// Ends it with `kill -9`, and waits until it is gone.
     pub async fn kill(mut self) {
-        // It fails only where the process has ended already.
+        // It fails only if the process has ended already.
         let _ = self.child.kill().await;
     }
 
@@ -256,7 +256,7 @@ impl Running {
         signals::send(self.id(), "TERM");
     }
 
-    /// Stops it where it is, as Ctrl-Z does, or lets it go on.
+    /// Sends a signal, to stop it like Ctrl-Z or to continue it.
     ///
     /// # Panics
     /// When the signal cannot be sent.
@@ -286,7 +286,7 @@ async fn all_of(mut pipe: impl AsyncRead + Unpin) -> String {
 
 impl Outcome {
     fn of(status: ExitStatus, stdout: String, stderr: String) -> Self {
-        // A signal has no code; no test expects one from a run that ends by itself.
+        // A signal has no exit code; no test expects one from a run that ends by itself.
         let outcome = Self { code: status.code().unwrap_or(-1), stdout, stderr };
         for secret in ["sk_live_", "whsec_", crate::shop::PASSWORD] {
             assert!(
@@ -301,24 +301,24 @@ impl Outcome {
     /// Checks the exit code.
     ///
     /// # Panics
-    /// When it is another one.
+    /// When it differs.
     #[track_caller]
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, code, "the exit code\n{self}");
         self
     }
 
-    /// Checks that people are told something.
+    /// Checks that the output for people contains these words.
     ///
     /// # Panics
-    /// When they are not.
+    /// When it does not.
     #[track_caller]
     pub fn says(self, words: &str) -> Self {
         assert!(self.stderr.contains(words), "no {words:?} in\n{self}");
         self
     }
 
-    /// The object on stdout.
+    /// Returns the object on stdout.
     ///
     /// # Panics
     /// When there is anything but one JSON object.
@@ -327,7 +327,7 @@ impl Outcome {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in\n{self}"))
     }
 
-    /// The report of the only store.
+    /// Returns the report of the only store.
     ///
     /// # Panics
     /// When there is none.
@@ -338,7 +338,7 @@ impl Outcome {
         store
     }
 
-    /// The report of a resource of the only store.
+    /// Returns the report of a resource of the only store.
     ///
     /// # Panics
     /// When there is none.
@@ -349,7 +349,7 @@ impl Outcome {
         report
     }
 
-    /// A count of a resource of the only store.
+    /// Returns a count of a resource of the only store.
     ///
     /// # Panics
     /// When there is none.

@@ -1,4 +1,4 @@
-//! Many changes of stock by an ERP, and what the marketplace was asked for because of them.
+//! Many changes of stock by an ERP, and the requests that they cause.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,47 +9,47 @@ use crate::{Mirror, Random, installation::STORE};
 /// Levels in one statement.
 const ROWS: usize = 500;
 
-/// A level of the mirror.
+/// A stock level of the mirror.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
     /// The product.
     pub product: String,
     /// Its SKU.
     pub sku: String,
-    /// Where it lies.
+    /// Its location.
     pub location: String,
-    /// How much is there.
+    /// The quantity.
     pub quantity: i64,
 }
 
-/// What an ERP writes: levels, in order.
+/// The levels that an ERP writes, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// SKU, location and quantity of each.
     pub writes: Vec<(String, String, i64)>,
-    /// `product/location` of the levels that end where they did not begin.
+    /// `product/location` of the levels whose final value differs from the initial one.
     pub different: BTreeSet<String>,
-    /// Of these, the ones that end at zero.
+    /// Of these, the ones with a final value of zero.
     pub emptied: BTreeSet<String>,
 }
 
-/// What the marketplace was asked for.
+/// The requests that the marketplace received.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// Levels that were set: how often, by `product/location`.
+    /// How often each level was set, by `product/location`.
     pub set: BTreeMap<String, usize>,
-    /// The levels that were set, in the order in which each was set first.
+    /// The levels that were set, in the order of their first request.
     pub order: Vec<String>,
     /// Reads of products.
     pub reads: usize,
-    /// Everything else.
+    /// All other requests.
     pub others: usize,
-    /// Answers that are no success.
+    /// Answers without success.
     pub refused: usize,
     last: u64,
 }
 
-/// One level of each SKU that is counted in whole units, with something on the shelf; so many.
+/// Returns one level for each of `count` SKUs that have whole units and stock.
 ///
 /// # Panics
 /// When the mirror has fewer.
@@ -76,7 +76,8 @@ pub async fn levels(mirror: &Mirror, count: usize) -> Vec<Level> {
 }
 
 impl Changes {
-    /// Two writes for each level. Of all, `zeroes` end at zero and a tenth where they began; the others rise and fall.
+    /// Builds two writes for each level. Of all levels, `zeroes` end at zero and a tenth at their initial value; the
+    /// others rise or fall.
     pub fn of(levels: &[Level], zeroes: usize) -> Self {
         let mut changes = Self::default();
         let mut last = Vec::new();
@@ -102,7 +103,7 @@ impl Changes {
         changes
     }
 
-    /// The same in another order, in which the first write of each level still comes before its second.
+    /// Returns the same writes in another order. The first write of each level still comes before its second.
     #[must_use]
     pub fn shuffled(self, seed: u64) -> Self {
         let (mut random, half) = (Random::seeded(seed), self.writes.len() / 2);
@@ -128,7 +129,7 @@ impl Changes {
     }
 }
 
-/// The statement that writes some levels.
+/// Returns the statement that writes some levels.
 pub fn statement(rows: &[(String, String, i64)]) -> String {
     let rows = rows
         .iter()
@@ -141,13 +142,13 @@ pub fn statement(rows: &[(String, String, i64)]) -> String {
 }
 
 impl Asked {
-    /// What the marketplace is asked for from now on.
+    /// Counts the marketplace's requests from now on.
     pub fn from_now(control: &Control) -> Self {
         let last = control.journal(&JournalQuery::default()).last().map_or(0, |entry| entry.seq);
         Self { last, ..Self::default() }
     }
 
-    /// Counts what was asked since. The journal forgets: it is to be called before 20,000 requests more.
+    /// Counts the new requests. Call it at least every 20,000 requests, because the journal drops old ones.
     pub fn count(&mut self, control: &Control) {
         let entries = control.journal(&JournalQuery { since: self.last, ..JournalQuery::default() });
         self.last = entries.last().map_or(self.last, |entry| entry.seq);
@@ -176,17 +177,17 @@ impl Asked {
         }
     }
 
-    /// Requests that set a level.
+    /// Returns the number of requests that set a level.
     pub fn writes(&self) -> usize {
         self.set.values().sum()
     }
 
-    /// Levels that were set more than once.
+    /// Returns the number of levels that were set more than once.
     pub fn repeated(&self) -> usize {
         self.set.values().filter(|times| **times > 1).count()
     }
 
-    /// Levels of these that were not set.
+    /// Returns how many of these levels were not set.
     pub fn missing(&self, wanted: &BTreeSet<String>) -> usize {
         wanted.iter().filter(|key| !self.set.contains_key(*key)).count()
     }

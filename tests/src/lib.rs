@@ -1,14 +1,16 @@
-//! What the end-to-end tests share. They know espelho as its users do: the binary, the tables, and the
-//! marketplace's API document. No type of the product's crates is used here but the sandbox's controls, and the client
-//! in [`seller`], for the stories that go through it alone, and the planner of price tiers, whose every step [`tiers`] has carried out.
+//! Shared parts of the end-to-end tests. They know espelho as its users do: the binary, the tables, and the
+//! marketplace's API document. They use no types of the product's crates except the sandbox's controls, the client in
+//! [`seller`] (for the stories that use only the client) and the planner of price tiers, whose every step [`tiers`]
+//! executes.
 //!
-//! Reading order: [`installation`] (a configuration folder and the binary run with it), [`mirror`] (its database,
-//! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace made by hand from the API document,
-//! which answers whatever a test wants), [`truth`] (what the marketplace holds, read by an independent client),
-//! [`converge`] (whether a mirror has become what the marketplace is), [`pages`] (a running service as others see it),
-//! [`ledger`] (what the API document says, and which test proves it), [`catalogue`] (what goes wrong, and which test
-//! shows it), [`pushkill`] (a service that is killed while an ERP writes), [`surfaces`] (every place that shows alarms),
-//! [`gateway`] (the way to the marketplace, cut and mended), [`clock_skew`] (programs that are told another time).
+//! Reading order: [`installation`] (a configuration folder and the binary that uses it), [`mirror`] (its database,
+//! read with plain SQL), [`marketplace`] (the sandbox), [`shop`] (a marketplace written by hand from the API
+//! document, which gives any answer that a test needs), [`truth`] (the marketplace's contents, read by an independent
+//! client), [`converge`] (whether a mirror has converged to the marketplace), [`pages`] (a running service as seen
+//! from outside), [`ledger`] (the API document's statements, and the test that proves each), [`catalogue`] (the
+//! failures, and the test that shows each), [`pushkill`] (a service that is killed while an ERP writes), [`surfaces`]
+//! (everything that shows alarms), [`gateway`] (the connection to the marketplace, which can be cut and restored),
+//! [`clock_skew`] (programs with a wrong clock).
 
 pub mod callers;
 pub mod catalogue;
@@ -40,7 +42,7 @@ pub use seller::Seller;
 pub use shop::{Call, Reply, Shop};
 pub use surfaces::{Surface, Surfaces};
 
-/// Makes two tests of each function that takes a [`Kind`]: one on SQLite, one on PostgreSQL.
+/// Turns each function that takes a [`Kind`] into two tests: one on SQLite, one on PostgreSQL.
 #[macro_export]
 macro_rules! on_both_databases {
     ($($name:ident),* $(,)?) => {
@@ -59,10 +61,10 @@ macro_rules! on_both_databases {
     };
 }
 
-/// Waits until `condition` holds, looking again and again; gives up after two minutes.
+/// Polls until `condition` holds; gives up after two minutes.
 ///
 /// # Panics
-/// When it does not come to hold.
+/// When it does not hold in time.
 pub async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     let mut ticks = tokio::time::interval(std::time::Duration::from_millis(2));
     let looking = async {

@@ -14,14 +14,14 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
 };
 
-/// One row: its columns by name, NULLs left out. Numbers, times and booleans are spelled as SQLite spells them.
+/// One row: its columns by name, without NULLs. Numbers, times and booleans are written as in SQLite.
 pub type Row = BTreeMap<String, String>;
 
 /// Every table that users read, in the order in which espelho fills them.
 pub const MIRRORED: [&str; 6] =
     ["orders", "order_items", "products", "product_prices", "product_stock", "stock_locations"];
 
-/// Which database a test runs on.
+/// The database of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
@@ -33,7 +33,7 @@ pub enum Kind {
 /// An installation's database.
 pub(crate) struct Database {
     url: String,
-    /// A PostgreSQL database to drop in the end: the server's address and its name.
+    /// A PostgreSQL database to drop at the end: the server's address and its name.
     ours: Option<(String, String)>,
 }
 
@@ -61,7 +61,7 @@ impl Database {
         let name = format!("espelho_e2e_{}_{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
         let mut admin =
             PgConnection::connect(&format!("{server}/postgres")).await.expect("the test server answers");
-        // A process of an earlier test run may have had our number and been killed.
+        // A killed process of an earlier test run may have had the same number.
         for sql in [format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"), format!("CREATE DATABASE {name}")]
         {
             sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut admin).await.expect("the test server obeys");
@@ -73,7 +73,7 @@ impl Database {
         &self.url
     }
 
-    /// The same database for somebody who does not clean it up.
+    /// Returns the same database without the duty to drop it.
     pub(crate) fn borrowed(&self) -> Self {
         Self { url: self.url.clone(), ours: None }
     }
@@ -82,7 +82,7 @@ impl Database {
         open(&self.url).await
     }
 
-    /// Where the journal of effects is: on SQLite a second file.
+    /// Opens the journal of effects, which on SQLite is a second file.
     pub(crate) async fn open_journal(&self) -> Mirror {
         match self.url.starts_with("sqlite:") {
             true => open(&format!("{}-inbox", self.url)).await,
@@ -104,7 +104,7 @@ async fn open(url: &str) -> Mirror {
 impl Drop for Database {
     fn drop(&mut self) {
         let Some((server, name)) = self.ours.take() else { return };
-        // A thread with a runtime of its own: `drop` cannot wait in the test's.
+        // A thread with its own runtime: `drop` cannot wait in the test's.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
             runtime.block_on(async {
@@ -113,18 +113,18 @@ impl Drop for Database {
                 sqlx::raw_sql(sql).execute(&mut admin).await.ok()
             })
         });
-        // A database that stays is swept away with the server that tests/run started.
+        // A database that remains is removed with the server that tests/run started.
         let _ = dropping.join();
     }
 }
 
 impl Mirror {
-    /// All rows of a table, sorted.
+    /// Returns all rows of a table, sorted.
     pub async fn rows(&self, table: &str) -> Vec<Row> {
         self.rows_without(table, &[]).await
     }
 
-    /// All rows of a table without some of their columns, sorted.
+    /// Returns all rows of a table without some of their columns, sorted.
     pub async fn rows_without(&self, table: &str, left_out: &[&str]) -> Vec<Row> {
         let mut columns = self.columns(table).await;
         columns.retain(|(name, _)| !left_out.contains(&name.as_str()));
@@ -133,17 +133,17 @@ impl Mirror {
         self.ask(&format!("SELECT {} FROM {table}", spelled.join(", "))).await
     }
 
-    /// What a query gives, every column of it being text; sorted.
+    /// Returns the sorted rows of a query whose columns are all text.
     pub async fn ask(&self, sql: &str) -> Vec<Row> {
         self.read(sql).await.expect("the query works")
     }
 
-    /// How many rows a table has that are not gone.
+    /// Returns how many rows of a table are not gone.
     pub async fn live(&self, table: &str) -> usize {
         self.rows(table).await.iter().filter(|row| !row.contains_key("gone_at")).count()
     }
 
-    /// What users see: every mirrored table, without when it was written.
+    /// Returns every mirrored table as users see it, without the write times.
     pub async fn contents(&self) -> BTreeMap<&'static str, Vec<Row>> {
         let mut contents = BTreeMap::new();
         for table in MIRRORED {
@@ -152,7 +152,7 @@ impl Mirror {
         contents
     }
 
-    /// Every mirrored table to the last column, with the change feed, the runs and the passes.
+    /// Returns every mirrored table with all columns, and the change feed, the runs and the passes.
     pub async fn everything(&self) -> BTreeMap<&'static str, Vec<Row>> {
         let mut all = BTreeMap::new();
         for table in MIRRORED.into_iter().chain(["changes", "sync_runs", "sync_passes", "sync_failures"]) {
@@ -161,12 +161,12 @@ impl Mirror {
         all
     }
 
-    /// The same where the tables may not be there yet: nothing then.
+    /// The same, but empty if the tables do not exist yet.
     pub async fn try_ask(&self, sql: &str) -> Vec<Row> {
         self.read(sql).await.unwrap_or_default()
     }
 
-    /// The same where the query may not be answered: `None` then.
+    /// The same, but `None` if the query fails.
     pub async fn asked(&self, sql: &str) -> Option<Vec<Row>> {
         self.read(sql).await.ok()
     }
@@ -187,7 +187,7 @@ impl Mirror {
         Ok(rows)
     }
 
-    /// Changes the database behind espelho's back.
+    /// Changes the database without espelho's knowledge.
     pub async fn execute(&self, sql: &str) {
         let sql = AssertSqlSafe(sql.to_owned());
         match self {
@@ -197,7 +197,7 @@ impl Mirror {
         .expect("the statement works");
     }
 
-    /// Names of a table's columns, each with the SQL that spells it as text.
+    /// Returns the names of a table's columns, each with the SQL that formats it as text.
     async fn columns(&self, table: &str) -> Vec<(String, String)> {
         let sql = match self {
             Self::Sqlite(_) => format!("SELECT name, type AS kind FROM pragma_table_info('{table}')"),
@@ -231,18 +231,18 @@ fn cells<R: sqlx::Row>(row: &R, cell: impl Fn(usize) -> Option<String>) -> Row {
     names.enumerate().filter_map(|(at, name)| Some((name, cell(at)?))).collect()
 }
 
-/// The object that a row was made from.
+/// Returns the original object of a row.
 ///
 /// # Panics
-/// When `raw` is no JSON.
+/// When `raw` is not JSON.
 pub fn raw(row: &Row) -> Value {
     serde_json::from_str(&row["raw"]).expect("raw is JSON")
 }
 
-/// A number of a row, exactly.
+/// Returns a number of a row, exactly.
 ///
 /// # Panics
-/// When it is none.
+/// When it is not a number.
 pub fn number(row: &Row, column: &str) -> Option<rust_decimal::Decimal> {
     row.get(column).map(|text| text.parse().unwrap_or_else(|_| panic!("{column} {text:?} is no number")))
 }

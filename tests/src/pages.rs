@@ -1,4 +1,4 @@
-//! A running service as others on the machine see it: its pages, and its end.
+//! A running service as seen from outside: its pages, and its end.
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -16,13 +16,13 @@ pub async fn ready(service: &mut Running, base: &str) {
     .await;
 }
 
-/// Stops a service, which must end well.
+/// Stops a service and checks that it ends successfully.
 pub async fn stopped(service: Running) -> Outcome {
     service.terminate().await;
     service.end().await.expect(0)
 }
 
-/// What a service answers to these very bytes.
+/// Returns a service's answer to exactly these bytes.
 ///
 /// # Panics
 /// When it does not answer.

@@ -1,16 +1,16 @@
-//! Numbers that look random and come again with their seed (SplitMix64).
+//! Pseudo-random numbers that repeat with their seed (SplitMix64).
 
 /// A sequence of numbers.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// Creates the sequence of a seed.
     pub fn seeded(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number from 1 to `most`.
+    /// Returns a number from 1 to `most`.
     pub fn up_to(&mut self, most: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

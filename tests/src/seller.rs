@@ -1,4 +1,4 @@
-//! A seller's program in the test's own process: the real client on the sandbox, and a receiver of its webhooks.
+//! A seller's program in the test's own process: the real client on the sandbox, and a receiver for its webhooks.
 
 use std::{
     collections::BTreeMap,
@@ -35,7 +35,7 @@ pub struct Seller {
     received: Mutex<Vec<Delivery>>,
 }
 
-/// Token and secret, for as long as the test runs.
+/// Token and secret, kept for the duration of the test.
 #[derive(Default)]
 struct Memory {
     token: Mutex<Option<TokenRecord>>,
@@ -44,10 +44,10 @@ struct Memory {
 }
 
 impl Seller {
-    /// Opens the client, and logs in with a webhook block that asks for every event.
+    /// Opens the client, and logs in with a webhook block for every event.
     ///
     /// # Panics
-    /// When the sandbox does not let it in.
+    /// When the sandbox refuses the login.
     pub async fn join(sandbox: &Sandbox) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let receiver = Shop::with_rule(Vec::new(), |call| {
@@ -65,7 +65,7 @@ impl Seller {
         Self { client, memory, receiver, received: Mutex::default() }
     }
 
-    /// Every delivery so far. Each of them must bear a good signature.
+    /// Returns every delivery so far, and verifies its signature.
     ///
     /// # Panics
     /// When one is not signed with the webhook's secret.
@@ -88,8 +88,8 @@ impl Seller {
         received.clone()
     }
 
-    /// Waits until an order's story holds exactly these events, each as `event`, or `event old→new` where a status
-    /// changed; in any order, for that is how they may arrive.
+    /// Waits until exactly these events of an order have arrived, in any order. Each is written as `event`, or as
+    /// `event old→new` for a change of status.
     ///
     /// # Panics
     /// When they do not arrive, or others do.
@@ -97,7 +97,7 @@ impl Seller {
         self.hears(order, expected, |_| true).await;
     }
 
-    /// Waits until an order's own events, those of its shipments left aside, are exactly these.
+    /// Waits until exactly these events of the order itself have arrived, without those of its shipments.
     ///
     /// # Panics
     /// When they do not arrive, or others do.
@@ -119,7 +119,7 @@ impl Seller {
         assert_eq!(story(), expected);
     }
 
-    /// The payload of the only delivery of an event about an order.
+    /// Returns the payload of the only delivery of an event about an order.
     ///
     /// # Panics
     /// When there is none, or more than one.
@@ -134,7 +134,7 @@ impl Seller {
     }
 }
 
-/// The client of the sandbox's first store by itself, without a webhook.
+/// Opens only the client of the sandbox's first store, without a webhook.
 ///
 /// # Panics
 /// When it cannot be opened.
@@ -145,7 +145,7 @@ pub async fn visitor(sandbox: &Sandbox) -> Client {
     client.expect("a client of the sandbox")
 }
 
-/// What a client of the sandbox's first store needs to know.
+/// Returns the settings for a client of the sandbox's first store.
 pub fn settings(sandbox: &Sandbox, webhook: Option<WebhookBlock>) -> Settings {
     let StoreAccess { username, password, .. } = sandbox.stores().remove(0);
     let http = Http::new(true, Duration::from_secs(30)).expect("an HTTP client");
@@ -165,7 +165,7 @@ fn utc() -> FixedOffset {
     FixedOffset::east_opt(0).expect("zero is an offset")
 }
 
-/// An event in one word, or three.
+/// Formats an event as one word, or three.
 fn in_words(delivery: &Delivery) -> String {
     let data: Value = serde_json::from_str(delivery.data.as_str()).unwrap_or_default();
     let name = delivery.event.as_str();

@@ -1,7 +1,7 @@
-//! A marketplace made by hand from the API document, which answers whatever a test wants.
+//! A marketplace written by hand from the API document, which gives any answer that a test needs.
 //!
-//! It shares nothing with the sandbox, so that what both of them assume wrongly does not cancel out. It has
-//! orders and no products, speaks HTTP/1.1 over plain sockets, and remembers every call.
+//! It shares nothing with the sandbox, so that a wrong assumption of one cannot cancel out with the other's. It has
+//! orders and no products, speaks HTTP/1.1 over plain sockets, and records every call.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +34,7 @@ pub const ORDERS: &str = "/api/v1/sellers/orders";
 /// The product listing.
 pub const PRODUCTS: &str = "/api/products";
 
-/// A call that was made.
+/// A received call.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// `GET` or `POST`.
@@ -49,13 +49,13 @@ pub struct Call {
     pub headers: BTreeMap<String, String>,
     /// The body.
     pub body: String,
-    /// When it came.
+    /// The time of the call.
     pub at: Instant,
-    /// Which process of this machine made it, where that could be seen.
+    /// The process of this machine that made it, if it could be found.
     pub process: Option<u32>,
 }
 
-/// What to answer.
+/// An answer to send.
 #[derive(Clone, Debug)]
 pub struct Reply {
     status: u16,
@@ -70,15 +70,15 @@ pub struct Reply {
 pub struct Order {
     /// Its number.
     pub number: String,
-    /// What the listing shows.
+    /// Its row in the listing.
     pub row: Value,
-    /// What the detail route answers.
+    /// The answer of the detail route.
     pub detail: Value,
 }
 
 type Rule = dyn Fn(&Call) -> Option<Reply> + Send + Sync;
 
-/// The marketplace. It ends when it is dropped.
+/// The marketplace. Dropping it stops it.
 pub struct Shop {
     address: SocketAddr,
     world: Arc<World>,
@@ -94,34 +94,34 @@ struct World {
 }
 
 impl Call {
-    /// Whether it asked for this page of the order listing.
+    /// Returns whether it requested this page of the order listing.
     pub fn is_order_page(&self, page: u64) -> bool {
         self.path == ORDERS && self.query.get("page").is_some_and(|asked| *asked == page.to_string())
     }
 
-    /// Whether it asked for one order.
+    /// Returns whether it requested one order.
     pub fn is_order(&self) -> bool {
         self.path.starts_with(&format!("{ORDERS}/"))
     }
 }
 
 impl Reply {
-    /// JSON with a status.
+    /// Builds a JSON answer with a status.
     pub fn json(status: u16, body: &Value) -> Self {
         Self::text(status, "application/json", &body.to_string())
     }
 
-    /// Any text with a status.
+    /// Builds any text answer with a status.
     pub fn text(status: u16, content_type: &'static str, body: &str) -> Self {
         Self { status, content_type, headers: Vec::new(), body: body.to_owned(), held: false }
     }
 
-    /// The success envelope of the document.
+    /// Builds the success envelope of the document.
     pub fn success(data: &Value) -> Self {
         Self::json(200, &json!({"success": true, "message_code": "SUCCESS", "data": data}))
     }
 
-    /// The error envelope of the document.
+    /// Builds the error envelope of the document.
     pub fn refusal(status: u16, code: &str, description: &str, errors: &Value) -> Self {
         Self::json(
             status,
@@ -130,13 +130,13 @@ impl Reply {
         )
     }
 
-    /// With one more header.
+    /// Adds a header.
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
         self
     }
 
-    /// Only sent once [`Shop::release`] is called.
+    /// Holds the answer until [`Shop::release`] is called.
     pub fn held(mut self) -> Self {
         self.held = true;
         self
@@ -154,7 +154,7 @@ impl Reply {
 }
 
 impl Order {
-    /// An ordinary paid order with one line.
+    /// Builds an ordinary paid order with one line.
     pub fn ordinary(number: &str) -> Self {
         let shared = json!({
             "order_number": number, "status": "paid", "workflow_type": "standard", "type": "standard",
@@ -173,19 +173,19 @@ impl Order {
         Self { number: number.to_owned(), row: shared, detail }
     }
 
-    /// `count` ordinary orders, numbered from 1.
+    /// Builds `count` ordinary orders, numbered from 1.
     pub fn many(count: usize) -> Vec<Self> {
         (1..=count).map(|n| Self::ordinary(&format!("P{n:05}"))).collect()
     }
 }
 
 impl Shop {
-    /// A marketplace that behaves as the document says.
+    /// Opens a marketplace that behaves as the document says.
     pub async fn open(orders: Vec<Order>) -> Self {
         Self::with_rule(orders, |_| None).await
     }
 
-    /// A marketplace where `rule` answers first; what it leaves is answered as the document says.
+    /// Opens a marketplace in which `rule` answers first; all other calls are answered as the document says.
     ///
     /// # Panics
     /// When there is no free port.
@@ -206,7 +206,7 @@ impl Shop {
         Self { address, world, open, serving }
     }
 
-    /// Where it is.
+    /// Returns the base address.
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -231,17 +231,17 @@ impl Shop {
         change(&mut lock(&self.world.orders));
     }
 
-    /// The calls made since the last time this was asked.
+    /// Returns the calls since the last call of this function.
     pub fn take_calls(&self) -> Vec<Call> {
         std::mem::take(&mut lock(&self.world.calls))
     }
 
-    /// How many calls were made that look like this.
+    /// Returns how many calls match.
     pub fn count(&self, like: impl Fn(&Call) -> bool) -> usize {
         lock(&self.world.calls).iter().filter(|call| like(call)).count()
     }
 
-    /// Sends the answers that are held, and holds none any more.
+    /// Sends the held answers, and holds no further ones.
     pub fn release(&self) {
         self.open.send_replace(true);
     }
@@ -271,13 +271,13 @@ async fn accept(listener: TcpListener, world: Arc<World>, gate: watch::Receiver<
     }
 }
 
-/// Answers calls until the client goes away, which is no error.
+/// Answers calls until the client disconnects, which is no error.
 async fn connection(stream: TcpStream, world: Arc<World>, mut gate: watch::Receiver<bool>) {
     let port = stream.peer_addr().map_or(0, |peer| peer.port());
     let mut stream = BufReader::new(stream);
     let mut process = None;
     while let Some(mut call) = read_call(&mut stream).await {
-        // Whoever waits for an answer has its end of the connection open.
+        // A client that waits for an answer keeps its end of the connection open.
         process = process.or_else(|| callers::process_at(port));
         call.process = process;
         let reply = world.answer(&call);
@@ -356,7 +356,7 @@ impl World {
 
     fn list(&self, call: &Call) -> Reply {
         let mut rows: Vec<Value> = lock(&self.orders).iter().map(|order| order.row.clone()).collect();
-        // "default newest first"; the orders stand in the order of their creation.
+        // "default newest first"; the orders are stored in the order of their creation.
         if call.query.get("sort").map(String::as_str) != Some("created_at") {
             rows.reverse();
         }
@@ -376,7 +376,7 @@ fn not_found() -> Reply {
     Reply::refusal(404, "NOT_FOUND", "Recurso não encontrado.", &json!([]))
 }
 
-/// `data[]` plus `meta`, 20 rows a page unless asked otherwise.
+/// Builds `data[]` plus `meta`, 20 rows a page by default.
 fn listing(rows: &[Value], call: &Call) -> Reply {
     let number = |name: &str| call.query.get(name).and_then(|text| text.parse::<usize>().ok());
     let (page, limit) = (number("page").unwrap_or(1), number("limit").unwrap_or(20));

@@ -1,4 +1,4 @@
-//! Signals to processes, by system call: a minimal machine has no program `kill`.
+//! Sends signals to processes by system call: a minimal machine has no program `kill`.
 
 use rustix::process::{Pid, Signal, kill_process};
 

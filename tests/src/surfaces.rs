@@ -1,4 +1,5 @@
-//! Everything that says how an installation is, read at once: the command line, the service's pages, the metrics, the database.
+//! Reads every surface that shows the state of an installation: the command line, the service's pages, the metrics,
+//! the database.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -40,10 +41,10 @@ pub const CODES: [&str; 25] = [
     "paused",
 ];
 
-/// A page of the service that does not come within this time is none.
+/// The time limit for a page of the service.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// A place where alarms are shown.
+/// A surface that shows alarms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Surface {
     /// `/status`
@@ -63,14 +64,14 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them, the cheap ones first.
+    /// All surfaces, the cheap ones first.
     pub const ALL: [Self; 7] =
         [Self::Http, Self::Page, Self::Ready, Self::Metrics, Self::View, Self::Status, Self::Doctor];
-    /// What the service itself shows.
+    /// The surfaces of the service itself.
     pub const OF_SERVICE: [Self; 4] = [Self::Http, Self::Page, Self::Ready, Self::Metrics];
 }
 
-/// Makes the command `espelho ARGUMENTS` of an installation.
+/// Builds the command `espelho ARGUMENTS` of an installation.
 pub type Commands = Box<dyn Fn(&[&str]) -> Command + Send + Sync>;
 
 /// The surfaces of an installation.
@@ -81,32 +82,32 @@ pub struct Surfaces {
     http: reqwest::Client,
 }
 
-/// What one surface shows.
+/// The contents of one surface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The codes of its alarms.
     pub codes: BTreeSet<String>,
-    /// What it said, for a test that fails.
+    /// Its text, for a failing test.
     pub text: String,
 }
 
-/// An alarm, as `/status` and `espelho status --json` spell it.
+/// An alarm, as `/status` and `espelho status --json` write it.
 #[derive(Clone, Debug)]
 pub struct Alarm(pub Value);
 
 impl Alarm {
-    /// A member that is text; empty where it is absent.
+    /// Returns a text member; empty if it is absent.
     pub fn text(&self, name: &str) -> &str {
         self.0[name].as_str().unwrap_or_default()
     }
 
-    /// The commands that its next step names, without the program's name.
+    /// Returns the commands in its next step, without the program's name.
     pub fn commands(&self) -> Vec<Vec<String>> {
         commands_in(self.text("next"))
     }
 }
 
-/// `espelho …` in a text for people, to the end of the command.
+/// Returns the commands `espelho …` in a text for people.
 pub fn commands_in(text: &str) -> Vec<Vec<String>> {
     let ends = |c: char| matches!(c, ';' | '`' | ',' | '\n' | ')' | '»' | '"' | ':' | '(');
     let commands = text.split("espelho ").skip(1).map(|rest| rest.split(ends).next().unwrap_or_default());
@@ -118,10 +119,11 @@ pub fn commands_in(text: &str) -> Vec<Vec<String>> {
 }
 
 impl Surfaces {
-    /// The surfaces of an installation whose service has its pages at `base`. Without a `mirror` the view is not read.
+    /// Creates the surfaces of an installation whose service has its pages at `base`. Without a `mirror` the view is
+    /// not read.
     ///
     /// # Panics
-    /// When there can be no HTTP client.
+    /// When the HTTP client cannot be created.
     pub fn of(base: &str, mirror: Option<Mirror>, commands: Commands) -> Self {
         // Another test of this process may have installed it.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -129,7 +131,7 @@ impl Surfaces {
         Self { base: base.to_owned(), mirror, commands, http }
     }
 
-    /// What a surface shows; `None` where it does not answer.
+    /// Reads a surface; `None` if it does not answer.
     pub async fn read(&self, surface: Surface) -> Option<Shown> {
         match surface {
             Surface::Http => {
@@ -162,7 +164,7 @@ impl Surfaces {
         }
     }
 
-    /// All surfaces that answer.
+    /// Reads all surfaces that answer.
     pub async fn read_all(&self) -> BTreeMap<Surface, Shown> {
         let mut all = BTreeMap::new();
         for surface in Surface::ALL {
@@ -173,13 +175,13 @@ impl Surfaces {
         all
     }
 
-    /// `espelho status --json`: its exit code and its object.
+    /// Runs `espelho status --json`; returns its exit code and its object.
     pub async fn status(&self) -> (i32, Option<Value>) {
         let ended = Running::of((self.commands)(&["status", "--json"])).end().await;
         (ended.code, serde_json::from_str(&ended.stdout).ok())
     }
 
-    /// An alarm of the service, as `/status` spells it; from the command line where no service answers.
+    /// Returns an alarm of the service, as `/status` writes it; from the command line if no service answers.
     pub async fn alarm(&self, code: &str) -> Option<Alarm> {
         let status = match self.page("/status").await {
             Some((_, text)) => serde_json::from_str(&text).ok()?,
@@ -189,7 +191,7 @@ impl Surfaces {
         alarms.iter().find(|alarm| alarm["code"] == code).cloned().map(Alarm)
     }
 
-    /// A page of the service: status and text.
+    /// Reads a page of the service: status and text.
     pub async fn page(&self, path: &str) -> Option<(u16, String)> {
         let request = self.http.get(format!("{}{path}", self.base));
         #[expect(clippy::disallowed_methods, reason = "this is no call of the marketplace's API")]
@@ -215,7 +217,7 @@ fn codes_of_json(status: &Value) -> BTreeSet<String> {
     alarms.filter_map(|alarm| alarm["code"].as_str().map(str::to_owned)).collect()
 }
 
-/// Codes whose gauge is 1 or more.
+/// Returns the codes whose gauge is 1 or more.
 fn codes_of_metrics(text: &str) -> BTreeSet<String> {
     let of = |line: &str| {
         let (labels, value) = line.strip_prefix("espelho_alarm{")?.rsplit_once("} ")?;
@@ -225,10 +227,10 @@ fn codes_of_metrics(text: &str) -> BTreeSet<String> {
     text.lines().filter_map(of).collect()
 }
 
-/// The codes that a text for people names as such.
+/// Returns the codes that a text for people names as such.
 ///
-/// Most are words that nobody writes otherwise. The plain English ones count only between marks (`<code>late</code>`, `"late"`,
-/// `(late)`, `[late]`), behind the word alarm, or as the first word of a line behind its sign.
+/// Most codes never occur as ordinary words. The plain English ones count only between marks (`<code>late</code>`,
+/// `"late"`, `(late)`, `[late]`), after the word alarm, or as the first word of a line after its sign.
 fn codes_in_text(text: &str) -> BTreeSet<String> {
     CODES.into_iter().filter(|code| text.lines().any(|line| names(line, code))).map(str::to_owned).collect()
 }

@@ -1,5 +1,6 @@
-//! Price tiers as they are and as they are wanted: pair after pair is brought about on the sandbox by the steps that the
-//! planner gives, and read back. What one pair wants is what the next begins with, so every state is reached through the API.
+//! Tests the price tier planner: the planner's steps for pair after pair of current and desired tiers are executed on
+//! the sandbox and read back. The desired tiers of one pair are the current tiers of the next, so every state is
+//! reached through the API.
 
 use std::fmt;
 
@@ -20,40 +21,40 @@ use rust_decimal::Decimal;
 
 use crate::{Random, seller::visitor};
 
-/// Pairs on one product, before another begins with nothing.
+/// Pairs on one product, before another product begins without tiers.
 const CHAIN: usize = 100;
-/// Products under way at once.
+/// Products in progress at once.
 const HANDS: usize = 8;
-/// Wholesale tiers begin at quantities up to this one: few, so that many are there before and after.
+/// The highest quantity at which a wholesale tier begins: low, so that many tiers exist both before and after.
 const LAST_QUANTITY: u64 = 9;
-/// Complaints that are told, at most.
+/// The most complaints that are kept.
 const TOLD: usize = 20;
 
-/// What came of many pairs.
+/// The results of many pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Executed {
-    /// Pairs that were planned: automatic wholesale, manual wholesale, a single price.
+    /// Planned pairs: automatic wholesale, manual wholesale, a single price.
     pub pairs: [usize; 3],
     /// Requests that change something.
     pub requests: usize,
-    /// The most for one pair.
+    /// The most requests for one pair.
     pub most: usize,
-    /// Pairs that ask for nothing new.
+    /// Pairs without a change.
     pub idle: usize,
-    /// Requests that the sandbox has refused.
+    /// Requests that the sandbox refused.
     pub refused: usize,
-    /// Wanted tiers that the rules permit and the planner did not.
+    /// Desired tiers that the rules permit but the planner rejected.
     pub forbidden: usize,
-    /// Pairs after which the tiers were not as wanted.
+    /// Pairs whose final tiers are not the desired ones.
     pub wrong: usize,
-    /// The first of all that, in words.
+    /// The first complaints about these, as text.
     pub complaints: Vec<String>,
 }
 
-/// Executes so many pairs, the same ones for the same seed.
+/// Executes this many pairs, the same ones for the same seed.
 ///
 /// # Panics
-/// When the sandbox does not answer what is not about tiers.
+/// When the sandbox does not answer a request that is not about tiers.
 pub async fn execute(sandbox: &Sandbox, pairs: usize, seed: u64) -> Executed {
     let client = visitor(sandbox).await;
     let hands = (0..HANDS).map(|hand| {
@@ -68,7 +69,7 @@ pub async fn execute(sandbox: &Sandbox, pairs: usize, seed: u64) -> Executed {
     all
 }
 
-/// One of those who work beside each other, each on a product of its own.
+/// A worker. Each works on a product of its own.
 struct Hand {
     client: Client,
     random: Random,
@@ -108,7 +109,7 @@ impl Hand {
         created.value.expect("its id is told")
     }
 
-    /// One pair: what is there, and something else.
+    /// Executes one pair: the current tiers, and new desired ones.
     async fn pair(&mut self, product: &ProductId, mode: Mode) {
         let before = self.client.product(product).await.expect("a product can be read").value;
         assert_eq!(mode_of(&before), mode, "the product has the mode that it was created with");
@@ -137,7 +138,7 @@ impl Hand {
         }
     }
 
-    /// Carries a step out; what is said where it was refused.
+    /// Executes a step; returns the refusal, if there is one.
     async fn refusal(
         &mut self,
         step: Step,
@@ -159,7 +160,7 @@ impl Hand {
     }
 }
 
-/// Tiers that the rules permit, more or less like those that are there.
+/// Draws tiers that the rules permit, more or less like the current ones.
 fn wanted(random: &mut Random, mode: Mode, current: &[Tier]) -> Vec<Tier> {
     let there = |quantity: u32| current.iter().find(|tier| tier.min_quantity == quantity);
     let count = if mode == Mode::Default { 0 } else { random.up_to(5) - 1 };
@@ -171,7 +172,7 @@ fn wanted(random: &mut Random, mode: Mode, current: &[Tier]) -> Vec<Tier> {
         }
     }
     quantities.sort_unstable();
-    // Steps of a half in a narrow room: they meet those that are there, and cross them.
+    // Steps of a half in a narrow range: they coincide with the current ones, and cross them.
     let mut discount = Decimal::new(random.up_to(8) as i64 * 5 - 5, 1);
     let mut tiers = Vec::new();
     for quantity in [1].into_iter().chain(quantities) {
@@ -182,7 +183,7 @@ fn wanted(random: &mut Random, mode: Mode, current: &[Tier]) -> Vec<Tier> {
         discount = percent + Decimal::new(random.up_to(6) as i64 * 5, 1);
         let price = now.and_then(|tier| tier.price);
         let price = price.unwrap_or_else(|| Decimal::new(random.up_to(400) as i64 * 25, 3));
-        // The first wholesale tier has measures, be they those that it has already.
+        // The first wholesale tier must have measures, which may be the existing ones.
         let is_first = tiers.len() == 1;
         let has_own = there(quantity).is_some_and(|tier| tier.package.is_some());
         let is_silent = random.up_to(2) == 1 && (!is_first || has_own);
@@ -201,7 +202,8 @@ fn wanted(random: &mut Random, mode: Mode, current: &[Tier]) -> Vec<Tier> {
 /// A tier as buyers see it.
 type Pictured = (u32, Option<Decimal>, Option<Decimal>, Option<[Decimal; 4]>);
 
-/// What buyers see of tiers: quantity, price or discount, and measures, those that were there where nothing is said of them.
+/// Returns tiers as buyers see them: quantity, price or discount, and measures. Missing measures keep the previous
+/// values.
 fn pictured(mode: Mode, tiers: &[Tier], before: &[Tier]) -> Vec<Pictured> {
     let measures = |tier: &Tier| tier.package.map(|p| [p.weight, p.height, p.width, p.length]);
     let seen = |tier: &Tier| {
@@ -223,7 +225,7 @@ fn place(mode: Mode) -> usize {
 }
 
 impl Executed {
-    /// Whether the marketplace took everything, and had what was wanted afterwards.
+    /// Returns whether the marketplace accepted everything and ended with the desired tiers.
     pub fn is_flawless(&self) -> bool {
         self.refused + self.forbidden + self.wrong == 0
     }

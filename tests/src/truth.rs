@@ -1,4 +1,4 @@
-//! What the marketplace holds, read by a client that shares nothing with espelho's.
+//! The marketplace's contents, read by a client that shares nothing with espelho's.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use espelho_sandbox::{Sandbox, StoreAccess};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-/// Everything that a store's mirror should hold, by key, as the API sends it.
+/// The expected contents of a store's mirror, by key, as the API sends them.
 #[derive(Debug, Default)]
 pub struct Truth {
     /// Orders by number.
@@ -26,7 +26,7 @@ pub struct Reader {
 }
 
 impl Truth {
-    /// Reads the first store of a sandbox. This logs in, which ends the token that espelho has.
+    /// Reads the first store of a sandbox. This logs in, which ends espelho's token.
     ///
     /// # Panics
     /// When the sandbox does not answer as its document says.
@@ -60,7 +60,7 @@ impl Reader {
         Self::log_in_with(sandbox, &sandbox.stores().remove(0)).await
     }
 
-    /// Logs in with a credential, which ends the token that it had.
+    /// Logs in with a credential, which ends its previous token.
     ///
     /// # Panics
     /// When that fails.
@@ -68,7 +68,7 @@ impl Reader {
         Self::answered(sandbox, access).await.unwrap_or_else(|refused| panic!("{refused}"))
     }
 
-    /// Logs in with the first credential of the sandbox, unless it is refused.
+    /// Logs in with the first credential of the sandbox; `None` if it is refused.
     pub async fn try_log_in(sandbox: &Sandbox) -> Option<Self> {
         Self::answered(sandbox, &sandbox.stores().remove(0)).await.ok()
     }
@@ -92,7 +92,7 @@ impl Reader {
         answer
     }
 
-    /// The `data` of an answer.
+    /// Returns the `data` of an answer.
     ///
     /// # Panics
     /// When there is none.
@@ -100,20 +100,20 @@ impl Reader {
         self.get(path).await["data"].take()
     }
 
-    /// The `data` of an answer, unless it is refused.
+    /// Returns the `data` of an answer; `None` if the call is refused.
     pub async fn try_data(&self, path: &str) -> Option<Value> {
         let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
         let (status, mut answer) = answer_to(request).await;
         (status == 200).then(|| answer["data"].take())
     }
 
-    /// POSTs a body; the status of the answer.
+    /// POSTs a body; returns the status of the answer.
     pub async fn post(&self, path: &str, body: &Value) -> u16 {
         let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
         answer_to(request.json(body)).await.0
     }
 
-    /// All rows of a listing, page by page.
+    /// Returns all rows of a listing, page by page.
     ///
     /// # Panics
     /// When a page is refused.
@@ -133,7 +133,7 @@ impl Reader {
     }
 }
 
-/// GETs an address without a token: status and text.
+/// GETs an address without a token; returns status and text.
 ///
 /// # Panics
 /// When there is no answer.
@@ -159,7 +159,7 @@ async fn answer_to(request: reqwest::RequestBuilder) -> (u16, Value) {
     (response.status().as_u16(), response.json().await.expect("the marketplace answers JSON"))
 }
 
-/// An identifier or a text, which the API may send as a number.
+/// Returns an identifier or a text, which the API may send as a number.
 pub fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -167,19 +167,19 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// A number, exactly as it was written; the API may send it as a text.
+/// Returns a number, exactly as it was written; the API may send it as a text.
 ///
 /// # Panics
 /// When it is neither a number nor null.
 pub fn number(value: &Value) -> Option<Decimal> {
     match value {
         Value::Null => None,
-        // The shortest text of a double gives back up to 15 written digits unchanged.
+        // The shortest text of a double reproduces up to 15 written digits unchanged.
         other => Some(text(other).parse().unwrap_or_else(|_| panic!("{other} is no number"))),
     }
 }
 
-/// A time in the mirror's form.
+/// Returns a time in the mirror's form.
 ///
 /// # Panics
 /// When it is neither a time nor null.

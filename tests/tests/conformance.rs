@@ -1,6 +1,6 @@
-//! The API document's statements against the tests that prove them (docs/CONFORMANCE.md).
+//! Compares the API document's statements with the tests that prove them (docs/CONFORMANCE.md).
 //!
-//! The first two tests look at the repository; the others show on doctored sources that the ledger notices.
+//! The first two tests check the repository; the others use doctored sources to check that the ledger finds faults.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use std::{
@@ -8,17 +8,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use espelho_tests::ledger::{Area, Below, QuotaStore, anchor, claims};
+use espelho_tests::ledger::{Area, Below, ConformanceLedger, anchor, claims};
 
 #[test]
 fn every_statement_of_the_conformance_ledger_is_proved() {
-    let faults = QuotaStore::read(&root()).faults();
+    let faults = ConformanceLedger::read(&root()).faults();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
 #[test]
 fn the_conformance_page_says_what_the_ledger_says() {
-    let page = QuotaStore::read(&root()).page();
+    let page = ConformanceLedger::read(&root()).page();
     let path = root().join("docs/CONFORMANCE.md");
     if std::env::var_os("ESPELHO_BLESS").is_some() {
         fs::write(&path, &page).unwrap();
@@ -48,7 +48,7 @@ const SANDBOX: &str = "crates/sandbox/tests/orders.rs";
 const CLIENT: &str = "crates/api-client/tests/orders.rs";
 const END_TO_END: &str = "tests/tests/orders.rs";
 
-/// What proves all of [`STATEMENTS`].
+/// Sources that prove all of [`STATEMENTS`].
 const SANDBOX_SOURCE: &str = "CLAIM ORD-001, ORD-002\n#[test]\nfn orders_are_listed() {}\n";
 const CLIENT_SOURCE: &str = "CLAIM ORD-001\n#[tokio::test]\nasync fn rows_are_read() {}\n";
 
@@ -56,14 +56,16 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// A source with claims in it, which this file must not have: they would count.
+/// Inserts claims into a source. This file must not contain them literally, because they would count.
 fn doctored(source: &str) -> String {
     source.replace("CLAIM", concat!("// ", "proves:"))
 }
 
-fn ledger(statements: &str, sources: &[(&str, &str)]) -> QuotaStore {
-    let mut ledger =
-        QuotaStore { areas: vec![Area::parse("orders.toml", statements)], ..QuotaStore::default() };
+fn ledger(statements: &str, sources: &[(&str, &str)]) -> ConformanceLedger {
+    let mut ledger = ConformanceLedger {
+        areas: vec![Area::parse("orders.toml", statements)],
+        ..ConformanceLedger::default()
+    };
     ledger.claims = sources.iter().flat_map(|(file, source)| claims(file, &doctored(source))).collect();
     ledger.anchors = ["known-heading".to_owned()].into();
     ledger
@@ -73,14 +75,14 @@ fn faults(sources: &[(&str, &str)]) -> Vec<String> {
     ledger(STATEMENTS, sources).faults()
 }
 
-/// What the only claim of a source stands above.
+/// Returns the item below the only claim of a source.
 fn below(source: &str) -> Below {
     let found = claims(SANDBOX, &doctored(source));
     assert_eq!(found.len(), 1, "{found:?}");
     found.into_iter().next().unwrap().below
 }
 
-/// [`STATEMENTS`] with one more, of which the last lines are given.
+/// Returns [`STATEMENTS`] with one more, whose last lines are given.
 fn with_statement(rest: &str) -> String {
     format!("{STATEMENTS}\n[[statement]]\nid = \"ORD-003\"\nsays = \"x\"\n{rest}\n")
 }

@@ -1,4 +1,4 @@
-//! `espelho doctor`: what it says while something is wrong, how long it takes, and what it leaves alone.
+//! `espelho doctor`: its findings while something is wrong, its duration, and what it must not touch.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use std::{fs::File, net::TcpListener, time::Duration};
@@ -42,7 +42,7 @@ fn with_password(installation: &Installation, sandbox: &Sandbox, password: &str)
     installation.write_store(&access.key, &sandbox.base_url(), &access.username, password);
 }
 
-/// The state of a check of the only store, or of the installation.
+/// Returns the state of a check, of the only store or of the installation.
 #[track_caller]
 fn state(outcome: &Outcome, check: &str) -> String {
     finding(outcome, check)["state"].as_str().unwrap().to_owned()
@@ -56,7 +56,7 @@ fn finding(outcome: &Outcome, check: &str) -> Value {
     found.unwrap_or_else(|| panic!("no {check} in\n{outcome}"))
 }
 
-/// Everything that is wrong says what to do.
+/// Checks that every problem comes with a fix.
 #[track_caller]
 fn has_its_fixes(outcome: &Outcome) {
     for finding in outcome.json()["findings"].as_array().unwrap() {
@@ -169,7 +169,7 @@ async fn with_the_marketplace_stopped_every_line_comes_in_time_and_none_is_green
             );
         }
         if is_beside_service {
-            // It has work to end with a marketplace that is gone.
+            // It still has work to finish, and the marketplace is gone.
             service.terminate().await;
             until("the service has ended", async || service.has_ended()).await;
         }

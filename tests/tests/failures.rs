@@ -1,6 +1,7 @@
-//! The catalogue of failures against the tests that show them (docs/FAILURES.md).
+//! Compares the catalogue of failures with the tests that show them (docs/FAILURES.md).
 //!
-//! The first two tests look at the repository; the others show on doctored sources that the catalogue notices.
+//! The first three tests check the repository; the others use doctored sources to check that the catalogue finds
+//! faults.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use std::{
@@ -44,7 +45,7 @@ fn the_page_of_failures_says_what_the_catalogue_says() {
 
 const TAG: &str = "// shows:";
 
-/// The faults of a catalogue of one failure, with `rest` in its entry, beside a source.
+/// Returns the faults of a catalogue of one failure, with `rest` in its entry, for a source.
 fn faults(rest: &str, source: &str) -> Vec<String> {
     let entry = format!("id = \"F001\"\nhappens = \"rain\"\nresponse = \"umbrella\"\n{rest}\n");
     let area = Area::parse(&format!("area = \"Weather\"\nrank = 1\n[[failure]]\n{entry}"));

@@ -1,16 +1,16 @@
-//! What a store costs the service while nothing happens: thousands of them share one process.
+//! The cost of an idle store: thousands of them share one process.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use espelho_tests::{Installation, Kind, pages, sandbox_of};
 
-/// Resident memory of a process, in KiB.
+/// Returns the resident memory of a process, in KiB.
 fn resident(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// The resident memory of a service with so many stores that are all mirrored, and how it ended.
+/// Returns the resident memory of a service with this many stores, all mirrored.
 async fn at_rest(stores: usize) -> u64 {
     let options = espelho_sandbox::Options { stores, orders: 2, products: 2, ..Default::default() };
     let sandbox = sandbox_of(options).await;
@@ -24,7 +24,8 @@ async fn at_rest(stores: usize) -> u64 {
     resident
 }
 
-/// The debug binary's; the release binary's is smaller. What SQLite and the allocator keep does not grow with the stores.
+/// For the debug binary; the release binary's is smaller. Memory kept by SQLite and the allocator does not grow with
+/// the stores.
 const KIB_OF_A_STORE: u64 = 130;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,4 @@
-//! `--resync` beside a running service: the service does the run, and the command tells how it goes.
+//! `--resync` beside a running service: the service performs the run, and the command reports its progress.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use espelho_tests::{
@@ -19,7 +19,7 @@ on_both_databases![
     a_service_that_stops_sends_away_whoever_waits,
 ];
 
-/// A shop, and a service that has mirrored it.
+/// Returns a shop, and a service that has mirrored it.
 async fn serving(kind: Kind, orders: usize) -> (Installation, Shop, Running, String) {
     let shop = Shop::open(Order::many(orders)).await;
     let installation = Installation::on(kind).await;
@@ -34,7 +34,7 @@ fn is_second_order(call: &Call) -> bool {
     call.path == format!("{ORDERS}/P00002")
 }
 
-/// Asks for a run that stops at its second order until the shop lets it go on.
+/// Requests a run that stops at its second order until the shop releases it.
 async fn held_run(installation: &Installation, shop: &Shop) -> Running {
     shop.take_calls();
     shop.rule(|call| is_second_order(call).then(|| Reply::success(&Order::ordinary("P00002").detail).held()));
@@ -100,7 +100,7 @@ async fn a_resync_beside_a_service_is_done_by_it(kind: Kind) {
     let partial = installation.resync(&["--deep"]).await.expect(3);
     assert_eq!(partial.resource("orders")["failures"][0]["key"], json!("P00002"));
 
-    // Who cannot find the service is refused as ever, and asks the marketplace nothing.
+    // A command that cannot find the service is refused as before, and sends nothing to the marketplace.
     shop.take_calls();
     let elsewhere = installation.beside();
     shop.join(&elsewhere);

@@ -1,7 +1,7 @@
-//! `kill -9` at any moment: the next run takes up where the killed one stopped, and the mirror is the same.
+//! `kill -9` at any moment: the next run resumes where the killed one stopped, and the mirror is the same.
 //!
-//! `ESPELHO_KILLS=200 cargo nextest run -p espelho-tests --test kill` kills as often as it says, in as many rounds as that
-//! takes; `ESPELHO_KILL_SEED` chooses other moments. The seed is printed when something fails.
+//! `ESPELHO_KILLS=200 cargo nextest run -p espelho-tests --test kill` kills this many times, in as many rounds as
+//! that takes; `ESPELHO_KILL_SEED` selects other moments. The seed is printed when something fails.
 
 use espelho_sandbox::Sandbox;
 use espelho_tests::{Installation, Kind, Random, on_both_databases, sandbox, until};
@@ -10,9 +10,9 @@ on_both_databases![a_killed_run_is_resumed_to_the_same_mirror];
 
 const ORDERS: usize = 3_000;
 const PRODUCTS: usize = 300;
-/// Kills within one round: more would leave too few requests between them.
+/// The kills within one round: more would leave too few requests between them.
 const KILLS_A_ROUND: u64 = 6;
-/// One page of the listing and its details may be read again for each kill.
+/// Each kill may repeat one page of the listing and its details.
 const DETAILS_A_PAGE: u64 = 100;
 
 // withstands: F068, F120
@@ -58,7 +58,7 @@ fn from_environment(name: &str) -> Option<u64> {
         .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} {text:?} is no number")))
 }
 
-/// Starts a run and kills it once the sandbox has seen so many requests more, over and over; how often it did.
+/// Starts a run and kills it after this many further requests, repeatedly; returns the number of kills.
 async fn kill_again_and_again(
     installation: &Installation,
     sandbox: &Sandbox,

@@ -1,4 +1,4 @@
-//! The house's layers, held against what cargo and the sources say (docs/ARCHITECTURE.md).
+//! Compares the layers of the workspace with cargo and the sources (docs/ARCHITECTURE.md).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use std::{
@@ -9,13 +9,13 @@ use std::{
 
 use serde_json::Value;
 
-/// Who may depend on whom within the house; the order is that of the layers.
+/// The allowed dependencies within the workspace, in the order of the layers.
 const LAYERS: [(&str, &[&str]); 6] = [
     ("espelho-model", &[]),
     ("espelho-api-client", &["espelho-model"]),
     ("espelho-store", &["espelho-model"]),
     ("espelho-sync-engine", &["espelho-model", "espelho-api-client", "espelho-store"]),
-    // The marketplace in a box shares no type with the client that is tested against it.
+    // The sandbox shares no type with the client that is tested against it.
     ("espelho-sandbox", &[]),
     (
         "espelho-daemon",
@@ -23,7 +23,7 @@ const LAYERS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// Packages that belong to some crates alone. Tests may use all of them.
+/// Packages that only some crates may use. Tests may use all of them.
 const OWNERS: [(&str, &[&str]); 14] = [
     ("sqlx", &["espelho-store"]),
     // The daemon uses reqwest's `Url` to check addresses, and sends nothing; the sandbox sends webhooks.
@@ -42,7 +42,7 @@ const OWNERS: [(&str, &[&str]); 14] = [
     ("hyper", &["espelho-daemon", "espelho-sandbox"]),
 ];
 
-/// Words that only one file may use, because it owns the thing.
+/// Words that only the file that owns the thing may use.
 const BANNED: [(&str, &[&str]); 13] = [
     ("Utc::now", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
     ("Local::now", &[]),
@@ -51,10 +51,10 @@ const BANNED: [(&str, &[&str]); 13] = [
     ("time::sleep", &["model/src/clock.rs", "sandbox/src/clock.rs"]),
     ("thread::sleep", &[]),
     ("reqwest::get", &[]),
-    // Everything to the marketplace, and files behind signed addresses, which must never see the token.
+    // All requests to the marketplace, and files behind signed addresses, which must never see the token.
     ("client.execute(", &["api-client/src/send.rs", "api-client/src/signed.rs", "api-client/src/probe.rs"]),
     ("sqlx::", &["store/"]),
-    // A statement is a text of ours with places for values; only the driver writes the places of a list.
+    // A statement is a fixed text with placeholders for values; only the driver writes the placeholders of a list.
     ("AssertSqlSafe", &["store/src/driver/mod.rs", "store/src/driver/tx.rs"]),
     ("QueryBuilder", &[]),
     ("clippy::all", &[]),
@@ -132,7 +132,7 @@ fn banned_words_stay_in_the_files_that_own_them() {
 fn signatures_are_compared_in_constant_time_and_in_one_place_only() {
     let mut compared_in = Vec::new();
     for (path, text) in sources() {
-        // The sandbox makes signatures, and is sent none.
+        // The sandbox makes signatures, and receives none.
         if path.starts_with("sandbox/") || path.contains("/tests/") || !text.contains("Hmac") {
             continue;
         }
@@ -175,17 +175,17 @@ fn migrations_have_the_same_names_on_both_databases() {
         names.sort();
         names
     };
-    // What is durable lies in a second file on SQLite.
+    // On SQLite, durable data is in a second file.
     let on_sqlite = [names("sqlite"), names("sqlite/inbox")].concat();
     assert_eq!(sorted(on_sqlite), sorted(names("postgres")));
 }
 
-/// Programs that a bare Debian has, and the compiler that `tests/run` installs.
+/// Programs on a bare Debian, and the compiler that `tests/run` installs.
 const PROGRAMS: [&str; 6] = ["sh", "bash", "cc", "mount", "umount", "unshare"];
 
 #[test]
 fn no_test_starts_a_program_that_a_bare_machine_lacks() {
-    // Not whole, so that this file is not taken for one that starts something.
+    // Split, so that this file does not count as one that starts a program.
     let start = concat!("Command::", "new(\"");
     let texts = texts_below(["tests/src", "tests/tests", "crates"].map(|folder| root().join(folder)).into());
     let named = |(_, text): &(PathBuf, String)| {
@@ -209,7 +209,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The dependencies of each crate of the workspace.
+/// Returns the dependencies of each crate of the workspace.
 fn dependencies() -> BTreeMap<String, Vec<Dependency>> {
     let arguments = ["metadata", "--format-version=1", "--no-deps", "--offline"];
     let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output().unwrap();
@@ -231,12 +231,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// Every source of the product, tests left out, by its path below `crates`.
+/// Returns every source of the product without its tests, by its path below `crates`.
 fn sources() -> Vec<(String, String)> {
     let crates = root().join("crates");
     let folders = std::fs::read_dir(&crates).unwrap().map(|entry| entry.unwrap().path().join("src"));
     let of_the_product = |(path, text): (PathBuf, String)| {
-        // What stands below is the file's own tests.
+        // The file's own tests follow.
         let product = text.split("#[cfg(test)]").next().unwrap_or_default().to_owned();
         (path.strip_prefix(&crates).unwrap().display().to_string(), product)
     };
@@ -245,7 +245,7 @@ fn sources() -> Vec<(String, String)> {
     sources
 }
 
-/// Every Rust file in these folders and below.
+/// Returns every Rust file in and below these folders.
 fn texts_below(mut folders: Vec<PathBuf>) -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! What a running service says of itself in `/metrics`, and what is written about it.
+//! The `/metrics` of a running service, and their documentation.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 #[expect(dead_code, reason = "more can be asked of a service than is asked here")]
@@ -16,20 +16,20 @@ use keeping::Keeping;
 
 on_both_databases![every_documented_metric_is_there_and_every_metric_is_documented];
 
-/// Names of ours, and those that every process has.
+/// Finds the names of our metrics, and of those that every process has.
 fn names_in(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     let ours = |word: &&str| word.starts_with("espelho_") || word.starts_with("process_");
     words.filter(ours).map(str::to_owned).collect()
 }
 
-/// The table of metrics: those that are always there, and those that appear once something happens.
+/// Reads the table of metrics: those that are always present, and those that appear once something happens.
 fn documented() -> (BTreeSet<String>, BTreeSet<String>) {
     let text = include_str!("../../docs/OPERATIONS.md");
     let table = text.split("| metric | labels |").nth(1).unwrap().split("\n\n").next().unwrap();
     let (mut always, mut sometimes) = (BTreeSet::new(), BTreeSet::new());
     for line in table.lines() {
-        // What stands in the first column only: the others may speak of further metrics.
+        // Only the first column counts: the others may mention further metrics.
         let names = names_in(line.split('|').nth(1).unwrap_or_default());
         if line.contains("once it happens") { sometimes.extend(names) } else { always.extend(names) }
     }
@@ -37,7 +37,7 @@ fn documented() -> (BTreeSet<String>, BTreeSet<String>) {
     (always, sometimes)
 }
 
-/// The names under which Prometheus files what a service says.
+/// Returns the metric names as Prometheus stores them.
 fn told(metrics: &str) -> BTreeSet<String> {
     let types = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     types.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
@@ -102,7 +102,7 @@ fn every_alert_uses_metrics_that_exist() {
     let unknown: Vec<_> =
         used.iter().filter(|name| !always.contains(*name) && !sometimes.contains(*name)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
-    // Each rule is whole.
+    // Each rule is complete.
     let count = |word: &str| text.lines().filter(|line| line.trim_start().starts_with(word)).count();
     let alerts = count("- alert: ");
     assert!(alerts >= 10);

@@ -1,4 +1,5 @@
-//! Seeing and steering: `status`, `errors`, `explain`, `feed`, `audit`, the status page, and `--resync` beside a service.
+//! The operator's commands: `status`, `errors`, `explain`, `feed`, `audit`, the status page, and `--resync` beside a
+//! service.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use espelho_sandbox::{NewCampaign, Options};
@@ -47,7 +48,7 @@ async fn the_feed_tells_what_its_reader_has_not_acknowledged(kind: Kind) {
     let all = lines(&told);
     assert!(all.is_sorted_by_key(|change| change["seq"].as_i64().unwrap()));
     let mut keys: Vec<&str> = all.iter().map(|change| change["key"].as_str().unwrap()).collect();
-    // Those of one page are told as their details arrived.
+    // Orders of one page are reported in the order in which their details arrived.
     keys.sort_unstable();
     assert_eq!(keys, ["P00001", "P00002", "P00003", "P00004", "P00005"]);
     let first = all[0].as_object().unwrap();
@@ -99,7 +100,7 @@ async fn a_followed_feed_ends_with_its_reader() {
     let (binary, dir) = (espelho_tests::installation::binary(), installation.dir());
     let pipe = format!("'{}' --config '{}' feed --follow | head -n 1", binary.display(), dir.display());
     let run = tokio::process::Command::new("sh").arg("-c").arg(pipe).output();
-    // Nothing changes meanwhile: it has to notice by itself.
+    // Nothing changes meanwhile: the command has to notice by itself.
     let done = tokio::time::timeout(std::time::Duration::from_secs(30), run).await.unwrap().unwrap();
     assert!(done.status.success());
     assert_eq!(String::from_utf8(done.stdout).unwrap().lines().count(), 1);
@@ -338,7 +339,7 @@ async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
         let second = orders.iter_mut().find(|order| order.number == "P00002").unwrap();
         second.row["status"] = json!("preparing");
         second.detail["status"] = json!("preparing");
-        // Listed otherwise, and the same on a second look: the mirror has what the order says.
+        // The listing differs, but a second read gives the same: the mirror has what the order itself says.
         let fourth = orders.iter_mut().find(|order| order.number == "P00004").unwrap();
         fourth.row["status"] = json!("preparing");
         orders.push(Order::ordinary("P00013"));
@@ -359,7 +360,7 @@ async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
         "{shown}"
     );
 
-    // One that takes no limit is asked without it, as by a run.
+    // A marketplace that refuses the limit is called without it, as in a run.
     shop.rule(|call| {
         let refused = || Reply::refusal(422, "VALIDATION_ERROR", "limit", &json!({"limit": ["too large"]}));
         (call.path == ORDERS && call.query.contains_key("limit")).then(refused)
@@ -380,7 +381,7 @@ async fn an_audit_finds_what_differs_and_changes_nothing(kind: Kind) {
     assert!(!asked.iter().any(|call| call.path == LOGIN), "the service's token lives on");
     stopped(service).await;
 
-    // Without a way to the service, nobody is asked.
+    // Without the service's address, the command contacts nobody.
     let mut service = installation.start(&["run"]);
     ready(&mut service, &base).await;
     installation.write_main("");

@@ -19,7 +19,7 @@ on_both_databases![
     a_service_works_on_the_stores_that_nobody_else_holds,
 ];
 
-/// Where a process listens. The service was told to take a free port.
+/// Returns the address on which a process listens. The service was configured with a free port.
 fn listening(process: u32) -> Option<SocketAddr> {
     let sockets = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?;
     let inodes: Vec<String> = sockets
@@ -36,7 +36,7 @@ fn listening(process: u32) -> Option<SocketAddr> {
     })
 }
 
-/// Waits until a service answers; its address.
+/// Waits until a service answers; returns its address.
 async fn alive(service: &mut Running) -> String {
     let mut base = None;
     until("the service lives", async || {
@@ -104,7 +104,7 @@ async fn a_second_service_for_the_same_store_ends_with_6_or_stands_by(kind: Kind
     let mut first = installation.start(&["run"]);
     ready(&alive(&mut first).await).await;
     let id = first.id().to_string();
-    // On a database that several share it stands by instead.
+    // On a shared database it stands by instead.
     if kind == Kind::Sqlite {
         installation.run(&["run"]).await.expect(6).says("loja-1").says(&id);
     } else {
@@ -130,7 +130,7 @@ async fn a_service_works_on_the_stores_that_nobody_else_holds(kind: Kind) {
     shop.join(&both);
     let (username, password) = (USERNAME, PASSWORD);
     both.write_store("loja-2", &other.base_url(), username, password);
-    // Several times: whether a service sees what it holds must not depend on which of its tasks is faster.
+    // Repeated, because whether a service shows its stores must not depend on which of its tasks is faster.
     for times in 1..=5 {
         let mut second = both.start(&["run"]);
         let base = alive(&mut second).await;
@@ -198,7 +198,7 @@ async fn a_demonstration_needs_no_configuration_and_prints_counts_and_three_quer
     assert!(!shown.stdout.contains("(nada)"), "a query without an answer shows nothing\n{shown}");
     assert!(folder.join("espelho.db").exists());
     assert!(!folder.join("stores").exists() && shown.stderr.contains("espelho.db"), "{shown}");
-    // Once more with its own temporary folder, for programs.
+    // Once more with its own temporary folder, with output for programs.
     let told = nowhere.run(&["demo", "--once", "--json"]).await.expect(0);
     let report = told.json();
     assert_eq!(report["state"], "complete");
@@ -207,7 +207,8 @@ async fn a_demonstration_needs_no_configuration_and_prints_counts_and_three_quer
     assert!(database.exists() && !database.with_file_name("stores").exists());
 }
 
-/// The demonstration's folder among the temporary files, once its configuration is written, and where its page is.
+/// Returns the demonstration's folder among the temporary files, once its configuration is written, and the address
+/// of its page.
 fn demonstration(temporary: &Path) -> Option<(PathBuf, String)> {
     let folders =
         std::fs::read_dir(temporary).expect("it is there").map(|entry| entry.expect("it is there").path());
@@ -258,7 +259,7 @@ async fn a_second_service_is_told_who_has_the_port() {
     let second = installation.run(&["run", "--json"]).await.expect(6);
     let second = second.says("http.listen").says(&process).says(&version).says("espelho status");
     assert_eq!(second.json()["errors"][0]["code"], "port_refused", "{second}");
-    // One with other stores has found a neighbour, not another instance of itself.
+    // A service with other stores reports a neighbour, not another instance of itself.
     let other = Installation::on(Kind::Sqlite).await;
     other.write_store("loja-2", &shop.base_url(), USERNAME, PASSWORD);
     let url = format!("sqlite:{}", other.dir().join("espelho.db").display());

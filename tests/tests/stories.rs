@@ -1,5 +1,6 @@
-//! One story for each workflow: from the buyer to the final state, through the client alone, each event received and its
-//! signature verified. What the platform, the carrier and the fiscal system do is done by the sandbox's controls.
+//! One story for each workflow: from the buyer to the final state, through the client alone, with every event
+//! received and its signature verified. The sandbox's controls perform the actions of the platform, the carrier and
+//! the fiscal system.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use espelho_api_client::{
@@ -46,7 +47,7 @@ impl Story {
         self.read().await.status.unwrap()
     }
 
-    /// What was told of the order and its shipments, once nothing is left to deliver.
+    /// Checks the events of the order and its shipments, once no delivery is left.
     async fn told(&self, expected: &[&str]) {
         self.control().deliveries_done().await;
         self.seller.told(&self.order, expected).await;
@@ -57,14 +58,14 @@ impl Story {
         self.seller.told_of_the_order(&self.order, expected).await;
     }
 
-    /// Where the marketplace says that the order may go, noise left out.
+    /// Returns the transitions that the marketplace offers for the order, without noise.
     async fn offers(&self) -> Vec<String> {
         let possible = self.seller.client.possible_statuses(&self.order).await.unwrap();
         let real = |action: &&NextAction| !action.is_noise(&possible.current_status);
         possible.next_actions.iter().filter(real).map(|action| action.target_status.clone()).collect()
     }
 
-    /// Moves the order on; the answer must be the order where it was to go.
+    /// Sends a transition; checks that the answer is the order in the target status.
     async fn go(&self, transition: Transition) {
         let moved = self.seller.client.transition(&self.order, &transition).await.unwrap();
         let expected = match transition.status() {
@@ -78,7 +79,7 @@ impl Story {
         self.seller.client.transition(&self.order, &transition).await.unwrap_err().kind().unwrap()
     }
 
-    /// The standard track from `preparing` to `delivered`, with the seller's own carrier.
+    /// Takes the standard path from `preparing` to `delivered`, with the seller's own carrier.
     async fn ship_and_deliver(&self) {
         assert!(matches!(self.is_refused(Transition::ready_to_ship()).await, Documented::FiscalGate(_)));
         self.control().issue_invoice(STORE, self.order.as_str(), "nfe").unwrap();
@@ -101,10 +102,10 @@ impl Story {
     }
 }
 
-/// What is told of every order that a buyer pays at once.
+/// The events of every order that a buyer pays at once.
 const PAID: [&str; 3] = ["order.created", "order.paid", "order.status_changed waiting_payment→paid"];
 
-/// What is told of the standard track from `preparing` on, with one shipment of the seller's own carrier.
+/// The events of the standard path from `preparing` on, with one shipment of the seller's own carrier.
 const SHIPPED_AND_DELIVERED: [&str; 9] = [
     "order.invoiced",
     "order.status_changed preparing→ready_to_ship",
@@ -144,7 +145,7 @@ async fn a_standard_order_from_the_cart_to_the_door() {
     the_money_and_the_history_are_told(&story).await;
 }
 
-/// Makes the labels of the order, waits for them, and fetches one of each format from the other origin.
+/// Generates the labels of the order, waits for them, and fetches one of each format from the other origin.
 async fn labels(story: &Story) {
     let client = &story.seller.client;
     let queued = client.generate_labels(&story.order).await.unwrap().value;

@@ -1,4 +1,4 @@
-//! The service as systemd sees it: what it is told, how it reloads, how it ends, and what it does when descriptors run out.
+//! The service under systemd: its notifications, its reload, its end, and its behaviour when descriptors run out.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 use std::{net::SocketAddr, path::Path};
@@ -59,7 +59,7 @@ async fn systemd_is_told_of_the_start_of_progress_of_reloads_and_of_the_end(kind
     shop.join(&installation);
     let (manager, service) = Manager::start(&installation);
     manager.hears("READY=1").await;
-    // It is said at most every few seconds, so that the store may not be ours yet the first time.
+    // The status is sent at most every few seconds, so that the first one may come before the lease is confirmed.
     let said = "STATUS=1 de 1 loja nesta instância; conciliação mais antiga há menos de 1 min; sem erros";
     assert_eq!(manager.hears(said).await.trim_end(), said);
     for _ in 0..3 {
@@ -72,7 +72,7 @@ async fn systemd_is_told_of_the_start_of_progress_of_reloads_and_of_the_end(kind
     service.end().await.expect(0);
 }
 
-/// The stores that a service shows.
+/// Returns the stores that a service shows.
 async fn shown(base: &str) -> Vec<String> {
     let (_, text) = truth::get(&format!("{base}/status")).await;
     let picture: Value = serde_json::from_str(&text).unwrap();
@@ -127,7 +127,7 @@ async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(k
     ended.says("loja-3.toml:2").says("base_url").says("refused").says("loja-2.toml");
 }
 
-/// A service that is told to stop while the marketplace keeps silent; the next start goes on.
+/// Stops a service while the marketplace is silent; the next start continues.
 async fn stopped_in_silence(held: impl Fn(&espelho_tests::Call) -> bool + Send + Sync + Clone + 'static) {
     let rule = held.clone();
     let shop = Shop::with_rule(Order::many(300), move |call| {
@@ -176,7 +176,7 @@ async fn a_second_signal_ends_a_service_that_waits_at_once() {
     }
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 fn free_port() -> SocketAddr {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
@@ -184,7 +184,7 @@ fn free_port() -> SocketAddr {
 fn limit_descriptors(service: &Running, soft: u64) {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
     let process = i32::try_from(service.id()).ok().and_then(Pid::from_raw);
-    // A service has raised its own to the most there may be, which is what tests have too.
+    // The service has raised its own limit to the maximum, which is what the tests have too.
     let limit = Rlimit { current: Some(soft), maximum: getrlimit(Resource::Nofile).maximum };
     prlimit(process, Resource::Nofile, limit).unwrap();
 }

@@ -1,10 +1,10 @@
-//! The catalogue of words for people, held against the code that names its messages.
+//! Compares the text catalogue with the code that names its messages.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use espelho_model::text::Text;
 
-/// Every identifier that code names as `text!("…"`.
+/// Collects every identifier that code names as `text!("…"`.
 fn named_in(folder: &Path, named: &mut BTreeSet<(String, String)>) {
     for entry in fs::read_dir(folder).expect("the folder") {
         let path = entry.expect("an entry").path();

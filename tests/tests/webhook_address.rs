@@ -1,4 +1,4 @@
-//! Where a credential's webhook points: it is moved only when the operator says so.
+//! The address of a credential's webhook: it is moved only when the operator says so.
 
 use espelho_sandbox::{Options, Sandbox};
 use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of};
@@ -21,7 +21,7 @@ fn configure(installation: &Installation, sandbox: &Sandbox, url: &str) {
     installation.write_store_with(STORE, &base, &access.username, &access.password, &webhook);
 }
 
-/// Where the marketplace delivers to.
+/// Returns the addresses that the marketplace delivers to.
 fn addresses(sandbox: &Sandbox) -> Vec<String> {
     let store = sandbox.stores().remove(0).key;
     sandbox.control().webhooks(&store).into_iter().map(|webhook| webhook.url).collect()

@@ -25,7 +25,7 @@ use crate::{
     token::{TokenKeeper, TokenStore},
 };
 
-/// What a store's client needs to know.
+/// The settings of one store's client.
 #[derive(Clone)]
 pub struct Settings {
     /// `{base_url}` of the document.
@@ -34,15 +34,15 @@ pub struct Settings {
     pub username: String,
     /// The credential's password.
     pub password: SecretString,
-    /// The budget.
+    /// The request budget.
     pub quota: Quota,
-    /// The connections to use.
+    /// The shared HTTP connections.
     pub http: Http,
-    /// How a timestamp without an offset is read.
+    /// The offset for timestamps that carry none.
     pub naive_offset: FixedOffset,
-    /// Attempts of a read before its error is given back.
+    /// How many times a read is attempted before its error is returned.
     pub attempts: u32,
-    /// The webhook that each login asks for, if any.
+    /// The webhook that each login registers, if any.
     pub webhook: Option<WebhookBlock>,
 }
 
@@ -56,10 +56,10 @@ pub struct WebhookBlock {
     pub events: Vec<String>,
 }
 
-/// What the client has done so far.
+/// What the client has sent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Requests sent with the token (logins are not among them: they do not count against its budget).
+    /// Requests sent with the token. Logins do not count against the token's budget and are not included.
     pub requests: u64,
     /// 429 answers.
     pub rate_limited: u64,
@@ -74,7 +74,8 @@ pub(crate) struct Counters {
     pub(crate) logins: AtomicU64,
 }
 
-/// The Seller Integration API of one store. Cheap to clone; all clones share budget and token.
+/// The client for one store's Seller Integration API. Cheap to clone; all clones share the request budget and the
+/// token.
 #[derive(Clone)]
 pub struct Client {
     pub(crate) transport: Arc<Transport>,
@@ -84,15 +85,15 @@ pub struct Client {
     pub(crate) naive_offset: FixedOffset,
     pub(crate) attempts: u32,
     pub(crate) lane: Lane,
-    /// A slot of the budget that is held for the next request.
+    /// A permit reserved for the next request.
     pub(crate) slot: Option<Arc<Mutex<Option<Permit>>>>,
 }
 
 impl Client {
-    /// A client whose token lives in `token_store` and whose budget is remembered by `quota_store`.
+    /// Opens a client that keeps its token in `token_store` and its request budget in `quota_store`.
     ///
     /// # Errors
-    /// When the base address cannot be used, or the ledger cannot be read.
+    /// When the base address is invalid, or the quota store cannot be read.
     pub async fn open(
         settings: Settings,
         clock: Arc<dyn Clock>,
@@ -131,71 +132,74 @@ impl Client {
         })
     }
 
-    /// The same client, whose requests wait in another lane. A new one's are interactive.
+    /// Returns the same client with its requests in another lane. A new client uses [`Lane::Interactive`].
     #[must_use]
     pub fn in_lane(&self, lane: Lane) -> Self {
         Self { lane, ..self.clone() }
     }
 
-    /// The same client, whose reads are tried so often before their error is given back.
+    /// Returns the same client with this number of attempts for a read.
     #[must_use]
     pub fn with_attempts(&self, attempts: u32) -> Self {
         Self { attempts, ..self.clone() }
     }
 
-    /// The same client, which holds token and slot for one request: that one leaves at once, so that whoever writes down that
-    /// it leaves need not write it down minutes before. It is not repeated where it did not arrive or is refused with 429.
+    /// Returns the same client with a token and a permit reserved for one request. The request then leaves at once,
+    /// so the caller can journal it as sent immediately before it leaves, and not minutes before. The client does not
+    /// repeat it after a lost connection or a 429.
     ///
     /// # Errors
-    /// When there is no token to be had, or the budget's ledger cannot be written.
+    /// When no token can be obtained, or the quota store cannot be written.
     pub async fn with_slot(&self, request: &ApiRequest) -> Result<Self, Error> {
         self.tokens.current().await?;
         let slot = self.wait_for_slot(request).await?;
         Ok(Self { slot: Some(Arc::new(Mutex::new(Some(slot)))), ..self.clone() })
     }
 
-    /// Whether this was made for one request.
+    /// Returns whether this client was made for one request.
     pub(crate) fn holds_slot(&self) -> bool {
         self.slot.is_some()
     }
 
-    /// The slot that is held, once.
+    /// Takes the reserved permit; a second call returns `None`.
     pub(crate) fn take_slot(&self) -> Option<Permit> {
         self.slot.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Logs in, though there may be a token that is good, to prove the password. The new token is kept as always; where the
-    /// login fails, the old one goes on.
+    /// Logs in to prove the password, even if the current token is still valid. The new token is stored as usual. If
+    /// the login fails, the old token stays in use.
     ///
     /// # Errors
-    /// [`Error::LoginRefused`] when the marketplace does not accept the password; else as every login.
+    /// [`Error::LoginRefused`] when the marketplace does not accept the password; otherwise the errors of every
+    /// login.
     pub async fn log_in_again(&self) -> Result<(), Error> {
         self.tokens.log_in_again().await
     }
 
-    /// Waits until no login is under way: one that is cut off has ended the old token and has given no new one.
+    /// Waits until no login is running. A login that is cut off may have ended the old token without delivering a new
+    /// one.
     pub async fn logins_ended(&self) {
         self.tokens.logins_ended().await;
     }
 
-    /// What was sent so far.
+    /// Returns what was sent so far.
     pub fn stats(&self) -> Stats {
         let Counters { requests, rate_limited, logins } = &self.transport.counters;
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stats { requests: get(requests), rate_limited: get(rate_limited), logins: get(logins) }
     }
 
-    /// What was counted so far, by route.
+    /// Returns the client metrics, by route.
     pub fn metrics(&self) -> &Arc<ClientMetrics> {
         &self.transport.metrics
     }
 
-    /// How a timestamp without an offset is read.
+    /// Returns the offset for timestamps that carry none.
     pub fn naive_offset(&self) -> FixedOffset {
         self.naive_offset
     }
 
-    /// The store's budget.
+    /// Returns the store's rate limiter.
     pub fn limiter(&self) -> &Arc<RateLimiter> {
         &self.limiter
     }
@@ -207,7 +211,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// A base address is `https://host[:port][/path]`, without credentials, query or fragment.
+/// Parses a base address: `https://host[:port][/path]`, without credentials, query or fragment.
 pub(crate) fn parse_base(text: &str, allow_http: bool) -> Result<Url, Error> {
     let refuse = |why: &str| Error::Setup(format!("base_url {text:?} {why}"));
     let url = Url::parse(text).map_err(|e| refuse(&format!("is not an address: {e}")))?;

@@ -1,7 +1,8 @@
-//! What was sent, by route: counts for each store, durations and waits for all stores that share their connections.
+//! Client metrics by route: counts for each store, durations and waits for all stores that share their connections.
 //!
-//! A store costs a few dozen bytes for each route that it has used; the buckets are shared, so that three thousand stores
-//! have one set of them. Labels are bounded: routes are the document's templates, fields are ours.
+//! A store costs a few dozen bytes for each route that it has used. The buckets are shared, so three thousand stores
+//! have one set of them. Labels are bounded: routes are the document's templates, and field names come from this
+//! code.
 
 use std::{
     collections::BTreeMap,
@@ -20,19 +21,19 @@ use crate::{
     token::LoginReason,
 };
 
-/// Upper bounds of the buckets, in seconds: of answers and of waits for the budget.
+/// Upper bounds of the histogram buckets, in seconds, for answers and for waits at the rate limiter.
 pub const BUCKETS: [f64; 7] = [0.05, 0.1, 0.25, 1.0, 5.0, 30.0, 300.0];
-/// Names of unexpected fields that are kept for a route.
+/// The most unexpected field names kept for a route.
 const NAMED: usize = 10;
 
-/// What became of a request, as far as its effect goes.
+/// The outcome of a request with regard to its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Answered, and the answer can be read.
+    /// The answer arrived and can be read.
     Ok,
-    /// Refused, or never sent.
+    /// The request was refused, or was never sent.
     NotApplied,
-    /// Nobody knows: a time-out, a broken connection, a server error, a page instead of an answer.
+    /// The effect is unknown: a time-out, a broken connection, a server error, or a web page instead of an answer.
     Ambiguous,
 }
 
@@ -40,7 +41,7 @@ impl Outcome {
     /// Every outcome.
     pub const ALL: [Self; 3] = [Self::Ok, Self::NotApplied, Self::Ambiguous];
 
-    /// The word in metrics.
+    /// Returns the word used in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -59,7 +60,7 @@ impl Outcome {
     }
 }
 
-/// What a login was made for, or that none is made any more.
+/// The reason for a login, or that the login was blocked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginCount {
     /// [`LoginReason::First`].
@@ -68,7 +69,7 @@ pub enum LoginCount {
     Renewal,
     /// [`LoginReason::Forced`].
     Forced,
-    /// Another program uses the credential: the login was not made.
+    /// The login was blocked because another program uses the credential.
     Foreign,
 }
 
@@ -76,7 +77,7 @@ impl LoginCount {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::First, Self::Renewal, Self::Forced, Self::Foreign];
 
-    /// The word in metrics.
+    /// Returns the word used in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::First => LoginReason::First.as_str(),
@@ -98,33 +99,33 @@ impl LoginCount {
 /// A route with its method.
 pub type Route = (&'static str, &'static str);
 
-/// What one store's client has counted.
+/// The metrics of one store's client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
-    /// Requests, by route and method, in the order of [`Outcome::ALL`]. Logins are among them.
+    /// Requests by route and method, in the order of [`Outcome::ALL`]. Includes logins.
     pub requests: BTreeMap<Route, [u64; 3]>,
     /// Logins, in the order of [`LoginCount::ALL`].
     pub logins: [u64; 4],
     /// Values that the document does not list, by field.
     pub unknown_values: BTreeMap<&'static str, u64>,
-    /// How many seconds the marketplace's clock was ahead of ours with its last answer.
+    /// How many seconds the marketplace's clock was ahead of ours in its last answer.
     pub ahead_seconds: Option<i64>,
-    /// When that was measured, by our clock: each answer that says its time renews it.
+    /// When that was measured, by our clock. Each answer with a `Date` renews it.
     pub ahead_measured_at: Option<DateTime<Utc>>,
-    /// When the marketplace last answered usefully, and what has been wrong since.
+    /// When the marketplace last answered usefully, and the trouble since.
     pub contact: Contact,
-    /// How the shape of answers has drifted, by route.
+    /// The schema drift, by route.
     pub drift: BTreeMap<&'static str, Drift>,
 }
 
-/// How the answers of a route differ from the document.
+/// The schema drift of one route: how its answers differ from the document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drift {
     /// Answers with a field that the document does not have.
     pub unknown: u64,
-    /// Answers without a field that the document says is always there.
+    /// Answers without a field that the document guarantees.
     pub missing: u64,
-    /// Some of those fields, by name; a missing one begins with `-`.
+    /// Some of those fields by name. The name of a missing field begins with `-`.
     pub names: Vec<String>,
 }
 
@@ -140,26 +141,26 @@ impl Drift {
     }
 }
 
-/// Between two looks at the shape of a route's answers.
+/// The interval between two schema drift checks of a route.
 const LOOK_EVERY: Duration = Duration::from_secs(3_600);
 
-/// Counts for one store.
+/// The client metrics of one store.
 #[derive(Debug, Default)]
 pub struct ClientMetrics {
     counted: Mutex<Counted>,
-    /// When the shape of a route's answers was last looked at.
+    /// When each route was last checked for schema drift.
     looked: Mutex<BTreeMap<&'static str, Duration>>,
-    /// Told when an exchange has failed.
+    /// Notified when a call has failed.
     lost: Notify,
 }
 
 impl ClientMetrics {
-    /// What was counted so far.
+    /// Returns the metrics so far.
     pub fn counted(&self) -> Counted {
         self.lock().clone()
     }
 
-    /// Goes on from what an earlier client of the same store had counted: counters never go back.
+    /// Adds the metrics of an earlier client of the same store, so that counters never go back.
     pub fn go_on_from(&self, earlier: &Counted) {
         let mut own = self.lock();
         if own.contact == Contact::default() {
@@ -193,7 +194,7 @@ impl ClientMetrics {
         own.ahead_measured_at = Some(now);
     }
 
-    /// Notes the outcome of an exchange, where the marketplace was asked.
+    /// Records the outcome of a call; `None` means that the marketplace was not called.
     pub(crate) fn contact(&self, outcome: Option<contact::Outcome>, at: DateTime<Utc>) {
         let Some(outcome) = outcome else { return };
         let is_lost = {
@@ -206,22 +207,22 @@ impl ClientMetrics {
         }
     }
 
-    /// When the marketplace last answered usefully.
+    /// Returns when the marketplace last answered usefully.
     pub fn answered_at(&self) -> Option<DateTime<Utc>> {
         self.lock().contact.answered_at
     }
 
-    /// Whether exchanges have failed since.
+    /// Returns whether the latest call failed.
     pub fn is_lost(&self) -> bool {
         self.lock().contact.is_lost()
     }
 
-    /// Since when exchanges have failed without a useful answer.
+    /// Returns since when calls have failed without a useful answer.
     pub fn lost_since(&self) -> Option<DateTime<Utc>> {
         self.lock().contact.transport().map(|trouble| trouble.since)
     }
 
-    /// The abilities that the token lacks and calls have needed, sorted.
+    /// Returns the abilities that calls needed and the token lacks, sorted.
     pub fn missing_abilities(&self) -> Vec<String> {
         self.lock().contact.scope().map(|trouble| trouble.abilities).unwrap_or_default()
     }
@@ -230,7 +231,7 @@ impl ClientMetrics {
         self.lock().contact.refused_read(before)
     }
 
-    /// Waits until exchanges fail; one waiter at a time.
+    /// Waits until a call fails. Supports one waiter at a time.
     pub async fn lost(&self) {
         while !self.is_lost() {
             self.lost.notified().await;
@@ -248,7 +249,7 @@ impl ClientMetrics {
         }
     }
 
-    /// Whether it is time to look at the shape of a route's answers.
+    /// Returns whether a schema drift check of a route is due, and records it if so.
     pub(crate) fn is_due(&self, route: &'static str, now: Duration) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         let due = looked.get(route).is_none_or(|at| now >= *at + LOOK_EVERY);
@@ -277,12 +278,12 @@ impl Drift {
     }
 }
 
-/// How long things took: counts by bucket (the last has no bound), and their sum.
+/// A histogram of durations: counts by bucket (the last has no bound) and their sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Histogram {
-    /// One count for each of [`BUCKETS`], and one beyond them; not cumulated.
+    /// One count for each of [`BUCKETS`], and one for longer durations; not cumulative.
     pub counts: [u64; 8],
-    /// Seconds in all.
+    /// The sum in seconds.
     pub sum: f64,
 }
 
@@ -295,21 +296,21 @@ impl Histogram {
     }
 }
 
-/// Durations of all stores that share their connections.
+/// Durations over all stores that share their connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timed {
-    /// From sending to the answer's end, by route.
+    /// From sending the request to the end of the answer, by route.
     pub answers: BTreeMap<&'static str, Histogram>,
-    /// Waits for the budget, in the order of [`Lane::ALL`].
+    /// Waits at the rate limiter, in the order of [`Lane::ALL`].
     pub waits: [Histogram; 5],
 }
 
-/// Where durations are gathered.
+/// The shared collector of durations.
 #[derive(Clone, Debug, Default)]
 pub struct Timings(Arc<Mutex<Timed>>);
 
 impl Timings {
-    /// What was gathered so far.
+    /// Returns the durations so far.
     pub fn timed(&self) -> Timed {
         self.lock().clone()
     }

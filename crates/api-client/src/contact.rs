@@ -1,9 +1,11 @@
-//! Proof of life: when the marketplace last answered usefully, and what has been wrong since. Pure: times are handed in.
+//! Contact with the marketplace: when it last answered usefully, and the trouble since. Pure: the caller passes the
+//! time.
 //!
-//! Three things fail apart from each other, and end apart. The *exchange*: no connection, no readable answer, or a refusal to
-//! look at the call; the next answer ends it. The *credential*: a refused login; the next accepted one ends it, because a
-//! token that still lives says nothing about the password. An *ability* that the token lacks; the next accepted call that
-//! needs it ends it.
+//! Three kinds of trouble begin and end independently:
+//! - *Transport*: no connection, no readable answer, or a refusal to process the call. The next answer ends it.
+//! - *Credential*: a refused login. The next accepted login ends it, because a token that is still valid says nothing
+//!   about the password.
+//! - *Ability*: the token lacks one. The next accepted call that needs the ability ends it.
 
 use std::{collections::BTreeMap, error::Error as _};
 
@@ -15,7 +17,7 @@ use crate::{
     error::{Documented, Error, presentable},
 };
 
-/// How much of an error's words is kept.
+/// The most characters of an error's message that are kept.
 const DETAIL: usize = 200;
 
 /// The kinds of trouble.
@@ -25,7 +27,7 @@ pub enum TroubleKind {
     Unreachable,
     /// A server error, or an answer that cannot be read.
     Errors,
-    /// A 429: the client keeps to the budget, so it is not earned.
+    /// A 429. The client stays within its budget, so it should not get one.
     Throttled,
     /// A login was refused.
     Credential,
@@ -36,7 +38,7 @@ pub enum TroubleKind {
 }
 
 impl TroubleKind {
-    /// The word in reports.
+    /// Returns the word used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unreachable => "unreachable",
@@ -49,7 +51,7 @@ impl TroubleKind {
     }
 }
 
-/// A run of trouble that has not ended.
+/// A run of trouble that is still open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// The kind of its last failure.
@@ -60,7 +62,7 @@ pub struct Trouble {
     pub last: DateTime<Utc>,
     /// Failures so far.
     pub times: u64,
-    /// The last failure in words: the call and its cause, never a secret.
+    /// The last failure in words: the call and its cause. Never contains a secret.
     pub detail: String,
     /// Abilities that the token lacks ([`TroubleKind::Scope`]), sorted.
     pub abilities: Vec<String>,
@@ -72,40 +74,40 @@ impl Trouble {
     }
 }
 
-/// The outcome of one exchange, as far as it proves or disproves that the marketplace works for this store.
+/// The outcome of one call, as evidence that the marketplace works for this store or does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Accepted, or refused for a reason of business.
+    /// Accepted, or refused for a business reason.
     Useful(Route),
-    /// An answer that proves the connection and nothing else: a 401.
+    /// The answer proves the connection and nothing else: a 401.
     Answered,
-    /// No answer that can be used.
+    /// No usable answer.
     Failed(TroubleKind, String),
-    /// Refused because the token lacks these abilities; a read that was refused can be tried again.
+    /// Refused because the token lacks these abilities. A refused read is kept, so that it can be tried again.
     MissingAbilities(Route, Vec<String>, Option<ApiRequest>),
-    /// A login gave a token.
+    /// A login returned a token.
     LoginAccepted,
-    /// A login was refused, or not made any more ([`TroubleKind::ForeignLogin`]).
+    /// A login was refused, or blocked ([`TroubleKind::ForeignLogin`]).
     LoginRefused(TroubleKind, String),
 }
 
-/// The contact with the marketplace of one store.
+/// One store's contact with the marketplace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contact {
-    /// When the marketplace last answered usefully: a 2xx, or a refusal for a reason of business.
+    /// When the marketplace last answered usefully: a 2xx, or a refusal for a business reason.
     pub answered_at: Option<DateTime<Utc>>,
-    /// The failure of the latest exchange; a useful answer clears it.
+    /// The failure of the latest call; a useful answer clears it.
     transport: Option<Trouble>,
     /// The failure of the latest login; an accepted login clears it.
     login: Option<Trouble>,
-    /// The missing ability (scope) of the token, by the route that refused it.
+    /// The abilities (scopes) that the token lacks, by the route that refused it.
     scopes: BTreeMap<Route, Trouble>,
     /// The last read that each of those routes refused.
     refused_reads: BTreeMap<Route, ApiRequest>,
 }
 
 impl Contact {
-    /// Notes the outcome of an exchange that ended at `at`.
+    /// Records the outcome of a call that ended at `at`.
     pub fn note(&mut self, outcome: Outcome, at: DateTime<Utc>) {
         match outcome {
             Outcome::Useful(route) => {
@@ -135,17 +137,17 @@ impl Contact {
         }
     }
 
-    /// The trouble of exchanges, where the last one failed: no connection, errors or throttling.
+    /// Returns the transport trouble if the last call failed: no connection, errors or throttling.
     pub fn transport(&self) -> Option<&Trouble> {
         self.transport.as_ref()
     }
 
-    /// The trouble of the credential, where the last login failed.
+    /// Returns the credential trouble if the last login failed.
     pub fn credential(&self) -> Option<&Trouble> {
         self.login.as_ref()
     }
 
-    /// The abilities that the token lacks, of all routes as one trouble.
+    /// Returns the abilities that the token lacks, over all routes, as one trouble.
     pub fn scope(&self) -> Option<Trouble> {
         let latest = self.scopes.values().max_by_key(|trouble| trouble.last)?;
         let since = self.scopes.values().map(|trouble| trouble.since).min().unwrap_or(latest.since);
@@ -157,7 +159,8 @@ impl Contact {
         Some(Trouble { since, times, abilities, ..latest.clone() })
     }
 
-    /// The read that was refused longest ago for lack of an ability; `None` where any was refused since `before`.
+    /// Returns the read that was refused longest ago for lack of an ability, or `None` if any call was refused for
+    /// that reason since `before`.
     pub(crate) fn refused_read(&self, before: DateTime<Utc>) -> Option<ApiRequest> {
         let last = |route: &Route| self.scopes.get(route).map(|trouble| trouble.last);
         let is_recent = self.scopes.values().any(|trouble| trouble.last >= before);
@@ -165,18 +168,19 @@ impl Contact {
         oldest.filter(|_| !is_recent).map(|(_, read)| read.clone())
     }
 
-    /// All trouble that has not ended, at most one of each of the three.
+    /// Returns all open trouble, at most one of each of the three kinds.
     pub fn troubles(&self) -> Vec<Trouble> {
         let own = [self.transport.clone(), self.login.clone(), self.scope()];
         own.into_iter().flatten().collect()
     }
 
-    /// True while the latest exchange has failed: the next one shows if the marketplace works again.
+    /// Returns whether the latest call failed. The next call shows whether the marketplace works again.
     pub fn is_lost(&self) -> bool {
         self.transport.is_some()
     }
 
-    /// The route is open: the abilities that it lacked are there, for every route that lacked them too.
+    /// Records that a route accepts calls. The token has the abilities that this route lacked, so they are removed
+    /// from every other route too.
     fn accepted(&mut self, route: &Route) {
         let Some(ended) = self.scopes.remove(route) else { return };
         for trouble in self.scopes.values_mut() {
@@ -192,7 +196,7 @@ impl Contact {
     }
 }
 
-/// Begins a run of trouble, or goes on with the one that there is.
+/// Begins a run of trouble, or continues the open one.
 fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, detail: String, at: DateTime<Utc>) {
     match trouble {
         Some(known) => {
@@ -204,7 +208,7 @@ fn fail(trouble: &mut Option<Trouble>, kind: TroubleKind, detail: String, at: Da
 }
 
 impl Outcome {
-    /// The outcome of a call; `None` where the marketplace was not asked.
+    /// Returns the outcome of a call; `None` if the marketplace was not called.
     pub(crate) fn of<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
         match result {
             Ok(_) => Some(Self::Useful(request.route_and_method())),
@@ -230,7 +234,8 @@ impl Outcome {
             Error::Refused { status: 300..=399 | 408 | 500.., .. } => {
                 Self::Failed(TroubleKind::Errors, words(error))
             }
-            // A refusal without a word of the document's is not the marketplace's: a proxy's, or another server's.
+            // A refusal without the document's error envelope comes from a proxy or another server, not from the
+            // marketplace.
             Error::Refused { status: 400.., refusal, .. } if refusal.is_silent() => {
                 Self::Failed(TroubleKind::Errors, words(error))
             }
@@ -239,7 +244,7 @@ impl Outcome {
         })
     }
 
-    /// The outcome of a login; `None` where it was not made.
+    /// Returns the outcome of a login; `None` if no login was sent.
     pub(crate) fn of_login<T>(request: &ApiRequest, result: &Result<T, Error>) -> Option<Self> {
         let error = match result {
             Ok(_) => return Some(Self::LoginAccepted),
@@ -250,7 +255,7 @@ impl Outcome {
             Err(_) => return None,
         };
         match Self::of_error(request, error) {
-            // Without a token nothing works, for any other reason of the refusal as well.
+            // Without a token nothing works, whatever the reason of the refusal.
             Some(Self::Useful(_) | Self::Answered | Self::MissingAbilities(..)) => {
                 Some(Self::Failed(TroubleKind::Errors, words(error)))
             }
@@ -259,7 +264,7 @@ impl Outcome {
     }
 }
 
-/// An error and the innermost of its causes, cut.
+/// Formats an error and the innermost of its causes, cut to [`DETAIL`] characters.
 pub(crate) fn words(error: &Error) -> String {
     let mut cause = error.source();
     while let Some(inner) = cause.and_then(std::error::Error::source) {
@@ -285,7 +290,7 @@ mod tests {
         Outcome::Failed(kind, String::new())
     }
 
-    /// Kinds and ages in seconds of the trouble at the end, and when the last useful answer was.
+    /// Checks the open trouble at the end (kind, start in seconds, failures) and the time of the last useful answer.
     fn check(outcomes: Vec<(i64, Outcome)>, expected: &[(TroubleKind, i64, u64)], answered: Option<i64>) {
         let mut contact = Contact::default();
         let text = format!("{outcomes:?}");
@@ -316,13 +321,13 @@ mod tests {
         let between = vec![(1, failed(Errors)), (2, Outcome::Useful(ORDERS)), (3, failed(Throttled))];
         check(between, &[(Throttled, 3, 1)], Some(2));
         check(vec![(1, failed(Unreachable)), (2, Outcome::Answered)], &[], None);
-        // A refused login: the marketplace is there, and answers to the living token do not mend it.
+        // A refused login: the marketplace is reachable, and answers to the current token do not clear the trouble.
         check(vec![(1, failed(Unreachable)), (2, refused())], &[(Credential, 2, 1)], None);
         check(vec![(1, refused()), (2, Outcome::Useful(ORDERS))], &[(Credential, 1, 1)], Some(2));
         check(vec![(1, refused()), (2, Outcome::LoginAccepted)], &[], Some(2));
         let foreign = Outcome::LoginRefused(ForeignLogin, String::new());
         check(vec![(1, foreign), (2, Outcome::Useful(ORDERS))], &[(ForeignLogin, 1, 1)], Some(2));
-        // An ability is there again when the same route is answered, not another.
+        // An ability counts as present again when the same route accepts a call, not when another does.
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(ORDERS))], &[(Scope, 1, 1)], Some(2));
         check(vec![(1, missing(&["a"])), (2, Outcome::Useful(STOCK))], &[], Some(2));
         check(vec![(1, missing(&["a"])), (9, missing(&["a"]))], &[(Scope, 1, 2)], Some(9));
@@ -349,7 +354,7 @@ mod tests {
         contact.note(Outcome::MissingAbilities(STOCK, vec!["a".into()], Some(read.clone())), at(10));
         assert_eq!(contact.refused_read(at(10)), None);
         assert_eq!(contact.refused_read(at(11)), Some(read.clone()));
-        // Of several routes the one that was refused longest ago, and never two at once.
+        // Of several routes, the one refused longest ago comes first, and never two at once.
         let other = ApiRequest::get(PRICES.0, &[]);
         contact.note(Outcome::MissingAbilities(PRICES, vec!["b".into()], Some(other.clone())), at(12));
         assert_eq!((contact.refused_read(at(12)), contact.refused_read(at(13))), (None, Some(read)));

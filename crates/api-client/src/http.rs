@@ -1,4 +1,4 @@
-//! The connections to the marketplace and to its storages, and what all of them have in common.
+//! The HTTP connections to the marketplace and to its storages, and their common settings.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -10,25 +10,25 @@ use tokio::sync::Semaphore;
 
 use crate::{Error, client_metrics::Timings};
 
-/// Exchanges that are under way at once, whatever the number of stores: each has a connection and buffers. With answers in
-/// 200 ms this is 1,280 requests a second, the sweeps of 6,000 stores.
+/// The most calls in flight at once, over all stores: each needs a connection and buffers. At 200 ms an answer this
+/// is 1,280 requests a second, the sweeps of 6,000 stores.
 const EXCHANGES: usize = 256;
-/// Connections that are kept open without an exchange.
+/// The most idle connections that are kept open.
 const IDLE_CONNECTIONS: usize = 64;
 
 /// The connections to the marketplace. Stores of one environment share them.
 #[derive(Clone, Debug)]
 pub struct Http {
     pub(crate) client: reqwest::Client,
-    /// Those to storages, once there are any.
+    /// Connections to storages, created on first use.
     pub(crate) files: Arc<OnceLock<reqwest::Client>>,
     allow_http: bool,
-    /// The exchanges that may be under way, of all stores together.
+    /// Limits the calls in flight over all stores.
     pub(crate) places: Arc<Semaphore>,
     pub(crate) timings: Timings,
 }
 
-/// What connections are for.
+/// The use of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Api,
@@ -36,8 +36,8 @@ pub(crate) enum Purpose {
 }
 
 impl Http {
-    /// Sets up connections; plain `http://` is possible only where `allow_http` (the sandbox) says so. One
-    /// exchange may take `timeout`.
+    /// Sets up connections. Plain `http://` works only with `allow_http` (for the sandbox). `timeout` limits one
+    /// call.
     ///
     /// # Errors
     /// When the TLS library cannot be set up.
@@ -51,17 +51,17 @@ impl Http {
         Ok(Self { client, files: Arc::default(), allow_http, places, timings: Timings::default() })
     }
 
-    /// How long answers and waits took, of all stores that share these connections.
+    /// Returns the durations of answers and waits over all stores that share these connections.
     pub fn timings(&self) -> &Timings {
         &self.timings
     }
 
-    /// What further connections of the same kind are made with.
+    /// Returns a builder for further connections with the same settings.
     pub(crate) fn builder(&self, purpose: Purpose) -> reqwest::ClientBuilder {
         builder(self.allow_http, purpose)
     }
 
-    /// Whether plain `http://` is possible.
+    /// Returns whether plain `http://` is allowed.
     pub(crate) fn allows_http(&self) -> bool {
         self.allow_http
     }
@@ -72,7 +72,7 @@ fn builder(allow_http: bool, purpose: Purpose) -> reqwest::ClientBuilder {
     if purpose == Purpose::Api {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     }
-    // The client's own retries and redirects would send effects twice and tokens elsewhere.
+    // The library's own retries and redirects would send effects twice and tokens to other hosts.
     reqwest::Client::builder()
         .user_agent(concat!("espelho/", env!("CARGO_PKG_VERSION")))
         .default_headers(headers)
@@ -99,8 +99,8 @@ mod tests {
     const SETTINGS: [u8; 9] = [0, 0, 0, 4, 0, 0, 0, 0, 0];
     const SETTINGS_ACK: [u8; 9] = [0, 0, 0, 4, 1, 0, 0, 0, 0];
 
-    /// Refuses every stream of an HTTP/2 connection (RFC 9113, 8.7: nothing was done, and a client may send it again); how many
-    /// requests came.
+    /// Refuses every stream of an HTTP/2 connection and counts the requests. RFC 9113, 8.7: the server processed
+    /// nothing, and a client may send the request again.
     async fn refuse_streams(mut connection: TcpStream, requests: &std::sync::atomic::AtomicUsize) {
         let mut preface = [0; 24];
         if connection.read_exact(&mut preface).await.is_err()

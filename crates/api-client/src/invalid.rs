@@ -2,41 +2,41 @@
 
 use espelho_model::{text, text::Text};
 
-/// What the document says of a value that it must not be. Constructors give it back, so that nothing is sent that the
-/// marketplace would refuse, or worse, obey.
+/// A value that the document forbids. Constructors return it, so the client never sends what the marketplace would
+/// refuse, or worse, apply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Invalid {
-    /// A value that must be there is not, or is blank.
+    /// A required value is missing or blank.
     #[error("{field} is missing")]
     Missing {
         /// The field, as the document names it.
         field: &'static str,
     },
-    /// A text with more characters than the marketplace takes.
+    /// A text is longer than the marketplace accepts.
     #[error("{field} has {length} characters, and {limit} are the most")]
     TooLong {
         /// The field, as the document names it.
         field: &'static str,
         /// Its length in characters.
         length: usize,
-        /// The most that is taken.
+        /// The longest accepted length.
         limit: usize,
     },
-    /// A value outside what the document allows.
+    /// A value is outside of what the document allows.
     #[error("{field} is {value}; it must be {rule}")]
     Value {
         /// The field, as the document names it.
         field: &'static str,
-        /// What it is.
+        /// The value.
         value: String,
-        /// What it must be.
+        /// The rule that it breaks.
         rule: Text,
     },
-    /// An update that would change nothing.
+    /// The update changes nothing.
     #[error("the update has no field to change")]
     NothingToChange,
-    /// Price tiers that cannot stand together.
+    /// The price tiers contradict each other.
     #[error("tier {min_quantity}: {rule}")]
     Tier {
         /// The tier.
@@ -47,12 +47,12 @@ pub enum Invalid {
 }
 
 impl Invalid {
-    /// A value outside what the document allows.
+    /// Creates [`Invalid::Value`].
     pub(crate) fn value(field: &'static str, value: impl std::fmt::Display, rule: Text) -> Self {
         Self::Value { field, value: value.to_string(), rule }
     }
 
-    /// The same for people.
+    /// Returns the text for people.
     pub fn text(&self) -> Text {
         match self {
             Self::Missing { field } => text!("value-missing-field", field = *field),

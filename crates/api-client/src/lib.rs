@@ -1,15 +1,16 @@
 //! The marketplace's Seller Integration API, typed. No database, no policy.
 //!
-//! A call is built purely ([`ApiRequest`]), waits for the budget ([`limit::RateLimiter`]), takes the store's token
-//! ([`token`]), goes out once, and what came back is classified ([`Error::class`]): that is
-//! what every method of [`Client`] does, and there is no other way to the marketplace. Files behind signed addresses
-//! are fetched apart, by [`signed`], which never sees the token.
+//! Every method of [`Client`] does the same steps: it builds a pure request ([`ApiRequest`]), waits at the rate
+//! limiter ([`limit::RateLimiter`]), takes the store's token ([`token`]), sends the request once, and classifies the
+//! result ([`Error::class`]). There is no other way to the marketplace. [`signed`] fetches files behind signed
+//! addresses separately and never sees the token.
 //!
-//! What the document forbids cannot be built ([`Invalid`] says why), so that a request that exists may be sent.
+//! A request that the document forbids cannot be built ([`Invalid`] says why), so every request that exists may be
+//! sent.
 //!
-//! Reading order: [`ApiRequest`], [`Client`], [`error`], then [`limit`] and [`token`]; `wire` reads what the
-//! document leaves open in more than one shape, and each file of [`resources`] is one area of the API. [`webhook`]
-//! reads what the marketplace pushes.
+//! Reading order: [`ApiRequest`], [`Client`], [`error`], then [`limit`] and [`token`]. `wire` reads every shape that
+//! the document leaves possible. Each file of [`resources`] is one area of the API. [`webhook`] reads what the
+//! marketplace pushes.
 #![deny(missing_docs)]
 
 pub mod client;

@@ -1,4 +1,4 @@
-//! Whether calls may be made at all: a store may be worked on by one process at a time.
+//! Lease check before calls: only one process at a time may work on a store.
 
 use std::sync::Arc;
 
@@ -9,19 +9,21 @@ use crate::{
     send::Transport,
 };
 
-/// Knows whether the store is ours. It is asked before each request, logins too, at the last moment before it goes out.
+/// Knows whether this process holds the store's lease. Every request, including a login, asks it immediately before
+/// it is sent.
 pub trait Owner: Send + Sync {
-    /// Ends as soon as it is certain that the store is ours, or is not.
+    /// Resolves as soon as it is certain whether this process holds the store's lease.
     fn confirm(&self) -> BoxFuture<'_, Result<(), BoxedError>>;
-    /// Ends when the store is no longer ours.
+    /// Resolves when this process no longer holds the store's lease.
     fn ended(&self) -> BoxFuture<'_, BoxedError>;
-    /// Ends when the store is about to be given back: a call that still waits for the budget is not made any more. With a
-    /// small budget it would keep the next owner waiting for minutes.
+    /// Resolves when the lease is about to be released. A call that still waits at the rate limiter is then
+    /// cancelled; with a small budget it would delay the next owner by minutes.
     fn closing(&self) -> BoxFuture<'_, BoxedError>;
 }
 
 impl Client {
-    /// Has every call ask this owner first, of this client and of all its clones. The first owner stays.
+    /// Makes every call of this client and all its clones ask this owner first. A later owner does not replace the
+    /// first.
     #[must_use]
     pub fn owned_by(self, owner: Arc<dyn Owner>) -> Self {
         let _ = self.transport.owner.set(owner);
@@ -35,7 +37,7 @@ impl Transport {
         owner.confirm().await.map_err(|source| not_ours(request, false, source))
     }
 
-    /// Ends when the call must not go out any more: it may still be waiting for a connection.
+    /// Resolves when the call must not be sent any more. It may still be waiting for a connection.
     pub(crate) async fn no_longer_ours(&self, request: &ApiRequest) -> Error {
         match self.owner.get() {
             Some(owner) => not_ours(request, true, owner.ended().await),
@@ -43,7 +45,7 @@ impl Transport {
         }
     }
 
-    /// Ends when a call that waits for the budget shall not be made any more.
+    /// Resolves when a call that waits at the rate limiter must be cancelled.
     async fn closing(&self, request: &ApiRequest) -> Error {
         match self.owner.get() {
             Some(owner) => not_ours(request, false, owner.closing().await),
@@ -53,7 +55,7 @@ impl Transport {
 }
 
 impl Client {
-    /// Keeps the route's pace and takes a slot of the budget.
+    /// Waits for the route's pace and acquires a permit from the rate limiter.
     pub(crate) async fn wait_for_slot(&self, request: &ApiRequest) -> Result<Permit, Error> {
         let slot = async {
             self.limiter.keep_route_pace(request.route).await;

@@ -1,17 +1,17 @@
-//! URL path segments made of text that came from outside.
+//! Encodes external text as URL path segments.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Everything but RFC 3986's unreserved characters is encoded.
+/// Encodes everything but RFC 3986's unreserved characters.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Encodes one path segment, so that no identifier can reach another route.
 ///
-/// A segment made of dots is encoded too, dots included: URL parsers would otherwise walk up the path. So is an empty
-/// one, as if it were a dot: without it the path would be that of the listing.
+/// A segment made only of dots is encoded too, because URL parsers would otherwise walk up the path. An empty segment
+/// is encoded like a single dot, because the path without it would be that of the listing.
 pub(crate) fn segment(text: &str) -> String {
     if text.bytes().all(|b| b == b'.') {
-        // Even `%2E%2E` is a parent directory to a URL parser, so the percent sign is encoded as well.
+        // A URL parser treats even `%2E%2E` as a parent directory, so the percent sign is encoded as well.
         return "%252E".repeat(text.len().max(1));
     }
     parameter(text)

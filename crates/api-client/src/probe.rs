@@ -1,4 +1,5 @@
-//! A look at the marketplace from outside: whether it answers, how fast, and what time it has. No token, no budget.
+//! Probes the marketplace from outside: whether it answers, how fast, and what time it has. Uses no token and no
+//! budget.
 
 use std::time::Duration;
 
@@ -8,13 +9,14 @@ use reqwest::header::DATE;
 
 use crate::{Error, Http, client::parse_base};
 
-/// The public route that is asked ("Enums" of the document): it needs no token and counts against no token's budget.
+/// The public route that the probe calls ("Enums" of the document). It needs no token and counts against no token's
+/// budget.
 const ROUTE: &str = "/api/global/enums/order/status";
 
-/// An answer of any status: somebody at `base_url` speaks HTTP.
+/// The marketplace answered, with any status: an HTTP server runs at `base_url`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reachability {
-    /// From the first byte sent to the answer's head, connecting included.
+    /// From the first byte sent to the head of the answer, including the connection set-up.
     pub took: Duration,
     /// The HTTP status.
     pub status: u16,
@@ -22,11 +24,11 @@ pub struct Reachability {
     pub date: Option<DateTime<Utc>>,
 }
 
-/// Asks a public route once.
+/// Calls a public route once.
 ///
 /// # Errors
-/// [`Error::Setup`] when the address cannot be used, [`Error::Unreachable`] when there is no connection,
-/// [`Error::Interrupted`] when no answer came over it.
+/// [`Error::Setup`] when the address is invalid, [`Error::Unreachable`] when there is no connection,
+/// [`Error::Interrupted`] when the connection gave no answer.
 pub async fn probe(base_url: &str, http: &Http, clock: &dyn Clock) -> Result<Reachability, Error> {
     let base = parse_base(base_url, http.allows_http())?;
     let request = format!("GET {ROUTE}");

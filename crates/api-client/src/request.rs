@@ -10,7 +10,7 @@ use crate::{
     path::{parameter, segment},
 };
 
-/// What a request carries.
+/// The body of a request.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Body {
     /// Nothing at all.
@@ -26,11 +26,11 @@ pub(crate) enum Body {
 pub(crate) struct File {
     /// The form field: `image` on every route that takes a file.
     pub(crate) field: &'static str,
-    /// The name that the marketplace is told.
+    /// The file name sent to the marketplace.
     pub(crate) name: String,
     /// The media type, such as `image/png`.
     pub(crate) media_type: &'static str,
-    /// The file.
+    /// The content.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -38,40 +38,40 @@ pub(crate) struct File {
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiRequest {
     pub(crate) method: Method,
-    /// The route as the document writes it, for logs and metrics: never an identifier in it.
+    /// The route template as the document writes it, for logs and metrics. It never contains an identifier.
     pub(crate) route: &'static str,
     pub(crate) path_and_query: String,
     pub(crate) body: Body,
-    /// Whether the route needs the bearer token. Only the token issue and the enum of order statuses do not.
+    /// Whether the route needs the bearer token. Only token issue and the enum of order statuses do not.
     pub(crate) authenticated: bool,
-    /// How long the exchange may take, where that is less than for every other; waiting for the budget is not part of it.
+    /// A time limit for the call that is shorter than the default. Waiting at the rate limiter does not count.
     pub(crate) time_limit: Option<Duration>,
 }
 
 impl std::fmt::Debug for ApiRequest {
-    /// Without the body: a login's holds the password.
+    /// Omits the body: a login's body holds the password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("ApiRequest").field(&self.describe()).finish()
     }
 }
 
 impl ApiRequest {
-    /// A GET of a route template; each `{…}` in it is replaced by the next of `ids`, encoded.
+    /// Builds a GET of a route template. Each `{…}` in it is replaced by the next of `ids`, encoded.
     pub(crate) fn get(route: &'static str, ids: &[&str]) -> Self {
         Self::of(Method::GET, route, ids)
     }
 
-    /// A POST without a body; [`ApiRequest::json`] or [`ApiRequest::file`] gives it one.
+    /// Builds a POST without a body; [`ApiRequest::json`] or [`ApiRequest::file`] adds one.
     pub(crate) fn post(route: &'static str, ids: &[&str]) -> Self {
         Self::of(Method::POST, route, ids)
     }
 
-    /// A PUT without a body.
+    /// Builds a PUT without a body.
     pub(crate) fn put(route: &'static str, ids: &[&str]) -> Self {
         Self::of(Method::PUT, route, ids)
     }
 
-    /// A DELETE.
+    /// Builds a DELETE.
     pub(crate) fn delete(route: &'static str, ids: &[&str]) -> Self {
         Self::of(Method::DELETE, route, ids)
     }
@@ -87,22 +87,22 @@ impl ApiRequest {
         }
     }
 
-    /// The same request with a JSON body. What is sent are structs of ours and JSON values, which always serialise.
+    /// Adds a JSON body. Bodies are our own structs and JSON values, which always serialise.
     pub(crate) fn json(self, body: &impl Serialize) -> Self {
         Self { body: Body::Json(serde_json::to_vec(body).unwrap_or_default()), ..self }
     }
 
-    /// The same request with a file.
+    /// Adds a file.
     pub(crate) fn file(self, file: File) -> Self {
         Self { body: Body::File(file), ..self }
     }
 
-    /// The same request for a route that is public.
+    /// Marks the route as public.
     pub(crate) fn public(self) -> Self {
         Self { authenticated: false, ..self }
     }
 
-    /// The same request, whose exchange may take only so long.
+    /// Limits the duration of the call.
     pub(crate) fn within(self, time_limit: Duration) -> Self {
         Self { time_limit: Some(time_limit), ..self }
     }
@@ -118,17 +118,17 @@ impl ApiRequest {
         self
     }
 
-    /// Whether sending it twice is harmless.
+    /// Returns whether the request is a read, which is harmless to send twice.
     pub fn is_read(&self) -> bool {
         self.method == Method::GET
     }
 
-    /// The route template, as the document writes it.
+    /// Returns the route template, as the document writes it.
     pub fn route(&self) -> &'static str {
         self.route
     }
 
-    /// The route template with its method, as metrics name it.
+    /// Returns the route template with its method, as metrics name it.
     pub(crate) fn route_and_method(&self) -> Route {
         let method = match self.method.as_str() {
             "GET" => "GET",
@@ -140,7 +140,7 @@ impl ApiRequest {
         (self.route, method)
     }
 
-    /// Method, path and body, for the journal and for people; of a file its name.
+    /// Returns method, path and body, for the journal and for people; for a file its name and size.
     pub fn in_full(&self) -> String {
         match &self.body {
             Body::Empty => self.describe(),
@@ -149,8 +149,8 @@ impl ApiRequest {
         }
     }
 
-    /// Whether it is an update of a price tier without a price above zero and without a discount: whoever built it, it must not
-    /// leave.
+    /// Returns whether the request updates a price tier with neither a price above zero nor a discount. Such a
+    /// request is never sent, whoever built it.
     pub(crate) fn zeroes_a_price(&self) -> bool {
         if self.method != Method::PUT || !self.route.ends_with("/prices/{min_quantity}") {
             return false;
@@ -162,7 +162,7 @@ impl ApiRequest {
         !price && !discount
     }
 
-    /// The JSON that it carries, if any.
+    /// Returns the JSON body, if any.
     #[cfg(test)]
     pub(crate) fn json_body(&self) -> Option<serde_json::Value> {
         match &self.body {
@@ -171,7 +171,7 @@ impl ApiRequest {
         }
     }
 
-    /// Method, path and query, for people.
+    /// Returns method, path and query, for people.
     pub fn describe(&self) -> String {
         format!("{} {}", self.method, self.path_and_query)
     }

@@ -1,19 +1,19 @@
 //! The schedule of delays between attempts of a read.
 //!
-//! `backoff` is unmaintained; it is used for its delays alone, in this file alone (see `deny.toml`).
+//! `backoff` is unmaintained. Only this file uses it, and only for its delays (see `deny.toml`).
 
 use std::time::Duration;
 
 use backoff::{ExponentialBackoff, backoff::Backoff};
 
-/// Delays that double from half a second to thirty, with jitter, a limited number of times.
+/// Delays that double from half a second to thirty, with jitter, for a limited number of attempts.
 pub struct Attempts {
     delays: ExponentialBackoff,
     left: u32,
 }
 
 impl Attempts {
-    /// A schedule for at most `attempts` attempts, the first one included.
+    /// Creates a schedule for at most `attempts` attempts, the first one included.
     pub fn new(attempts: u32) -> Self {
         let delays = ExponentialBackoff {
             initial_interval: Duration::from_millis(500),
@@ -21,15 +21,15 @@ impl Attempts {
             max_interval: Duration::from_secs(30),
             multiplier: 2.0,
             randomization_factor: 0.3,
-            // The number of attempts ends it: elapsed time by the crate's own clock could not be tested.
+            // The number of attempts is the limit: elapsed time by the crate's own clock could not be tested.
             max_elapsed_time: None,
             ..ExponentialBackoff::default()
         };
         Self { delays, left: attempts.saturating_sub(1) }
     }
 
-    /// The delay before the next attempt, or `None` when there is none left. What the server asked for
-    /// goes before our own schedule.
+    /// Returns the delay before the next attempt; `None` when no attempt is left. A delay that the server asked for
+    /// replaces our own.
     pub fn next_delay(&mut self, asked: Option<Duration>) -> Option<Duration> {
         self.left = self.left.checked_sub(1)?;
         let own = self.delays.next_backoff();

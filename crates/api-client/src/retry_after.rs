@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-/// What a 429 without a usable `Retry-After` costs: the length of the server's window.
+/// The wait after a 429 without a usable `Retry-After`: the length of the server's window.
 const UNSAID: Duration = Duration::from_secs(60);
-/// No server is believed beyond this: it would park a store on a typing error.
+/// The longest accepted wait: a server's typing error must not block a store.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// How long to wait after a 429, between 1 and 300 seconds.
+/// Returns how long to wait after a 429, between 1 and 300 seconds.
 pub(crate) fn after_429(header: Option<&str>, now: DateTime<Utc>) -> Duration {
     header.and_then(|value| parse(value, now)).unwrap_or(UNSAID).clamp(Duration::from_secs(1), LONGEST)
 }
 
-/// The wait that a header asks for; `None` when it says nothing readable. A date in the past is no wait.
+/// Reads the wait in a header; `None` if it is unreadable. A date in the past means no wait.
 pub(crate) fn parse(value: &str, now: DateTime<Utc>) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {

@@ -1,7 +1,7 @@
-//! Noticing that the shape of answers drifts: one answer of a route an hour is held against the fields of the document.
+//! Schema drift: once an hour, one answer of each route is compared with the fields of the document.
 //!
-//! Nothing depends on what it finds. Fields that are new are kept in `raw`, and fields that vanish are read as absent; it is
-//! people who must hear of either before they miss something.
+//! Nothing depends on the result. New fields are kept in `raw`, and vanished fields are read as absent, but people
+//! must hear of both before they miss something.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use serde_json::{Map, Value};
 
 use crate::client_metrics::ClientMetrics;
 
-/// Answers above this size are not looked at.
+/// Larger answers are not checked.
 const LARGEST: usize = 1 << 20;
-/// Rows of a listing that are looked at.
+/// The number of rows of a listing that are checked.
 const ROWS: usize = 5;
 
-/// What the answers of a route have.
+/// The fields in the answers of a route.
 struct Shape {
     route: &'static str,
-    /// Fields that are always there.
+    /// Fields that are always present.
     always: &'static [&'static str],
-    /// Fields that may be there.
+    /// Fields that may be present.
     sometimes: &'static [&'static str],
 }
 
-/// Fields of an order and of its row (API document, "Orders"); which of them a row has, the document leaves open.
+/// Fields of an order and of its row (API document, "Orders"). The document does not say which of them a row has.
 const ORDER: [&str; 56] = [
     "order_number",
     "status",
@@ -83,7 +83,7 @@ const ORDER: [&str; 56] = [
     "pickup_address",
 ];
 
-/// The routes that the mirror is read from most.
+/// The routes that the mirror reads most.
 const SHAPES: [Shape; 6] = [
     Shape {
         route: "/api/v1/sellers/orders",
@@ -163,12 +163,12 @@ const SHAPES: [Shape; 6] = [
     },
 ];
 
-/// Whether the answers of a route are looked at at all.
+/// Returns whether the answers of a route are checked.
 pub(crate) fn knows(route: &str) -> bool {
     SHAPES.iter().any(|shape| shape.route == route)
 }
 
-/// Holds an answer against the fields of its route.
+/// Compares an answer with the fields of its route.
 pub(crate) fn look(metrics: &ClientMetrics, route: &'static str, body: &[u8]) {
     let Some(shape) = SHAPES.iter().find(|shape| shape.route == route) else { return };
     if body.len() > LARGEST {
@@ -188,18 +188,18 @@ pub(crate) fn look(metrics: &ClientMetrics, route: &'static str, body: &[u8]) {
         missing.extend(shape.always.iter().filter(|name| !row.contains_key(**name)));
     }
     if !unknown.is_empty() || !missing.is_empty() {
-        tracing::warn!(route, ?unknown, ?missing, "the shape of an answer is not the document's");
+        tracing::warn!(route, ?unknown, ?missing, "schema drift: the answer differs from the document");
         let missing: Vec<&str> = missing.into_iter().collect();
         metrics.drift(route, unknown.into_iter().collect(), &missing);
     }
 }
 
-/// A field's name as it may be shown: what the marketplace sends is not ours.
+/// Makes a field's name safe to display: it comes from the marketplace.
 fn presentable(name: &str) -> String {
     name.chars().take(40).map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '?' }).collect()
 }
 
-/// The rows of an answer: of `data`, of a list within it, or itself.
+/// Returns the rows of an answer: those of `data`, of a list inside it, or the answer itself.
 fn rows(answer: &Value) -> Vec<&Map<String, Value>> {
     let data = answer.get("data").unwrap_or(answer);
     let data = match data {

@@ -30,14 +30,14 @@ use crate::{
     wire::envelope::BodyError,
 };
 
-/// The largest answer that is read: an order of 100,000 lines fits several times.
+/// The largest accepted answer: several orders of 100,000 lines would fit.
 const LARGEST_ANSWER: usize = 32 << 20;
-/// How much of an unreadable answer is shown.
+/// The most characters of an unreadable answer that are shown.
 const EXCERPT: usize = 200;
-/// How often one request may be answered 429 before that is its result: each time it waits as long as it is told.
+/// How many 429 answers to one request are tolerated. After each, the request waits as long as the server says.
 const TOO_MANY: u32 = 30;
-/// How often one request may be answered 401 before that is its result: the vault's newer token, then a
-/// fresh one.
+/// How many 401 answers to one request are tolerated: first the newer token of the token store is tried, then a fresh
+/// one.
 const REAUTHENTICATIONS: u32 = 2;
 
 /// A 2xx answer.
@@ -46,29 +46,29 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
     status: u16,
     content_type: String,
-    /// The server's clock when it answered.
+    /// The server's clock at the time of the answer.
     pub(crate) date: Option<DateTime<Utc>>,
 }
 
-/// Sends single requests and classifies what comes back. Knows no budget and no token.
+/// Sends single requests and classifies the results. Knows neither budget nor token.
 pub(crate) struct Transport {
     pub(crate) base: Url,
     pub(crate) counters: Counters,
     pub(crate) metrics: Arc<ClientMetrics>,
     clock: Arc<dyn Clock>,
     pub(crate) http: Http,
-    /// Who says whether the store is ours, where somebody does.
+    /// Checks the store's lease, if set.
     pub(crate) owner: OnceLock<Arc<dyn Owner>>,
-    /// The base as text without a trailing slash, ready for a path.
+    /// The base address as text without a trailing slash, ready for a path.
     prefix: String,
 }
 
-/// What the rate headers of an answer said.
+/// The rate headers of an answer.
 #[derive(Clone, Copy, Debug, Default)]
 struct RateHeaders {
     limit: Option<u32>,
     remaining: Option<u32>,
-    /// Whether it said when to ask again.
+    /// Whether the answer has a `Retry-After` header.
     says_when: bool,
 }
 
@@ -86,7 +86,7 @@ impl Transport {
         }
     }
 
-    /// One request, one answer, counted.
+    /// Sends one request once and records it in the metrics.
     pub(crate) async fn once(
         &self,
         request: &ApiRequest,
@@ -107,7 +107,7 @@ impl Transport {
         permit: Option<Permit>,
     ) -> Result<Answer, Error> {
         let outgoing = self.build(request, token)?;
-        // It is never closed. Waiting here holds the slot of the budget a little longer, which is safe.
+        // The semaphore is never closed. Waiting here holds the permit a little longer, which is safe.
         let waiting = watch::idle();
         let _place = self.http.places.acquire().await.ok();
         drop(waiting);
@@ -131,7 +131,8 @@ impl Transport {
         if let Some(permit) = permit {
             match answer.as_ref().err().and_then(too_many) {
                 Some(wait) => {
-                    // A server that says neither how long nor how much is left is not taken at half a word: all rest.
+                    // A server that states neither a wait nor a remaining budget is not trusted on the scope: all
+                    // routes pause.
                     let route = (rate.says_when || rate.remaining.is_some()).then_some(request.route);
                     permit.refused(route, (rate.limit, rate.remaining), wait);
                 }
@@ -209,7 +210,7 @@ impl Transport {
                 }
             }
         }
-        // A byte order mark is not JSON, and what follows it is.
+        // A byte order mark is not JSON, but what follows it may be.
         if body.starts_with(b"\xEF\xBB\xBF") {
             body.drain(..3);
         }
@@ -258,7 +259,7 @@ impl Transport {
     }
 }
 
-/// The form of an upload.
+/// Builds the form of an upload.
 fn form(file: &File) -> Result<Form, Error> {
     let part = Part::bytes(file.bytes.clone())
         .file_name(file.name.clone())
@@ -268,11 +269,11 @@ fn form(file: &File) -> Result<Form, Error> {
 }
 
 impl ApiRequest {
-    /// A 2xx is an answer only when it may be JSON; a proxy's page is none.
+    /// Accepts a 2xx only if its body may be JSON; a proxy's page is no answer.
     fn accept(&self, answer: Answer) -> Result<Answer, Error> {
         match answer.body.iter().find(|b| !b.is_ascii_whitespace()) {
             Some(b'{' | b'[') => Ok(answer),
-            // What was deleted, or is only queued, has nothing more to say.
+            // A deletion or a queued job needs no body.
             None if answer.status == 204 || answer.status == 202 && !self.is_read() => {
                 Ok(Answer { body: b"{}".to_vec(), ..answer })
             }
@@ -280,7 +281,7 @@ impl ApiRequest {
         }
     }
 
-    /// The error for a 2xx whose body is no answer.
+    /// Returns the error for a 2xx with an unusable body.
     pub(crate) fn no_answer(&self, answer: &Answer, cause: BodyError) -> Error {
         match cause {
             BodyError::Broken(error) => self.unreadable(answer, &error.to_string()),
@@ -299,11 +300,11 @@ impl ApiRequest {
         }
     }
 
-    /// The error for an answer that cannot be read. Of a proxy's page the beginning is shown; of JSON nothing is,
-    /// because it may hold a token or a buyer's name.
+    /// Returns the error for an unreadable answer. It shows the beginning of a proxy's page, but nothing of JSON,
+    /// which may hold a token or a buyer's name.
     fn unreadable(&self, answer: &Answer, problem: &str) -> Error {
         let text = String::from_utf8_lossy(&answer.body[..answer.body.len().min(EXCERPT * 4)]);
-        // Only what announces itself as a page; anything else may be JSON in disguise.
+        // Only text that starts like a page; anything else may be JSON in disguise.
         let is_page = text.trim_start().starts_with('<') && self.authenticated;
         let excerpt: String = if is_page { text.chars().take(EXCERPT).collect() } else { String::new() };
         Error::Unreadable {
@@ -318,10 +319,10 @@ impl ApiRequest {
 }
 
 impl Client {
-    /// Sends a request until its answer can be read, or there is an error that waiting does not mend.
+    /// Sends a request until its answer can be read, or until an error occurs that waiting does not fix.
     ///
-    /// Every attempt takes a permit of its own. Only reads are repeated; a write is sent once, and an
-    /// unknown outcome is given back as [`Class::Ambiguous`].
+    /// Every attempt takes its own permit. Only reads are repeated. A write is sent once, and an unknown outcome is
+    /// returned as [`Class::Ambiguous`].
     pub(crate) async fn send<T>(
         &self,
         request: &ApiRequest,
@@ -357,10 +358,12 @@ impl Client {
                     reauthentications += 1;
                     self.tokens.after_refusal(&refused).await?;
                 }
-                // Whoever has written down that it leaves now has to know that it did not, before it waits.
+                // The caller has journalled the request as sent now, so it must learn that it was not, before any
+                // wait.
                 (Class::Transient { .. }, _) if self.holds_slot() => return Err(error),
                 (Class::Transient { after: Some(_) }, _) if error.is_too_many() && too_many < TOO_MANY => {
-                    // It was not read at all, so it costs no attempt. The gate knows who has to wait for it.
+                    // The server did not process the request, so it costs no attempt. The rate limiter decides who
+                    // waits.
                     too_many += 1;
                 }
                 (Class::Transient { after }, _) => {
@@ -371,11 +374,12 @@ impl Client {
         }
     }
 
-    /// Repeats a read that was refused for lack of an ability, where none was refused since `before`. An accepted answer ends
-    /// the trouble ([`ClientMetrics::missing_abilities`](crate::tally::Tally::missing_abilities)).
+    /// Repeats a read that was refused for lack of an ability, if no call was refused for that since `before`. An
+    /// accepted answer ends the trouble
+    /// ([`ClientMetrics::missing_abilities`](crate::client_metrics::ClientMetrics::missing_abilities)).
     pub async fn repeat_refused_read(&self, before: DateTime<Utc>) {
         if let Some(request) = self.transport.metrics.refused_read(before) {
-            // The outcome is noted with the contact.
+            // The contact record gets the outcome.
             let _ = self.send(&request, |_| Ok(())).await;
         }
     }
@@ -401,13 +405,13 @@ impl Client {
             self.limiter.pause(pause);
         }
         let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-        tracing::debug!(route = request.route(), delay_ms = delay.as_millis() as u64, %error, "trying again");
+        tracing::debug!(route = request.route(), delay_ms = delay.as_millis() as u64, %error, "will retry");
         self.clock.sleep(delay).await;
         Ok(())
     }
 }
 
-/// The wait that a refusal for being asked too often told.
+/// Returns the wait that a 429 asked for.
 fn too_many(error: &Error) -> Option<Duration> {
     match error.class() {
         Class::Transient { after: Some(wait) } if error.is_too_many() => Some(wait),

@@ -1,8 +1,8 @@
 //! Files behind signed addresses (API document, "Shipments and labels": the download route).
 //!
-//! A signed address needs no token, lies on a host that is not the marketplace's, and is itself a secret. This file
-//! therefore has a sender of its own: it is given connections and an address, and could not send a token if it wanted
-//! to. Nothing of it counts against the token's budget. `near` says which addresses are let be.
+//! A signed address needs no token, belongs to a host other than the marketplace's, and is itself a secret. This
+//! module therefore sends on its own: it gets connections and an address, and has no access to the token. Nothing
+//! here counts against the token's budget. `near` rejects addresses that are not public.
 
 mod hosts;
 mod near;
@@ -25,40 +25,41 @@ pub use stream::{FileRules, SignedStream};
 
 /// The largest file that is fetched: the labels of an order of hundreds of volumes fit.
 const LARGEST_FILE: u64 = 32 << 20;
-/// How long a file may take from the first to the last byte.
+/// The time limit for a file, from the first to the last byte.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// An address that whoever has it may fetch, for a while. Shown without its query, which is the secret part.
+/// An address that grants access to a file for a while, to anyone. `Display` omits its query, which is the secret
+/// part.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SignedUrl(Url);
 
-/// A file that was fetched.
+/// A fetched file.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SignedFile {
-    /// The file.
+    /// The content.
     pub bytes: Vec<u8>,
-    /// What the storage says that it is.
+    /// The content type that the storage states.
     pub content_type: Option<String>,
 }
 
 impl SignedUrl {
-    /// An absolute `http://` or `https://` address; `None` for anything else.
+    /// Parses an absolute `http://` or `https://` address; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text.trim()).ok()?;
         (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(Self(url))
     }
 
-    /// The address for whoever must keep or fetch it. It is a secret: never logged, never shown.
+    /// Returns the full address. It is a secret: never log or show it.
     pub fn expose(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The host that has it.
+    /// Returns the host.
     pub fn host(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// Why it may not be fetched: outside the sandbox only `https://`, and nothing that is not public.
+    /// Returns why the address may not be fetched. Outside the sandbox it must be `https://` and public.
     fn objection(&self, allow_http: bool, hosts: &[HostPattern]) -> Option<&'static str> {
         if !hosts.is_empty() && !hosts.iter().any(|pattern| pattern.matches(self.host())) {
             return Some("lies on a host that labels.hosts does not name");
@@ -88,7 +89,7 @@ impl fmt::Debug for SignedUrl {
 }
 
 impl fmt::Debug for SignedFile {
-    /// Without the bytes: a label has the buyer's address on it.
+    /// Omits the bytes: a label shows the buyer's address.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes, content_type } = self;
         f.debug_struct("SignedFile").field("bytes", &bytes.len()).field("content_type", content_type).finish()
@@ -96,11 +97,11 @@ impl fmt::Debug for SignedFile {
 }
 
 impl Client {
-    /// Fetches the file behind a signed address, without the token. Faults that pass are tried again; an address that
-    /// has expired is not: ask for a new one.
+    /// Fetches the file behind a signed address, without the token. Transient errors are retried; an expired address
+    /// is not: request a new one.
     ///
     /// # Errors
-    /// [`Error::AddressExpired`], [`Error::FileRefused`], or one of the way.
+    /// [`Error::AddressExpired`], [`Error::FileRefused`], or a transport error.
     pub async fn fetch_signed(&self, url: &SignedUrl) -> Result<SignedFile, Error> {
         let mut attempts = Attempts::new(self.attempts);
         loop {
@@ -115,7 +116,7 @@ impl Client {
     }
 }
 
-/// The whole file in memory.
+/// Fetches the whole file into memory.
 async fn fetch(http: &Http, url: &SignedUrl) -> Result<SignedFile, Error> {
     let rules = FileRules { hosts: Vec::new(), largest: LARGEST_FILE };
     let mut stream = stream::open(http, url, &rules).await?;
@@ -127,7 +128,8 @@ async fn fetch(http: &Http, url: &SignedUrl) -> Result<SignedFile, Error> {
 }
 
 impl Http {
-    /// The connections to storages: others than those to the marketplace, made when the first file is fetched.
+    /// Returns the connections to storages. They are separate from those to the marketplace, and created for the
+    /// first file.
     fn files(&self) -> Result<&reqwest::Client, Error> {
         if let Some(files) = self.files.get() {
             return Ok(files);
@@ -142,8 +144,8 @@ impl Http {
     }
 }
 
-/// Storages answer 403 or 410 to an address that is over, some 400 with words about it. No other fault of ours can
-/// cause them: the address is used as it was given.
+/// Classifies a storage's refusal. Storages answer 403 or 410 to an expired address, and some 400 with a text about
+/// it. No mistake of ours can cause these, because the address is used unchanged.
 fn refused(url: &SignedUrl, status: u16, words: &str) -> Error {
     let file = url.to_string();
     match status {

@@ -1,4 +1,4 @@
-//! Text with a greatest length (API document, "Limits").
+//! Text with a maximum length (API document, "Limits").
 
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
@@ -24,13 +24,13 @@ impl<const MAX: usize> Text<MAX> {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// So that a draft which was written down can be read again; the field is named by where it stands.
+/// Deserializes a stored draft. The error does not name the field; its position does.
 impl<'de, const MAX: usize> Deserialize<'de> for Text<MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::new("the text", String::deserialize(deserializer)?).map_err(D::Error::custom)

@@ -1,8 +1,8 @@
-//! The token of one store: kept, renewed before it expires, never fought over.
+//! The token of one store: stored, renewed before it expires, never contested.
 //!
-//! Each login ends the previous token (API document, "Authentication" 3), so the token is a shared thing:
-//! it lives in the [`TokenStore`], is written there before it is used, and a 401 reads the vault again before
-//! it logs in. Two logins forced by 401s within an hour mean that another program uses the credential.
+//! Each login ends the previous token (API document, "Authentication" 3), so the token is a shared resource. It is
+//! kept in the [`TokenStore`] and written there before use, and after a 401 the token store is read again before a
+//! login. Two logins forced by 401s within an hour mean that another program uses the credential.
 
 use std::{
     sync::{Arc, PoisonError, RwLock},
@@ -21,46 +21,46 @@ use crate::{
     retry::Attempts,
 };
 
-/// Logins forced by 401s that we accept within [`FORCED_WINDOW`].
+/// The most logins forced by 401s within [`FORCED_WINDOW`].
 const FORCED_LOGINS: usize = 2;
 const FORCED_WINDOW: TimeDelta = TimeDelta::hours(1);
-/// How long a failed renewal waits before the next one, while the old token works.
+/// The wait after a failed renewal before the next one, while the old token works.
 const RENEWAL_RETRY: TimeDelta = TimeDelta::minutes(15);
-/// The document allows 5 a minute per (IP, username); one is left for a person who tries the password.
+/// The document allows 5 a minute for each (IP, username); one is left for a person who tests the password.
 const LOGINS_A_MINUTE: usize = 4;
-/// Between two attempts at a login that had no usable answer, after the first two.
+/// The shortest wait between login attempts without a usable answer, after the first two.
 const LOGIN_RETRY: Duration = Duration::from_secs(7);
 
-/// A token as it is kept.
+/// A stored token.
 #[derive(Clone, Debug)]
 pub struct TokenRecord {
     /// The bearer token, `sk_live_…`.
     pub token: SecretString,
-    /// When the marketplace will refuse it.
+    /// When the marketplace starts to refuse it.
     pub expires_at: DateTime<Utc>,
-    /// When we got it.
+    /// When it was obtained.
     pub obtained_at: DateTime<Utc>,
 }
 
-/// What is on record of a login that is being made: it counts against the login limit, and a login that failed has
-/// ended nobody's token.
+/// The recorded reason of a login that is in progress. It counts against the login limit; a failed login has ended
+/// nobody's token.
 const ATTEMPT: &str = "attempt";
-/// What becomes of that when there was no connection: the marketplace counts nothing it never saw.
+/// The recorded reason of a login without a connection, which the marketplace does not count.
 const UNSENT: &str = "unsent";
 
-/// Why a login was made.
+/// The reason for a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoginReason {
-    /// No token was known.
+    /// No token was stored.
     First,
-    /// The token is about to expire, or has.
+    /// The token is about to expire, or has expired.
     Renewal,
-    /// The marketplace refused a token that should have been good.
+    /// The marketplace refused a token that should have been valid.
     Forced,
 }
 
 impl LoginReason {
-    /// The word kept in the vault.
+    /// Returns the word kept in the token store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -70,32 +70,31 @@ impl LoginReason {
     }
 }
 
-/// When a login was made, and why ([`LoginReason::as_str`]).
+/// The time and the reason of a login ([`LoginReason::as_str`]).
 pub type PastLogin = (DateTime<Utc>, String);
 
-/// Durable memory for the token and for the logins made.
+/// Durable storage for the token and the logins.
 pub trait TokenStore: Send + Sync {
-    /// The token on record.
+    /// Returns the stored token.
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>>;
-    /// Puts a token on record. Durable when it returns.
+    /// Stores a token. Durable on return.
     fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>>;
-    /// Times and reasons of the logins since `since`, oldest first.
+    /// Returns times and reasons of the logins since `since`, oldest first.
     fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>>;
-    /// Puts a login on record: first that it is being made at `at`, then, replacing that, why it was.
+    /// Records a login: first that one is in progress at `at`, then its reason, which replaces the first record.
     fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>>;
-    /// Puts the signing secret of the webhook on record, when a login's answer carries it. It may be shown once only,
-    /// so it must be durable when this returns: the token of the same answer is not used before. Does nothing unless
-    /// it is overridden.
+    /// Stores the signing secret of the webhook, if a login's answer contains it. The secret may be shown only once,
+    /// so it must be durable on return: the token of the same answer is not used earlier. The default does nothing.
     fn keep_webhook_secret(&self, secret: SecretString) -> BoxFuture<'_, Result<(), BoxedError>> {
         drop(secret);
         Box::pin(std::future::ready(Ok(())))
     }
 }
 
-/// What a login gives.
+/// The result of a login.
 pub(crate) struct Issued {
     pub(crate) record: TokenRecord,
-    /// The signing secret of the webhook that the login asked for, if the answer carries it.
+    /// The signing secret of the requested webhook, if the answer contains it.
     pub(crate) webhook_secret: Option<SecretString>,
 }
 
@@ -104,17 +103,17 @@ pub(crate) trait Login: Send + Sync {
     fn login(&self) -> BoxFuture<'_, Result<Issued, Error>>;
 }
 
-/// Gives out the token, and renews it with one login at a time.
+/// Hands out the token, and renews it with one login at a time.
 pub(crate) struct TokenKeeper {
     username: String,
     clock: Arc<dyn Clock>,
     token_store: Arc<dyn TokenStore>,
     login: Arc<dyn Login>,
-    /// Logins that are tried before the error of the last is given back.
+    /// How many logins are attempted before the last error is returned.
     attempts: u32,
     metrics: Arc<ClientMetrics>,
     current: RwLock<Option<Arc<TokenRecord>>>,
-    /// After a failed renewal: not before this is another one tried while the token still works.
+    /// After a failed renewal: no further renewal before this time, while the token still works.
     renew_not_before: RwLock<DateTime<Utc>>,
     renewing: tokio::sync::Mutex<()>,
 }
@@ -141,7 +140,7 @@ impl TokenKeeper {
         }
     }
 
-    /// A token that should be good, logging in when there is none.
+    /// Returns a token that should be valid. Logs in if there is none.
     pub(crate) async fn current(self: &Arc<Self>) -> Result<Arc<TokenRecord>, Error> {
         match self.cached() {
             Some(record) if !self.is_due(&record) => Ok(record),
@@ -149,7 +148,7 @@ impl TokenKeeper {
         }
     }
 
-    /// A token other than `refused`, which the marketplace answered with 401.
+    /// Returns a token other than `refused`, which the marketplace answered with 401.
     pub(crate) async fn after_refusal(
         self: &Arc<Self>,
         refused: &Arc<TokenRecord>,
@@ -157,7 +156,7 @@ impl TokenKeeper {
         self.in_own_task(Some(Arc::clone(refused))).await
     }
 
-    /// A new token, whatever the one before is good for.
+    /// Obtains a new token, even if the current one is valid.
     pub(crate) async fn log_in_again(self: &Arc<Self>) -> Result<(), Error> {
         let keeper = Arc::clone(self);
         let task = tokio::spawn(watch::inherited(async move {
@@ -170,13 +169,13 @@ impl TokenKeeper {
         task.await.unwrap_or_else(|gone| Err(Error::TokenStore { action: "read", source: gone.into() }))
     }
 
-    /// Ends when no login is under way.
+    /// Resolves when no login is running.
     pub(crate) async fn logins_ended(&self) {
         drop(self.renewing.lock().await);
     }
 
-    /// Runs the renewal where a cancelled caller cannot cut it in half: a login that was sent has already
-    /// ended the old token, so its answer must reach the vault.
+    /// Runs the renewal in its own task, so that a cancelled caller cannot interrupt it. A login that was sent has
+    /// already ended the old token, so its answer must reach the token store.
     async fn in_own_task(
         self: &Arc<Self>,
         refused: Option<Arc<TokenRecord>>,
@@ -217,22 +216,22 @@ impl TokenKeeper {
             Ok(issued) => return self.keep(issued).await,
             Err(error) => error,
         };
-        // A renewal that fails leaves the old token good until it expires: keep working, say it loudly.
+        // After a failed renewal the old token stays valid until it expires: keep working, and log a warning.
         match kept.filter(|record| reason == LoginReason::Renewal && !self.has_expired(record)) {
             Some(record) => {
                 let again = self.clock.now() + RENEWAL_RETRY;
                 *self.renew_not_before.write().unwrap_or_else(PoisonError::into_inner) = again;
-                tracing::warn!(%error, expires_at = %record.expires_at, "the token could not be renewed");
+                tracing::warn!(%error, expires_at = %record.expires_at, "token renewal failed; will retry");
                 Ok(self.cache(record))
             }
             None => Err(error),
         }
     }
 
-    /// Writes down what a login gave, before anything uses it.
+    /// Stores the result of a login before anything uses it.
     async fn keep(&self, issued: Issued) -> Result<Arc<TokenRecord>, Error> {
         let Issued { record, webhook_secret } = issued;
-        // The secret goes first: a token that is lost costs a login, a secret that is lost is gone.
+        // The secret goes first: a lost token costs a login, a lost secret cannot be recovered.
         if let Some(secret) = webhook_secret {
             self.token_store.keep_webhook_secret(secret).await.map_err(unwritten)?;
         }
@@ -240,8 +239,8 @@ impl TokenKeeper {
         Ok(self.cache(record))
     }
 
-    /// Each attempt is on record before it is made, so that a crash loop cannot burn the login limit; what it came to
-    /// is recorded after it.
+    /// Logs in with retries. Each attempt is recorded before it is made, so that a crash loop cannot exhaust the
+    /// login limit; its result is recorded afterwards.
     async fn try_to_log_in(&self, reason: LoginReason) -> Result<Issued, Error> {
         let (mut attempts, mut has_retried) = (Attempts::new(self.attempts), false);
         loop {
@@ -262,7 +261,8 @@ impl TokenKeeper {
             }
             let Class::Transient { after } = error.class() else { return Err(error) };
             let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-            // After the second attempt evenly, so that the login limit is never waited for in one piece.
+            // After the second attempt the waits are even, so that a caller never waits for the login limit in one
+            // piece.
             let least = if has_retried { LOGIN_RETRY } else { Duration::ZERO };
             has_retried = true;
             self.clock.sleep(delay.max(least)).await;
@@ -294,7 +294,7 @@ impl TokenKeeper {
                 wait.to_std().unwrap_or_default().clamp(Duration::from_millis(100), Duration::from_secs(61));
             tracing::warn!(
                 wait_seconds = wait.as_secs(),
-                "waiting: the marketplace allows five logins a minute"
+                "waiting: the marketplace's login limit is five a minute"
             );
             self.clock.sleep(wait).await;
         }
@@ -304,7 +304,7 @@ impl TokenKeeper {
         let now = self.clock.now();
         let logins = self.token_store.logins_since(now - ago).await;
         let logins = logins.map_err(|source| Error::TokenStore { action: "read", source })?;
-        // A login "in the future" was recorded by a clock that was wrong then; it says nothing about now.
+        // A login "in the future" was recorded by a wrong clock; it says nothing about now.
         Ok(logins.into_iter().filter(|(at, reason)| *at <= now && reason != UNSENT).collect())
     }
 
@@ -325,15 +325,15 @@ impl TokenKeeper {
     fn is_due(&self, record: &TokenRecord) -> bool {
         let now = self.clock.now();
         let postponed = *self.renew_not_before.read().unwrap_or_else(PoisonError::into_inner) > now;
-        // A token that lives shorter than the document says is renewed at half its life, not at every request.
+        // A token with a shorter life than the document says is renewed at half its life, not at every request.
         let half = (record.expires_at - record.obtained_at) / 2;
         let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username).min(half) };
         record.expires_at - margin <= now
     }
 }
 
-/// 24 to 48 hours before expiry (API document, "Authentication" 3), spread by the credential's name so
-/// that a thousand stores do not log in together.
+/// Returns the renewal margin: 24 to 48 hours before expiry (API document, "Authentication" 3), spread by the
+/// credential's name so that a thousand stores do not log in together.
 fn renewal_margin(username: &str) -> TimeDelta {
     let spread = ContentHash::of(username.as_bytes()).as_i64().rem_euclid(24 * 60);
     TimeDelta::hours(24) + TimeDelta::minutes(spread)
@@ -347,7 +347,7 @@ fn same(a: &TokenRecord, b: &TokenRecord) -> bool {
     a.token.expose_secret() == b.token.expose_secret()
 }
 
-/// The token's text, for the one place that must write it down: a [`TokenStore`].
+/// Returns the token's text, for the one caller that must write it: a [`TokenStore`].
 pub fn expose(token: &SecretString) -> &str {
     token.expose_secret()
 }

@@ -1,4 +1,5 @@
-//! The client against servers that answer as no document foresees: a plain TCP socket says what a test tells it.
+//! The client against servers that answer in undocumented ways. The server is a plain TCP socket that sends what a
+//! test scripts.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod support;
@@ -129,7 +130,7 @@ async fn sixteen_requests_with_a_dead_token_do_not_log_in_sixteen_times() {
     for task in asking {
         task.await.unwrap().unwrap();
     }
-    // The answers of the script go to whoever asks next, so a late one may meet a second refusal.
+    // A scripted answer goes to the next request, so a late request may meet a second refusal.
     assert!(bench.client.stats().logins <= 3, "{} logins", bench.client.stats().logins);
 }
 

@@ -1,4 +1,4 @@
-//! No identifier, whatever it is made of, reaches another route than its own.
+//! Identifiers with any content stay on their own route.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod support;
@@ -28,7 +28,7 @@ const HOSTILE: [&str; 14] = [
     "&x=%00",
 ];
 
-/// Every route with an identifier in it, with the text in each of its places.
+/// Returns a request of every route with an identifier, with the text in each identifier.
 fn requests(id: &str) -> Vec<ApiRequest> {
     let (order, shipment, label) = (OrderNumber::new(id), ShipmentId::new(id), LabelId::new(id));
     vec![
@@ -47,7 +47,7 @@ fn requests(id: &str) -> Vec<ApiRequest> {
     ]
 }
 
-/// Whether a path is the route with one segment in each place of an identifier.
+/// Returns whether a path is the route with one segment for each identifier.
 fn is_at(path: &str, route: &str) -> bool {
     let (path, route): (Vec<_>, Vec<_>) = (path.split('/').collect(), route.split('/').collect());
     let fits = |(segment, part): (&&str, &&str)| match part.starts_with('{') {

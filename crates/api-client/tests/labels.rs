@@ -1,4 +1,4 @@
-//! Labels from their making to their file, which is fetched without the token.
+//! Labels from generation to the file, which is fetched without the token.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! The budget against a server that counts in each of the three ways, in simulated time: nothing here has a
+//! The rate limiter against a server that counts in each of the three ways, in simulated time. Nothing here has a
 //! socket, so tokio's time may be paused and minutes pass in milliseconds.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
@@ -20,7 +20,7 @@ use proptest::{prelude::*, test_runner::TestRunner};
 const LIMIT: usize = 300;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How a server may count a minute.
+/// The ways in which a server may count a minute.
 #[derive(Clone, Copy, Debug)]
 enum Window {
     Fixed,
@@ -28,7 +28,7 @@ enum Window {
     FirstHit,
 }
 
-/// A server that counts, and remembers every arrival.
+/// A server that counts, and records every arrival.
 struct Server {
     window: Window,
     accepted: VecDeque<Duration>,
@@ -126,7 +126,7 @@ fn quota(per_minute: u32) -> Quota {
     Quota::per_minute(NonZeroU32::new(per_minute).unwrap())
 }
 
-/// Sixteen workers at saturation for `minutes`; the server's end state.
+/// Runs sixteen workers at saturation for `minutes` and returns the server's final state.
 fn saturate(window: Window, lane: Lane, delays: Vec<Vec<Delays>>, minutes: u64) -> Server {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
@@ -247,7 +247,8 @@ async fn a_route_that_is_refused_alone_waits_and_no_other_does() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
     let wait = Duration::from_secs(17);
-    // Once the server says that the token has some left, once it says nothing and we have hardly sent anything.
+    // In one case the server says that the token has requests left; in the other it says nothing, and we have sent
+    // almost nothing.
     for (route, limits) in [("/told", (Some(300), Some(250))), ("/untold", (None, None))] {
         limiter.acquire(Lane::Interactive).await.unwrap().refused(Some(route), limits, wait);
     }
@@ -282,7 +283,8 @@ async fn a_refusal_of_a_token_that_is_spent_pauses_every_route() {
     assert!(clock.monotonic() < Duration::from_secs(1), "the route has no limit of its own");
     limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     assert!(clock.monotonic() >= told);
-    // Of four that the token has, two or three were sent: without a word the token is taken to be spent.
+    // Two or three of the token's four requests were sent: without information from the server, the token counts as
+    // exhausted.
     let begun = clock.monotonic();
     limiter.acquire(Lane::Interactive).await.unwrap().refused(Some("/a"), (None, None), told);
     limiter.acquire(Lane::Interactive).await.unwrap().answered(None, None);
@@ -294,7 +296,7 @@ async fn a_refusal_of_a_token_that_is_spent_pauses_every_route() {
 async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back() {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
-    // Somebody else has spent 200 of the token's 300.
+    // Another program has spent 200 of the token's 300.
     limiter.acquire(Lane::Interactive).await.unwrap().answered(Some(300), Some(99));
     let mut sent = 1;
     while clock.monotonic() < Duration::from_secs(55) {
@@ -305,7 +307,7 @@ async fn what_the_server_counts_beyond_our_own_shrinks_the_budget_and_comes_back
     assert!(sent <= 100, "{sent} sent beside 200 foreign ones");
 }
 
-/// A ledger that a crash leaves as it is.
+/// A quota store that survives a crash unchanged.
 #[derive(Default)]
 struct Disk(Mutex<Vec<Spent>>);
 
@@ -337,7 +339,7 @@ async fn a_process_that_is_killed_again_and_again_never_overspends() {
     while clock.monotonic() < Duration::from_secs(300) {
         lives += 1;
         let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
-        // Each life is cut off without a word to the ledger, with a request in flight.
+        // Each process is killed without a write to the quota store, with a request in flight.
         for _ in 0..(lives * 7) % 60 + 1 {
             let permit = limiter.acquire(Lane::Interactive).await.unwrap();
             clock.sleep(Duration::from_millis(3)).await;
@@ -347,7 +349,7 @@ async fn a_process_that_is_killed_again_and_again_never_overspends() {
         let in_flight = limiter.acquire(Lane::Interactive).await.unwrap();
         server.arrive(clock.monotonic());
         std::mem::forget(in_flight);
-        // Time passes until somebody starts it again.
+        // Time passes until the next start.
         clock.sleep(Duration::from_millis(500)).await;
     }
     assert_eq!(server.refused, 0);
@@ -368,7 +370,7 @@ async fn a_clean_end_leaves_exactly_what_was_spent_on_record() {
     assert_eq!(kept, 23);
     let next = RateLimiter::open(quota(300), Arc::clone(&clock), disk.clone()).await.unwrap();
     assert_eq!(next.held(), 23);
-    // A second settling, and a second life, must not write the first one's blocks away.
+    // A second settling, and a second process, must not overwrite the first one's blocks.
     limiter.settle().await.unwrap();
     next.acquire(Lane::Interactive).await.unwrap().answered(None, None);
     next.settle().await.unwrap();
@@ -376,7 +378,7 @@ async fn a_clean_end_leaves_exactly_what_was_spent_on_record() {
     assert_eq!(third.held(), 24);
 }
 
-/// Waits of a live request every 1.3 s beside a backfill that always has work, from a cold start on.
+/// Returns the waits of a live request every 1.3 s beside a backfill that always has work, from a cold start.
 async fn waits_beside_a_backfill(burst_before: usize) -> Vec<Duration> {
     let clock: Arc<dyn Clock> = Arc::new(SimulatedClock::starting_at(epoch()));
     let limiter = RateLimiter::open(quota(300), Arc::clone(&clock), Arc::new(NoQuotaStore)).await.unwrap();
@@ -447,6 +449,6 @@ async fn no_lane_starves_when_all_have_too_much_to_do() {
     let served = *served.lock().unwrap();
     let all: usize = served.iter().sum();
     assert!(served.is_sorted_by(|urgent, patient| urgent >= patient), "{served:?}");
-    // One in eighty-three for the most patient lane.
+    // The least urgent lane gets one in eighty-three.
     assert!(served[4] * 90 >= all, "backfill got {} of {all}", served[4]);
 }

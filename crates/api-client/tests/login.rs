@@ -1,4 +1,4 @@
-//! Logins: what they carry, and what becomes of what they answer.
+//! Logins: their contents, and the effects of their answers.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod support;
@@ -141,7 +141,7 @@ async fn a_token_is_good_until_the_instant_that_its_login_says() {
     assert!((30 * 86_400..=30 * 86_400 + 5).contains(&life.num_seconds()), "{life}");
 }
 
-/// FAILURES 86: what counts is how long the token lives on the server's clock.
+/// FAILURES 86: the lifetime of the token on the server's clock decides.
 // proves: AUT-004, AUT-009
 // withstands: F086
 #[tokio::test]
@@ -183,7 +183,7 @@ async fn a_test_delivery_is_asked_for_without_a_body_and_taken_in_every_form_of_
     assert_eq!((body(&sent), support::header(&sent, "content-type")), ("", None));
 }
 
-/// How many of these logins fall into the worst minute.
+/// Returns how many of these logins fall into the worst minute.
 fn most_in_a_minute(logins: &[DateTime<Utc>]) -> usize {
     let from = |first: &DateTime<Utc>| {
         logins.iter().filter(|at| (*first..*first + TimeDelta::minutes(1)).contains(at)).count()
@@ -213,11 +213,11 @@ async fn a_process_that_ends_in_each_login_makes_no_more_of_them_than_a_minute_a
     let bench = bench(Vec::new()).await;
     *bench.script.login.lock().unwrap() = Vec::new();
     for start in 1..=10 {
-        // Nothing but the vault outlives it.
+        // Only the token store outlives it.
         let process = support::open(&bench.base_url, &bench.clock, &bench.memory).await;
         let order = OrderNumber::new("1");
         let mut calling = std::pin::pin!(process.order(&order));
-        // It is ended when its login has arrived and nothing has come of it.
+        // The process ends after its login has arrived and before the answer.
         tokio::select! {
             _ = &mut calling => {}
             () = arrived(&bench, start) => {}
@@ -228,7 +228,7 @@ async fn a_process_that_ends_in_each_login_makes_no_more_of_them_than_a_minute_a
     assert!(most_in_a_minute(&made) <= 5, "{made:?}");
 }
 
-/// Ends when so many logins have arrived.
+/// Resolves when this number of logins has arrived.
 async fn arrived(bench: &Bench, count: usize) {
     while bench.script.logins.lock().unwrap().len() < count {
         tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Orders over the wire: what is sent, what is read of the answer, and what an unclear answer to a write means.
+//! Orders over the wire: what is sent, what is read from the answer, and what an unclear answer to a write means.
 #![expect(clippy::unwrap_used, reason = "these are tests")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! A store that is not ours: nothing is sent, logins neither.
+//! Without the store's lease, nothing is sent, not even a login.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod support;
@@ -12,7 +12,7 @@ use espelho_api_client::{Class, Error, error::BoxedError, limit::BoxFuture, owne
 use espelho_model::OrderNumber;
 use support::bench;
 
-/// An owner that a test tells what it is.
+/// An owner whose state the test sets.
 struct Told(AtomicBool);
 
 impl Owner for Told {
@@ -48,7 +48,7 @@ async fn a_store_that_is_not_ours_is_neither_logged_in_to_nor_called() {
     assert_eq!((bench.script.logins.lock().unwrap().len(), bench.sent()), (1, 1));
 }
 
-/// An owner that loses the store while a call is under way.
+/// An owner that loses the lease while a call is in flight.
 struct Losing;
 
 impl Owner for Losing {
@@ -73,7 +73,7 @@ async fn a_call_under_way_is_not_waited_for_once_the_store_is_lost() {
     assert!(error.is_not_ours() && !error.was_never_sent(), "{error}");
 }
 
-/// An owner that is about to give the store back.
+/// An owner that is about to release the lease.
 struct Closing;
 
 impl Owner for Closing {

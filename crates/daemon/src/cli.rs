@@ -1,4 +1,4 @@
-//! The command line (PRODUCT contract 1). What people read of it (`--help`) is in the catalogue, area `help`.
+//! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
 use std::path::PathBuf;
 
@@ -66,7 +66,7 @@ pub struct ResyncArgs {
     pub accept_gone: bool,
 }
 
-/// Reads a day as ISO 8601 or as Brazil writes it.
+/// Parses a day, in ISO 8601 or in Brazilian notation.
 fn day(text: &str) -> Result<NaiveDate, String> {
     ["%Y-%m-%d", "%d/%m/%Y"]
         .iter()
@@ -189,7 +189,7 @@ pub enum WebhookCommand {
     },
 }
 
-/// What the ERP writes.
+/// The kinds of rows that the ERP writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum IntentArg {
     /// `erp_stock`; keys are SKU/LOCATION.
@@ -201,7 +201,7 @@ pub enum IntentArg {
 }
 
 impl IntentArg {
-    /// The table.
+    /// Returns the kind of intent.
     pub fn intent(self) -> espelho_store::IntentKind {
         match self {
             Self::Stock => espelho_store::IntentKind::Stock,
@@ -242,7 +242,7 @@ pub struct RetryArgs {
     pub ignored: bool,
 }
 
-/// What the commands that write a wish have in common.
+/// The arguments that all commands that write an intent share.
 #[derive(Args, Clone, Debug)]
 pub struct WriteArgs {
     /// The store, where there are several.
@@ -369,7 +369,7 @@ pub enum CampaignsCommand {
     },
 }
 
-/// What a CSV file holds.
+/// The kinds of rows that a CSV file can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum ImportKind {
     /// Columns sku, location_id, quantity.

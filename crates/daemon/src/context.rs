@@ -27,41 +27,41 @@ use crate::{
     store_metrics::StoreMetrics,
 };
 
-/// How long one exchange with the marketplace may take.
+/// The time limit of one exchange with the marketplace.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Attempts of a read: half a second, one, two and four between them.
+/// The attempts of a read, with half a second, one, two and four seconds between them.
 const ATTEMPTS: u32 = 5;
-/// How often a webhook that is registered elsewhere is asked about: only while there is one.
+/// How often a webhook that is registered elsewhere is checked; only while there is one.
 const ELSEWHERE_EVERY: Duration = Duration::from_secs(5);
 
 /// What all stores of the installation share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub store: Store,
-    /// The watch, as everybody's clock.
+    /// The watch, as the clock that everybody uses.
     pub clock: Arc<dyn Clock>,
     pub watch: Arc<Watch>,
     pub progress: Arc<dyn Progress>,
     pub stop: CancellationToken,
-    /// The budgets of the stores that this process works on, to be shown.
+    /// The budgets of the stores that this process works on, for display.
     pub limiters: Arc<RateLimiters>,
-    /// What their clients have counted.
+    /// The metrics of their clients.
     pub store_metrics: Arc<StoreMetrics>,
     /// Webhooks that were registered at another address than the configured one.
     pub elsewhere: Arc<Elsewhere>,
-    /// Runs that other processes ask this one for.
+    /// The runs that other processes request from this one.
     pub admin_queue: Arc<AdminQueue>,
     memory_budget: Arc<MemoryBudget>,
-    /// Which stores are free to be taken.
+    /// Watches which stores are free.
     pub lease_watcher: Arc<LeaseWatcher>,
     production: Http,
     sandbox: Http,
     /// The name of this process among those that share the database.
     pub owner: String,
     labels: LabelsSection,
-    /// Where relative paths begin.
+    /// The base of relative paths.
     pub state: PathBuf,
-    /// How people read what is written for them: the installation's language and time zone.
+    /// The installation's language and time zone, for texts that people read.
     pub locale: Locale,
 }
 
@@ -76,7 +76,7 @@ impl Shared {
         Self::open_by(SystemClock::shared(), configuration, doing, progress, stop).await
     }
 
-    /// The same with a clock of the caller's.
+    /// Opens with the caller's clock.
     pub(crate) async fn open_by(
         clock: Arc<dyn Clock>,
         configuration: &Configuration,
@@ -116,12 +116,12 @@ impl Shared {
         })
     }
 
-    /// The same for work that ends by itself before the service does.
+    /// Returns a copy with its own stop signal, for work that ends before the service does.
     pub(crate) fn with_stop(&self, stop: CancellationToken) -> Self {
         Self { stop, ..self.clone() }
     }
 
-    /// Takes a store's lease and opens its client, which may mean to wait for the last owner.
+    /// Takes a store's lease and opens its client. This may wait for the previous owner.
     pub(crate) async fn context(&self, config: &StoreConfig) -> Result<StoreContext, Problem> {
         let lease = self.store.acquire(&config.key, &self.owner).await;
         let lease = lease.map_err(|e| Problem::from_store(&e))?;
@@ -135,7 +135,8 @@ impl Shared {
         self.identified(config, lease.map_err(|e| Problem::from_store(&e))?).await
     }
 
-    /// Opens what work on a store needs once nobody else can be working on it: until then its budget is still being spent.
+    /// Opens what work on a store needs, once no other process can work on it: until then its budget is still being
+    /// spent.
     pub(crate) async fn open_under(
         &self,
         config: &StoreConfig,
@@ -172,7 +173,7 @@ impl Shared {
         }
     }
 
-    /// Which files of labels are fetched, and where to.
+    /// Returns which label files are fetched, and to which folder.
     fn labels(&self, config: &StoreConfig) -> Option<Labels> {
         let labels = config.labels.clone()?;
         let folder = label_folder(&self.labels, &self.state);
@@ -191,18 +192,19 @@ impl Shared {
         }
     }
 
-    /// When the store's owner, whoever it is or was, was last seen. Where the database does not say it, nobody was.
+    /// Returns when the store's owner, present or past, was last seen. If the database does not say it, nobody was
+    /// seen.
     pub(crate) async fn last_seen(&self, store: &StoreKey) -> Option<DateTime<Utc>> {
         match self.store.last_seen(store).await {
             Ok(seen) => seen,
             Err(error) => {
-                tracing::debug!(%store, %error, "when the store was last owned is not known");
+                tracing::debug!(%store, %error, "cannot read when the store was last owned");
                 None
             }
         }
     }
 
-    /// How long the marketplaces took to answer, and how long requests waited for their budget.
+    /// Returns how long the marketplaces took to answer, and how long requests waited for their budget.
     pub(crate) fn timings(&self) -> [Timings; 2] {
         [&self.production, &self.sandbox].map(|http| http.timings().clone())
     }
@@ -242,9 +244,10 @@ impl Shared {
         Ok(client)
     }
 
-    /// The webhook that logins make. One that was made in the seller portal has its secret in a file; a login must not make a
-    /// second one. Nor must it take the credential's only webhook from where it was registered, which may be another
-    /// installation by now, before somebody has said so: until then the sweeps find what it would have told.
+    /// Returns the webhook that logins make. A webhook that was made in the seller portal has its secret in a file; a
+    /// login must not make a second one. Nor must a login take the credential's only webhook from its registered
+    /// address, which may belong to another installation by now, until the operator allows it: until then the sweeps
+    /// find what the webhook would have reported.
     async fn made_by_login<'c>(&self, config: &'c StoreConfig) -> Result<Option<&'c WebhookConfig>, Problem> {
         let Some(webhook) = config.webhook.as_ref().filter(|webhook| webhook.secret.is_none()) else {
             return Ok(None);
@@ -276,7 +279,7 @@ impl Shared {
         self.store.refuse_to_move_webhook(owner, &webhook.public_url).await
     }
 
-    /// Waits until somebody has allowed webhooks to move that are registered elsewhere (`espelho webhook move`).
+    /// Waits until the operator allows webhooks that are registered elsewhere to move (`espelho webhook move`).
     pub(crate) async fn webhooks_that_may_move(&self, stores: &[StoreConfig]) -> Vec<StoreKey> {
         loop {
             self.clock.sleep(ELSEWHERE_EVERY).await;
@@ -288,7 +291,7 @@ impl Shared {
                 }
             }
             if !allowed.is_empty() {
-                // Not before all have been asked: whoever waits for this may stop waiting at any `await`.
+                // Only after all have been checked: the caller may stop waiting at any `await`.
                 allowed.iter().for_each(|key| self.elsewhere.forget(key));
                 return allowed;
             }
@@ -296,7 +299,7 @@ impl Shared {
     }
 }
 
-/// Refuses to make a second database where a service works on these stores with another one: whoever typed the command stands in
+/// Refuses to make a second database while a service works on these stores with another one: the command runs in
 /// another folder than the service, or lacks its `STATE_DIRECTORY`.
 pub(crate) async fn refuse_beside_service(
     configuration: &Configuration,
@@ -309,15 +312,15 @@ pub(crate) async fn refuse_beside_service(
     }
 }
 
-/// Where the files of labels lie.
+/// Returns the folder of the label files.
 pub(crate) fn label_folder(labels: &LabelsSection, state: &Path) -> LabelFolder {
     LabelFolder::new(state, &labels.directory)
 }
 
-/// Lets go of a store.
+/// Releases a store's lease.
 pub(crate) async fn give_back(config: &StoreConfig, lease: Lease) {
     if let Err(error) = lease.release().await {
-        tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
+        tracing::warn!(store = %config.key, %error, "lease not released; it ends with the connection");
     }
 }
 
@@ -340,7 +343,7 @@ pub(crate) fn stop_on_signals(stop: &CancellationToken) -> anyhow::Result<()> {
         for _ in 0..2 {
             tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
             if stop.is_cancelled() {
-                // Every write is a transaction, so leaving at once loses nothing but the current page.
+                // Every write is a transaction, so an immediate exit loses only the current page.
                 std::process::exit(130);
             }
             stop.cancel();

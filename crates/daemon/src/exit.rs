@@ -11,7 +11,7 @@ pub(crate) const AUTHENTICATION: u8 = 4;
 pub(crate) const GUARD: u8 = 5;
 pub(crate) const HELD: u8 = 6;
 
-/// The exit code of a run over stores: a cause that all share speaks for itself, a mixture is partial.
+/// Returns the exit code of a run over stores: the code that all stores share, else partial.
 pub(crate) fn of_run(reports: &[StoreReport]) -> u8 {
     let codes: Vec<u8> = reports.iter().map(of_store).collect();
     match codes.first() {
@@ -21,7 +21,7 @@ pub(crate) fn of_run(reports: &[StoreReport]) -> u8 {
     }
 }
 
-/// A cause with a code of its own goes before "partial" and "failed".
+/// Returns the exit code of one store. A cause with its own code takes precedence over "partial" and "failed".
 fn of_store(report: &StoreReport) -> u8 {
     let named = report.problems().find_map(|problem| match problem.trouble {
         Trouble::Authentication => Some(AUTHENTICATION),

@@ -1,7 +1,7 @@
-//! What the process asks of the system before it begins.
+//! The system limits that the process raises before it starts.
 
-/// Lets the process open as many files as it may at all: each store of a SQLite installation has a lock file, and shells
-/// and some containers allow 1,024 where nobody asks for more.
+/// Lets the process open as many files as it may at all: each store of a SQLite installation has a lock file, and
+/// shells and some containers allow 1,024 unless a process asks for more.
 pub(crate) fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
@@ -10,6 +10,6 @@ pub(crate) fn raise_file_limit() {
     }
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
+        tracing::debug!(%error, "cannot raise the limit of open files");
     }
 }

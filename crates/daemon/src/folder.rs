@@ -1,8 +1,9 @@
-//! The watched folder of a store: CSV files that appear in it are read as `espelho import` reads them.
+//! The watched folder of a store: new CSV files in it are read as `espelho import` reads them.
 //!
-//! A file is complete when it has been renamed into place, or when two looks in a row find it the same. What it holds goes into
-//! the ERP's tables as a whole, out of `reading/`; only then is the file moved to `done/`. Who was killed in between reads it once more,
-//! which changes nothing: levels and prices are absolute. A file with bad lines goes to `failed/`, with a text beside it that names them.
+//! A file is complete when it has been renamed into place, or when two scans in a row find it unchanged. Its rows go
+//! into the ERP's tables as a whole, from `reading/`; only then is the file moved to `done/`. A service that was killed
+//! in between reads it once more, which changes nothing: levels and prices are absolute. A file with bad lines goes to
+//! `failed/`, with a text beside it that names them.
 
 use std::{
     collections::HashMap,
@@ -21,15 +22,15 @@ use crate::{
     import::{self, BadLines, Rows},
 };
 
-/// Between two looks.
+/// The interval between two scans.
 const EVERY: Duration = Duration::from_secs(2);
-/// Files above this are not read into memory: a shop's whole stock is a hundredth of it.
+/// Larger files are not read into memory: a shop's whole stock is a hundredth of it.
 const LARGEST: u64 = 64 << 20;
 
-/// Where a file lies while it is read; what a killed service has left there is read once more.
+/// The folder of a file while it is read; a file that a killed service left there is read once more.
 const READING: &str = "reading";
 
-/// What one look finds a file to be.
+/// What one scan records about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
     modified: SystemTime,
@@ -42,11 +43,11 @@ pub(crate) struct Folder {
     pub(crate) key: StoreKey,
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
-    /// How people read what is wrong with a file.
+    /// The language and time zone of texts about mistakes in a file.
     pub(crate) locale: Locale,
 }
 
-/// A watch that ends with this value.
+/// A watch that ends when this value is dropped.
 pub(crate) struct Watched(AbortHandle);
 
 impl Drop for Watched {
@@ -56,13 +57,13 @@ impl Drop for Watched {
 }
 
 impl Folder {
-    /// Watches it beside whatever else is done.
+    /// Watches the folder in a task of its own.
     pub(crate) fn watched(self) -> Watched {
         Watched(tokio::spawn(self.watch()).abort_handle())
     }
 
     async fn watch(self) {
-        tracing::info!(store = %self.key, folder = %self.path.display(), "files of stock and prices are looked for");
+        tracing::info!(store = %self.key, folder = %self.path.display(), "watching the folder for CSV files");
         let (mut seen, mut said) = (HashMap::new(), None);
         loop {
             let problem = self.look(&mut seen).await.err();
@@ -79,7 +80,8 @@ impl Folder {
         }
     }
 
-    /// Reads the files that are as the last look has found them, the oldest first, and before them what was begun and not ended.
+    /// Reads the files that are unchanged since the last scan, the oldest first; before them, files that an earlier
+    /// read left unfinished.
     async fn look(&self, seen: &mut HashMap<PathBuf, Shape>) -> Result<(), String> {
         let told = |error: io::Error| error.to_string();
         for (_, file, kind) in files(&self.path.join(READING)).map_err(told)? {
@@ -92,7 +94,7 @@ impl Folder {
             .partition(|(shape, file, _)| before.get(file) == Some(shape));
         seen.extend(others.into_iter().map(|(shape, file, _)| (file, shape)));
         for (_, file, kind) in as_before {
-            // The ERP may put another of that name there at any moment: what is read here is nobody else's any more.
+            // The ERP may write another file of that name at any moment: once moved, this file is ours alone.
             let own = self.path.join(READING).join(file.file_name().unwrap_or_default());
             fs::rename(&file, &own).map_err(told)?;
             self.read(&own, kind).await?;
@@ -109,22 +111,22 @@ impl Folder {
                 rows.write(&self.store, &self.key).await.map_err(|error| error.to_string())?;
                 let place = self.place(file, "done").map_err(told)?;
                 fs::rename(file, &place).map_err(told)?;
-                tracing::info!(store = %self.key, file = %place.display(), rows = count, "a file is imported");
+                tracing::info!(store = %self.key, file = %place.display(), rows = count, "file imported");
             }
             Err(bad) => {
                 let place = self.place(file, "failed").map_err(told)?;
-                // Before the file: whoever finds that finds this.
+                // Before the file: a person who finds the file also finds this text.
                 write_whole(&beside(&place), &in_words(&bad, self.locale)).map_err(told)?;
                 fs::rename(file, &place).map_err(told)?;
                 let next_step =
                     "correct the lines that its .error.txt names, and put it into the folder again";
-                tracing::warn!(store = %self.key, file = %place.display(), next_step, "a file is not imported");
+                tracing::warn!(store = %self.key, file = %place.display(), next_step, "file not imported");
             }
         }
         Ok(())
     }
 
-    /// Where a file goes: under its own name, or where there is one of that name with the time before it.
+    /// Returns where a file goes: its own name, or, if that name is taken, with the time before it.
     fn place(&self, file: &Path, folder: &str) -> io::Result<PathBuf> {
         let folder = self.path.join(folder);
         fs::create_dir_all(&folder)?;
@@ -138,7 +140,7 @@ impl Folder {
     }
 }
 
-/// Writes a file that nobody finds half written.
+/// Writes a file so that nobody finds it half written.
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".partial");
@@ -146,7 +148,7 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(&unfinished, path)
 }
 
-/// The text that says what is wrong with a file.
+/// Returns the path of the text about a file's mistakes.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(".error.txt");
@@ -163,7 +165,7 @@ fn in_words(bad: &BadLines, locale: Locale) -> String {
     report
 }
 
-/// What a file holds, or what is wrong with it.
+/// Returns the rows of a file, or its mistakes.
 fn held_by(file: &Path, kind: ImportKind) -> Result<Rows, BadLines> {
     let length = fs::metadata(file).map(|about| about.len()).unwrap_or_default();
     if length > LARGEST {
@@ -175,14 +177,14 @@ fn held_by(file: &Path, kind: ImportKind) -> Result<Rows, BadLines> {
     }
 }
 
-/// The files of a folder that have something in them, the oldest first. The folder is made where there is none.
+/// Returns the files of a folder that are not empty, the oldest first. Creates the folder if it does not exist.
 fn files(folder: &Path) -> io::Result<Vec<(Shape, PathBuf, ImportKind)>> {
     fs::create_dir_all(folder)?;
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Some(kind) = kind_of(&entry.file_name().to_string_lossy()) else { continue };
-        // It may have gone meanwhile.
+        // The file may have gone meanwhile.
         let Ok(about) = fs::metadata(entry.path()) else { continue };
         let shape = Shape { modified: about.modified()?, length: about.len() };
         if about.is_file() && shape.length > 0 {
@@ -193,7 +195,7 @@ fn files(folder: &Path) -> io::Result<Vec<(Shape, PathBuf, ImportKind)>> {
     Ok(files)
 }
 
-/// What a name says that a file holds.
+/// Returns the kind of rows that a file's name announces.
 fn kind_of(name: &str) -> Option<ImportKind> {
     let name = name.to_lowercase();
     match name.ends_with(".csv") {

@@ -1,4 +1,4 @@
-//! What health checks are made from.
+//! The state behind the health checks.
 
 use std::{
     collections::BTreeMap,
@@ -8,27 +8,27 @@ use std::{
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
 
-/// How all stores are.
+/// The health of all stores.
 #[derive(Default)]
 pub(crate) struct Health {
     stores: Mutex<BTreeMap<StoreKey, StoreHealth>>,
 }
 
-/// How a store is.
+/// The health of one store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoreHealth {
     /// Since when this process works on it.
     pub held_since: Option<DateTime<Utc>>,
-    /// When its last reconciliation ended, and how.
+    /// The time and result of its last reconciliation.
     pub last: Option<(DateTime<Utc>, RunState)>,
-    /// What went wrong last, until it goes well: a cause of its own, which neither the marketplace's nor the credential's
-    /// trouble explains.
+    /// The last problem, until work goes well again: a cause of its own, which neither the marketplace's nor the
+    /// credential's trouble explains.
     pub problem: Option<Text>,
-    /// Deliveries in a row whose signature none of the known secrets has made.
+    /// Deliveries in a row without a signature by a known secret.
     pub unverified: u64,
-    /// Whether webhooks arrive, as far as the work on the store has seen.
+    /// Whether webhooks arrive, as observed by the work on the store.
     pub webhook: Option<WebhookHealth>,
-    /// The address at which the webhook was registered, where that is not the configured one.
+    /// The webhook's registered address, if it is not the configured one.
     pub webhook_elsewhere: Option<String>,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct StoreHealth {
 pub(crate) struct WebhookHealth {
     /// When the last delivery came.
     pub heard_at: Option<DateTime<Utc>>,
-    /// Changes that sweeps have found since then, and an event should have told.
+    /// Changes since then that sweeps found and an event should have reported.
     pub missed: u64,
-    /// Since when deliveries are proved not to come.
+    /// Since when deliveries are proved to be missing.
     pub silent_since: Option<DateTime<Utc>>,
 }
 
@@ -51,12 +51,12 @@ impl StoreHealth {
 }
 
 impl Health {
-    /// All stores, by name.
+    /// Returns the health of all stores, by name.
     pub(crate) fn snapshot(&self) -> BTreeMap<StoreKey, StoreHealth> {
         self.stores().clone()
     }
 
-    /// Changes what is known of a store.
+    /// Changes the health of a store.
     pub(crate) fn change(&self, store: &StoreKey, change: impl FnOnce(&mut StoreHealth)) {
         change(self.stores().entry(store.clone()).or_default());
     }
@@ -76,7 +76,7 @@ impl Health {
 pub(crate) struct Elsewhere(Mutex<BTreeMap<StoreKey, String>>);
 
 impl Elsewhere {
-    /// The address at which a store's webhook was registered, where that is not the configured one.
+    /// Returns the registered address of a store's webhook, if it is not the configured one.
     pub(crate) fn of(&self, store: &StoreKey) -> Option<String> {
         self.addresses().get(store).cloned()
     }
@@ -86,7 +86,7 @@ impl Elsewhere {
         self.addresses().insert(store.clone(), registered.to_owned());
     }
 
-    /// Forgets a store whose webhook is where it should be.
+    /// Forgets a store whose webhook is at its configured address.
     pub(crate) fn forget(&self, store: &StoreKey) {
         self.addresses().remove(store);
     }

@@ -1,4 +1,4 @@
-//! The command line's help in the reader's language: the words come from the catalogue, by command and argument.
+//! The command line's help in the reader's language: the texts come from the catalogue, by command and argument.
 
 use std::ffi::OsString;
 
@@ -10,7 +10,7 @@ use espelho_model::text::{Language, Locale, Text};
 
 use crate::{cli::Cli, locale};
 
-/// Reads this process's arguments; help and what is not understood are said in the reader's language.
+/// Parses this process's arguments; help and parse errors are in the reader's language.
 pub(crate) fn parse() -> Cli {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let locale = locale::of_arguments(&arguments);
@@ -29,9 +29,9 @@ pub(crate) fn parse() -> Cli {
     }
 }
 
-/// A command with all its help in a language.
+/// Returns a command with all its help in a language.
 pub(crate) fn in_language(mut command: Command, locale: Locale) -> Command {
-    // So that the arguments and commands that the parser adds by itself are there.
+    // So that the arguments and commands that the parser adds by itself exist.
     command.build();
     translated(command, &mut Vec::new(), locale)
 }
@@ -63,7 +63,7 @@ fn translated(command: Command, path: &mut Vec<String>, locale: Locale) -> Comma
     command
 }
 
-/// What the parser writes in English by itself.
+/// Replaces the English words that the parser writes by itself.
 fn with_headings(mut command: Command, locale: Locale) -> Command {
     let word = |name: &str| Text::new(format!("help-heading-{name}")).message(locale);
     let usage = command.render_usage().to_string();
@@ -90,7 +90,7 @@ fn argument_in(argument: Arg, path: &[String], locale: Locale) -> Arg {
         argument = argument.hide_default_value(true).hide_possible_values(true);
     }
     if let Some(index) = argument.get_index() {
-        // Under a heading of its own the parser would sort by name.
+        // The parser sorts arguments under a heading of their own by name.
         argument = argument.display_order(index);
     }
     let heading = match argument.get_help_heading() {
@@ -101,7 +101,7 @@ fn argument_in(argument: Arg, path: &[String], locale: Locale) -> Arg {
     argument.help(help).help_heading(leaked(&Text::new(format!("help-heading-{heading}")), locale))
 }
 
-/// What a command is for. `help COMMAND` says the same as `COMMAND`.
+/// Returns the description of a command. `help COMMAND` has the same one as `COMMAND`.
 fn about(path: &[String]) -> Text {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -115,14 +115,14 @@ fn about(path: &[String]) -> Text {
     }
 }
 
-/// What an argument is for: with this command, or wherever it stands.
+/// Returns the description of an argument: the one for this command, else the general one.
 fn about_argument(path: &[String], id: &str) -> Text {
     let command = if path.is_empty() { "espelho".to_owned() } else { path.join("-") };
     let own = Text::new(format!("help-{command}--{id}"));
     if own.is_known() { own } else { Text::new(format!("help--{id}")) }
 }
 
-/// Names of the parser live as long as the process.
+/// Leaks a text: the parser's names live as long as the process.
 fn leaked(text: &Text, locale: Locale) -> &'static str {
     text.message(locale).leak()
 }

@@ -1,7 +1,7 @@
-//! CSV files of stock and prices: read whole before anything is written, and every bad line is named.
+//! CSV files of stock and prices: read as a whole before anything is written, and every bad line is named.
 //!
-//! The first line names the columns, as the tables do; `;` and `,` both separate, and in a file with `;` a number may have a
-//! decimal comma, as Brazilian spreadsheets write it.
+//! The first line names the columns, as in the tables. Both `;` and `,` separate; in a file with `;` a number may have
+//! a decimal comma, as Brazilian spreadsheets write it.
 
 use espelho_model::{StoreKey, text, text::Text};
 use espelho_store::{DesiredPrice, DesiredStock, Error as StoreError, Store};
@@ -12,13 +12,13 @@ use crate::{
     number::{self, Convention, Reading},
 };
 
-/// Bad lines that are named, at most.
+/// The maximum number of bad lines that are named.
 const MOST_NAMED: usize = 20;
 
-/// What is wrong with a file, line by line.
+/// The mistakes in a file, line by line.
 pub(crate) struct BadLines {
     lines: Vec<(u64, Text)>,
-    /// How many there are beside.
+    /// The number of further bad lines.
     more: usize,
 }
 
@@ -27,7 +27,7 @@ impl BadLines {
         Self { lines: vec![(line, problem)], more: 0 }
     }
 
-    /// A text for each line.
+    /// Returns a text for each line.
     pub(crate) fn texts(&self) -> Vec<Text> {
         let named = self.lines.iter();
         let named = named.map(|(line, problem)| text!("files-line", line = *line, problem = problem.clone()));
@@ -36,12 +36,12 @@ impl BadLines {
     }
 }
 
-/// A number outside what it may be.
+/// Returns the message for a number outside its permitted values.
 fn not(field: &str, value: &impl ToString, rule: Text) -> Text {
     text!("value-rule", field = field, value = value.to_string(), rule = rule)
 }
 
-/// What a file holds.
+/// The rows of a file.
 pub(crate) enum Rows {
     Stock(Vec<DesiredStock>),
     Prices(Vec<DesiredPrice>),
@@ -55,7 +55,7 @@ impl Rows {
         }
     }
 
-    /// Writes all of them, or none.
+    /// Writes all rows, or none.
     pub(crate) async fn write(self, store: &Store, key: &StoreKey) -> Result<(), StoreError> {
         match self {
             Self::Stock(rows) => store.set_desired_stock(key, rows).await,
@@ -64,7 +64,7 @@ impl Rows {
     }
 }
 
-/// Reads a file of a kind.
+/// Parses a file of a kind.
 pub(crate) fn rows(kind: ImportKind, file: &[u8]) -> Result<Rows, BadLines> {
     match kind {
         ImportKind::Stock => stock(file).map(Rows::Stock),
@@ -72,17 +72,17 @@ pub(crate) fn rows(kind: ImportKind, file: &[u8]) -> Result<Rows, BadLines> {
     }
 }
 
-/// A file that nobody reads.
+/// Returns the mistake of a file that is too large to read.
 pub(crate) fn too_large(most: u64) -> BadLines {
     BadLines::one(1, text!("files-too-large", most = most))
 }
 
-/// A file that cannot be read.
+/// Returns the mistake of a file that cannot be read.
 pub(crate) fn not_readable(error: &std::io::Error) -> BadLines {
     BadLines::one(1, text!("files-unreadable", problem = error.to_string()))
 }
 
-/// Levels of stock: columns `sku`, `location_id`, `quantity`.
+/// Parses stock levels: columns `sku`, `location_id`, `quantity`.
 fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
     read(file, &["sku", "location_id", "quantity"], &[], |line| {
         let quantity = line.number("quantity")?.ok_or_else(|| missing("quantity"))?;
@@ -95,7 +95,7 @@ fn stock(file: &[u8]) -> Result<Vec<DesiredStock>, BadLines> {
     })
 }
 
-/// Prices: columns `sku`, `price` or `discount_percent`, and where there are tiers `min_quantity` and `package_*`.
+/// Parses prices: columns `sku`, `price` or `discount_percent`, and for tiers `min_quantity` and `package_*`.
 fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
     let optional = [
         "min_quantity",
@@ -127,7 +127,7 @@ fn prices(file: &[u8]) -> Result<Vec<DesiredPrice>, BadLines> {
     })
 }
 
-/// What no product's price can be (API document, "Products, prices, stock": price rules 1, 4 and 6).
+/// Refuses an impossible price (API document, "Products, prices, stock": price rules 1, 4 and 6).
 fn check_price(
     min_quantity: i64,
     price: Option<Decimal>,
@@ -153,11 +153,11 @@ fn check_price(
     Ok(())
 }
 
-/// A line, by the names of its columns.
+/// A line with the names of its columns.
 struct Line<'a> {
     names: &'a csv::StringRecord,
     values: &'a csv::StringRecord,
-    /// Which separator stands before decimals in this file.
+    /// The decimal separator of this file.
     convention: Convention,
 }
 

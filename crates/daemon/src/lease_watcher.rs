@@ -1,4 +1,4 @@
-//! Waiting for stores that others hold. Where many are, one look at the database serves all that wait.
+//! Waits for stores that other processes hold. If many are waiting, one database read serves all of them.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -11,20 +11,20 @@ use crate::http::webhook::WakerRegistry;
 
 /// How often a lock file is tried again.
 const TRY: Duration = Duration::from_secs(5);
-/// How often the locks of a shared database are looked at: a part of the time in which another owner must be there.
+/// How often the locks of a shared database are read: a fraction of the time within which another owner must take over.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often SQLite is asked whether the ERP has written something: three look-ups in small indexes.
+/// How often SQLite is asked whether the ERP has written an intent: three look-ups in small indexes.
 const INTENT_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// The same where triggers tell it.
+/// The interval if triggers announce intents.
 const NOTIFIED_POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// Between two attempts to hear of deliveries.
+/// The interval between two attempts to listen for deliveries.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
-/// Looks which stores are held.
+/// Checks which stores are held.
 pub(crate) struct LeaseWatcher {
     store: Store,
     clock: Arc<dyn Clock>,
-    /// When it was looked last, and what was held then.
+    /// The time and result of the last check.
     seen: Mutex<Option<(Duration, BTreeSet<String>)>>,
 }
 
@@ -33,7 +33,7 @@ impl LeaseWatcher {
         Self { store, clock, seen: Mutex::default() }
     }
 
-    /// Ends when it is worth trying to take a store.
+    /// Resolves when it is worth trying to take a store.
     pub(crate) async fn wait_for(&self, store: &StoreKey) {
         if !self.store.is_shared() {
             return self.clock.sleep(TRY).await;
@@ -52,15 +52,15 @@ impl LeaseWatcher {
         if seen.as_ref().is_none_or(|(at, _)| now >= *at + LOOK / 2) {
             match self.store.held_stores().await {
                 Ok(held) => *seen = Some((now, held.unwrap_or_default())),
-                // Where nobody can look, nobody can take either.
-                Err(error) => tracing::debug!(%error, "who holds the stores is not known"),
+                // While the locks cannot be read, no store can be taken either.
+                Err(error) => tracing::debug!(%error, "cannot read who holds the stores"),
             }
         }
         seen.as_ref().is_some_and(|(_, held)| !held.contains(store.as_str()))
     }
 }
 
-/// Wakes the stores for whose inbox another process has received something.
+/// Wakes the stores for which another process has received deliveries.
 pub(crate) async fn hear_of_deliveries(
     store: Store,
     clock: Arc<dyn Clock>,
@@ -71,7 +71,7 @@ pub(crate) async fn hear_of_deliveries(
         loop {
             let ended = hear(&store, &wakers).await;
             if let Err(error) = ended {
-                tracing::debug!(%error, "deliveries are heard of by looking only");
+                tracing::debug!(%error, "cannot listen for deliveries; polling instead");
             }
             clock.sleep(LISTEN_AGAIN).await;
             wakers.wake_all();
@@ -80,8 +80,8 @@ pub(crate) async fn hear_of_deliveries(
     tokio::select! { () = hearing => (), () = stop.cancelled() => () }
 }
 
-/// Wakes the stores for which the ERP wants something: it may be any program, which tells nobody on SQLite, and may not be heard
-/// on PostgreSQL.
+/// Wakes the stores for which the ERP has written intents. Any program may write them: on SQLite it announces nothing,
+/// and on PostgreSQL its announcement may be lost.
 pub(crate) async fn watch_intents(
     store: Store,
     clock: Arc<dyn Clock>,
@@ -94,7 +94,7 @@ pub(crate) async fn watch_intents(
             clock.sleep(every).await;
             match store.wanting_stores().await {
                 Ok(wanting) => wakers.wake_pushers(&wanting),
-                Err(error) => tracing::debug!(%error, "what the ERP wants is not known"),
+                Err(error) => tracing::debug!(%error, "cannot read which stores have intents"),
             }
         }
     };

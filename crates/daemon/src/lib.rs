@@ -1,11 +1,11 @@
-//! The wiring of espelho: command line, configuration, service. What it does is in the other crates.
+//! The wiring of espelho: command line, configuration, service. The work itself is in the other crates.
 //!
-//! Reading order: `cli` parses (`help` has its words, `locale` decides in which language), `commands` has a file for each command,
-//! `config` reads DIR, `place` knows where its paths lead, `context` opens
-//! what a store needs, `exit` turns what happened into an exit code, `lifecycle` (with
-//! `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http` are the service, `alarms` says what is wrong,
-//! `status` how everything is, `handover` lets one process do another's run, `local` asks the service here, and `ports` says
-//! who has a port. `output` is standard output, `number` reads numbers as people write them.
+//! Reading order: `cli` parses (`help` has its texts, `locale` chooses the language), `commands` has a file for each
+//! command, `config` reads DIR, `place` resolves its paths, `context` opens what a store needs, `exit` turns results
+//! into exit codes, `lifecycle` (with `stores`, a `store_task` for each, `reload`, `watchdog` and `panics`) and `http`
+//! are the service, `alarms` reports what is wrong, `status` reports the state of everything, `handover` lets one
+//! process do another's run, `local` asks the service on this machine, and `ports` finds who has a port. `output` is
+//! standard output, `number` parses numbers as people write them.
 
 #[macro_use]
 mod output;
@@ -68,8 +68,8 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A one-shot run does its work in one thread: measured, it costs half the CPU of handing each answer to
-/// another one. Services and the sandbox use the machine's cores.
+/// Returns the runtime. A one-shot run does its work in one thread: measured, it costs half the CPU of passing each
+/// answer to another thread. Services and the sandbox use the machine's cores.
 fn runtime(cli: &cli::Cli) -> std::io::Result<tokio::runtime::Runtime> {
     let mut builder = match cli.resync.resync {
         true => tokio::runtime::Builder::new_current_thread(),

@@ -1,4 +1,4 @@
-//! The service: begins everything, follows the configuration, and ends it well.
+//! The service: starts everything, applies the configuration, and shuts everything down.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -34,11 +34,11 @@ use crate::{
     telemetry, unknown_stores, watchdog,
 };
 
-/// How often what metrics have gathered is summed up.
+/// How often the samples of the metrics are aggregated.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// How long everybody may take to end what they are in once the service is told to stop.
+/// How long all tasks may take to finish after the service is told to stop.
 const DRAIN: Duration = Duration::from_secs(30);
-/// How long answers about health may take after that.
+/// How long the last health answers may take after that.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// The service.
@@ -51,26 +51,26 @@ pub(crate) struct Service {
     passwords: Passwords,
 }
 
-/// What reaches the service from outside, beside requests.
+/// Events that reach the service from outside, beside requests.
 #[derive(Default)]
 pub(crate) struct Outside {
     pub(crate) panics: Panics,
-    /// Absent where nobody can change the configuration.
+    /// Absent if nobody can change the configuration.
     pub(crate) reloads: Option<Reloads>,
 }
 
-/// Why the service goes on no longer.
+/// The reason why the service ends.
 enum End {
     Asked,
-    /// What must not end has ended.
+    /// A task that must not end has ended.
     Ended(Text),
     Panicked(String),
-    /// Nobody knows what is on the disk.
+    /// The contents of the disk are not known.
     Disk,
 }
 
 impl Service {
-    /// A service that has not begun.
+    /// Returns a service that has not started.
     pub(crate) fn new(shared: Shared, configuration: Configuration) -> Self {
         let health = Arc::default();
         let stores = Stores::new(&shared, &health);
@@ -94,7 +94,7 @@ impl Service {
         let live = self.live();
         let (health, shown) = ((&self.health, &board), (&self.stores.shown, live.clone()));
         let state = http::State::new(&self.shared, listen, health, shown, (metrics, locale));
-        // Whoever watches the service asks while thousands of stores are still being taken.
+        // Monitoring already asks while thousands of stores are still being taken.
         self.stores.announce(&self.configuration);
         let mut web = tokio::spawn(http::serve(listener, state, self.shared.stop.clone()));
         let alarms = tokio::spawn(self.keeper(board, live, locale).run());
@@ -158,7 +158,7 @@ impl Service {
             }
             schedule = self.reload(outside.reloads.as_ref(), schedule).await;
         };
-        // Whoever was asked to stop at the same moment may have been seen to end first.
+        // A task that was stopped at the same moment may have been seen to end first.
         let end = match outside.panics.said() {
             Some(said) => End::Panicked(said.clone()),
             None if self.shared.stop.is_cancelled() => End::Asked,
@@ -202,7 +202,8 @@ impl Service {
         }
     }
 
-    /// Begins to receive webhooks, for all stores of the installation: what another instance owns waits in the inbox.
+    /// Starts to receive webhooks, for all stores of the installation: deliveries for another instance's stores wait in
+    /// the inbox.
     fn receive(&mut self, (listener, tls): webhook::Front) {
         if let Ok(address) = listener.local_addr() {
             tracing::info!(%address, tls = tls.is_some(), "webhooks are received");
@@ -216,17 +217,17 @@ impl Service {
         self.webhooks = Some(watch.within(None, start));
     }
 
-    /// Works on with the passwords that files have now: their stores begin anew, and nothing else notices.
+    /// Applies the passwords that the files have now: their stores restart, and nothing else changes.
     fn take_passwords(&mut self, changed: Vec<Changed>) {
         for (key, password) in changed {
-            tracing::info!(store = %key, "the password file has changed: the store is worked on with the new password");
+            tracing::info!(store = %key, "the password file has changed: the store restarts with the new password");
             let stores = self.configuration.stores.iter_mut();
             stores.filter(|store| store.key == key).for_each(|store| store.password = password.clone());
         }
         self.stores.follow(&self.configuration);
     }
 
-    /// Follows the configuration as it is now, or says why not and goes on as before.
+    /// Applies the configuration as it is now, or logs why not and keeps the old one.
     async fn reload(&mut self, reloads: Option<&Reloads>, schedule: JobScheduler) -> JobScheduler {
         watchdog::tell_reloading();
         let schedule = match reloads.and_then(Reloads::read) {
@@ -240,7 +241,7 @@ impl Service {
     async fn follow(&mut self, mut new: Configuration, schedule: JobScheduler) -> JobScheduler {
         let old = &self.configuration.installation;
         let needs_a_restart = old.fixed_differences(&new.installation).join(", ");
-        // What a restart will change is not half changed before.
+        // A change that needs a restart is not half applied before it.
         new.installation =
             Installation { schedule: new.installation.schedule, log: new.installation.log, ..old.clone() };
         new.installation.log.format = old.log.format;
@@ -266,13 +267,13 @@ impl Service {
             webhooks.refresh_certificate();
         }
         if !needs_a_restart.is_empty() {
-            tracing::warn!(needs_a_restart, "some of the new configuration comes with the next start");
+            tracing::warn!(needs_a_restart, "part of the new configuration needs a restart");
         }
         tracing::info!(?added, ?removed, ?changed, "the configuration was read again");
         self.reschedule(schedule).await
     }
 
-    /// Wakes the stores as they run now: those that began anew have other wakers.
+    /// Reschedules the wakers of the running stores: restarted stores have new wakers.
     async fn reschedule(&self, schedule: JobScheduler) -> JobScheduler {
         match self.schedule().await {
             Ok(new) => {
@@ -287,7 +288,7 @@ impl Service {
         }
     }
 
-    /// Lets everybody end what they are in, all at once, and not for longer than they may.
+    /// Lets all tasks finish at once, within their time limit.
     async fn drain(&mut self, schedule: JobScheduler, web: JoinHandle<()>, alarms: JoinHandle<()>) {
         tracing::info!("stopping: finishing the pages under way");
         let webhooks = self.webhooks.take();
@@ -297,7 +298,7 @@ impl Service {
                     webhooks.stop().await;
                 }
             });
-            // It answers until the others have ended; who reads its last answer slowly is not waited for.
+            // The web server answers until the others have ended; a slow reader of its last answer is not waited for.
             if !web.is_finished() {
                 let _ = tokio::time::timeout(LAST_ANSWERS, web).await;
             }
@@ -305,7 +306,7 @@ impl Service {
             self.shared.store.close().await;
         };
         if tokio::time::timeout(DRAIN, ending).await.is_err() {
-            tracing::warn!("something took too long; what is not written will be read or sent again");
+            tracing::warn!("shutdown took too long; unwritten data will be read or sent again");
         }
     }
 
@@ -331,7 +332,7 @@ async fn end_of(mut schedule: JobScheduler) {
     }
 }
 
-/// A receiver that no longer receives is worse than a service that starts again.
+/// Resolves when the receiver has failed: a receiver that no longer receives is worse than a service that restarts.
 async fn failure_of(webhooks: &mut Option<Webhooks>) {
     match webhooks {
         Some(webhooks) => webhooks.failed().await,
@@ -339,7 +340,7 @@ async fn failure_of(webhooks: &mut Option<Webhooks>) {
     }
 }
 
-/// Samples of histograms are kept one by one until they are asked for or this comes by.
+/// Aggregates the samples of histograms, which are otherwise kept one by one until a scrape.
 async fn keep_metrics_small(metrics: PrometheusHandle, shared: Shared) {
     while !shared.stop.is_cancelled() {
         metrics.run_upkeep();
@@ -352,13 +353,13 @@ fn install_metrics() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     let install = || {
         let with = |builder: PrometheusBuilder, name: &str, buckets: &[f64]| {
-            // It refuses an empty list of buckets only.
+            // It refuses only an empty list of buckets.
             builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), buckets).unwrap_or_default()
         };
         let builder = with(PrometheusBuilder::new(), ACK_DURATION, &ACK_BUCKETS);
         let recorder = with(builder, LAG, &LAG_BUCKETS).build_recorder();
         let handle = recorder.handle();
-        // It fails only where another library installed a recorder first; then /metrics is empty.
+        // It fails only if another library installed a recorder first; then /metrics is empty.
         let _ = metrics::set_global_recorder(recorder);
         handle
     };
@@ -367,7 +368,7 @@ fn install_metrics() -> PrometheusHandle {
     handle
 }
 
-/// A cron job that does nothing but wake the stores: several ticks while one works become one.
+/// Schedules a cron job that only wakes the stores: several ticks during one run become one.
 async fn schedule(expression: &str, wakers: Vec<Arc<Notify>>) -> Result<JobScheduler, Problem> {
     let failed = |error: &dyn std::error::Error| {
         let text = text!("run-schedule", problem = error.to_string());

@@ -1,6 +1,6 @@
-//! Asking the service on this machine: HTTP/1.0 over a plain socket, so that an answer ends with its connection.
+//! Requests to the service on this machine: HTTP/1.0 over a plain socket, so that an answer ends with its connection.
 //!
-//! The marketplace's client never comes near it, and it never leaves the machine.
+//! The marketplace's client never uses this module, and its requests never leave the machine.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,11 +10,11 @@ use tokio::{
     net::TcpStream,
 };
 
-/// A service that does not begin to answer within this time is not one.
+/// A listener that does not start to answer within this time is not the service.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of an answer that is read as a whole.
+/// The maximum bytes of an answer that is read as a whole.
 const LARGEST: u64 = 64 << 20;
-/// Lines of an answer's head.
+/// The maximum number of lines in an answer's head.
 const HEADERS: usize = 64;
 
 /// An answer whose head is read.
@@ -38,7 +38,7 @@ pub(crate) async fn request(
     }
 }
 
-/// Whether anybody accepts a connection.
+/// Connects to the address; succeeds if a process accepts the connection.
 pub(crate) async fn connects(listen: SocketAddr, clock: &Arc<dyn Clock>) -> io::Result<()> {
     tokio::select! {
         connected = TcpStream::connect(here(listen)) => connected.map(drop),
@@ -46,7 +46,7 @@ pub(crate) async fn connects(listen: SocketAddr, clock: &Arc<dyn Clock>) -> io::
     }
 }
 
-/// Where to reach a service that listens on all addresses.
+/// Returns the address at which to reach a service, also one that listens on all addresses.
 fn here(listen: SocketAddr) -> SocketAddr {
     let mut address = listen;
     if listen.ip().is_unspecified() {
@@ -88,14 +88,14 @@ async fn read_line(from: &mut BufReader<TcpStream>) -> io::Result<String> {
 }
 
 impl Answer {
-    /// The whole body.
+    /// Returns the whole body.
     pub(crate) async fn text(self) -> io::Result<String> {
         let mut text = String::new();
         self.body.take(LARGEST).read_to_string(&mut text).await?;
         Ok(text)
     }
 
-    /// The body line by line, as it comes.
+    /// Returns the body line by line, as it comes.
     pub(crate) fn lines(self) -> Lines<BufReader<TcpStream>> {
         self.body.lines()
     }
@@ -108,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// A listener that answers one request with these bytes.
+    /// Returns the address of a listener that answers one request with these bytes.
     async fn answering(bytes: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -6,7 +6,7 @@ use espelho_model::text::{Language, Locale};
 
 use crate::config;
 
-/// The variables that name a language, the strongest first. The first that is set decides, as POSIX has it.
+/// The variables that name a language, by precedence. The first one that is set decides, as POSIX requires.
 const VARIABLES: [&str; 3] = ["LC_ALL", "LC_MESSAGES", "LANG"];
 
 /// Chooses a language: `--lang`, else what the environment names, else the installation's, else Portuguese.
@@ -19,7 +19,7 @@ fn choose(
     asked.or_else(|| decisive.and_then(Language::parse)).or(installation).unwrap_or_default()
 }
 
-/// How the command line speaks: `--lang` and `--config` as they were given.
+/// Returns the language and time zone of the command line, from the given `--lang` and `--config`.
 pub(crate) fn of(lang: Option<Language>, config: Option<&Path>) -> Locale {
     let (language, timezone) = config::people(&config::directory(config));
     let environment = VARIABLES.map(|name| std::env::var(name).ok());
@@ -29,13 +29,13 @@ pub(crate) fn of(lang: Option<Language>, config: Option<&Path>) -> Locale {
     }
 }
 
-/// The same before the arguments are parsed: help and clap's errors need a language too.
+/// Returns the same before the arguments are parsed: help and clap's errors need a language too.
 pub(crate) fn of_arguments(arguments: &[OsString]) -> Locale {
     let lang = option(arguments, "--lang").and_then(|tag| Language::parse(&tag));
     of(lang, option(arguments, "--config").as_deref().map(Path::new))
 }
 
-/// The value of a long option, wherever it stands before `--`.
+/// Returns the value of a long option, anywhere before `--`.
 fn option(arguments: &[OsString], name: &str) -> Option<String> {
     let words = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
     let mut words = words.skip_while(|word| {

@@ -1,6 +1,6 @@
 //! The `espelho` binary; everything is in the library.
 
-/// Gives back what thousands of stores needed while they were read first: at rest with 3,095 of them some 180 MiB.
+/// Returns memory that thousands of stores needed during their first read: at rest with 3,095 of them some 180 MiB.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! What the work on a store says of itself, as metrics, health and log lines. Names as in `docs/OPERATIONS.md`.
+//! Turns the reports of the work on a store into metrics, health and log lines. Names as in `docs/OPERATIONS.md`.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -20,12 +20,13 @@ use espelho_sync_engine::{
 
 use crate::health::{Health, WebhookHealth};
 
-/// From an event, or a change, to the row.
+/// The delay from an event, or a change, to the row.
 pub(crate) const LAG: &str = "espelho_mirror_lag_seconds";
-/// Upper bounds of [`LAG`]'s buckets. It bears no store: three thousand stores would make thirty thousand lines of it.
+/// Upper bounds of [`LAG`]'s buckets. It has no store label: three thousand stores would make thirty thousand lines of
+/// it.
 pub(crate) const LAG_BUCKETS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 120.0, 600.0, 3_600.0];
 
-/// The events that a sweep may find before a delivery has told them.
+/// The events that a sweep may find before a delivery has reported them.
 const MISSED: [&str; 6] = [
     "order.created",
     "order.status_changed",
@@ -40,14 +41,14 @@ pub(crate) struct Measure {
     store: StoreKey,
     health: Arc<Health>,
     clock: Arc<dyn Clock>,
-    /// What was counted so far.
+    /// The counts so far.
     counted: Mutex<Stats>,
 }
 
 impl Measure {
-    /// Listens from now on.
+    /// Starts to listen.
     pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
-        // The lines are there from the start, so that an alert on their growth sees the first one.
+        // The lines exist from the start, so that an alert on their growth sees the first event.
         for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
             metrics::counter!(name, "store" => store.to_string()).absolute(0);
         }
@@ -73,9 +74,9 @@ impl Observer for Measure {
                 store = %key, state, requests = report.requests, seen = counts.seen, changed = counts.changed,
                 gone = counts.gone, failed = counts.failed, duration_ms = (report.seconds * 1000.0) as u64, "reconciled"
             ),
-            // Nobody need do anything about it: the next start resumes it.
+            // Nobody needs to act: the next start resumes it.
             Some(problem) if problem.trouble == Trouble::Stopped => {
-                tracing::info!(store = %key, state, "the reconciliation is stopped before its end");
+                tracing::info!(store = %key, state, "reconciliation stopped before its end");
             }
             Some(problem) => tracing::error!(
                 store = %key, state, code = problem.code, error = problem.error, next_step = problem.hint(), "not reconciled"
@@ -148,18 +149,18 @@ impl Observer for Measure {
     }
 }
 
-/// Whether a problem is told by itself: the marketplace's and the credential's trouble have alarms of their own, and a stop
-/// and another owner are none.
+/// Whether a problem is reported by itself: the marketplace's and the credential's trouble have their own alarms, and a
+/// stop and another owner are no problems.
 pub(crate) fn has_own_cause(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Guard | Trouble::Configuration)
 }
 
-/// A problem in words for people.
+/// Returns a problem in words for people.
 pub(crate) fn words(problem: &Problem) -> Text {
     problem.text.clone()
 }
 
-/// The metrics of one run.
+/// Records the metrics of one run.
 fn measure(report: &StoreReport, now: DateTime<Utc>) {
     let store = report.store.to_string();
     for resource in &report.resources {

@@ -1,37 +1,37 @@
 //! Numbers as people, spreadsheets and programs write them: `1990.50`, `1.990,50`, `1990,5`.
 //!
-//! A single separator before exactly three digits may stand between thousands or before decimals: `1.990` is never guessed.
+//! A single separator before exactly three digits may separate thousands or decimals: `1.990` is never guessed.
 
 use rust_decimal::Decimal;
 
-/// Where a number is written, which may tell what a single separator means.
+/// The source of a number, which may tell what a single separator means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Convention {
-    /// Nobody knows: the command line.
+    /// Unknown: the command line.
     Unknown,
-    /// A comma stands before decimals: files with `;`, as Brazilian spreadsheets write them.
+    /// A comma precedes decimals: files with `;`, as Brazilian spreadsheets write them.
     Comma,
-    /// A point stands before decimals: files with `,`, as programs write them.
+    /// A point precedes decimals: files with `,`, as programs write them.
     Point,
 }
 
 /// A text read as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// It means one number.
+    /// It has one meaning.
     Clear(Decimal),
-    /// It means one of two.
+    /// It has two possible meanings.
     Ambiguous {
-        /// The separator stands between thousands.
+        /// The separator separates thousands.
         thousands: Decimal,
-        /// The separator stands before decimals.
+        /// The separator precedes decimals.
         decimals: Decimal,
     },
     /// It is no number.
     Unreadable,
 }
 
-/// Reads a number.
+/// Parses a number.
 pub(crate) fn read(text: &str, convention: Convention) -> Reading {
     let text = text.trim();
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
@@ -47,7 +47,7 @@ pub(crate) fn read(text: &str, convention: Convention) -> Reading {
     }
 }
 
-/// Reads digits that have only one kind of separator.
+/// Parses digits that have only one kind of separator.
 fn single(
     digits: &str,
     separator: char,
@@ -70,7 +70,7 @@ fn single(
     }
 }
 
-/// Plain text of digits with both separators: thousands in groups of three, then decimals.
+/// Returns the plain digits of a number with both separators: thousands in groups of three, then decimals.
 fn grouped(digits: &str, thousands: char, point: char) -> Option<String> {
     let (whole, fraction) = digits.split_once(point)?;
     let parts: Vec<&str> = whole.split(thousands).collect();

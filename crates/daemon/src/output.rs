@@ -1,4 +1,5 @@
-//! Standard output, written in one place: a reader that goes away (`espelho errors | head`) ends the process quietly.
+//! Standard output, written in one place: a reader that closes the pipe (`espelho errors | head`) ends the process
+//! quietly.
 
 use std::{
     fmt,
@@ -16,7 +17,7 @@ macro_rules! println {
     ($($part:tt)*) => { $crate::output::write(format_args!("{}\n", format_args!($($part)*))) };
 }
 
-/// Writes to standard output. Whoever piped it away has read enough: that is the end, not a failure.
+/// Writes to standard output. A reader that closes the pipe has read enough: that is the end, not a failure.
 pub(crate) fn write(text: fmt::Arguments<'_>) {
     let mut stdout = io::stdout().lock();
     let Err(error) = stdout.write_fmt(text).and_then(|()| stdout.flush()) else { return };

@@ -1,4 +1,4 @@
-//! Panics: one line in the log each, and the end of the service where it was one of its own tasks.
+//! Panics: one log line each, and the end of the service if one of its own tasks panicked.
 
 use std::{
     panic::PanicHookInfo,
@@ -11,7 +11,7 @@ tokio::task_local! {
     static CONTAINED: ();
 }
 
-/// Hears of panics.
+/// Listens for panics.
 #[derive(Clone, Default)]
 pub(crate) struct Panics {
     heard: CancellationToken,
@@ -19,13 +19,13 @@ pub(crate) struct Panics {
 }
 
 impl Panics {
-    /// Begins to listen, to all threads of the process: a task that nobody waits for panics in silence otherwise, the
-    /// scheduler's among them.
+    /// Starts to listen to all threads of the process: a panic in a task that nobody awaits is otherwise silent, for
+    /// example in the scheduler's.
     pub(crate) fn listen() -> Self {
         let panics = Self::default();
         let (before, ours) = (std::panic::take_hook(), panics.clone());
         std::panic::set_hook(Box::new(move |panic| {
-            // Without a subscriber (before the configuration is read, in tests) the usual way is the better one.
+            // Without a subscriber (before the configuration is read, in tests) the default hook is better.
             if !tracing::dispatcher::has_been_set() {
                 before(panic);
             }
@@ -34,13 +34,13 @@ impl Panics {
         panics
     }
 
-    /// Ends with the first panic of a task that belongs to the service; what it said.
+    /// Resolves with the message of the first panic in a task of the service.
     pub(crate) async fn first(&self) -> String {
         self.heard.cancelled().await;
         self.first.get().cloned().unwrap_or_default()
     }
 
-    /// What the first panic said, if there was one.
+    /// Returns the message of the first panic, if there was one.
     pub(crate) fn said(&self) -> Option<&String> {
         self.first.get()
     }
@@ -57,7 +57,8 @@ impl Panics {
     }
 }
 
-/// Runs what serves one connection: its panic ends that connection only, or anybody who finds one could end the service.
+/// Runs the work of one connection: its panic ends only that connection; otherwise a client that triggers one could end
+/// the service.
 pub(crate) fn contained<F: Future>(work: F) -> impl Future<Output = F::Output> {
     CONTAINED.scope((), work)
 }
@@ -66,7 +67,7 @@ pub(crate) fn contained<F: Future>(work: F) -> impl Future<Output = F::Output> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Panics of one test are not to be heard by another.
+    /// One test must not receive the panics of another.
     pub(crate) static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
     #[tokio::test]

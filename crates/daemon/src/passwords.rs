@@ -1,5 +1,5 @@
-//! Password files that somebody corrects while the service runs: their store takes the new password within seconds, without a
-//! reload. What a file holds is compared and handed on, and never logged.
+//! Password files that an operator corrects while the service runs: their store takes the new password within seconds,
+//! without a reload. A file's contents are compared and passed on, and never logged.
 
 use std::{
     collections::BTreeMap,
@@ -14,24 +14,24 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::config::{StoreConfig, first_readable};
 
-/// Between two looks; a file is read when two of them in a row find it the same.
+/// The interval between two checks; a file is read when two checks in a row find it unchanged.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// A look at a file, which costs no reading.
+/// A file's state at one check, which reads no contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     modified: SystemTime,
     length: u64,
 }
 
-/// A store's file, or the places where it may lie.
+/// A store's file, or its possible paths.
 #[derive(Debug)]
 struct Watched {
     places: Vec<PathBuf>,
     password: SecretString,
-    /// What the last look found.
+    /// The state at the last check.
     seen: Option<Shape>,
-    /// What was read last.
+    /// The state at the last read.
     read: Option<Shape>,
 }
 
@@ -61,7 +61,7 @@ impl Passwords {
         self.files = watched.collect();
     }
 
-    /// Waits until files have other passwords than their stores. Nothing is lost where it is not waited for to the end.
+    /// Waits until files have other passwords than their stores. A cancelled wait loses nothing.
     pub(crate) async fn changed(&mut self) -> Vec<Changed> {
         loop {
             self.clock.sleep(EVERY).await;
@@ -72,7 +72,7 @@ impl Passwords {
         }
     }
 
-    /// Looks at each file once: a few system calls for each store.
+    /// Checks each file once: a few system calls for each store.
     fn look(&mut self) -> Vec<Changed> {
         let changed = |(key, file): (&StoreKey, &mut Watched)| Some((key.clone(), file.look()?));
         self.files.iter_mut().filter_map(changed).collect()

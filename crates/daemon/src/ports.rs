@@ -1,4 +1,4 @@
-//! A port that the service cannot listen on: who has it, and what to do.
+//! A port on which the service cannot listen: who has it, and what to do.
 
 mod holder;
 
@@ -14,7 +14,7 @@ use crate::{config::StoreConfig, local};
 /// The binary's name, as Linux shows a process.
 const ESPELHO: &str = "espelho";
 
-/// An espelho that answers on the port, as its `/status` says.
+/// An espelho that answers on the port, according to its `/status`.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 struct Neighbour {
     service: Service,
@@ -39,8 +39,8 @@ impl Neighbour {
     }
 }
 
-/// Why `key` (`http.listen`, `webhooks.listen`) cannot be used. Another espelho that serves one of our stores is the exit
-/// code's "another instance holds the store".
+/// Returns why `key` (`http.listen`, `webhooks.listen`) cannot be used. Another espelho that serves one of our stores
+/// gets the exit code for "another instance holds the store".
 pub(crate) async fn refusal(
     key: &'static str,
     address: SocketAddr,
@@ -60,12 +60,12 @@ pub(crate) async fn refusal(
     Problem::of(if serves_ours { Trouble::Held } else { Trouble::Failure }, "port_refused", text)
 }
 
-/// Asks `/status` at the address: true where an espelho answers that works on one of these stores.
+/// Asks `/status` at the address: returns whether an espelho answers that works on one of these stores.
 pub(crate) async fn is_served(address: SocketAddr, stores: &[StoreConfig]) -> bool {
     neighbour(address).await.is_some_and(|neighbour| neighbour.serves(stores))
 }
 
-/// The espelho that answers there, if it is one.
+/// Returns the espelho that answers at the address, if there is one.
 async fn neighbour(address: SocketAddr) -> Option<Neighbour> {
     let answer = local::request(address, "GET", "/status", None, &SystemClock::shared()).await.ok()?;
     serde_json::from_str(&answer.text().await.ok()?).ok()

@@ -1,4 +1,4 @@
-//! Progress on the terminal: a bar for each store and target; elsewhere a line now and then.
+//! Progress on the terminal: a bar for each store and target; without a terminal, a line now and then.
 
 mod words;
 
@@ -14,12 +14,12 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::words::Pace;
 
-/// Between two lines where there is no terminal.
+/// The interval between two lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(15);
 
 type Key = (StoreKey, Target);
 
-/// What the words of all passes need.
+/// The data for the words of all passes.
 struct Speaker {
     clock: Arc<dyn Clock>,
     locale: Locale,
@@ -27,7 +27,7 @@ struct Speaker {
     budgets: HashMap<StoreKey, u32>,
 }
 
-/// When a pass began, and how many rows were dealt with then.
+/// The start time of a pass, and the number of rows done before it.
 #[derive(Clone, Copy)]
 struct Begun {
     at: Duration,
@@ -48,7 +48,7 @@ struct Lines {
     passes: Mutex<HashMap<Key, (Begun, Duration)>>,
 }
 
-/// What suits stderr.
+/// Returns the progress output that suits stderr.
 pub(crate) fn for_stderr(
     clock: Arc<dyn Clock>,
     locale: Locale,

@@ -1,4 +1,4 @@
-//! SIGHUP: the configuration is read again, and followed as a whole or not at all.
+//! SIGHUP: the configuration is read again, and applied as a whole or not at all.
 
 use std::{io, path::PathBuf};
 
@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::{self, Configuration};
 
-/// Where from, and when.
+/// The signal that triggers a reload, and the folder to read.
 pub(crate) struct Reloads {
     signal: Signal,
     directory: PathBuf,
@@ -18,14 +18,14 @@ impl Reloads {
         Ok(Self { signal: signal(SignalKind::hangup())?, directory })
     }
 
-    /// The next SIGHUP.
+    /// Waits for the next SIGHUP.
     pub(crate) async fn next(&mut self) {
         if self.signal.recv().await.is_none() {
             std::future::pending::<()>().await;
         }
     }
 
-    /// The configuration as it is now; a broken one is told, mistake by mistake.
+    /// Returns the configuration as it is now; for a broken one it logs every mistake.
     pub(crate) fn read(&self) -> Option<Configuration> {
         match config::load(&self.directory) {
             Ok(configuration) => Some(configuration),
@@ -40,7 +40,7 @@ impl Reloads {
     }
 }
 
-/// Says why nothing changes.
+/// Logs why nothing changes.
 pub(crate) fn refused(error: &str) {
     let next_step = "correct it, run `espelho check`, and reload again";
     tracing::error!(error, next_step, "the new configuration is refused; the old one stays");

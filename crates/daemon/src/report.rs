@@ -1,4 +1,4 @@
-//! What a run says: one JSON object for programs, a few lines for people.
+//! The report of a run: one JSON object for programs, a few lines for people.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use espelho_model::{
 use espelho_sync_engine::{Problem, ResourceReport, StoreReport};
 use serde_json::{Map, Value, json};
 
-/// The object of `--resync --json`.
+/// Returns the object of `--resync --json`.
 pub(crate) fn as_json(reports: &[StoreReport], locale: Locale) -> Value {
     let state = RunState::of_parts(reports.iter().map(|report| report.state));
     let stores: Vec<Value> = reports.iter().map(|report| store_json(report, locale)).collect();
     json!({ "state": state.as_str(), "stores": stores, "process": crate::usage::now() })
 }
 
-/// The object for a run that could not begin at all.
+/// Returns the object for a run that could not start at all.
 pub(crate) fn failure_json(problems: &[Problem], locale: Locale) -> Value {
     let errors: Vec<Value> = problems.iter().map(|problem| problem_json(problem, locale)).collect();
     json!({ "state": "failed", "stores": [], "errors": errors })
@@ -63,12 +63,12 @@ fn resource_json(report: &ResourceReport, locale: Locale) -> Value {
     object
 }
 
-/// A problem for programs, with its words in one language.
+/// Returns a problem for programs, with its words in one language.
 pub(crate) fn problem_json(problem: &Problem, locale: Locale) -> Value {
     json!({ "code": problem.code, "error": problem.message(locale), "hint": problem.next(locale) })
 }
 
-/// The lines for people.
+/// Returns the lines for people.
 pub(crate) fn as_text(reports: &[StoreReport], locale: Locale) -> String {
     let mut text = String::new();
     for report in reports {
@@ -133,7 +133,7 @@ fn resource_lines(report: &ResourceReport, locale: Locale) -> String {
     text
 }
 
-/// A problem in two lines: cause, and next step.
+/// Returns a problem in two lines: cause, and next step.
 pub(crate) fn problem_lines(problem: &Problem, locale: Locale) -> String {
     let error = text!("run-error", error = problem.message(locale));
     let next = text!("run-next-step", next = problem.next(locale));

@@ -1,4 +1,4 @@
-//! What the clients of all stores have counted. A store that is given back and taken again goes on counting.
+//! The counts of all stores' clients. A store that is released and taken again continues its counts.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use espelho_model::StoreKey;
 pub(crate) struct StoreMetrics(Mutex<BTreeMap<StoreKey, Arc<ClientMetrics>>>);
 
 impl StoreMetrics {
-    /// Notes the counts of a store's new client, which goes on where the one before it ended.
+    /// Registers the counts of a store's new client, which continues the counts of the previous one.
     pub(crate) fn note(&self, store: &StoreKey, metrics: &Arc<ClientMetrics>) {
         let mut store_metrics = self.store_metrics();
         if let Some(earlier) = store_metrics.insert(store.clone(), Arc::clone(metrics)) {
@@ -24,12 +24,12 @@ impl StoreMetrics {
         }
     }
 
-    /// What a store's client has seen of the marketplace.
+    /// Returns what a store's client has observed of the marketplace.
     pub(crate) fn contact(&self, store: &StoreKey) -> Option<Contact> {
         self.store_metrics().get(store).map(|metrics| metrics.counted().contact)
     }
 
-    /// What every store has counted.
+    /// Returns the counts of every store.
     pub(crate) fn all(&self) -> Vec<(StoreKey, Counted)> {
         self.store_metrics().iter().map(|(store, metrics)| (store.clone(), metrics.counted())).collect()
     }

@@ -21,11 +21,11 @@ use crate::{
     measure::{Measure, has_own_cause, words},
 };
 
-/// Until a store that could be had and not be opened is asked for again.
+/// The pause before a store that could be taken but not opened is tried again.
 const LEASE_RETRY: Duration = Duration::from_secs(5);
-/// Until a store whose work has ended with an error is worked on again.
+/// The pause before a store whose work ended with an error is worked on again.
 const WORK_RETRY: Duration = Duration::from_secs(15);
-/// Until a credential that was refused is tried again.
+/// The pause before a refused credential is tried again.
 const LOGIN_RETRY: Duration = Duration::from_secs(300);
 
 /// The task of a store.
@@ -35,16 +35,17 @@ pub(crate) struct StoreTask {
     pub(crate) intervals: Intervals,
     /// Woken by the schedule.
     pub(crate) waker: Arc<Notify>,
-    /// Rung by the receiver.
+    /// Woken by the receiver.
     pub(crate) store_wakers: StoreWakers,
     pub(crate) health: Arc<Health>,
 }
 
-/// A store that is ours, and when its last owner was seen.
+/// A lease that this process holds, and when its previous owner was last seen.
 pub(crate) type Taken = (Lease, Option<DateTime<Utc>>);
 
 impl StoreTask {
-    /// Takes the store, or says why it waits: one store's trouble is not the others', so its task asks again.
+    /// Takes the store, or logs why it waits: trouble with one store does not concern the others, so its task tries
+    /// again.
     pub(crate) async fn take(&self) -> Result<Taken, Problem> {
         let last_seen = self.shared.last_seen(&self.config.key).await;
         match self.shared.take(&self.config).await {
@@ -58,7 +59,7 @@ impl StoreTask {
         }
     }
 
-    /// Works on the store whenever it is ours, until the service stops.
+    /// Works on the store whenever this process holds it, until the service stops.
     pub(crate) async fn run(self, taken: Option<Taken>) {
         let mut taken = taken;
         loop {
@@ -71,7 +72,7 @@ impl StoreTask {
             };
             match self.boxed_open(lease).await {
                 Ok(context) => {
-                    // What the ERP puts there is for whoever has the store, and for nobody else.
+                    // Only the holder of the store reads the files that the ERP puts there.
                     let watched = self.folder().map(Folder::watched);
                     let context = self.work(context, last_seen).await;
                     drop(watched);
@@ -89,7 +90,7 @@ impl StoreTask {
         }
     }
 
-    /// Keeps the store in step until the service stops or the lease is lost; gives the context back.
+    /// Keeps the store in step until the service stops or the lease is lost; returns the context.
     async fn work(&self, mut context: StoreContext, last_seen: Option<DateTime<Utc>>) -> StoreContext {
         let key = &self.config.key;
         metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).absolute(0);
@@ -98,7 +99,7 @@ impl StoreTask {
             (health.held_since, health.problem) = (Some(now), None);
             health.webhook_elsewhere = elsewhere;
         });
-        tracing::info!(store = %key, fence = context.lease.fence(), "the store is ours");
+        tracing::info!(store = %key, fence = context.lease.fence(), "store acquired");
         let measure = Measure::new(key.clone(), Arc::clone(&self.health), Arc::clone(&self.shared.clock));
         let mut options = live::Options {
             intervals: self.intervals.clone(),
@@ -112,15 +113,15 @@ impl StoreTask {
             let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
             let wakers =
                 Wakers { admin_requests: &admin_requests, inbox, gap, outbox, reconcile: &self.waker };
-            // Those who work on it are watched one by one.
+            // The tasks of the work are watched one by one.
             let waiting = watch::idle();
             let ended = tokio::select! {
                 ended = boxed_run(&context, wakers, &options, &measure) => ended,
-                // Everybody ends what he is at, and calls nobody: the store may be somebody else's by now.
+                // Each task finishes its current step, and calls nothing: another process may hold the store by now.
                 () = stop_when_lost(&context) => None,
             };
             drop(waiting);
-            // Calls that were given up because the store is given back are no problem.
+            // Calls that were given up because of the release are no problem.
             let is_stopping = self.shared.stop.is_cancelled();
             let Some(problem) = ended.filter(|problem| !(is_stopping && problem.is_lost())) else {
                 return context;
@@ -137,8 +138,8 @@ impl StoreTask {
         context
     }
 
-    /// A credential that is refused is tried again rarely: each login may end somebody's token, and the marketplace counts them.
-    /// A changed password file begins the work anew by itself.
+    /// Waits before the work is tried again. A refused credential is tried rarely: each login may end another program's
+    /// token, and the marketplace counts logins. A changed password file restarts the work by itself.
     async fn wait_before_working_again(&self, context: &StoreContext, problem: &Problem) {
         let retry = async {
             let pause = if problem.is_authentication() { LOGIN_RETRY } else { WORK_RETRY };
@@ -161,7 +162,7 @@ impl StoreTask {
         Box::pin(self.wait_for_password_proof(context, problem))
     }
 
-    /// Answers every question with the problem, but the one for a login: ends when that goes well.
+    /// Answers every question with the problem, except the request for a login: returns when that login succeeds.
     async fn wait_for_password_proof(&self, context: &StoreContext, problem: &Problem) {
         let admin_queue = self.shared.admin_queue.of_store(&self.config.key);
         loop {
@@ -177,7 +178,7 @@ impl StoreTask {
         }
     }
 
-    /// The folder that is watched for files.
+    /// Returns the folder that is watched for files.
     fn folder(&self) -> Option<Folder> {
         let (store, clock) = (self.shared.store.clone(), Arc::clone(&self.shared.clock));
         let path = self.shared.state.join(self.config.inbox.as_ref()?);
@@ -191,7 +192,8 @@ impl StoreTask {
         self.health.change(&self.config.key, |health| health.problem = own);
     }
 
-    // Not `async`: there, what is put into a box would be given a place beside it too, for as long as the store is worked on.
+    // Not `async`: an async function would reserve space for the boxed future beside the box, as long as the work on
+    // the store runs.
     fn boxed_open(&self, lease: Lease) -> BoxFuture<'_, Result<StoreContext, Problem>> {
         Box::pin(self.shared.open_under(&self.config, lease))
     }
@@ -241,10 +243,10 @@ fn boxed_run<'s>(
     Box::pin(live::run(context, wakers, options, measure))
 }
 
-/// Stops the work once the store is no longer ours; never ends itself, for the work has pages to finish.
+/// Stops the work once the store is lost. It never returns, because the work has pages to finish.
 async fn stop_when_lost(context: &StoreContext) {
     context.lease.lease_guard().ended().await;
-    tracing::warn!(store = %context.key, "the store may be somebody else's: stopping the work on it");
+    tracing::warn!(store = %context.key, "lease lost; stopping the work on the store");
     context.stop.cancel();
     std::future::pending::<()>().await;
 }

@@ -1,4 +1,4 @@
-//! The stores that the service works on: a task each, begun, ended and begun anew as the configuration wants it.
+//! The stores that the service works on: one task each, started, stopped and restarted as the configuration requires.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -21,34 +21,34 @@ use crate::{
     store_task::{StoreTask, Taken},
 };
 
-/// Stores that are asked for at once at the start: enough to keep a server busy, and SQLite's one writer.
+/// The number of stores taken at once at the start: enough to keep a server busy, and SQLite's one writer.
 const AT_ONCE: usize = 8;
-/// How long stores are given back for that were only just taken.
+/// How long the service may take to release stores that it has only just taken.
 const GIVING_BACK: Duration = Duration::from_secs(2);
 
 /// The stores of the installation.
 pub(crate) struct Stores {
     shared: Shared,
     health: Arc<Health>,
-    /// Whom the receiver wakes.
+    /// The wakers that the receiver notifies.
     pub(crate) wakers: Arc<WakerRegistry>,
-    /// Whom the pages show.
+    /// The stores that the pages show.
     pub(crate) shown: Arc<ShownStores>,
     running: BTreeMap<StoreKey, Running>,
     tasks: JoinSet<StoreKey>,
 }
 
-/// A store's task, from outside.
+/// A store's task, seen from outside.
 struct Running {
     config: StoreConfig,
     schedule: Arc<Schedule>,
     stop: CancellationToken,
-    /// Cancelled when the task has ended, its lease released.
+    /// Cancelled when the task has ended and its lease is released.
     ended: CancellationToken,
     waker: Arc<Notify>,
 }
 
-/// What a new configuration has changed.
+/// The changes of a new configuration.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
     pub(crate) added: Vec<String>,
@@ -57,7 +57,7 @@ pub(crate) struct Changes {
 }
 
 impl Stores {
-    /// No stores yet.
+    /// Returns a set without stores.
     pub(crate) fn new(shared: &Shared, health: &Arc<Health>) -> Self {
         Self {
             shared: shared.clone(),
@@ -69,19 +69,19 @@ impl Stores {
         }
     }
 
-    /// Has the pages show all stores, which are not ours yet.
+    /// Shows all stores on the pages; this process does not hold them yet.
     pub(crate) fn announce(&self, configuration: &Configuration) {
         configuration.stores.iter().for_each(|config| self.health.change(&config.key, |_| ()));
         self.shown.set(configuration.shown());
     }
 
-    /// Begins to work on all stores; refused where none of them can be had.
+    /// Starts the work on all stores; fails if none of them can be taken.
     pub(crate) async fn begin(&mut self, configuration: &Configuration) -> Result<(), Problem> {
         let schedule = Arc::new(configuration.installation.schedule.clone());
         let mut refused = Vec::new();
         let tasks: Vec<_> = configuration.stores.iter().map(|config| self.task(config, &schedule)).collect();
-        // All are asked for before the work on any begins: whoever began at once would keep the others waiting behind its own
-        // first run.
+        // All stores are taken before the work on any starts: otherwise the first run of one store would keep the
+        // others waiting.
         let asked = tasks.into_iter().map(async |(task, running)| (task.take().await, task, running));
         let told_to_stop = Box::pin(self.shared.stop.clone().cancelled_owned());
         let asked: Vec<_> = stream::iter(asked).buffered(AT_ONCE).take_until(told_to_stop).collect().await;
@@ -94,14 +94,14 @@ impl Stores {
             self.spawn(running, task, move |task| task.run(taken));
         }
         self.shown.set(configuration.shown());
-        // Where several share the stores, one that has none stands by until it is needed.
+        // If several instances share the stores, an instance without one stands by until it is needed.
         let stands_by = self.shared.store.is_shared() && refused.iter().all(Problem::is_lost);
         let all_refused = refused.len() == configuration.stores.len() && !stands_by;
         refused.into_iter().next().filter(|_| all_refused).map_or(Ok(()), Err)
     }
 
-    /// Gives back what was taken before the service was told to stop. Whoever comes next asks when a store was given back
-    /// only where several share the stores; a lock file is free with its process.
+    /// Releases the leases that were taken before the service was told to stop. The next owner needs the time of the
+    /// release only if several instances share the stores; a lock file is free with its process.
     async fn give_up(&self, asked: Vec<(Result<Taken, Problem>, StoreTask, Running)>) {
         if !self.shared.store.is_shared() {
             return;
@@ -114,12 +114,12 @@ impl Stores {
         let _ = tokio::time::timeout(GIVING_BACK, all_given_back).await;
     }
 
-    /// Follows a new configuration. Stores that are in it as they were do not notice.
+    /// Applies a new configuration. Unchanged stores do not notice.
     pub(crate) fn follow(&mut self, configuration: &Configuration) -> Changes {
         self.follow_and_restart(configuration, &[])
     }
 
-    /// The same; these stores begin anew though their configuration is as it was.
+    /// Applies a new configuration, and also restarts these stores if they are unchanged.
     pub(crate) fn follow_and_restart(
         &mut self,
         configuration: &Configuration,
@@ -155,7 +155,7 @@ impl Stores {
             };
             let (task, running) = self.task(config, &schedule);
             self.spawn(running, task, async move |task| {
-                // Its lease and its budget are the new one's only when it has ended.
+                // The new task gets the lease and the budget only when the old one has ended.
                 if let Some(before) = before {
                     let _waiting = watch::idle();
                     before.cancelled().await;
@@ -168,12 +168,12 @@ impl Stores {
         changes
     }
 
-    /// Has every store reconciled: several signals while one is worked on become one.
+    /// Returns the wakers that start a reconciliation of every store: several signals during one run become one.
     pub(crate) fn wakers(&self) -> Vec<Arc<Notify>> {
         self.running.values().map(|running| Arc::clone(&running.waker)).collect()
     }
 
-    /// Ends when a store's task has ended though nobody has told it to.
+    /// Resolves when a store's task has ended though nobody stopped it.
     pub(crate) async fn failed(&mut self) {
         loop {
             match self.tasks.join_next().await {
@@ -191,7 +191,7 @@ impl Stores {
 
     fn was_told_to_end(&self, ended: &Result<StoreKey, JoinError>) -> bool {
         let Ok(key) = ended else { return false };
-        // Removed, or the task before the one that runs now.
+        // Removed, or the task before the current one.
         self.running
             .get(key)
             .is_none_or(|running| running.stop.is_cancelled() || !running.ended.is_cancelled())

@@ -6,12 +6,12 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::LogFormat;
 
-/// Sets what is said, in whatever format.
+/// Changes the log level, in any format.
 type Level = Box<dyn Fn(EnvFilter) + Send + Sync>;
 
 static LEVEL: OnceLock<Level> = OnceLock::new();
 
-/// Begins to log. `$ESPELHO_LOG` overrides the level for this process.
+/// Starts to log. `$ESPELHO_LOG` overrides the level for this process.
 pub(crate) fn start(format: LogFormat, level: &str) {
     let filter = filter_of(level);
     let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false);
@@ -34,7 +34,7 @@ pub(crate) fn start(format: LogFormat, level: &str) {
     let _ = LEVEL.set(level);
 }
 
-/// Says more or less from now on.
+/// Changes the level from now on.
 pub(crate) fn change_level(level: &str) {
     if let Some(change) = LEVEL.get() {
         change(filter_of(level));
@@ -42,7 +42,7 @@ pub(crate) fn change_level(level: &str) {
 }
 
 fn filter_of(level: &str) -> EnvFilter {
-    // The scheduler's own news at "info" are about itself; whoever wants them names it in the filter.
+    // The scheduler's own "info" messages are about itself; the filter can enable them by name.
     let configured = format!("tokio_cron_scheduler=warn,{level}");
     EnvFilter::try_from_env("ESPELHO_LOG").unwrap_or_else(|_| EnvFilter::new(configured))
 }

@@ -1,4 +1,4 @@
-//! Answering rows of the ERP whose store no configuration has: which stores there are, and which of them was probably meant.
+//! Answers ERP rows for a store that is not configured: with the configured stores, and the most likely one.
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::http::webhook::WakerRegistry;
 
-/// How often rows of unknown stores are looked for: six look-ups in small indexes.
+/// How often rows of unknown stores are searched for: six look-ups in small indexes.
 const INTERVAL: Duration = Duration::from_secs(2);
-/// As many stores are named; a hub has thousands.
+/// The number of stores that an answer names; a hub has thousands.
 const NAMED: usize = 5;
-/// From this likeness on a store is what was probably meant.
+/// The similarity from which on a store is the likely one.
 const ALIKE: f64 = 0.8;
 
-/// Answers rows of stores that no configuration has.
+/// Answers rows of stores that are not configured.
 pub(crate) async fn answer(
     store: Store,
     clock: Arc<dyn Clock>,
@@ -32,21 +32,21 @@ pub(crate) async fn answer(
             let known = wakers.stores();
             let say = |name: &str| row_words(&unknown_store(name, &known), locale);
             if let Err(error) = store.reopen_known_stores(&known).await {
-                tracing::debug!(%error, "rows of stores that are configured now will be done later");
+                tracing::debug!(%error, "cannot reopen rows of stores that are configured now; will retry");
             }
             match store.answer_unknown_stores(&known, &say).await {
                 Ok(unknown) if unknown.is_empty() => {}
                 Ok(unknown) => {
-                    tracing::warn!(?unknown, "rows of stores that nobody has configured have failed");
+                    tracing::warn!(?unknown, "rows of unconfigured stores have failed");
                 }
-                Err(error) => tracing::debug!(%error, "rows of unknown stores will be answered later"),
+                Err(error) => tracing::debug!(%error, "cannot answer rows of unknown stores; will retry"),
             }
         }
     };
     tokio::select! { () = answering => (), () = stop.cancelled() => () }
 }
 
-/// The answer to a row of a store that is none of these.
+/// Returns the answer to a row of a store that is none of these.
 fn unknown_store(name: &str, known: &BTreeSet<StoreKey>) -> Text {
     let likeness = |key: &StoreKey| strsim::jaro_winkler(&key.as_str().to_lowercase(), &name.to_lowercase());
     let mut by_likeness: Vec<&StoreKey> = known.iter().collect();

@@ -1,4 +1,4 @@
-//! What this process has used of the machine, for the report: a run that costs more than the last one should be seen.
+//! This process's use of the machine, for the report: it makes a run visible that costs more than the last one.
 
 use serde::Serialize;
 
@@ -14,10 +14,10 @@ pub(crate) struct Usage {
     pub(crate) peak_memory_mib: f64,
 }
 
-/// Reads the figures; `None` where there is no `/proc`.
+/// Reads the usage; `None` without `/proc`.
 pub(crate) fn now() -> Option<Usage> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The second field is the command in parentheses, which may hold blanks.
+    // The second field is the command in parentheses, which may contain spaces.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok();
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,4 +1,4 @@
-//! systemd's watchdog, fed by what moves and not by a timer; and its `STATUS=` line.
+//! systemd's watchdog, fed by progress and not by a timer; and its `STATUS=` line.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -12,17 +12,17 @@ use sd_notify::NotifyState;
 
 use crate::health::{Health, StoreHealth};
 
-/// A step that takes longer hangs: an exchange with the marketplace ends after 30 s, a connection to the database is given
-/// up after 10 s, and whatever waits longer than that says so.
+/// A step that takes longer hangs: an exchange with the marketplace ends after 30 s, a connection to the database is
+/// given up after 10 s, and any task that waits longer than that marks itself as waiting.
 const LONGEST: Duration = Duration::from_secs(60);
-/// How often it is looked at where systemd does not say how often it wants to be fed.
+/// How often progress is checked if systemd does not set a watchdog interval.
 const LOOK: Duration = Duration::from_secs(10);
-/// How often the status line is written at most.
+/// The minimum interval between two writes of the status line.
 const STATUS: Duration = Duration::from_secs(5);
-/// Characters of the status line.
+/// The maximum number of characters in the status line.
 const MOST: usize = 240;
 
-/// A lane that hangs, as people are told.
+/// A lane that hangs, in words for people.
 pub(crate) struct Hanging(Stalled);
 
 impl fmt::Display for Hanging {
@@ -49,12 +49,12 @@ impl Hanging {
     }
 }
 
-/// The lanes that hang.
+/// Returns the lanes that hang.
 pub(crate) fn stalled(watch: &Watch) -> Vec<Hanging> {
     watch.stalled(LONGEST).into_iter().map(Hanging).collect()
 }
 
-/// Feeds systemd's watchdog for as long as everything moves; says what does not.
+/// Feeds systemd's watchdog while everything makes progress; logs lanes that hang.
 pub(crate) async fn feed(watch: Arc<Watch>) {
     let every = sd_notify::watchdog_enabled().map_or(LOOK, |interval| interval / 2);
     let mut hung = false;
@@ -63,7 +63,7 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
         match hanging.first() {
             None => {
                 if std::mem::take(&mut hung) {
-                    tracing::info!("everything moves again");
+                    tracing::info!("all lanes make progress again");
                 }
                 tell(&[NotifyState::Watchdog]);
             }
@@ -74,7 +74,7 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
                     lane,
                     stalled_seconds = stalled.as_secs(),
                     hanging = hanging.len(),
-                    "a lane hangs; the watchdog is not fed any more"
+                    "a lane hangs; the watchdog is no longer fed"
                 );
             }
             Some(_) => {}
@@ -96,7 +96,7 @@ pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>, loca
     }
 }
 
-/// One line: how many stores are ours, how late they are, what is wrong.
+/// Returns one line: how many stores this process holds, how late they are, what is wrong.
 fn line(
     stores: &BTreeMap<StoreKey, StoreHealth>,
     hanging: &[Hanging],
@@ -125,22 +125,22 @@ fn line(
         [first, ..] => text!("service-problems", count = wrong.len(), first = first),
     });
     let parts: Vec<String> = parts.iter().map(|part| part.message(locale)).collect();
-    // systemd takes one line, and what others have said may hold anything.
+    // systemd takes one line, and texts of others may contain anything.
     parts.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
 }
 
-/// Tells systemd, where there is one.
+/// Notifies systemd, if it is there.
 pub(crate) fn tell(states: &[NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "systemd was not told");
+        tracing::debug!(%error, "cannot notify systemd");
     }
 }
 
-/// Says that the configuration is read again, until ready is told.
+/// Reports a reload to systemd, until the service reports ready.
 pub(crate) fn tell_reloading() {
     match NotifyState::monotonic_usec_now() {
         Ok(now) => tell(&[NotifyState::Reloading, now]),
-        Err(error) => tracing::debug!(%error, "systemd was not told"),
+        Err(error) => tracing::debug!(%error, "cannot notify systemd"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Discount campaigns and the listings in them, as the mirror keeps them (API document, "Campaign", "Eligible
-//! listing", "Enrolled listing").
+//! Discount campaigns and their listings, as the mirror stores them (API document, "Campaign", "Eligible listing",
+//! "Enrolled listing").
 
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
@@ -20,7 +20,7 @@ pub const DISCOUNT_TYPES: [&str; 2] = ["percentage", "fixed"];
 #[expect(missing_docs, reason = "the fields bear the document's names; times in UTC")]
 pub struct Campaign {
     pub id: CampaignId,
-    /// The public ULID. No route takes it.
+    /// The public ULID. No route accepts it.
     pub uid: Option<String>,
     pub name: Option<String>,
     pub slug: Option<String>,
@@ -47,7 +47,7 @@ pub struct Campaign {
     pub raw: RawJson,
 }
 
-/// What the summary route says of all campaigns together.
+/// The summary of all campaigns together.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct CampaignSummary {
@@ -59,7 +59,7 @@ pub struct CampaignSummary {
     pub raw: RawJson,
 }
 
-/// A campaign that can still be joined, and until when.
+/// A campaign that can still be joined, with its deadline.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct UpcomingDeadline {
@@ -86,7 +86,7 @@ pub struct EligibleListing {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; amounts in BRL")]
 pub struct EnrolledListing {
-    /// `publication_id`, which the document allows to be missing.
+    /// `publication_id`, which may be missing according to the document.
     pub item_id: Option<ItemId>,
     pub title: Option<String>,
     pub image: Option<String>,
@@ -98,7 +98,7 @@ pub struct EnrolledListing {
 }
 
 impl Campaign {
-    /// The enum values of this campaign that the document does not know, as (field, value).
+    /// Returns the enum values of this campaign that the document does not list, as (field, value).
     pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
         let own = [
             ("type", self.campaign_type.as_deref(), &TYPES[..]),
@@ -110,8 +110,8 @@ impl Campaign {
             .collect()
     }
 
-    /// Whether the platform may still let a listing in at `now`: neither over nor past its deadline. The
-    /// marketplace has the last word.
+    /// Returns whether the campaign may still accept a listing at `now`: it is neither over nor past its deadline.
+    /// The marketplace decides.
     pub fn takes_listings(&self, now: DateTime<Utc>) -> bool {
         let is_over = matches!(self.status.as_deref(), Some("finished" | "cancelled"));
         !is_over && self.opt_in_deadline.is_none_or(|deadline| now <= deadline)

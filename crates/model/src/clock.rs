@@ -1,30 +1,30 @@
-//! Time as something that is handed in, so that tests can drive it.
+//! Time as a parameter, so that tests can control it.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// A future that ends when a sleep is over.
+/// A future that resolves when a sleep is over.
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Where every crate gets its time from.
+/// The source of time for every crate.
 pub trait Clock: Send + Sync + 'static {
-    /// The wall clock, in UTC. It may jump.
+    /// Returns the wall clock, in UTC. It may jump.
     fn now(&self) -> DateTime<Utc>;
-    /// Time since some fixed instant of this process. It never goes back.
+    /// Returns the time since some fixed instant of this process. It never goes back.
     fn monotonic(&self) -> Duration;
-    /// Ends after `duration` on the monotonic clock.
+    /// Resolves after `duration` on the monotonic clock.
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
-/// The clock of the machine.
+/// The machine's clock.
 #[derive(Debug)]
 pub struct SystemClock {
     started: tokio::time::Instant,
 }
 
 impl SystemClock {
-    /// The machine's clock, ready to be shared.
+    /// Returns the machine's clock, ready to be shared.
     #[expect(clippy::disallowed_methods, reason = "this file owns the system's clock")]
     pub fn shared() -> Arc<dyn Clock> {
         Arc::new(Self { started: std::time::Instant::now().into() })
@@ -48,7 +48,7 @@ impl Clock for SystemClock {
 }
 
 /// A clock for simulations: a fixed date plus tokio's time, which a test may pause so that hours pass in
-/// milliseconds. Never with a socket or a database: paused time breaks their pools.
+/// milliseconds. Never use it with a socket or a database: paused time breaks their pools.
 #[derive(Debug)]
 pub struct SimulatedClock {
     epoch: DateTime<Utc>,
@@ -56,7 +56,7 @@ pub struct SimulatedClock {
 }
 
 impl SimulatedClock {
-    /// A clock that reads `epoch` now. Call inside a tokio runtime.
+    /// Creates a clock that reads `epoch` now. Call inside a tokio runtime.
     pub fn starting_at(epoch: DateTime<Utc>) -> Self {
         Self { epoch, started: tokio::time::Instant::now() }
     }

@@ -1,17 +1,17 @@
-//! Conversations with buyers, as the mirror keeps them (API document, "Events": Messages). No route reads them, so
-//! they are what deliveries tell.
+//! Conversations with buyers, as the mirror stores them (API document, "Events": Messages). No route reads them, so
+//! they come from deliveries.
 
 use chrono::{DateTime, Utc};
 
 use crate::{ConversationId, MessageId, OrderNumber, RawJson};
 
-/// The `status` of a conversation that was opened.
+/// The `status` of an open conversation.
 pub const OPEN: &str = "open";
 
-/// The `status` of a conversation that was closed.
+/// The `status` of a closed conversation.
 pub const CLOSED: &str = "closed";
 
-/// One conversation, as far as a delivery tells of it. `None` means not told.
+/// One conversation, as described by its deliveries. `None` means not reported.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; times in UTC")]
 pub struct Conversation {
@@ -22,17 +22,17 @@ pub struct Conversation {
     pub status: Option<String>,
     /// Why it was closed.
     pub reason: Option<String>,
-    /// When the delivery that tells of the opening was built.
+    /// When the delivery that reports the opening was built.
     pub opened_at: Option<DateTime<Utc>>,
-    /// When the delivery that tells of the end was built.
+    /// When the delivery that reports the end was built.
     pub closed_at: Option<DateTime<Utc>>,
-    /// The delivery's `timestamp`: of two deliveries the newer one counts.
+    /// The delivery's `timestamp`. The newer of two deliveries applies.
     pub updated_at: DateTime<Utc>,
     /// The delivery's `data` as received.
     pub raw: RawJson,
 }
 
-/// One message of a conversation. The store's own messages are not told.
+/// One message of a conversation. Deliveries do not report the store's own messages.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; times in UTC")]
 pub struct ConversationMessage {
@@ -40,7 +40,7 @@ pub struct ConversationMessage {
     pub conversation_id: ConversationId,
     pub sender_type: Option<String>,
     pub body: Option<String>,
-    /// When the delivery that told of it first was built; the document gives messages no time of their own.
+    /// When the first delivery that reports it was built; the document gives messages no time of their own.
     pub created_at: Option<DateTime<Utc>>,
     /// The delivery's `data` as received.
     pub raw: RawJson,

@@ -1,13 +1,13 @@
-//! The money side of an order, as the mirror keeps it (API document, "Orders": the financial route).
+//! The financial view of an order, as the mirror stores it (API document, "Orders": the financial route).
 
 use rust_decimal::Decimal;
 
 use crate::RawJson;
 
-/// The financial view of one order. Amounts in BRL, as the marketplace reckons them.
+/// The financial view of one order. Amounts in BRL, as computed by the marketplace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OrderFinancial {
-    /// Who gets what of the revenue.
+    /// The shares of the revenue.
     pub splits: Vec<RevenueSplit>,
     /// The commission of each line.
     pub commissions: Vec<CommissionAudit>,
@@ -21,7 +21,7 @@ pub struct OrderFinancial {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; amounts in BRL")]
 pub struct RevenueSplit {
-    /// The split's own id, else its party, else its place in the answer (`#1`).
+    /// The split's own id, otherwise its party, otherwise its position in the answer (`#1`).
     pub id: String,
     /// `seller`, `marketplace` or `sales_agent`.
     pub party: Option<String>,
@@ -37,7 +37,7 @@ pub struct RevenueSplit {
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; amounts in BRL")]
 pub struct CommissionAudit {
-    /// The line that it is about, else its place in the answer (`#1`).
+    /// The line's id, otherwise its position in the answer (`#1`).
     pub line_id: String,
     pub product_id: Option<String>,
     pub base: Option<Decimal>,
@@ -47,11 +47,11 @@ pub struct CommissionAudit {
     pub raw: RawJson,
 }
 
-/// A coupon or discount that an order got.
+/// A coupon or discount applied to an order.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; amounts in BRL")]
 pub struct AppliedBenefit {
-    /// The benefit's own id, else its code, else its place in the answer (`#1`).
+    /// The benefit's own id, otherwise its code, otherwise its position in the answer (`#1`).
     pub id: String,
     pub benefit_type: Option<String>,
     pub code: Option<String>,

@@ -1,5 +1,5 @@
-//! Identifiers of the marketplace, one type each, so that a SKU cannot be passed where an order number
-//! is meant. They are kept as text: the API sends some as numbers, some as ULIDs, and may change its mind.
+//! Identifiers of the marketplace, one type each, so that a SKU cannot be passed as an order number. They are stored
+//! as text: the API sends some as numbers, some as ULIDs, and may change this.
 
 /// Declares an identifier: text with a private field.
 macro_rules! identifier {
@@ -9,17 +9,17 @@ macro_rules! identifier {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps the text as the marketplace sent it (a number's own digits when it sent a number).
+            /// Wraps the text as the marketplace sent it (the digits, if it sent a number).
             pub fn new(text: impl Into<String>) -> Self {
                 Self(text.into())
             }
 
-            /// The identifier's text.
+            /// Returns the identifier's text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
 
-            /// Gives the text away without copying it.
+            /// Returns the text without copying it.
             pub fn into_string(self) -> String {
                 self.0
             }
@@ -42,7 +42,7 @@ identifier! {
     ProductId,
     /// `sku`: the seller's own code of a product, unique per store.
     Sku,
-    /// `location_id`: a place that holds stock.
+    /// `location_id`: a stock location.
     LocationId,
     /// `id` of a shipment (a ULID), `shipment_id` in events.
     ShipmentId,
@@ -67,8 +67,8 @@ identifier! {
 }
 
 impl ItemId {
-    /// Whether the text has the documented shape, `<PREFIX>-<13 digits>`. What is read is kept either way; what is
-    /// sent must have it.
+    /// Returns whether the text has the documented shape, `<PREFIX>-<13 digits>`. An id that is read is kept either
+    /// way; an id that is sent must have the shape.
     pub fn is_well_formed(&self) -> bool {
         let Some((prefix, number)) = self.0.rsplit_once('-') else { return false };
         let is_prefix = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_');
@@ -79,7 +79,7 @@ impl ItemId {
     }
 }
 
-/// Declares an identifier that routes and bodies take as a whole number only.
+/// Declares an identifier that routes and bodies accept only as a whole number.
 macro_rules! numeric_identifier {
     ($($(#[$doc:meta])+ $name:ident),+ $(,)?) => {$(
         $(#[$doc])+
@@ -92,13 +92,13 @@ macro_rules! numeric_identifier {
                 Self(number)
             }
 
-            /// Reads the number from text; `None` for anything else, so that no name or `uid` passes for one.
+            /// Reads the number from text; `None` for anything else, so that a name or a `uid` is never accepted.
             pub fn parse(text: &str) -> Option<Self> {
                 let number: i64 = text.parse().ok()?;
                 (number.to_string() == text).then_some(Self(number))
             }
 
-            /// The number.
+            /// Returns the number.
             pub fn as_i64(self) -> i64 {
                 self.0
             }
@@ -113,7 +113,7 @@ macro_rules! numeric_identifier {
 }
 
 numeric_identifier! {
-    /// `id` of a campaign, the `{id}` of every campaign route. The public `uid` is not accepted there.
+    /// `id` of a campaign, the `{id}` of every campaign route. These routes do not accept the public `uid`.
     CampaignId,
     /// `id` of a category, the `category_id` of a listing.
     CategoryId,

@@ -1,11 +1,11 @@
-//! The vocabulary of the mirror: identifiers, exact numbers, time, orders, products and the words for
-//! a reconciliation. Nothing here does I/O; every other crate of the workspace may depend on this one.
+//! The vocabulary of the mirror: identifiers, exact numbers, time, orders, products and the terms of a
+//! reconciliation. Nothing here does I/O; every other crate of the workspace may depend on this one.
 //!
-//! Reading order: [`ids`] and [`StoreKey`] name things, [`Timestamp`](time) and [`clock`] say when ([`watch`] who has stopped),
-//! [`raw`] and [`hash`] keep what was received, [`order`] (with its [`timeline`], [`fiscal`] and [`financial`] sides),
-//! [`shipment`], [`tracking`], [`product`], [`campaign`], [`price_list`], [`media`], [`listing`], [`store_profile`],
-//! [`occurrence`] and [`conversation`] are the mirrored aggregates, [`sync`] is how a run speaks about itself,
-//! [`mod@text`] are the words for people.
+//! Reading order: [`ids`] and [`StoreKey`] are the identifiers. [`Timestamp`](time) and [`clock`] handle time;
+//! [`watch`] detects stalled tasks. [`raw`] and [`hash`] keep received data. [`order`] (with its [`timeline`],
+//! [`fiscal`] and [`financial`] sub-resources), [`shipment`], [`tracking`], [`product`], [`campaign`],
+//! [`price_list`], [`media`], [`listing`], [`store_profile`], [`occurrence`] and [`conversation`] are the mirrored
+//! aggregates. [`sync`] has the states and counts of a run. [`mod@text`] has the texts for people.
 #![deny(missing_docs)]
 
 pub mod campaign;

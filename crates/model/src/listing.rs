@@ -1,4 +1,4 @@
-//! Listings and the categories they stand in, as the mirror keeps them (API document, "Listing (item)").
+//! Listings and their categories, as the mirror stores them (API document, "Listing (item)").
 
 use rust_decimal::Decimal;
 
@@ -28,7 +28,7 @@ pub struct Listing {
     pub department: Option<Department>,
     pub category: Option<Category>,
     pub score: Option<Decimal>,
-    /// Why the review gave the listing back.
+    /// Why the review rejected the listing.
     pub rejection_reason: Option<String>,
     pub slug: Option<String>,
     pub short_description: Option<String>,
@@ -51,37 +51,37 @@ pub struct Department {
     pub raw: RawJson,
 }
 
-/// A category. Listings stand in leaves.
+/// A category. Listings belong to leaf categories.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct Category {
     pub id: CategoryId,
     pub parent_id: Option<String>,
     pub name: Option<String>,
-    /// `hierarchy` as received: the way down to the category, in a form that the document does not show.
+    /// `hierarchy` as received: the path to the category, in a form that the document does not show.
     pub hierarchy: Option<RawJson>,
     /// The category as received.
     pub raw: RawJson,
 }
 
-/// What a listing in a category says, or may say, about itself.
+/// An attribute that a listing in a category has or may have.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct CategoryAttribute {
-    /// As it came, number or text; what is sent must have the same form.
+    /// As received, number or text; it must be sent in the same form.
     pub id: RawJson,
     pub name: Option<String>,
     pub is_required: Option<bool>,
     pub is_variant: Option<bool>,
     pub is_combinable: Option<bool>,
-    /// The section that the attribute stands in, where the answer is grouped.
+    /// The section of the attribute, if the answer is grouped.
     pub section: Option<String>,
     /// The attribute as received, with the definition of its values.
     pub raw: RawJson,
 }
 
 impl Listing {
-    /// The status, if the document does not know it.
+    /// Returns the status, if the document does not list it.
     pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
         let status = self.status.as_deref().filter(|status| !STATUSES.contains(status));
         status.map(|status| ("status", status)).into_iter().collect()

@@ -1,4 +1,4 @@
-//! Images of the store, as the mirror keeps them (API document, "Media image").
+//! Images of the store, as the mirror stores them (API document, "Media image").
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use crate::{MediaId, RawJson};
 /// The `reference_model` values of the document.
 pub const REFERENCE_MODELS: [&str; 3] = ["product", "publication", "store"];
 
-/// One image. It is loose until something refers to it, and loose images are removed after about 72 hours.
+/// One image. It is unreferenced until something refers to it; unreferenced images are removed after about 72 hours.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; times in UTC")]
 pub struct MediaImage {

@@ -2,8 +2,8 @@
 
 use rust_decimal::Decimal;
 
-/// Gives an amount at least two decimals, as people write money, without changing its value: `19.9`
-/// becomes `19.90`, `12.345` (a unit price with `price_scale` 3) stays.
+/// Gives an amount at least two decimals, as people write money, without changing its value: `19.9` becomes `19.90`;
+/// `12.345` (a unit price with `price_scale` 3) is unchanged.
 pub fn with_cents(amount: Decimal) -> Decimal {
     let mut amount = amount;
     if amount.scale() < 2 {
@@ -14,8 +14,8 @@ pub fn with_cents(amount: Decimal) -> Decimal {
 
 /// Reads a decimal from a number's own text: `19.9`, `-0.10`, `1e2`, `1.5E-3`, with surrounding blanks.
 ///
-/// `None` for anything else, for more digits than fit exactly (28 significant), and for a text that is
-/// longer than any amount could be.
+/// Returns `None` for anything else, for more digits than fit exactly (28 significant), and for a text longer than
+/// any amount.
 pub fn parse_decimal(text: &str) -> Option<Decimal> {
     let text = text.trim();
     if text.is_empty() || text.len() > 64 {
@@ -29,11 +29,11 @@ pub fn parse_decimal(text: &str) -> Option<Decimal> {
     }
 }
 
-/// `mantissa * 10^exponent`, if that is exact.
+/// Returns `mantissa * 10^exponent`, if that is exact.
 fn scale_by(mantissa: Decimal, exponent: i32) -> Option<Decimal> {
     let mut result = mantissa;
     let step = if exponent < 0 { Decimal::new(1, 1) } else { Decimal::TEN };
-    // An honest exponent is small; a huge one is an attack or an overflow, and both mean "unreadable".
+    // An honest exponent is small. A huge one is an attack or an overflow, and both mean "unreadable".
     if exponent.unsigned_abs() > 28 {
         return None;
     }

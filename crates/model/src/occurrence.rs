@@ -1,4 +1,5 @@
-//! Occurrences: what went wrong with a sale and a store is to know, as the mirror keeps them (API document, "Events").
+//! Occurrences: problems with a sale that the marketplace reports to the store, as the mirror stores them (API
+//! document, "Events").
 
 use chrono::{DateTime, Utc};
 
@@ -10,7 +11,7 @@ pub const SEVERITIES: [&str; 4] = ["low", "medium", "high", "critical"];
 /// The `status` values of the document.
 pub const STATUSES: [&str; 4] = ["open", "resolved", "cancelled", "auto_closed"];
 
-/// One occurrence, as far as a delivery tells of it. `None` means not told.
+/// One occurrence, as described by its deliveries. `None` means not reported.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct Occurrence {
@@ -19,14 +20,14 @@ pub struct Occurrence {
     pub severity: Option<String>,
     pub status: Option<String>,
     pub trigger_key: Option<String>,
-    /// The delivery's `timestamp`: of two deliveries the newer one counts. In UTC.
+    /// The delivery's `timestamp`, in UTC. The newer of two deliveries applies.
     pub updated_at: DateTime<Utc>,
     /// The delivery's `data` as received.
     pub raw: RawJson,
 }
 
 impl Occurrence {
-    /// The enum values of this occurrence that the document does not know, as (field, value).
+    /// Returns the enum values of this occurrence that the document does not list, as (field, value).
     pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
         let own = [
             ("severity", self.severity.as_deref(), &SEVERITIES[..]),

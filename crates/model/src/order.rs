@@ -1,7 +1,7 @@
-//! Orders and their lines, as the mirror keeps them (API document, "Order").
+//! Orders and their lines, as the mirror stores them (API document, "Order").
 //!
-//! Enum values stay text: an unknown value is stored like any other and only counted, because a new
-//! status must never stop an order from arriving.
+//! Enum values stay text. An unknown value is stored like any other and only counted, because a new status must never
+//! stop an order from arriving.
 
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
@@ -35,7 +35,7 @@ pub const STATUSES: [&str; 19] = [
     "production_finished",
 ];
 
-/// The statuses that no order leaves. `pickup_expired` is not among them: it moves on to `cancelled`.
+/// The statuses that an order never leaves. `pickup_expired` is not one of them: it changes to `cancelled`.
 pub const TERMINAL_STATUSES: [&str; 4] = ["delivered", "cancelled", "completed", "payment_expired"];
 
 /// The line `stock_status` values of the document.
@@ -49,7 +49,7 @@ pub const STOCK_STATUSES: [&str; 7] = [
     "not_applicable",
 ];
 
-/// One order with its lines. `None` means not applicable or not sent; the API makes no difference.
+/// One order with its lines. `None` means not applicable or not sent; the API does not distinguish the two.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; units: amounts in BRL, times in UTC")]
 pub struct Order {
@@ -81,11 +81,11 @@ pub struct Order {
     pub status_label: Option<String>,
     pub customer_city: Option<String>,
     pub customer_state: Option<String>,
-    /// Until when the goods are to be handed over.
+    /// The deadline for handing over the goods.
     pub ship_by: Option<DateTime<Utc>>,
-    /// Until when a fiscal document is to be issued.
+    /// The deadline for issuing a fiscal document.
     pub invoice_by: Option<DateTime<Utc>>,
-    /// Until when everything is to be ready.
+    /// The deadline for having the order ready.
     pub pick_by: Option<DateTime<Utc>>,
     pub items: Vec<OrderItem>,
     /// The order as received.
@@ -112,7 +112,7 @@ pub struct OrderItem {
 }
 
 impl Order {
-    /// The enum values of this order that the document does not know, as (field, value).
+    /// Returns the enum values of this order that the document does not list, as (field, value).
     pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
         let own = [
             ("status", self.status.as_deref(), &STATUSES[..]),

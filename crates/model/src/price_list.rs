@@ -1,11 +1,11 @@
-//! Price lists, as the mirror keeps them (API document, "Price list").
+//! Price lists, as the mirror stores them (API document, "Price list").
 
 use crate::{PriceListId, RawJson};
 
 /// The `mode` values of the document.
 pub const MODES: [&str; 2] = ["manual", "auto"];
 
-/// A named configuration record; it holds no product prices itself.
+/// A named configuration record without product prices.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct PriceList {

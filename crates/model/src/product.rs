@@ -1,4 +1,4 @@
-//! Products, their price tiers and their stock, as the mirror keeps them (API document, "Product").
+//! Products, their price tiers and their stock, as the mirror stores them (API document, "Product").
 
 use rust_decimal::Decimal;
 
@@ -44,7 +44,7 @@ pub struct PriceTier {
     pub raw: RawJson,
 }
 
-/// What one location holds of one SKU. `available = quantity - reserved`, by the platform's count.
+/// The stock of one SKU at one location. `available = quantity - reserved`, as computed by the platform.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct StockLevel {
@@ -57,7 +57,7 @@ pub struct StockLevel {
     pub raw: RawJson,
 }
 
-/// A place that holds stock.
+/// A stock location.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct StockLocation {

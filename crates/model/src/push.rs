@@ -1,32 +1,33 @@
-//! What the ERP wants of the marketplace, and what became of it (PRODUCT contract 3: `erp_stock`, `erp_prices`, `commands`).
+//! The ERP's intents for the marketplace and their states (PRODUCT contract 3: `erp_stock`, `erp_prices`,
+//! `commands`).
 
 use std::fmt;
 
-/// Where a command or push is.
+/// The state of a command or push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PushState {
-    /// Not looked at yet.
+    /// Not processed yet.
     New,
-    /// It waits for something that is named in its row.
+    /// Waiting for a condition that its row names.
     Waiting,
-    /// On its way; what came of it is being looked at.
+    /// In progress; its result is being verified.
     Sending,
-    /// The marketplace has it.
+    /// Confirmed by the marketplace.
     Done,
-    /// Refused; its row says why and what to do.
+    /// Refused; its row gives the reason and the next step.
     Failed,
-    /// A guard holds it until somebody releases it.
+    /// Blocked by a guard until an operator releases it.
     Held,
-    /// Sent, and nothing can prove whether it had its effect.
+    /// Sent, but nothing can prove whether it took effect.
     Doubtful,
-    /// Somebody decided that it is not wanted any more.
+    /// Cancelled by an operator.
     Ignored,
-    /// Another row took its place.
+    /// Replaced by another row.
     Superseded,
 }
 
 impl PushState {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 9] = [
         Self::New,
         Self::Waiting,
@@ -39,7 +40,7 @@ impl PushState {
         Self::Superseded,
     ];
 
-    /// The word in tables.
+    /// Returns the word used in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -54,7 +55,7 @@ impl PushState {
         }
     }
 
-    /// Reads the word of a table; `None` for one that is not among them.
+    /// Reads a table's word; `None` for an unknown one.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
@@ -69,17 +70,17 @@ impl fmt::Display for PushState {
 /// Declares the kinds with their words, once.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $name:ident = $word:literal),+ $(,)?) => {
-        /// What a command asks for.
+        /// The kind of a command.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum CommandKind {
             $($(#[$doc])+ $name),+
         }
 
         impl CommandKind {
-            /// All of them, in the order of the contract.
+            /// All kinds, in the order of the contract.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The word in `commands.kind`.
+            /// Returns the word in `commands.kind`.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $word),+
@@ -94,7 +95,7 @@ kinds! {
     OrderStatus = "order.status",
     /// Replaces an order's notes; key: order number; data: `{notes}`, `null` clears them.
     OrderNotes = "order.notes",
-    /// Has an order's labels made; key: order number; data: `{format}`.
+    /// Generates an order's labels; key: order number; data: `{format}`.
     LabelsGenerate = "labels.generate",
     /// Joins a campaign; key: campaign id; data: `{publication_ids}`.
     CampaignOptIn = "campaign.opt_in",
@@ -108,26 +109,26 @@ kinds! {
     ProductCreate = "product.create",
     /// Changes a product; key: its SKU; data: what changes.
     ProductUpdate = "product.update",
-    /// Adds to or takes from a stock; key: SKU; data: `{location_id, delta}`.
+    /// Adds to or subtracts from a stock; key: SKU; data: `{location_id, delta}`.
     StockAdjust = "stock.adjust",
     /// Removes a price tier; key: SKU; data: `{min_quantity}`.
     PriceDeleteTier = "price.delete_tier",
-    /// Uploads a picture; key: a name of the ERP's; data: `{path}`.
+    /// Uploads an image; key: a name chosen by the ERP; data: `{path}`.
     MediaUpload = "media.upload",
-    /// Adds a picture to a product's gallery; key: SKU; data: `{image_id}` or `{path}`.
+    /// Adds an image to a product's gallery; key: SKU; data: `{image_id}` or `{path}`.
     GalleryAdd = "gallery.add",
-    /// Creates a listing, after it was simulated; key: a name of the ERP's; data: its fields.
+    /// Creates a listing after a simulation; key: a name chosen by the ERP; data: its fields.
     ListingCreate = "listing.create",
-    /// Hands a listing in for review; key: its id.
+    /// Sends a listing to review; key: its id.
     ListingPublish = "listing.publish",
     /// Changes the texts of the store's page; data: any of its fields.
     StorePageUpdate = "store_page.update",
-    /// Has a test delivery sent.
+    /// Requests a test delivery.
     WebhookTest = "webhook.test",
 }
 
 impl CommandKind {
-    /// Reads the word of a table; `None` for one that is not among them.
+    /// Reads a table's word; `None` for an unknown one.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }

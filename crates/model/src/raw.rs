@@ -1,12 +1,12 @@
-//! An object as it was received, kept beside the columns made from it.
+//! An object as received, stored beside the columns derived from it.
 
 use std::borrow::Cow;
 
 use crate::ContentHash;
 
-/// JSON text of one object, exactly as the marketplace sent it but for one thing: an escape that
-/// PostgreSQL's `jsonb` cannot hold (U+0000 or half of a surrogate pair) has its backslash doubled, so
-/// that it shows as the text `\u0000` instead of being lost.
+/// JSON text of one object, exactly as the marketplace sent it with one exception. PostgreSQL's `jsonb` cannot hold
+/// some escapes (U+0000 or half of a surrogate pair); their backslash is doubled, so that they show as the text
+/// `\u0000` instead of being lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawJson {
     text: String,
@@ -14,7 +14,7 @@ pub struct RawJson {
 }
 
 impl RawJson {
-    /// Keeps JSON text that a parser has already accepted.
+    /// Stores JSON text that a parser has already accepted.
     pub fn new(json: &str) -> Self {
         let (text, escaped) = match storable(json) {
             Cow::Borrowed(same) => (same.to_owned(), false),
@@ -23,28 +23,29 @@ impl RawJson {
         Self { text, escaped }
     }
 
-    /// The text to store.
+    /// Returns the text to store.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Gives the text away without copying it.
+    /// Returns the text without copying it.
     pub fn into_string(self) -> String {
         self.text
     }
 
-    /// Whether an escape had to be changed to be storable.
+    /// Returns whether an escape was changed to make the text storable.
     pub fn was_escaped(&self) -> bool {
         self.escaped
     }
 
-    /// The fingerprint of the text.
+    /// Returns the fingerprint of the text.
     pub fn content_hash(&self) -> ContentHash {
         ContentHash::of(self.text.as_bytes())
     }
 }
 
-/// Doubles the backslash of every `\uXXXX` escape that no database text can hold; borrows when there is none.
+/// Doubles the backslash of every `\uXXXX` escape that a database text cannot hold. Borrows the text if there is
+/// none.
 pub fn storable(json: &str) -> Cow<'_, str> {
     if !json.contains("\\u") {
         return Cow::Borrowed(json);
@@ -77,11 +78,11 @@ struct Escape {
     storable: bool,
 }
 
-/// Looks at the escape that begins with the backslash at `at`.
+/// Measures the escape that begins with the backslash at `at`.
 fn escape_length(bytes: &[u8], at: usize) -> Escape {
     let Some(unit) = code_unit(bytes, at) else {
-        // `\n`, `\\` and the like are two ASCII characters; anything else is not valid JSON anyway, and
-        // a step of one keeps to character boundaries.
+        // `\n`, `\\` and the like are two ASCII characters. Anything else is not valid JSON anyway, and a step of one
+        // stays on a character boundary.
         let length = if bytes.get(at + 1).is_some_and(u8::is_ascii) { 2 } else { 1 };
         return Escape { length, storable: true };
     };
@@ -96,7 +97,7 @@ fn escape_length(bytes: &[u8], at: usize) -> Escape {
     }
 }
 
-/// The code unit of the `\uXXXX` escape at `at`, if there is one.
+/// Returns the code unit of the `\uXXXX` escape at `at`, if there is one.
 fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
     let escape = bytes.get(at..at + 6)?;
     let digits = escape.strip_prefix(b"\\u")?;

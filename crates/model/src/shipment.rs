@@ -1,4 +1,4 @@
-//! Shipments and their labels, as the mirror keeps them (API document, "Shipment").
+//! Shipments and their labels, as the mirror stores them (API document, "Shipment").
 
 use std::fmt;
 
@@ -38,9 +38,9 @@ pub struct Shipment {
     pub carrier_id: Option<String>,
     pub carrier_name: Option<String>,
     pub is_pickup: Option<bool>,
-    /// Whether the generation of labels passes this shipment by.
+    /// Whether label generation skips this shipment.
     pub label_generation_blocked: Option<bool>,
-    /// Whether the seller may confirm its delivery by hand.
+    /// Whether the seller may confirm the delivery by hand.
     pub allows_manual_confirmation: Option<bool>,
     pub labels_ready: Option<i64>,
     pub labels_total: Option<i64>,
@@ -49,14 +49,14 @@ pub struct Shipment {
     pub raw: RawJson,
 }
 
-/// One label of a shipment, in one format. The tracking code is the shipment's.
+/// One label of a shipment, in one format. The shipment has the tracking code.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; times in UTC")]
 pub struct ShipmentLabel {
     pub id: LabelId,
     pub format: Option<LabelFormat>,
     pub status: Option<String>,
-    /// Whether its file can be had: exactly when `status` is `completed`.
+    /// Whether its file is available: exactly when `status` is `completed`.
     pub is_ready: Option<bool>,
     pub completed_at: Option<DateTime<Utc>>,
     pub source: Option<String>,
@@ -75,23 +75,23 @@ pub enum LabelFormat {
     Thermal,
     /// `zebra_pdf`: a PDF of a label printer's size.
     ZebraPdf,
-    /// A format that the document does not know.
+    /// A format that the document does not list.
     Other(String),
 }
 
-/// What a label's file is.
+/// The type of a label's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A PDF.
     Pdf,
     /// An HTML page.
     Html,
-    /// ZPL, the text that Zebra printers take.
+    /// ZPL, the language of Zebra printers.
     Zpl,
 }
 
 impl LabelFormat {
-    /// The format of this name.
+    /// Returns the format of this name.
     pub fn new(text: &str) -> Self {
         match text {
             "a4" => Self::A4,
@@ -102,7 +102,7 @@ impl LabelFormat {
         }
     }
 
-    /// The document's name of the format.
+    /// Returns the document's name of the format.
     pub fn as_str(&self) -> &str {
         match self {
             Self::A4 => "a4",
@@ -113,7 +113,7 @@ impl LabelFormat {
         }
     }
 
-    /// What its file is; `None` for a format that the document does not know.
+    /// Returns the file type; `None` for a format that the document does not list.
     pub fn file_kind(&self) -> Option<FileKind> {
         match self {
             Self::A4 | Self::ZebraPdf => Some(FileKind::Pdf),
@@ -131,7 +131,7 @@ impl fmt::Display for LabelFormat {
 }
 
 impl FileKind {
-    /// The ending of a file's name.
+    /// Returns the file extension.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Pdf => "pdf",
@@ -142,7 +142,7 @@ impl FileKind {
 }
 
 impl Shipment {
-    /// The enum values of this shipment that the document does not know, as (field, value).
+    /// Returns the enum values of this shipment that the document does not list, as (field, value).
     pub fn unknown_values(&self) -> Vec<(&'static str, &str)> {
         let own = [
             ("type", self.shipment_type.as_deref(), &SHIPMENT_TYPES[..]),

@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StoreKey(String);
 
-/// A text that cannot name a store.
+/// The text cannot name a store.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} cannot name a store: use 1 to 64 letters, digits, '-', '_' or '.', not beginning with a dot")]
 pub struct InvalidStoreKey(String);
@@ -27,7 +27,7 @@ impl StoreKey {
         Ok(Self(text.to_owned()))
     }
 
-    /// The name's text.
+    /// Returns the name's text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,5 +1,4 @@
-//! The store itself: what its session says, and its public page (API document, "Authentication and session", "Store
-//! page").
+//! The store itself: its session and its public page (API document, "Authentication and session", "Store page").
 
 use std::collections::BTreeSet;
 
@@ -7,7 +6,7 @@ use chrono::NaiveDate;
 
 use crate::{RawJson, StoreId};
 
-/// The store that a token speaks for.
+/// The store that a token belongs to.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct StoreSession {
@@ -18,11 +17,11 @@ pub struct StoreSession {
     pub store_type: Option<String>,
     /// `limits` as received; the document does not show its fields.
     pub limits: Option<RawJson>,
-    /// The features that are on, such as `sales_force`. `None` when the answer does not name them in a form that is
-    /// understood: then nothing can be said about any of them.
+    /// The active features, such as `sales_force`. `None` if the answer does not list them in a form that is
+    /// understood: then the state of every feature is unknown.
     pub features: Option<BTreeSet<String>>,
     pub company: Option<Company>,
-    /// `integration_token` for a token of ours.
+    /// `integration_token` for a token of this client.
     pub auth_type: Option<String>,
     /// The session as received.
     pub raw: RawJson,
@@ -59,7 +58,7 @@ pub struct StorePage {
 }
 
 impl StoreSession {
-    /// Whether the store has a feature; `None` when the session does not say.
+    /// Returns whether the store has a feature; `None` if the session does not say.
     pub fn has_feature(&self, name: &str) -> Option<bool> {
         Some(self.features.as_ref()?.contains(name))
     }

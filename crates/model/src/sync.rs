@@ -1,8 +1,8 @@
-//! How a reconciliation speaks about itself: resources, states and counts.
+//! The terms of a reconciliation: resources, states and counts.
 
 use std::{fmt, str::FromStr};
 
-/// What a run can reconcile.
+/// A resource that a run can reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Resource {
     /// Orders with their lines.
@@ -12,10 +12,10 @@ pub enum Resource {
 }
 
 impl Resource {
-    /// Every resource, in the order in which a run takes them.
+    /// Every resource, in the order of a run.
     pub const ALL: [Self; 2] = [Self::Orders, Self::Products];
 
-    /// The name used in tables, reports and on the command line.
+    /// Returns the name used in tables, reports and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Orders => "orders",
@@ -30,7 +30,7 @@ impl fmt::Display for Resource {
     }
 }
 
-/// A word that names no resource.
+/// The word names no resource.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{0:?} is not something to reconcile: choose from orders, products")]
 pub struct UnknownResource(String);
@@ -43,33 +43,33 @@ impl FromStr for Resource {
     }
 }
 
-/// What a reconciliation can be asked for: the resources that have listings, what hangs on orders, and what is read whole.
+/// A target of a reconciliation: resources with listings, sub-resources of orders, and data that is read as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// A resource that is listed page by page.
     Listed(Resource),
     /// The shipments of all orders, with their labels.
     Shipments,
-    /// The way of the shipments.
+    /// The tracking of the shipments.
     Tracking,
     /// The fiscal documents of all orders.
     Invoices,
     /// The timelines of all orders.
     Events,
-    /// The money of all orders.
+    /// The financial views of all orders.
     Financial,
-    /// The files of labels that are ready.
+    /// The files of ready labels.
     Labels,
-    /// Campaigns, with the listings that are or could be in them.
+    /// Campaigns, with their enrolled and eligible listings.
     Campaigns,
     /// The store's images.
     MediaImages,
-    /// What the store says of itself.
+    /// The store's own profile.
     Profile,
 }
 
 impl Target {
-    /// Every target, in the order in which a run takes them.
+    /// Every target, in the order of a run.
     pub const ALL: [Self; 11] = [
         Self::Listed(Resource::Orders),
         Self::Listed(Resource::Products),
@@ -84,7 +84,7 @@ impl Target {
         Self::Profile,
     ];
 
-    /// The name used in reports and on the command line.
+    /// Returns the name used in reports and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Listed(resource) => resource.as_str(),
@@ -113,7 +113,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// The tables of the contract that are written with a target, by their own names.
+/// The tables of the contract that a target fills, by their own names.
 const TABLES: [(&str, Target); 15] = [
     ("order_items", Target::Listed(Resource::Orders)),
     ("order_benefits", Target::Listed(Resource::Orders)),
@@ -132,17 +132,18 @@ const TABLES: [(&str, Target); 15] = [
     ("media", Target::MediaImages),
 ];
 
-/// Tables of the contract that no route of the marketplace lists: only deliveries and the ERP's own commands fill them.
+/// Tables of the contract that no route of the marketplace lists: only deliveries and the ERP's own commands fill
+/// them.
 const UNREAD: [&str; 5] =
     ["price_lists", "listings", "occurrences", "conversations", "conversation_messages"];
 
-/// A word that names nothing to reconcile.
+/// The word names no target.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum UnknownTarget {
-    /// The contract has it, and no route reads it.
+    /// The contract has the table, but no route reads it.
     #[error("no route of the marketplace lists {0}: webhooks and commands alone fill it; leave it out")]
     Unread(String),
-    /// Nothing has this name.
+    /// No target or table has this name.
     #[error("{0:?} is not something to reconcile: choose from {known}", known = Target::ALL.map(Target::as_str).join(", "))]
     Unknown(String),
 }
@@ -160,19 +161,19 @@ impl FromStr for Target {
     }
 }
 
-/// How a run, or its part for one store or resource, ended.
+/// The result of a run, or of its part for one store or resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RunState {
     /// Everything was read and every row is mirrored.
     Complete,
-    /// Some rows or resources failed; the report says which.
+    /// Some rows or resources failed; the report names them.
     Partial,
-    /// Nothing useful came of it.
+    /// The run had no useful result.
     Failed,
 }
 
 impl RunState {
-    /// The word used in tables and reports.
+    /// Returns the word used in tables and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -181,7 +182,7 @@ impl RunState {
         }
     }
 
-    /// What a whole is when its parts ended like this: all complete, all failed, or something between.
+    /// Combines the results of the parts of a run: all complete, all failed, or partial.
     pub fn of_parts(parts: impl IntoIterator<Item = Self>) -> Self {
         let parts: Vec<Self> = parts.into_iter().collect();
         match (parts.iter().min(), parts.iter().max()) {
@@ -192,21 +193,21 @@ impl RunState {
     }
 }
 
-/// What a run did to one resource, in rows.
+/// The effect of a run on one resource, in rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Rows that the marketplace listed.
     pub seen: u64,
-    /// Rows that were new or different and are now mirrored.
+    /// New or different rows that are now mirrored.
     pub changed: u64,
-    /// Rows that a complete pass no longer found, now marked with `gone_at`.
+    /// Rows that a complete pass no longer found; they are now marked with `gone_at`.
     pub gone: u64,
     /// Rows that could not be mirrored; each is listed with its cause.
     pub failed: u64,
 }
 
 impl Counts {
-    /// Adds another part's counts.
+    /// Adds the counts of another part.
     pub fn add(&mut self, other: Self) {
         self.seen += other.seen;
         self.changed += other.changed;

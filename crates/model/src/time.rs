@@ -1,14 +1,14 @@
-//! Timestamps as the marketplace may write them, and the one form in which the mirror keeps them.
+//! Timestamps in the marketplace's possible forms, and the single form of the mirror.
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
 
 /// Reads an ISO 8601 date-time into UTC, at microsecond precision.
 ///
-/// Accepts `T` or a blank between date and time, `Z`, `+00:00`, `-0300` or no offset at all, no fraction
-/// or up to nine digits, second 60, and a bare date (its midnight). A text without an offset is read in
-/// `naive`; both are assumptions that `docs/ASSUMPTIONS.md` explains.
+/// Accepts `T` or a blank between date and time, `Z`, `+00:00`, `-0300` or no offset at all, no fraction or up to
+/// nine digits, second 60, and a bare date (its midnight). A text without an offset is read in `naive`; both are
+/// assumptions that `docs/ASSUMPTIONS.md` explains.
 ///
-/// `None` when it is none of these or lies outside the years 0 to 9999.
+/// Returns `None` for any other form, and outside the years 0 to 9999.
 pub fn parse_timestamp(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
     let text = text.trim();
     if text.len() > 40 || !text.is_char_boundary(10.min(text.len())) {
@@ -22,7 +22,7 @@ pub fn parse_timestamp(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> 
     (0..=9999).contains(&micros.year()).then_some(micros)
 }
 
-/// The forms that RFC 3339 leaves out.
+/// Reads the forms that RFC 3339 lacks.
 fn parse_unusual(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
     for with_offset in ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z"] {
         if let Ok(instant) = DateTime::parse_from_str(text, with_offset) {
@@ -37,17 +37,17 @@ fn parse_unusual(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
     Some(naive.from_local_datetime(&local).single()?.to_utc())
 }
 
-/// Second 60 becomes the next second, because databases know no other, and differ in what they make of it. What is
-/// finer than a microsecond goes.
+/// Turns second 60 into the next second, because databases do not support it and handle it differently. Drops digits
+/// finer than a microsecond.
 fn without_leap_second(instant: DateTime<Utc>) -> DateTime<Utc> {
     let whole = instant.with_nanosecond(0).unwrap_or(instant);
     whole + TimeDelta::microseconds(i64::from(instant.nanosecond() / 1000))
 }
 
-/// The text form of the mirror: always 27 characters, UTC, so that text order is time order. Written digit by digit,
-/// because every row has several.
+/// Formats the mirror's text form: always 27 characters, UTC, so that text order is time order. It is written digit
+/// by digit, because every row has several.
 ///
-/// Years outside 0 to 9999 have no such form; [`parse_timestamp`] lets none in.
+/// Years outside 0 to 9999 have no such form; [`parse_timestamp`] rejects them.
 pub fn fixed_width(instant: DateTime<Utc>) -> String {
     let instant = without_leap_second(instant);
     let (date, time) = (instant.date_naive(), instant.time());
@@ -100,7 +100,7 @@ mod tests {
     // withstands: F080
     #[test]
     fn a_midnight_that_local_clocks_skip_is_still_an_instant() {
-        // In São Paulo 2018-11-04 began at 01:00; a fixed offset does not care.
+        // In São Paulo 2018-11-04 began at 01:00; a fixed offset has no such gap.
         let instant = parse_timestamp("2018-11-04", brasilia()).unwrap();
         assert_eq!(fixed_width(instant), "2018-11-04T03:00:00.000000Z");
     }
@@ -120,7 +120,7 @@ mod tests {
         // withstands: F080
         #[test]
         fn every_local_midnight_of_any_zone_is_one_instant_and_comes_back(day in 0_i32..15_000, hours in -12_i32..=14) {
-            // From 2000 on, with every day on which some zone's clocks have skipped midnight, or will.
+            // From 2000 on, including every past or future day on which some zone skips midnight.
             let day = NaiveDate::from_ymd_opt(2000, 1, 1).unwrap() + TimeDelta::days(day.into());
             let zone = FixedOffset::east_opt(hours * 3_600).unwrap();
             let instant = parse_timestamp(&day.to_string(), zone).unwrap();

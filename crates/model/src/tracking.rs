@@ -1,10 +1,10 @@
-//! The way of an order to its buyer (API document, "Orders": the tracking route).
+//! The tracking of an order (API document, "Orders": the tracking route).
 
 use chrono::{DateTime, Utc};
 
 use crate::RawJson;
 
-/// The consolidated tracking of an order. Codes and estimates are with the shipments: those of the order itself are
+/// The consolidated tracking of an order. Codes and estimates belong to the shipments: those of the order itself are
 /// always null.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names; times in UTC")]
@@ -31,7 +31,7 @@ pub struct ShipmentTracking {
     pub raw: RawJson,
 }
 
-/// One step of the way. The document names none of its fields; the likely ones are read.
+/// One tracking step. The document names none of its fields; the likely ones are read.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear their likely names; times in UTC")]
 pub struct TrackingStep {

@@ -1,8 +1,8 @@
-//! Who works, who waits, and who no longer moves.
+//! Detects stalled tasks: which lanes work, which wait, and which no longer progress.
 //!
-//! Code waits by sleeping on the [`Clock`], or says so with [`idle`]; whatever it does in between looks at the clock again and
-//! again. So the clock itself can tell: a [`lane`] that neither waits nor has looked at the clock for long hangs in
-//! something that does not end. A timer that fires beside the work would go on firing.
+//! Code waits by sleeping on the [`Clock`], or announces its wait with [`idle`]; between waits it reads the clock
+//! again and again. So the clock itself can detect a stall: a [`lane`] that neither waits nor has read the clock for
+//! long is stuck. A separate timer beside the work would keep firing and prove nothing.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +27,7 @@ tokio::task_local! {
     static HERE: Option<Here>;
 }
 
-/// Where the code that runs now belongs.
+/// The lane and store of the running task.
 #[derive(Clone)]
 struct Here {
     watch: Arc<Watch>,
@@ -35,7 +35,7 @@ struct Here {
     lane: Option<Arc<Lane>>,
 }
 
-/// A clock that sees who uses it.
+/// A clock that records which lanes use it.
 pub struct Watch {
     clock: Arc<dyn Clock>,
     lanes: Mutex<BTreeMap<u64, Arc<Lane>>>,
@@ -51,29 +51,29 @@ struct Lane {
 #[derive(Default)]
 struct Steps {
     moved: Duration,
-    /// Until when somebody in the lane waits, each by a number. One or two at once, mostly.
+    /// The waits of the lane: an id, and the time until which each lasts. Mostly one or two at once.
     waits: Vec<(u64, Duration)>,
     next: u64,
 }
 
-/// A lane that does not move.
+/// A stalled lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stalled {
-    /// Whose; `None` is the service's own.
+    /// Its store; `None` for the service itself.
     pub store: Option<StoreKey>,
     /// Its name.
     pub lane: &'static str,
-    /// For how long.
+    /// How long it has been stalled.
     pub stalled: Duration,
 }
 
 impl Watch {
-    /// Watches over who uses this clock.
+    /// Creates a watch over the users of this clock.
     pub fn over(clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { clock, lanes: Mutex::default(), next: AtomicU64::new(0) })
     }
 
-    /// Runs work whose lanes are a store's, or the service's own.
+    /// Runs work whose lanes belong to a store, or to the service itself.
     pub fn scope<F: Future>(
         self: &Arc<Self>,
         store: Option<&StoreKey>,
@@ -83,13 +83,13 @@ impl Watch {
         HERE.scope(Some(here), work)
     }
 
-    /// Begins lanes that are a store's, or the service's own, without running them yet.
+    /// Creates lanes that belong to a store, or to the service itself, without running them yet.
     pub fn within<T>(self: &Arc<Self>, store: Option<&StoreKey>, begin: impl FnOnce() -> T) -> T {
         let here = Here { watch: Arc::clone(self), store: store.cloned(), lane: None };
         HERE.sync_scope(Some(here), begin)
     }
 
-    /// The lanes that have not moved for longer than this, the longest first.
+    /// Returns the lanes without progress for more than `longest`, the longest stall first.
     pub fn stalled(&self, longest: Duration) -> Vec<Stalled> {
         let now = self.clock.monotonic();
         let lanes = self.lanes();
@@ -102,7 +102,8 @@ impl Watch {
         stalled
     }
 
-    /// When the lanes of each name moved last: of several the one that did so first. Who waits moves.
+    /// Returns the last progress of the lanes of each name; for several lanes, that of the slowest. A waiting lane
+    /// counts as progressing.
     pub fn moved(&self) -> BTreeMap<&'static str, DateTime<Utc>> {
         let (now, wall) = (self.clock.monotonic(), self.clock.now());
         let mut moved = BTreeMap::new();
@@ -139,7 +140,7 @@ impl Lane {
 
     fn stalled(&self, now: Duration) -> Duration {
         let steps = self.steps();
-        // Whoever does not wake when the time has come hangs as well.
+        // A task that does not wake up on time is stalled as well.
         let waits = steps.waits.iter().map(|(_, until)| *until).max().unwrap_or_default();
         now.saturating_sub(steps.moved.max(waits))
     }
@@ -149,7 +150,7 @@ impl Lane {
     }
 }
 
-/// The lane of this task waits for as long as this lives.
+/// Marks the task's lane as waiting until dropped.
 #[must_use]
 pub struct Idle(Option<(Arc<Lane>, u64)>);
 
@@ -164,7 +165,8 @@ impl Drop for Idle {
     }
 }
 
-/// Says that this task waits for something that may rightly take for ever: a signal, an empty queue, its turn.
+/// Announces that this task waits for something that may legitimately take for ever: a signal, an empty queue, its
+/// queue ticket.
 pub fn idle() -> Idle {
     match here().and_then(|here| here.lane) {
         Some(lane) => lane.waits(Duration::MAX),
@@ -172,17 +174,18 @@ pub fn idle() -> Idle {
     }
 }
 
-/// The name of this task's lane.
+/// Returns the name of this task's lane.
 pub fn name() -> Option<&'static str> {
     current().map(|lane| lane.name)
 }
 
-/// Says that this task has got on, where it does not look at the clock.
+/// Reports progress of this task without reading the clock.
 pub fn moved() {
     drop(idle());
 }
 
-/// Runs work as a lane of whoever runs it, which is watched until it ends. Outside of a [`Watch::scope`] nobody watches.
+/// Runs work as a lane of the current scope, which is watched until it ends. Outside of a [`Watch::scope`] nothing is
+/// watched.
 pub fn lane<F: Future>(name: &'static str, work: F) -> Watched<F> {
     let Some(mut here) = here() else {
         return Watched { work: Box::pin(HERE.scope(None, work)), _registered: None };
@@ -196,14 +199,14 @@ pub fn lane<F: Future>(name: &'static str, work: F) -> Watched<F> {
     Watched { work: Box::pin(HERE.scope(Some(here), work)), _registered: Some(registered) }
 }
 
-/// Runs work, in a task of its own, as a part of the lane that begins it.
+/// Runs work of a separate task as part of the lane that starts it.
 pub fn inherited<F: Future>(work: F) -> impl Future<Output = F::Output> + use<F> {
     HERE.scope(here(), work)
 }
 
-/// A lane at work.
+/// A running lane.
 pub struct Watched<F: Future> {
-    // In a box, because these are large, and an async block around one would hold it twice.
+    // Boxed, because these futures are large, and an async block around one would hold it twice.
     work: Pin<Box<TaskLocalFuture<Option<Here>, F>>>,
     _registered: Option<Registered>,
 }
@@ -231,7 +234,7 @@ fn here() -> Option<Here> {
     HERE.try_with(Clone::clone).ok().flatten()
 }
 
-/// The lane that looks at the clock now.
+/// Returns the lane of the running task.
 fn current() -> Option<Arc<Lane>> {
     HERE.try_with(|here| here.as_ref()?.lane.clone()).ok().flatten()
 }

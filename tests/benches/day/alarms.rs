@@ -1,16 +1,16 @@
-//! Which alarms were there, and which of them had a cause.
+//! Judges which alarms were raised, and which of them had a cause.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::Value;
 use tokio::time::Instant;
 
-/// An alarm may stay for so long after its cause.
+/// How long an alarm may stay after its cause.
 const GRACE: Duration = Duration::from_secs(60);
-/// Looks in a row at pages that do not come, beside a restart, before that is a fault too.
+/// Consecutive reads without an answer, apart from a restart, that count as a fault.
 const SILENT: u32 = 6;
 
-/// A time during which some alarms are right.
+/// A period in which some alarms are correct.
 struct Cause {
     codes: &'static [&'static str],
     from: Instant,
@@ -25,9 +25,9 @@ pub(crate) struct Alarms {
     pub(crate) looks: u64,
     pub(crate) looks_ok: u64,
     pub(crate) unanswered: u64,
-    /// Looks at which an alarm was there with its cause, by code.
+    /// Reads that showed an alarm with its cause, by code.
     pub(crate) rightly: BTreeMap<String, u64>,
-    /// The same without.
+    /// Reads that showed an alarm without a cause, by code.
     pub(crate) falsely: BTreeMap<String, u64>,
 }
 
@@ -45,18 +45,18 @@ impl Alarms {
         }
     }
 
-    /// From now on these are right.
+    /// Begins a cause of these alarms.
     pub(crate) fn cause(&mut self, codes: &'static [&'static str]) {
         self.causes.push(Cause { codes, from: Instant::now(), until: None });
     }
 
-    /// What was a cause of these is none any more.
+    /// Ends the cause of these alarms.
     pub(crate) fn over(&mut self, codes: &'static [&'static str]) {
         let ended = self.causes.iter_mut().filter(|cause| cause.codes == codes);
         ended.for_each(|cause| cause.until = cause.until.or(Some(Instant::now())));
     }
 
-    /// Judges what `/status` says. `deadlines` are orders with a deadline within a day.
+    /// Judges an answer of `/status`. `deadlines` is the number of orders with a deadline within a day.
     pub(crate) fn judge(&mut self, status: Option<&Value>, deadlines: usize) {
         self.looks += 1;
         self.causes.retain(|cause| cause.until.is_none_or(|until| until.elapsed() <= GRACE));

@@ -1,4 +1,4 @@
-//! What happens in a day, one thing after another at its time.
+//! The events of a day, each at its time.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -13,22 +13,22 @@ use crate::{Plan, alarms::Alarms, store::Store};
 const LOOK: f64 = 10.0;
 /// How often `espelho status` is run.
 const STATUS: f64 = 600.0;
-/// The longest that the mirror may take to become complete in the beginning and in the end.
+/// The longest time for the mirror to become complete, at the start and at the end.
 const SETTLING: Duration = Duration::from_secs(1_800);
 /// Alarms that an outage of the marketplace may raise.
 const OUTAGE: &[&str] =
     &["marketplace_unreachable", "marketplace_errors", "throttled", "late", "unknown", "warning", "failing"];
-/// Those of a restart.
+/// Alarms that a restart may raise.
 const RESTART: &[&str] = &["service_stopped", "late", "unknown", "warning", "failing", "(no answer)"];
 
-/// Something that is due.
+/// A scheduled event.
 #[derive(Clone, Debug)]
 enum Deed {
     Look,
     Status,
     Sale,
     Pay(String),
-    /// The next step of an order, and the command that has to be done before.
+    /// The next step of an order: its number and the index in [`STEPS`].
     Step(String, usize),
     Arrive(String),
     Level,
@@ -57,7 +57,7 @@ struct Life<'p> {
     outages: u64,
 }
 
-/// Lives the day and tells of it; whether every alarm had a cause.
+/// Runs the day and prints a report. Returns whether every alarm had a cause.
 pub(crate) async fn live(plan: &Plan) -> bool {
     let store = Store::open(plan.seed).await;
     is_mirrored(&store).await;
@@ -128,7 +128,7 @@ impl Life<'_> {
         self.due.insert(((at * 1_000.0) as u64, self.added), deed);
     }
 
-    /// A number of seconds about this one, from half of it to half as much again.
+    /// Returns a random number of seconds between half of this and half as much again.
     fn about(&mut self, seconds: f64) -> f64 {
         seconds * (0.5 + self.random.up_to(1_000) as f64 / 1_000.0)
     }
@@ -198,14 +198,14 @@ impl Life<'_> {
         self.alarms.judge(status.as_ref(), deadlines);
     }
 
-    /// Orders whose time runs out within a day, or has.
+    /// Returns the number of orders with a deadline that ends within a day, or has ended.
     async fn deadlines(&self) -> usize {
         let within = "strftime('%Y-%m-%dT%H:%M:%S', 'now', '+1 day')";
         let mirrored = self
             .store
             .ask(&format!("SELECT key FROM v_deadlines WHERE entity = 'order' AND at < {within}"))
             .await;
-        // The invoice of an order that is prepared has a day.
+        // A prepared order has a day for its invoice.
         let prepared =
             self.store.ask("SELECT order_number AS n FROM orders WHERE status = 'preparing'").await;
         mirrored.len() + prepared.len()
@@ -231,7 +231,7 @@ impl Life<'_> {
         self.later(after, Deed::Sale);
     }
 
-    /// The next step of an order, once the one before is done: the ERP knows what the tables say.
+    /// Gives an order's next command once the previous one is done. The ERP knows only what the tables show.
     async fn lead(&mut self, number: String, step: usize) {
         let open = format!(
             "SELECT state AS s FROM commands WHERE key = '{number}' AND state <> 'done' UNION ALL \
@@ -288,7 +288,7 @@ impl Life<'_> {
         self.later(after, Deed::Price);
     }
 
-    /// The marketplace is away for some seconds, each time in another way.
+    /// Makes the marketplace unavailable for some seconds, each time in another way.
     fn go_away(&mut self) {
         self.alarms.cause(OUTAGE);
         let kind = match self.outages % 5 {
@@ -316,7 +316,7 @@ impl Life<'_> {
         *self.done.entry(what).or_default() += 1;
     }
 
-    /// Waits until what was begun is done, and tells of the day.
+    /// Waits until all open work is done, and prints the report.
     async fn end(mut self) -> bool {
         let orders = self.store.control().order_count(STORE);
         let open = "SELECT 'command ' || id || ' ' || state AS s FROM commands WHERE state <> 'done' UNION ALL \

@@ -25,7 +25,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Opens the store, with the service under way.
+    /// Opens the store and starts the service.
     pub(crate) async fn open(seed: u64) -> Self {
         let options = Options { orders: 0, products: 40, seed, ..Options::default() };
         let sandbox = start(TcpListener::bind("127.0.0.1:0").await.unwrap(), options).await.unwrap();
@@ -67,7 +67,7 @@ impl Store {
         self.service = Some(command.spawn().unwrap());
     }
 
-    /// Ends the service as systemd does.
+    /// Stops the service as systemd does.
     pub(crate) async fn stop(&mut self) {
         let mut service = self.service.take().unwrap();
         let process = Pid::from_raw(service.id().unwrap().try_into().unwrap()).unwrap();
@@ -75,7 +75,7 @@ impl Store {
         assert!(service.wait().await.unwrap().success(), "the service ends well: {}", self.log().display());
     }
 
-    /// A statement of the ERP, again and again until it is done: the service may be writing.
+    /// Repeats a statement of the ERP until it succeeds, because the service may be writing.
     pub(crate) async fn write(&self, sql: &str) {
         let mut ticks = tokio::time::interval(Duration::from_secs(1));
         for _ in 0..600 {
@@ -87,7 +87,7 @@ impl Store {
         panic!("it cannot be written: {sql}");
     }
 
-    /// The first column of a query.
+    /// Returns the first column of a query.
     pub(crate) async fn ask(&self, sql: &str) -> Vec<String> {
         let rows = self.mirror.try_ask(sql).await;
         rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()

@@ -1,17 +1,18 @@
-//! What happens in the shop, and what the mirror is to show of it.
+//! Changes in the shop, and the expected state of the mirror.
 
 use std::time::Duration;
 
 use espelho_sandbox::{Control, Sandbox};
 use espelho_tests::{Random, converge::marketplace::Marketplace, truth::Reader};
 
-/// Three changes are 5.6 events: each step of an order is one, and its shipments have some of their own. So it is five a second.
+/// Three changes are 5.6 events: each step of an order is one, and its shipments have some of their own. This makes
+/// five events a second.
 const PACE: Duration = Duration::from_millis(375);
-/// An order's way. All but the last are open.
+/// The statuses of an order in sequence. All but the last are open.
 const WAY: [&str; 5] = ["paid", "preparing", "ready_to_ship", "shipped", "delivered"];
 const OPEN: usize = WAY.len() - 1;
 
-/// Somebody who changes one thing after the other.
+/// Makes one change after the other.
 pub(crate) struct Changing {
     control: Control,
     store: String,
@@ -22,23 +23,23 @@ pub(crate) struct Changing {
     done: u64,
 }
 
-/// A change: of which row, and what the row shows then.
+/// A change: the row, and its expected content.
 pub(crate) struct Change {
     pub(crate) key: String,
     pub(crate) shows: String,
 }
 
-/// Makes so many of the orders open, and all others end.
+/// Makes this many orders open, and ends all others.
 pub(crate) async fn open_and_close(sandbox: &Sandbox, open: usize) {
     let (control, store) = (sandbox.control(), sandbox.stores().remove(0).key);
     for (at, number) in names(sandbox).await.0.iter().enumerate() {
         let status = WAY[if at < open { at % OPEN } else { OPEN }];
-        // One that has this status already stays as it is.
+        // An order that has this status already is unchanged.
         control.set_order_status(&store, number, status);
     }
 }
 
-/// Order numbers and SKUs, read with a credential of its own.
+/// Reads order numbers and SKUs with a credential of its own.
 async fn names(sandbox: &Sandbox) -> (Vec<String>, Vec<String>) {
     let (skus, orders) = Marketplace::of(sandbox).await.names().await;
     (orders, skus)
@@ -61,23 +62,23 @@ impl Changing {
         Self { control, store, random, orders, skus, hints, done: 0 }
     }
 
-    /// Deliveries that were attempted so far.
+    /// Returns the number of deliveries attempted so far.
     pub(crate) fn events(&self) -> usize {
         self.control.deliveries(&self.store).iter().filter(|delivery| delivery.attempt == 1).count()
     }
 
-    /// Whether a webhook is registered.
+    /// Returns whether a webhook is registered.
     pub(crate) fn is_heard(&self) -> bool {
         !self.control.webhooks(&self.store).is_empty()
     }
 
-    /// Between two changes.
+    /// Returns the interval between two changes.
     pub(crate) fn pace(&self) -> Duration {
         if self.hints { PACE } else { Duration::from_secs(1) }
     }
 
-    /// With hints two of three are orders that take two steps at once, as the platform does, which is two events of one order;
-    /// the third is a stock. Without, an order moves one step.
+    /// Makes the next change. With hints, two of three changes take an order two steps at once, as the platform does,
+    /// which is two events of one order; the third changes a stock. Without hints, an order takes one step.
     pub(crate) fn change(&mut self) -> Vec<Change> {
         self.done += 1;
         if !self.hints {
@@ -89,7 +90,7 @@ impl Changing {
         }
     }
 
-    /// One step of an order along its way; none goes back.
+    /// Advances an order by one step; no order goes back.
     fn step(&mut self, at: usize) -> Change {
         let (number, stage) = &mut self.orders[at];
         *stage += 1;
@@ -97,7 +98,7 @@ impl Changing {
         Change { key: number.clone(), shows: WAY[*stage].to_owned() }
     }
 
-    /// An order that has so many steps before it.
+    /// Picks an order that has this many steps left.
     fn order_before(&mut self, steps: usize) -> usize {
         let last = WAY.len() - 1 - steps;
         let able: Vec<_> = (0..self.orders.len()).filter(|at| self.orders[*at].1 <= last).collect();

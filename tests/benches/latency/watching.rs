@@ -1,4 +1,4 @@
-//! Looks at the mirror every 50 ms, until it shows what has changed.
+//! Reads the mirror every 50 ms until it shows the changes.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,14 +7,14 @@ use tokio::time::Instant;
 
 use crate::changing::Changing;
 
-/// Between two looks.
+/// The interval between two reads.
 const EVERY: Duration = Duration::from_millis(50);
-/// How long after the last change what it changed is waited for.
+/// How long to wait after the last change for the mirror to show it.
 const LONGEST: Duration = Duration::from_secs(180);
 
 pub(crate) struct Watching(Mirror);
 
-/// How long the changes took.
+/// The measured latencies.
 #[derive(Default)]
 pub(crate) struct Measured {
     pub(crate) changes: usize,
@@ -24,14 +24,14 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Seconds within which this share of them was shown.
+    /// Returns the seconds within which this share of the changes was shown.
     pub(crate) fn at(&self, share: f64) -> f64 {
         let last = self.lags.len().saturating_sub(1);
         self.lags.get((last as f64 * share).ceil() as usize).map_or(f64::NAN, Duration::as_secs_f64)
     }
 }
 
-/// What is not shown yet, by row, oldest first.
+/// Changes that are not shown yet, by row, oldest first.
 type Pending = BTreeMap<String, Vec<(String, Instant)>>;
 
 impl Watching {
@@ -39,7 +39,7 @@ impl Watching {
         Self(mirror)
     }
 
-    /// Changes something at a steady pace, and looks when the mirror shows it.
+    /// Makes changes at a steady pace, and records when the mirror shows each.
     pub(crate) async fn watch(&self, changing: &mut Changing, time: Duration) -> Measured {
         let (began, mut next, mut pending) = (Instant::now(), Instant::now(), Pending::new());
         let mut measured = Measured::default();
@@ -79,7 +79,7 @@ impl Watching {
             let (Some(key), Some(value)) = (row.get("k"), row.get("v")) else { continue };
             let value = value.split('.').next().unwrap_or_default();
             let Some(waiting) = pending.get_mut(key) else { continue };
-            // What was changed before is shown too, in what came after it.
+            // A later state also shows the earlier changes of the row.
             let Some(at) = waiting.iter().rposition(|(shows, _)| shows == value) else { continue };
             for (shows, since) in waiting.drain(..=at) {
                 measured.lags.push(now - since);

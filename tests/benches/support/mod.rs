@@ -1,4 +1,4 @@
-//! What the benchmarks share: the marketplace as a process of its own, a configuration, and the binary.
+//! Shared parts of the benchmarks: the marketplace as a separate process, a configuration, and the binary.
 #![allow(dead_code, reason = "each benchmark uses its part")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
@@ -11,12 +11,12 @@ use std::{
 
 use serde_json::Value;
 
-/// The value after `name` on the command line.
+/// Returns the value after `name` on the command line.
 pub(crate) fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-/// The binary as it is installed (profile `dist`), built once; or that of `--binary FILE`.
+/// Returns the installed binary (profile `dist`), built once; or the one of `--binary FILE`.
 pub(crate) fn espelho() -> PathBuf {
     if let Some(file) = argument("--binary") {
         return PathBuf::from(file);
@@ -36,7 +36,7 @@ pub(crate) fn espelho() -> PathBuf {
     target.join("dist/espelho")
 }
 
-/// `espelho sandbox` on a free port, with its control API; it ends with this value.
+/// `espelho sandbox` on a free port, with its control API. Dropping this value ends it.
 pub(crate) struct Marketplace {
     child: Child,
     announcement: Value,
@@ -56,7 +56,7 @@ impl Marketplace {
         self.announcement["base_url"].as_str().unwrap()
     }
 
-    /// Name, username and password of every store.
+    /// Returns name, username and password of every store.
     pub(crate) fn stores(&self) -> impl ExactSizeIterator<Item = [&str; 3]> {
         let all = self.announcement["stores"].as_array().unwrap();
         all.iter().map(|store| ["store", "username", "password"].map(|key| store[key].as_str().unwrap()))
@@ -70,7 +70,7 @@ impl Marketplace {
         self.ask("POST", "/_sandbox/stats/reset");
     }
 
-    /// Requests of one route.
+    /// Returns the number of requests to one route.
     pub(crate) fn count(&self, route: &str) -> u64 {
         self.stats()["by_route"][route].as_u64().unwrap_or(0)
     }
@@ -123,7 +123,7 @@ impl Shop {
         Self { folder: folder.to_owned() }
     }
 
-    /// `espelho --resync --json`, ready for more arguments.
+    /// Builds `espelho --resync --json`, ready for more arguments.
     pub(crate) fn resync(&self) -> Command {
         let mut command = Command::new(espelho());
         command.arg("--config").arg(&self.folder).args(["--resync", "--json"]);
@@ -131,12 +131,12 @@ impl Shop {
     }
 }
 
-/// A file of `/proc/PROCESS`, or nothing where that has ended.
+/// Reads a file of `/proc/PROCESS`; empty if the process has ended.
 pub(crate) fn of_process(process: u32, file: &str) -> String {
     std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default()
 }
 
-/// MiB that `/proc/PROCESS/status` has under a name: `VmRSS` now, `VmHWM` at most so far.
+/// Returns a value of `/proc/PROCESS/status` in MiB: `VmRSS` is the current memory, `VmHWM` the peak.
 pub(crate) fn memory(process: u32, name: &str) -> f64 {
     let status = of_process(process, "status");
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -144,7 +144,7 @@ pub(crate) fn memory(process: u32, name: &str) -> f64 {
     kib.unwrap_or_default() / 1_024.0
 }
 
-/// Seconds of CPU that a process has used.
+/// Returns the CPU seconds of a process.
 pub(crate) fn cpu_seconds(process: u32) -> f64 {
     let stat = of_process(process, "stat");
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
@@ -152,7 +152,7 @@ pub(crate) fn cpu_seconds(process: u32) -> f64 {
     ticks / 100.0
 }
 
-/// Asks a SQLite file; columns are joined by `|`.
+/// Queries a SQLite file; columns are joined by `|`.
 pub(crate) fn ask_sqlite(file: &str, sql: &'static str) -> String {
     use sqlx::{ConnectOptions as _, Row as _};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,4 +1,4 @@
-//! A busy marketplace: buyers, carriers, the platform and the seller, each doing something now and then.
+//! A busy marketplace: buyers, carriers, the platform and the seller, each acting now and then.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::marketplace::{Marketplace, opt_in};
 use crate::Random;
 
-/// What keeps a store of the sandbox busy. The same seed does the same, as far as the marketplace allows it.
+/// Keeps a store of the sandbox busy. The same seed repeats the same actions, as far as the marketplace allows.
 #[derive(Debug)]
 pub struct Activity {
     control: Control,
@@ -21,11 +21,11 @@ pub struct Activity {
     campaigns: Vec<u64>,
     occurrences: Vec<u64>,
     talks: Vec<u64>,
-    /// How often each thing was done.
+    /// How often each action was performed.
     pub done: BTreeMap<&'static str, u64>,
 }
 
-/// What happens, the frequent things more than once.
+/// The actions; frequent ones are repeated.
 const CHANGES: [&str; 32] = [
     "pay",
     "pay",
@@ -62,7 +62,7 @@ const CHANGES: [&str; 32] = [
 ];
 
 impl Activity {
-    /// Gets to know the first store of a sandbox.
+    /// Reads the first store of a sandbox.
     pub async fn of(sandbox: &Sandbox, seed: u64) -> Self {
         let seller = Marketplace::of(sandbox).await;
         let (skus, orders) = seller.names().await;
@@ -80,12 +80,12 @@ impl Activity {
         }
     }
 
-    /// Who acts for the seller; it reads as well.
+    /// Returns the seller's access, which also reads.
     pub fn marketplace(&self) -> &Marketplace {
         &self.seller
     }
 
-    /// Has a buyer place an order.
+    /// Places a buyer's order.
     pub fn order(&mut self) {
         let workflow = match self.random.up_to(12) {
             1 => "in_store_pickup",
@@ -105,7 +105,7 @@ impl Activity {
         *self.done.entry("order").or_default() += 1;
     }
 
-    /// Changes something: tries until something has changed, or nothing will.
+    /// Makes a change: retries until something has changed, or nothing can.
     pub async fn change(&mut self) {
         for _ in 0..100 {
             let what = CHANGES[self.random.up_to(CHANGES.len() as u64) as usize - 1];
@@ -122,7 +122,7 @@ impl Activity {
         }
     }
 
-    /// One of the latest orders, mostly.
+    /// Picks an order, mostly one of the latest.
     fn some_order(&mut self) -> String {
         let among = if self.random.up_to(4) == 1 { self.orders.len() } else { self.orders.len().min(60) };
         self.orders[self.orders.len() - self.random.up_to(among as u64) as usize].clone()
@@ -139,7 +139,7 @@ impl Activity {
             let path = format!("/api/v1/sellers/orders/{number}/status");
             self.seller.post(&path, &json!({"status": status})).await
         };
-        // What happens to the boxes of an order that is over no sweep asks for.
+        // No sweep reads the parcels of an order that has ended.
         if matches!(what, "scan" | "labels") && !self.seller.is_open(&number).await {
             return false;
         }

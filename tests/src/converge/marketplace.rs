@@ -1,4 +1,4 @@
-//! The whole marketplace of a store, read over plain HTTP; and what its deliveries told, from their bodies.
+//! Reads the whole marketplace of a store over plain HTTP, and the contents of its deliveries from their bodies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::truth::{Reader, text};
 const ORDERS: &str = "/api/v1/sellers/orders";
 const CAMPAIGNS: &str = "/api/seller/discounts/campaigns";
 
-/// A reader with a credential of its own, so that espelho's token lives on.
+/// A reader with a credential of its own, so that espelho's token stays valid.
 #[derive(Debug)]
 pub struct Marketplace {
     reader: Reader,
@@ -21,14 +21,14 @@ impl Marketplace {
     /// Adds a credential to the first store and logs in with it.
     ///
     /// # Panics
-    /// When the sandbox does not let it in.
+    /// When the sandbox refuses the login.
     pub async fn of(sandbox: &Sandbox) -> Self {
         let store = sandbox.stores().remove(0).key;
         let access = sandbox.control().add_credential(&store).expect("the store takes another credential");
         Self { reader: Reader::log_in_with(sandbox, &access).await }
     }
 
-    /// The SKUs of all products, and the numbers of all orders.
+    /// Returns the SKUs of all products, and the numbers of all orders.
     pub async fn names(&self) -> (Vec<String>, Vec<String>) {
         let products = self.reader.all("/api/products?per_page=100").await;
         let orders = self.reader.all(&format!("{ORDERS}?limit=100")).await;
@@ -36,18 +36,18 @@ impl Marketplace {
         (of(products, "sku"), of(orders, "order_number"))
     }
 
-    /// Asks for something to be done; whether it was.
+    /// Sends a POST; returns whether it succeeded.
     pub async fn post(&self, path: &str, body: &Value) -> bool {
         self.reader.post(path, body).await < 300
     }
 
-    /// Whether an order may still change.
+    /// Returns whether an order may still change.
     pub async fn is_open(&self, order: &str) -> bool {
         let order = self.reader.try_data(&format!("{ORDERS}/{order}")).await.unwrap_or_default();
         !["delivered", "cancelled", "completed", "payment_expired"].contains(&text(&order["status"]).as_str())
     }
 
-    /// The listings that could join a campaign.
+    /// Returns the listings that could join a campaign.
     pub async fn eligible(&self, campaign: u64) -> Vec<String> {
         let page =
             self.reader.try_data(&format!("{CAMPAIGNS}/{campaign}/eligible-products?per_page=100")).await;
@@ -55,7 +55,8 @@ impl Marketplace {
         rows.as_array().into_iter().flatten().map(|row| text(&row["item_id"])).collect()
     }
 
-    /// Everything that routes tell. A campaign that has ended is only known to somebody who saw it before: `seen`.
+    /// Returns everything that routes show. An ended campaign is visible only to a reader that has seen it before:
+    /// `seen`.
     pub async fn contents(&self, seen: &BTreeSet<String>) -> (Contents, BTreeSet<String>) {
         let mut contents = Contents::new();
         for listed in self.reader.all(&format!("{ORDERS}?limit=100&sort=created_at")).await {
@@ -70,7 +71,7 @@ impl Marketplace {
         }
         let session = self.reader.data("/api/stores/auth/session").await;
         add(&mut contents, "store_profiles", "", &session);
-        // All the stock of a store is in the same places.
+        // All stock of a store is in the same locations.
         let places = contents.entry("stock_locations").or_default();
         places.sort();
         places.dedup();
@@ -145,10 +146,10 @@ impl Marketplace {
     }
 }
 
-/// What the deliveries with these bodies told that no route tells, whatever order they came in.
+/// Adds what only the deliveries with these bodies report, whatever order they came in.
 ///
 /// # Panics
-/// When a body is no delivery.
+/// When a body is not a delivery.
 pub fn add_told(contents: &mut Contents, bodies: &BTreeSet<String>) {
     let mut told: BTreeMap<(&'static str, String), (bool, String)> = BTreeMap::new();
     for body in bodies {
@@ -185,7 +186,7 @@ pub fn add_told(contents: &mut Contents, bodies: &BTreeSet<String>) {
     }
 }
 
-/// The body that opts listings into a campaign.
+/// Builds the body that opts listings into a campaign.
 pub(super) fn opt_in(listings: &[String]) -> Value {
     json!({"publication_ids": listings})
 }

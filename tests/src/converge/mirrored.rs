@@ -1,4 +1,4 @@
-//! The whole mirror, read with plain SQL.
+//! Reads the whole mirror with plain SQL.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Contents, row};
 use crate::{Mirror, Row, mirror::raw};
 
-/// The tables on the way down, with what a row belongs to.
+/// The mirrored tables, with the columns that identify a row's owner.
 const TABLES: [(&str, &[&str]); 20] = [
     ("orders", &["order_number", "status"]),
     ("order_items", &["order_number", "id"]),
@@ -31,7 +31,8 @@ const TABLES: [(&str, &[&str]); 20] = [
     ("conversation_messages", &["conversation_id", "id", "body"]),
 ];
 
-/// All rows that are not gone. Of campaigns that are not `open` the listings are left out: nobody lists them any more.
+/// Returns all rows that are not gone. The listings of campaigns that are not `open` are left out, because no route
+/// lists them any more.
 pub async fn contents(mirror: &Mirror, open: &BTreeSet<String>) -> Contents {
     let mut contents = Contents::new();
     for (table, owners) in TABLES {
@@ -54,10 +55,11 @@ pub async fn contents(mirror: &Mirror, open: &BTreeSet<String>) -> Contents {
     contents
 }
 
-/// What a review says of a listing.
+/// The columns that a review sets on a listing.
 const REVIEWED: &[&str] = &["id", "title", "status", "rejection_reason"];
 
-/// Deliveries are told apart by their columns: of two about the same thing either object may be the one that was kept.
+/// Deliveries are compared by their columns: of two deliveries about the same object, either one may be the stored
+/// one.
 fn object(table: &str, found: &Row) -> Value {
     match table {
         "occurrences" | "conversations" | "conversation_messages" => Value::Null,

@@ -1,6 +1,6 @@
-//! Whether a mirror has become what the marketplace is: [`activity`] keeps the marketplace busy, [`marketplace`] reads all of
-//! it over plain HTTP with a credential of its own, [`mirrored`] reads all of the mirror with plain SQL, and [`differences`]
-//! holds one against the other, row for row. Nothing of espelho's own code is used.
+//! Checks that a mirror has converged to the marketplace: [`activity`] keeps the marketplace busy, [`marketplace`]
+//! reads all of it over plain HTTP with a credential of its own, [`mirrored`] reads all of the mirror with plain SQL,
+//! and [`differences`] compares the two, row by row. None of espelho's own code is used.
 
 pub mod activity;
 pub mod marketplace;
@@ -13,15 +13,15 @@ use serde_json::Value;
 pub use activity::Activity;
 pub use marketplace::Marketplace;
 
-/// The rows of every table, each as whose it is and the object that it was made from.
+/// The rows of every table, each with its owner and its original object.
 pub type Contents = BTreeMap<&'static str, Vec<String>>;
 
-/// A row: what it belongs to, and its object with its members in one order.
+/// Formats a row: its owner, and its object with sorted members.
 pub fn row(owner: &str, object: &Value) -> String {
     format!("{owner} {object}")
 }
 
-/// What one has and the other has not, by table; nothing where both are the same.
+/// Returns the differences of two contents by table; empty if they are equal.
 pub fn differences(truth: &Contents, mirror: &Contents) -> BTreeMap<&'static str, Difference> {
     let tables = truth.keys().chain(mirror.keys());
     let none = Vec::new();
@@ -32,23 +32,23 @@ pub fn differences(truth: &Contents, mirror: &Contents) -> BTreeMap<&'static str
     compared.filter(|(_, difference)| difference.rows() > 0).collect()
 }
 
-/// How a table differs.
+/// The differences of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Rows that the mirror should have.
+    /// Rows that the mirror lacks.
     pub missing: Vec<String>,
-    /// Rows that it should not have.
+    /// Rows that the mirror should not have.
     pub surplus: Vec<String>,
 }
 
 impl Difference {
-    /// How many rows those are; one that is mirrored wrongly counts once.
+    /// Returns the number of differing rows; a wrongly mirrored row counts once.
     pub fn rows(&self) -> usize {
         self.missing.len().max(self.surplus.len())
     }
 }
 
-/// The rows of `these` that are not in `those`, as often as they are more often in it.
+/// Returns the rows of `these` minus `those`, as a multiset.
 fn without(these: &[String], those: &[String]) -> Vec<String> {
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     for row in those {

@@ -1,11 +1,11 @@
-//! Where statements and claims disagree.
+//! Finds disagreements between statements and claims.
 
 use std::collections::BTreeMap;
 
-use super::{Below, Claim, QuotaStore, Side, Statement};
+use super::{Below, Claim, ConformanceLedger, Side, Statement};
 
-impl QuotaStore {
-    /// Everything that is wrong, a sentence each; empty when the ledger is in order.
+impl ConformanceLedger {
+    /// Returns every fault, one sentence each; empty if the ledger is in order.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = self.duplicates();
         for statement in self.statements() {
@@ -16,7 +16,7 @@ impl QuotaStore {
         faults
     }
 
-    /// Every statement, area by area.
+    /// Returns every statement, area by area.
     pub(super) fn statements(&self) -> impl Iterator<Item = &Statement> {
         self.areas.iter().flat_map(|area| &area.statements)
     }
@@ -37,14 +37,14 @@ impl QuotaStore {
         faults
     }
 
-    /// The sides on which a statement has no proof.
+    /// Returns a fault for each side that lacks a proof of a statement.
     fn unproven(&self, statement: &Statement) -> Vec<String> {
         let Statement { id, says, sides, .. } = statement;
         let lacking = sides.iter().filter(|side| self.proofs(id, **side).next().is_none());
         lacking.map(|side| format!("{id} has no proof on the {} side: {says}", side.word())).collect()
     }
 
-    /// A statement that nobody has to prove says why, and nobody does.
+    /// Checks that a statement without a side gives a reason, and that no test proves it.
     fn unexplained(&self, statement: &Statement) -> Option<String> {
         let Statement { id, sides, because, assumption, .. } = statement;
         let explained = because.is_some() || assumption.is_some();
@@ -64,7 +64,7 @@ impl QuotaStore {
         Some(format!("{id} says that nobody can prove it, and {proof} does"))
     }
 
-    /// A claim that names no statement, or that no running test makes.
+    /// Checks that a claim names known statements and belongs to a running test.
     fn misplaced(&self, claim: &Claim) -> Vec<String> {
         let Claim { file, line, ids, below } = claim;
         let place = format!("{file}:{line}");
@@ -88,7 +88,7 @@ impl QuotaStore {
     }
 }
 
-/// The anchor that a Markdown heading gets, or `None` for any other line.
+/// Returns the anchor of a Markdown heading, or `None` for any other line.
 pub fn anchor(line: &str) -> Option<String> {
     let heading = line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' ')?;
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));

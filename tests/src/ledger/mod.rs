@@ -1,11 +1,11 @@
-//! The conformance ledger: what the API document says, statement by statement, and which test proves it.
+//! The conformance ledger: the API document's statements, and the test that proves each.
 //!
 //! The statements are in `tests/conformance/*.toml`. A test claims to prove some of them with a comment directly
-//! above its attribute, which says `proves:` and then their ids. Here both are read and held against each other, so
-//! that a statement cannot lose its proof, nor a proof its statement, without somebody being told.
+//! above its attribute: `proves:` and their ids. This module reads and compares both, so that a missing proof or a
+//! missing statement is always reported.
 //!
-//! Reading order: `statements` (the ledger's files), `proofs` (the claims in the sources), `faults` (where the
-//! two disagree), `page` (both as `docs/CONFORMANCE.md`).
+//! Reading order: `statements` (the ledger's files), `proofs` (the claims in the sources), `faults` (the
+//! disagreements of the two), `page` (both as `docs/CONFORMANCE.md`).
 
 mod faults;
 mod page;
@@ -22,12 +22,12 @@ pub use faults::anchor;
 pub use proofs::{Below, Claim, claims, tagged};
 pub use statements::{Area, Side, Statement};
 
-/// Folders whose sources may hold claims; `proofs` knows which side each of them proves.
+/// Folders whose sources may contain claims; `proofs` knows which side each of them proves.
 const FOLDERS: [&str; 3] = ["crates/sandbox", "crates/api-client", "tests"];
 
-/// The statements, the claims, and the headings that open questions point at.
+/// The statements, the claims, and the headings that answer open questions.
 #[derive(Debug, Default)]
-pub struct QuotaStore {
+pub struct ConformanceLedger {
     /// Statements by area, in the order of the document.
     pub areas: Vec<Area>,
     /// Every claim found in a source.
@@ -36,11 +36,11 @@ pub struct QuotaStore {
     pub anchors: BTreeSet<String>,
 }
 
-impl QuotaStore {
+impl ConformanceLedger {
     /// Reads the ledger of the repository at `root`.
     ///
     /// # Panics
-    /// When a file of it cannot be read or understood.
+    /// When one of its files cannot be read or parsed.
     pub fn read(root: &Path) -> Self {
         let mut ledger = Self::default();
         for path in files(&root.join("tests/conformance"), "toml") {
@@ -55,7 +55,7 @@ impl QuotaStore {
         ledger
     }
 
-    /// The tests that prove a statement for one side, as `file: test`.
+    /// Returns the tests that prove a statement for one side, as `file: test`.
     fn proofs<'a>(&'a self, id: &'a str, side: Side) -> impl Iterator<Item = String> + 'a {
         let claims = self.claims.iter().filter(move |claim| claim.proves(id, side));
         claims.filter_map(|claim| match &claim.below {
@@ -65,7 +65,7 @@ impl QuotaStore {
     }
 }
 
-/// Every file below a folder with that extension, in the order of their names.
+/// Returns every file below a folder with that extension, sorted by name.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
@@ -84,7 +84,7 @@ pub(crate) fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A file's path below the root, with `/` on every system.
+/// Returns a file's path below the root, with `/` on every system.
 pub(crate) fn name(root: &Path, path: &Path) -> String {
     let below = path.strip_prefix(root).unwrap_or(path);
     below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")

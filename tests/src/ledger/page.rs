@@ -1,10 +1,10 @@
-//! `docs/CONFORMANCE.md`, made of the ledger.
+//! Generates `docs/CONFORMANCE.md` from the ledger.
 
 use std::fmt::Write as _;
 
-use super::{Area, QuotaStore, Side, Statement};
+use super::{Area, ConformanceLedger, Side, Statement};
 
-/// What stands above the tables.
+/// The text above the tables.
 const INTRO: &str = "\
 # Conformance
 
@@ -17,8 +17,8 @@ holds the three against each other; `ESPELHO_BLESS=1 tests/run conformance` writ
 A number such as 12 of 14 counts the statements with a proof among those that need one.
 ";
 
-impl QuotaStore {
-    /// The whole page.
+impl ConformanceLedger {
+    /// Returns the whole page.
     pub fn page(&self) -> String {
         let mut page = INTRO.to_owned();
         page.push_str("\n| area | statements | sandbox | client |\n|---|---|---|---|\n");
@@ -54,7 +54,7 @@ impl QuotaStore {
         table
     }
 
-    /// One side's cell: its tests, or why there are none.
+    /// Returns one side's cell: its tests, or the reason why there are none.
     fn proof(&self, statement: &Statement, side: Side) -> String {
         let tests: Vec<String> = self.proofs(&statement.id, side).map(|test| cell(&test)).collect();
         match (&statement.assumption, &statement.because) {
@@ -67,7 +67,7 @@ impl QuotaStore {
     }
 }
 
-/// Text that does not end its cell of the table.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

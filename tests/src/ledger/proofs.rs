@@ -1,40 +1,40 @@
-//! The claims in the sources: which test says that it proves which statements.
+//! The claims in the sources: which test claims to prove which statements.
 
 use std::collections::BTreeSet;
 
 use super::Side;
 
-/// How a line begins that claims to prove statements.
+/// The prefix of a line that claims to prove statements.
 const TAG: &str = "// proves:";
 
-/// One line of a source that claims something of the test below it.
+/// A source line with a claim about the test below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The source, below the root.
     pub file: String,
     /// Its line, from 1.
     pub line: usize,
-    /// What it claims: statements, or failures.
+    /// The claimed statements or failures.
     pub ids: Vec<String>,
-    /// What the line stands above.
+    /// The item below the line.
     pub below: Below,
 }
 
-/// What a claim stands above.
+/// The item below a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Below {
     /// A test that runs.
     Test(String),
-    /// A test that does not.
+    /// A test that is ignored.
     Ignored(String),
-    /// A function that is no test.
+    /// A function that is not a test.
     Other(String),
     /// No function at all.
     Nothing,
 }
 
 impl Claim {
-    /// Whether the claim is for this statement and this side. The end-to-end tests have both sides in them.
+    /// Returns whether the claim is for this statement and this side. End-to-end tests prove both sides.
     pub(super) fn proves(&self, id: &str, side: Side) -> bool {
         let folder = match side {
             Side::Sandbox => "crates/sandbox/",
@@ -45,12 +45,12 @@ impl Claim {
     }
 }
 
-/// The claims of one source to prove statements.
+/// Returns the claims of one source to prove statements.
 pub fn claims(file: &str, text: &str) -> Vec<Claim> {
     tagged(TAG, file, text)
 }
 
-/// The lines of one source that begin with a tag, and what they stand above.
+/// Returns the lines of one source with a tag, and the item below each.
 pub fn tagged(tag: &str, file: &str, text: &str) -> Vec<Claim> {
     let lines: Vec<&str> = text.lines().collect();
     let listed = listed(text);
@@ -66,7 +66,7 @@ pub fn tagged(tag: &str, file: &str, text: &str) -> Vec<Claim> {
     lines.iter().enumerate().filter_map(claim).collect()
 }
 
-/// What stands below a claim: other comments, attributes (which may take several lines), and the function.
+/// Finds the item below a claim, past other comments and attributes (which may take several lines).
 fn below(lines: &[&str], listed: &BTreeSet<&str>) -> Below {
     let mut attributes = String::new();
     let mut open = 0;
@@ -96,7 +96,7 @@ fn kind(attributes: &str, name: &str, listed: &BTreeSet<&str>) -> Below {
     }
 }
 
-/// The name of the function that a line begins.
+/// Returns the name of the function that begins on a line.
 fn function(line: &str) -> Option<&str> {
     let (before, rest) = line.split_once("fn ")?;
     let words = ["pub", "pub(crate)", "pub(super)", "async", "const"];
@@ -107,7 +107,7 @@ fn function(line: &str) -> Option<&str> {
     Some(&rest[..end])
 }
 
-/// The functions that `on_both_databases!` makes tests of: they bear no attribute themselves.
+/// Returns the functions that `on_both_databases!` turns into tests; they have no attribute themselves.
 fn listed(text: &str) -> BTreeSet<&str> {
     let lists = text.split("on_both_databases!").skip(1);
     let names = lists.flat_map(|list| {

@@ -1,4 +1,4 @@
-//! The files of the ledger.
+//! Reads the files of the ledger.
 
 use serde::Deserialize;
 
@@ -9,41 +9,41 @@ pub struct Area {
     /// The heading in the generated document.
     #[serde(rename = "area")]
     pub heading: String,
-    /// Where the area stands in the API document.
+    /// The section of the API document.
     pub section: String,
-    /// Its place in the generated document.
+    /// Its position in the generated document.
     pub rank: u32,
     /// Its statements.
     #[serde(rename = "statement", default)]
     pub statements: Vec<Statement>,
-    /// The file it was read from, below the root.
+    /// Its file, below the root.
     #[serde(skip)]
     pub file: String,
 }
 
-/// One thing that the API document says, or leaves open.
+/// A statement of the API document, or a question that it leaves open.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
-    /// What tests call it: `ORD-017`.
+    /// Its id in tests: `ORD-017`.
     pub id: String,
     /// The statement, in one sentence.
     pub says: String,
-    /// Who has to prove it.
+    /// The sides that must prove it.
     pub sides: Vec<Side>,
-    /// Why nobody can.
+    /// Why no side can prove it.
     pub because: Option<String>,
     /// The heading of `docs/ASSUMPTIONS.md` that answers an open question, as an anchor.
     pub assumption: Option<String>,
 }
 
-/// Who proves.
+/// A side that proves statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
-    /// The marketplace in a box behaves as stated.
+    /// The sandbox behaves as stated.
     Sandbox,
-    /// The client asks, reads and understands as stated.
+    /// The client sends, reads and understands as stated.
     Client,
 }
 
@@ -51,7 +51,7 @@ impl Area {
     /// Reads one file.
     ///
     /// # Panics
-    /// When it is no area of the ledger.
+    /// When it is not a valid area.
     pub fn parse(file: &str, text: &str) -> Self {
         let area: Self = toml::from_str(text).unwrap_or_else(|error| panic!("{file}: {error}"));
         Self { file: file.to_owned(), ..area }
@@ -59,10 +59,10 @@ impl Area {
 }
 
 impl Side {
-    /// Both, in the order of the generated document's columns.
+    /// Both sides, in the order of the generated document's columns.
     pub const ALL: [Self; 2] = [Self::Sandbox, Self::Client];
 
-    /// The word that the files use.
+    /// Returns the word used in the files.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",

@@ -1,5 +1,5 @@
-//! An ERP that never rests, and buyers beside it: levels, movements, prices, orders on their way and labels, by plain SQL; what was
-//! wanted last is remembered.
+//! An ERP that writes continuously, and buyers beside it: levels, movements, prices, order transitions and labels, by
+//! plain SQL. It records the last desired values.
 
 use std::{
     cell::Cell,
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use super::{Plan, Stage};
 use crate::{Random, installation::STORE, truth::text};
 
-/// What lies on every shelf in the beginning.
+/// The initial stock of every product.
 pub(super) const START: i64 = 1_000_000;
-/// Rows that are open at once, at most: whoever is killed all the time does not get far.
+/// The most rows that are open at once: a service that is killed all the time makes little progress.
 const OPEN: usize = 24;
-/// Orders on their way at once.
+/// The most orders in progress at once.
 const ORDERS: usize = 16;
-/// Products that are moved: a movement that was cut off holds its own back for most of a minute.
+/// Products with movements: a movement that was cut off blocks its product for most of a minute.
 const DELTAS: usize = 18;
 const STATES_OPEN: &str = "('new', 'waiting', 'sending')";
 
@@ -32,7 +32,7 @@ pub(super) struct Goods {
     price: f64,
 }
 
-/// A command that was given.
+/// A command that the ERP wrote.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) kind: &'static str,
@@ -41,7 +41,7 @@ pub(super) struct Given {
     pub(super) state: String,
 }
 
-/// An order on its way.
+/// An order in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sale {
     pub(super) lines: Vec<(String, i64)>,
@@ -49,7 +49,7 @@ pub(super) struct Sale {
     has_invoice: bool,
     with_labels: bool,
     at_once: bool,
-    /// The command that is waited for.
+    /// The open command.
     waits: Option<i64>,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Erp<'s> {
     pub(super) levels: Vec<Goods>,
     pub(super) deltas: Vec<Goods>,
     pub(super) priced: Vec<Goods>,
-    /// By SKU: what was wanted last, and how many requests there had been by then.
+    /// By SKU: the last desired level, and the number of requests by then.
     pub(super) wanted_levels: BTreeMap<String, (i64, u64)>,
     pub(super) wanted_prices: BTreeMap<String, String>,
     pub(super) commands: BTreeMap<i64, Given>,
@@ -103,7 +103,7 @@ impl<'s> Erp<'s> {
         }
     }
 
-    /// Writes and writes, until it is over.
+    /// Writes continuously until `over` is set.
     pub(super) async fn work(&mut self, over: &Cell<bool>) {
         let mut ticks = tokio::time::interval(Duration::from_millis(6));
         while !over.get() {
@@ -116,7 +116,7 @@ impl<'s> Erp<'s> {
         }
     }
 
-    /// Writes nothing new but what orders on their way still need, and waits until nothing is open.
+    /// Writes only what orders in progress still need, and waits until nothing is open.
     pub(super) async fn finish(&mut self) {
         let mut ticks = tokio::time::interval(Duration::from_millis(20));
         loop {
@@ -130,7 +130,7 @@ impl<'s> Erp<'s> {
         self.hear().await;
     }
 
-    /// What is open now, in words.
+    /// Returns the open rows as text.
     pub(super) async fn open_rows(&self) -> Vec<String> {
         let sql = format!(
             "SELECT kind || ' ' || key || ' ' || CAST(id AS TEXT) || ' ' || state || ' ' || COALESCE(error_code, '') AS o FROM commands WHERE state IN {STATES_OPEN} \
@@ -140,7 +140,7 @@ impl<'s> Erp<'s> {
         self.stage.ask(&sql).await
     }
 
-    /// Reads what became of the commands.
+    /// Reads the results of the commands.
     async fn hear(&mut self) {
         if self.open.is_empty() {
             return;
@@ -182,7 +182,8 @@ impl<'s> Erp<'s> {
         }
     }
 
-    /// Levels are ten apart, so that one is never another less what was sold meanwhile; there are few, so that they come again.
+    /// Writes a level. Levels are ten apart, so that one never equals another minus what was sold meanwhile; there
+    /// are few, so that they repeat.
     async fn want_level(&mut self) {
         let goods = self.one_of(&self.levels.clone());
         let quantity = START + 10 * self.random.up_to(4) as i64;
@@ -197,7 +198,7 @@ impl<'s> Erp<'s> {
         self.writes += 1;
     }
 
-    /// As small as what buyers buy, so that one may be taken for the other.
+    /// Writes a movement as small as the buyers' purchases, so that the two could be confused.
     async fn want_movement(&mut self) {
         let goods = self.one_of(&self.deltas.clone());
         let size = self.random.up_to(4) as i64;
@@ -219,7 +220,7 @@ impl<'s> Erp<'s> {
         self.writes += 1;
     }
 
-    /// A buyer buys goods of both kinds.
+    /// Places a buyer's order for goods of both kinds.
     fn sell(&mut self) {
         let mut lines = vec![(self.one_of(&self.deltas.clone()).sku, self.random.up_to(3) as i64)];
         if self.random.up_to(2) == 1 {
@@ -237,7 +238,8 @@ impl<'s> Erp<'s> {
         self.on_their_way.insert(number);
     }
 
-    /// Gives each order its next command, once the one before is done; the ERP knows an order when the mirror has it.
+    /// Gives each order its next command once the previous one is done. The ERP knows an order when the mirror has
+    /// it.
     async fn lead_orders(&mut self) {
         let mirrored: BTreeSet<String> = match self.on_their_way.is_empty() {
             true => BTreeSet::new(),
@@ -260,7 +262,7 @@ impl<'s> Erp<'s> {
     async fn lead(&mut self, number: &str) {
         let mut sale = self.sales[number].clone();
         let is_over = |erp: &Self, id: i64| !erp.open.contains(&id);
-        // A gate that is shut until the invoice is there: it comes while the command waits for it.
+        // The transition is blocked until the invoice exists, which is issued while the command waits.
         if sale.step >= 1 && !sale.has_invoice {
             sale.has_invoice = self.stage.control().issue_invoice(&self.stage.key, number, "nfe").is_some();
         }
@@ -286,7 +288,7 @@ impl<'s> Erp<'s> {
     }
 }
 
-/// A product with one price and one place, counted in whole units.
+/// Returns a product with one price and one location, in whole units.
 fn goods_of(id: String, detail: &Value) -> Option<Goods> {
     let product = &detail["product"];
     let is_plain = product["price_type"] == "default"

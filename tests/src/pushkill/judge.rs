@@ -1,4 +1,4 @@
-//! What became of everything: the rows' words against what the marketplace did.
+//! The verdict: compares the rows with the marketplace's effects.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,52 +12,53 @@ use super::{
 };
 use crate::truth::text;
 
-/// What the mirror may not have heard of when a level was written, in requests.
+/// How far the mirror may lag behind when a level was written, in requests.
 const LAG: u64 = 5_000;
 
-/// What came of it all.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Report {
     /// How often the service was killed.
     pub kills: u64,
     /// Commands, levels and prices that were written.
     pub writes: u64,
-    /// Commands among them.
+    /// The commands among them.
     pub commands: u64,
     /// Commands by state.
     pub states: BTreeMap<String, u64>,
-    /// Requests that the marketplace saw, writes that it did, and answers that were lost after that.
+    /// Requests that the marketplace received, writes that it performed, and answers that were lost afterwards.
     pub requests: [u64; 3],
     /// Orders that were sold.
     pub orders: u64,
-    /// What should have happened and did not.
+    /// Effects that are missing.
     pub lost: Vec<String>,
-    /// What happened more than once.
+    /// Effects that happened more than once.
     pub doubled: Vec<String>,
-    /// Rows that say something that is not so.
+    /// Rows with a wrong state.
     pub wrong: Vec<String>,
-    /// What is in doubt, with its words.
+    /// Rows in doubt, with their texts.
     pub doubtful: Vec<String>,
-    /// The time from a start to the first request, in ms: median, nine of ten, longest.
+    /// The time from a start to the first request, in ms: median, 90th percentile, longest.
     pub back: [u64; 3],
-    /// How long the killing took, in s.
+    /// The duration of the killing, in s.
     pub seconds: f64,
 }
 
 impl Report {
-    /// Whether nothing was lost, doubled or settled wrongly, and so few are in doubt, in thousandths of the commands.
+    /// Returns whether nothing was lost, doubled or settled wrongly, and at most this share of the commands (in
+    /// thousandths) is in doubt.
     pub fn is_clean(&self, doubtful_per_mille: u64) -> bool {
         let clean = self.lost.is_empty() && self.doubled.is_empty() && self.wrong.is_empty();
         clean && self.doubtful.len() as u64 * 1_000 <= doubtful_per_mille * self.commands
     }
 
-    /// True when processes were killed while the ERP asked for something and the marketplace did it.
+    /// Returns whether processes were killed while the ERP wrote and the marketplace performed writes.
     pub fn has_worked(&self) -> bool {
         let [requests, done, _] = self.requests;
         self.kills > 0 && self.commands > 0 && requests > 0 && done > 0
     }
 
-    /// True when a kill also left at least one write without its answer.
+    /// Returns whether a kill also left at least one write without its answer.
     pub fn has_provoked(&self) -> bool {
         self.has_worked() && self.requests.iter().all(|count| *count > 0)
     }
@@ -121,7 +122,7 @@ pub(super) async fn judge(stage: &Stage, erp: &Erp<'_>, wire: &Wire, killed: Kil
     report
 }
 
-/// What was dispatched and when, by SKU: `shipped` is done once for each order.
+/// Returns what was dispatched and when, by SKU. A transition to `shipped` counts once for each order.
 fn dispatches<'w>(erp: &'w Erp<'_>, wire: &'w Wire) -> impl Iterator<Item = (u64, &'w str, i64)> {
     let mut seen = BTreeSet::new();
     let shipped = wire.writes.iter().filter_map(move |write| match &write.what {
@@ -136,7 +137,7 @@ fn dispatches<'w>(erp: &'w Erp<'_>, wire: &'w Wire) -> impl Iterator<Item = (u64
     })
 }
 
-/// Movements of a SKU, in order, against those that reached the marketplace.
+/// Compares the movements of each SKU, in order, with those that reached the marketplace.
 fn movements(erp: &Erp<'_>, wire: &Wire, report: &mut Report) {
     for goods in &erp.deltas {
         let sent: Vec<i64> = wire
@@ -168,7 +169,8 @@ fn movements(erp: &Erp<'_>, wire: &Wire, report: &mut Report) {
     }
 }
 
-/// Each that is done was sent once and in order, each that failed was not, and of one in doubt either may be so.
+/// Returns the first movement that does not fit. A done movement was sent once and in order, a failed one was not
+/// sent, and one in doubt may be either.
 fn first_that_does_not_fit(given: &[(i64, i64, &str)], sent: &[i64]) -> Option<(i64, i64)> {
     let mut at = BTreeSet::from([0_usize]);
     for (id, delta, state) in given {
@@ -186,8 +188,8 @@ fn first_that_does_not_fit(given: &[(i64, i64, &str)], sent: &[i64]) -> Option<(
     (!at.contains(&sent.len())).then(|| given.last().map(|(id, delta, _)| (*id, *delta))).flatten()
 }
 
-/// The shelves: what was sent and what was dispatched make what is there, and the last level that was wanted is there, less
-/// what was sold.
+/// Compares the stock: the sent and dispatched quantities add up to the current one, which is the last desired level
+/// less what was sold.
 async fn levels(stage: &Stage, erp: &Erp<'_>, wire: &Wire, report: &mut Report) {
     for goods in erp.levels.iter().chain(&erp.deltas) {
         let there = quantity_of(stage, &goods.id).await;
@@ -232,7 +234,8 @@ async fn quantity_of(stage: &Stage, id: &str) -> i64 {
     rows.iter().filter_map(|row| row["quantity"].as_f64()).map(|quantity| quantity as i64).sum()
 }
 
-/// Each order is where its last transition says and was there once, and its labels were made once.
+/// Checks that each order has the status of its last transition, that each transition happened once, and that its
+/// labels were generated once.
 async fn orders(stage: &Stage, erp: &Erp<'_>, wire: &Wire, report: &mut Report) {
     let mut made: BTreeMap<&str, u64> = BTreeMap::new();
     for write in &wire.writes {
@@ -290,7 +293,7 @@ async fn prices(stage: &Stage, erp: &Erp<'_>, report: &mut Report) {
     }
 }
 
-/// What rows say that are not done.
+/// Collects the rows that are not done, with their texts.
 async fn words(stage: &Stage, report: &mut Report) {
     let sql = "SELECT kind || ' ' || key || ' (' || CAST(id AS TEXT) || ') ' || state || ' ' || COALESCE(error_code, '') || ': ' \
         || COALESCE(error, '') || ' ' || COALESCE(hint, '') AS w FROM commands WHERE state NOT IN ('done', 'new', 'waiting', 'sending')";

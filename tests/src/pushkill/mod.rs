@@ -1,7 +1,8 @@
-//! `kill -9` of the service, again and again, while an ERP writes what it wants and buyers buy: `erp` writes and remembers, `wire`
-//! keeps what reached the marketplace, and `judge` holds one against the other in the end. Nothing of espelho's own code is used.
+//! Kills the service with `kill -9` repeatedly while an ERP writes and buyers place orders: `erp` writes and records,
+//! `wire` keeps what reached the marketplace, and `judge` compares the two at the end. None of espelho's own code is
+//! used.
 //!
-//! Answers are lost after the work is done, one in ten, so that what espelho believes has to come from what it reads.
+//! One answer in ten is lost after the work is done, so espelho must rely on what it reads.
 
 mod erp;
 mod judge;
@@ -18,7 +19,7 @@ use crate::{Installation, Kind, Mirror, Random, installation::STORE, sandbox_of,
 use erp::Erp;
 use wire::Wire;
 
-/// Everything that has an effect, labels last.
+/// Every route with an effect, labels last.
 const WRITES: [&str; 5] = [
     "POST /api/products/{id}/stock",
     "POST /api/products/{id}/prices",
@@ -26,30 +27,30 @@ const WRITES: [&str; 5] = [
     "POST /api/v1/sellers/orders/{id}/status",
     "POST /api/v1/sellers/orders/{id}/shipment-labels/generate",
 ];
-/// Answers that are lost after the work was done, of a thousand.
+/// Answers that are lost after the work was done, in thousandths.
 const LOST: u32 = 100;
-/// Requests that are cut off before anything was done, of a thousand; none of those for labels, because nothing tells them from a
-/// generation that is late.
+/// Requests that are cut off before any work is done, in thousandths. Label requests are excluded, because such a
+/// request cannot be told from a late generation.
 const CUT_OFF: u32 = 30;
-/// A service that is told to stop has ended by then.
+/// The time limit for a service to stop.
 const STOPS_WITHIN: Duration = Duration::from_secs(30);
 
-/// How it is done.
+/// The parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// On which database.
+    /// The database.
     pub kind: Kind,
     /// How often the service is killed.
     pub kills: u64,
-    /// Chooses the moments and what is written.
+    /// Determines the moments of the kills and what is written.
     pub seed: u64,
-    /// Whether labels are made too: where the request was cut off before it left, it takes two minutes to say so.
+    /// Whether labels are generated too. If a request was cut off before it left, proving that takes two minutes.
     pub labels: bool,
-    /// How long what is open in the end may take.
+    /// The time limit for work that is open at the end.
     pub longest: Duration,
 }
 
-/// The marketplace, the installation, and somebody who reads the truth.
+/// The marketplace, the installation, and an independent reader.
 struct Stage {
     sandbox: Sandbox,
     installation: Installation,
@@ -59,7 +60,7 @@ struct Stage {
     key: String,
 }
 
-/// How the service was killed.
+/// The kills of a run.
 #[derive(Debug, Default)]
 struct Killed {
     kills: u64,
@@ -68,10 +69,10 @@ struct Killed {
     took: Duration,
 }
 
-/// Kills the service as the plan says, lets it finish, and says what became of everything.
+/// Kills the service according to the plan, lets it finish, and returns the report.
 ///
 /// # Panics
-/// When the service does not start, or what is open does not end.
+/// When the service does not start, or open work does not end.
 pub async fn run(plan: Plan) -> Report {
     let stage = Stage::set(plan).await;
     let mut erp = Erp::of(&stage, plan).await;
@@ -119,7 +120,7 @@ pub async fn run(plan: Plan) -> Report {
 }
 
 impl Stage {
-    /// A store whose products all lie in one place, mirrored once.
+    /// Sets up a store whose products all have one location, mirrored once.
     async fn set(plan: Plan) -> Self {
         let options = Options { orders: 1, products: 120, seed: plan.seed, ..Options::default() };
         let sandbox = sandbox_of(options).await;
@@ -144,7 +145,7 @@ impl Stage {
         self.sandbox.control()
     }
 
-    /// The journal, the commands and what reached the marketplace, for whoever has to find out why they do not fit.
+    /// Returns the journal, the commands and what reached the marketplace, to explain a mismatch.
     async fn all_that_is_known(&self, wire: &Wire) -> String {
         let effects = "SELECT CAST(id AS TEXT) AS a_id, CAST(command_id AS TEXT) AS b_command, kind AS c, key AS d, state AS e, \
             CAST(planned_at AS TEXT) AS f_planned, CAST(sent_at AS TEXT) AS g_sent, CAST(settled_at AS TEXT) AS h_settled, code AS i, \
@@ -156,13 +157,13 @@ impl Stage {
         format!("effects\n{journal:#?}\ncommands\n{rows:#?}\nwrites\n{:#?}\n", wire.writes)
     }
 
-    /// The first column of a query, as text.
+    /// Returns the first column of a query, as text.
     async fn ask(&self, sql: &str) -> Vec<String> {
         let rows = self.mirror.ask(sql).await;
         rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
     }
 
-    /// A service that is told to stop while it works ends by itself.
+    /// Stops a service while it works and checks that it ends by itself.
     async fn stop_in_the_midst(&self) {
         let requests = self.sandbox.stats().requests;
         let service = self.installation.start(&["run"]);
@@ -180,7 +181,7 @@ impl Stage {
         while killed.kills < plan.kills {
             let requests = self.sandbox.stats().requests;
             let (started, mut service) = (Instant::now(), self.installation.start(&["run"]));
-            // Some are killed while they start, most of them in the midst of work, and a few after they could do much of it.
+            // Some are killed during the start, most in the middle of work, and a few after much of it could be done.
             let (from_start, delay) = match random.up_to(20) {
                 1 => (false, random.up_to(2_000)),
                 2..=4 => (true, random.up_to(40)),
@@ -211,7 +212,7 @@ impl Stage {
     }
 }
 
-/// Whether it comes to hold in time.
+/// Returns whether the condition holds in time.
 async fn within(longest: Duration, mut condition: impl AsyncFnMut() -> bool) -> bool {
     let mut ticks = tokio::time::interval(Duration::from_millis(1));
     let looking = async {
@@ -222,7 +223,7 @@ async fn within(longest: Duration, mut condition: impl AsyncFnMut() -> bool) -> 
     tokio::time::timeout(longest, looking).await.is_ok()
 }
 
-/// The moment of a kill is a moment in time: nothing is waited for.
+/// Waits a fixed time: the moment of a kill depends on time alone.
 async fn pause(length: Duration) {
     let never = tokio::time::timeout(length, std::future::pending::<()>()).await;
     debug_assert!(never.is_err());

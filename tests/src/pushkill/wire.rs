@@ -1,9 +1,9 @@
-//! What reached the marketplace, in its order: the sandbox's own journal, drained before it forgets.
+//! What reached the marketplace, in order: the sandbox's own journal, read before it drops entries.
 
 use espelho_sandbox::{Control, JournalEntry, JournalQuery};
 use serde_json::Value;
 
-/// Something that was asked of the marketplace and done, whether or not its answer arrived.
+/// A request that the marketplace performed, whether or not its answer arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) seq: u64,
@@ -50,7 +50,7 @@ impl Wire {
     }
 }
 
-/// A request whose body was cut off has no body in the journal, and no effect.
+/// Classifies a request. One whose body was cut off has no body in the journal, and no effect.
 fn what(entry: &JournalEntry) -> Option<What> {
     let path = entry.path.split('?').next().unwrap_or_default();
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();

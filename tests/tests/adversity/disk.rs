@@ -1,4 +1,5 @@
-//! A disk that is full, and one that does not keep its word: a library between the service and the C library says so.
+//! A full disk, and a disk that does not keep its promises: a library between the service and the C library simulates
+//! them.
 
 use std::{net::SocketAddr, path::PathBuf, process::Command};
 
@@ -6,7 +7,7 @@ use espelho_tests::{Installation, Kind, Running, Shop, truth, until};
 
 use crate::receiving::{ask, bodies, listening_at, paid, prepare, signed};
 
-/// Files of the names `full` and `broken` in the folder that `ADVERSITY` names say what the disk is.
+/// Files named `full` and `broken` in the folder that `ADVERSITY` names set the state of the disk.
 const LIBRARY: &str = r#"
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +51,7 @@ int fsync(int fd) { return lost() ? -1 : syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return lost() ? -1 : syscall(SYS_fdatasync, fd); }
 "#;
 
-/// A service that receives webhooks, and the disk that it has.
+/// A service that receives webhooks, and its disk.
 struct World {
     _shop: Shop,
     installation: Installation,
@@ -128,7 +129,7 @@ async fn what_the_disk_refuses_to_synchronise_is_not_acknowledged_and_ends_the_s
     std::fs::write(world.disk("broken"), "").unwrap();
     assert_ne!(world.delivery(2).await, Some(200));
     world.service.end().await.expect(1).says("refused to synchronise");
-    // The next one reads anew what is there.
+    // The next service reads the same data again.
     let again = world.installation.start(&["run"]);
     until("it listens twice", async || listening_at(again.id()).len() == 2).await;
     assert!(bodies(&world.installation).await.contains(&paid(1)));

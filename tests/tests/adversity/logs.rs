@@ -1,11 +1,11 @@
-//! What a service says of itself at its most talkative: nothing that belongs to a customer, and no secret.
+//! The service's log at its most verbose level: no customer data, and no secret.
 
 use std::collections::BTreeSet;
 
 use espelho_tests::{Installation, Kind, mirror::raw, sandbox, until};
 use serde_json::Value;
 
-/// Members of an order that say who somebody is or where they live.
+/// Members of an order that identify a person or an address.
 const PERSONAL: [&str; 10] = [
     "customer",
     "buyer",
@@ -19,7 +19,7 @@ const PERSONAL: [&str; 10] = [
     "street",
 ];
 
-/// The texts within what is personal that cannot be anything else.
+/// Collects the personal texts that cannot be anything else.
 fn personal(value: &Value, inside: bool, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {
@@ -28,7 +28,7 @@ fn personal(value: &Value, inside: bool, found: &mut BTreeSet<String>) {
             }
         }
         Value::Array(values) => values.iter().for_each(|value| personal(value, inside, found)),
-        // A name has a blank, a number many digits; a short word may stand anywhere.
+        // A name has a blank, a number many digits; a short word may occur anywhere.
         Value::String(text) if inside && text.len() > 8 && text.contains([' ', '@', '-']) => {
             found.insert(text.clone());
         }
@@ -48,7 +48,7 @@ async fn neither_customers_nor_secrets_are_in_the_most_talkative_log() {
     until("all is mirrored", async || mirror.try_ask("SELECT order_number FROM orders").await.len() == 40)
         .await;
     service.terminate().await;
-    // Tokens, signing secrets and passwords are looked for in whatever a command of these tests says.
+    // Every command of these tests is searched for tokens, signing secrets and passwords.
     let ended = service.end().await.expect(0);
     let mut found = BTreeSet::new();
     for row in mirror.rows("orders").await {

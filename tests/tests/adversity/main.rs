@@ -1,4 +1,5 @@
-//! What the machine, the database server and the network do to a service: the real binary, and what it leaves behind.
+//! The effects of the machine, the database server and the network on a service: the real binary, and the state that
+//! it leaves.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod disk;

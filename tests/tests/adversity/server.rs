@@ -1,4 +1,4 @@
-//! A database whose sessions end, and a migration that is killed.
+//! A database whose sessions end, and a killed migration.
 
 use espelho_tests::{Installation, Kind, Shop, on_both_databases, shop::Order, until};
 

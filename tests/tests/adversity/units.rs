@@ -1,4 +1,4 @@
-//! What the unit says, held against what the binary does.
+//! Compares the systemd unit with the binary's behaviour.
 
 use std::collections::BTreeMap;
 

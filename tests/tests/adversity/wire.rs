@@ -1,4 +1,4 @@
-//! The way to the marketplace is the configured one.
+//! The marketplace is reached only through the configured address.
 
 use espelho_tests::{Installation, Kind, Reply, Running, Shop, shop::Order};
 

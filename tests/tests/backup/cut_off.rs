@@ -1,7 +1,7 @@
 //! `kill -9` in the middle of a backup and of a restore.
 //!
-//! A process is killed when what is seen of it on the disk has changed for the first time, then for the second, and so on until
-//! it ends before that.
+//! A process is killed after the first visible change on the disk, then after the second, and so on until it ends
+//! earlier.
 
 use std::{fs, path::Path};
 
@@ -11,7 +11,7 @@ use super::{ask, file, text};
 
 const ORDERS: usize = 300;
 
-/// Everything beneath a folder but the configuration: names and sizes.
+/// Returns everything below a folder except the configuration: names and sizes.
 fn seen(folder: &Path) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -30,7 +30,7 @@ fn seen(folder: &Path) -> Vec<(String, u64)> {
     all
 }
 
-/// Kills a command when what is seen has changed so many times; whether it ended before that.
+/// Kills a command after this many visible changes; returns whether it ended earlier.
 async fn ends_before(installation: &Installation, arguments: &[&str], changes: usize) -> bool {
     let mut before = seen(installation.dir());
     let mut running = installation.start(arguments);
@@ -89,7 +89,7 @@ async fn under_the_name_of_a_backup_there_is_all_of_it_or_nothing() {
 async fn a_restore_that_is_killed_leaves_the_old_mirror_or_the_new_one() {
     let (installation, _sandbox) = mirrored().await;
     let mirror = file(&installation, "espelho.db");
-    // Each side has a word in both of its files, so that halves of two would be seen.
+    // Each mirror has a mark in both of its files, so that a mix of the two would be visible.
     let mark = |word: &str| format!("UPDATE stores SET base_url = '{word}'");
     let mark_inbox = |word: &str| {
         format!(
@@ -107,14 +107,14 @@ async fn a_restore_that_is_killed_leaves_the_old_mirror_or_the_new_one() {
         super::execute(&mirror, &mark("old")).await;
         super::execute(&inbox, &mark_inbox("old")).await;
         let ended = ends_before(&installation, &["restore", "--replace", text(&backup)], kills + 1).await;
-        // Whoever opens it next finishes what was decided.
+        // The next command that opens it completes the decision.
         let shown = installation.run(&["migrate"]).await;
         assert_eq!(shown.code, 0, "after {kills} kills: {shown}");
         assert!(!file(&installation, "espelho.db-restored").exists());
         let word = ask(&mirror, "SELECT base_url FROM stores").await[0]["base_url"].clone();
         let secrets = ask(&inbox, "SELECT secret FROM webhook_secrets").await;
         let has = |word: &str| secrets.iter().any(|row| row["secret"] == word);
-        // The new one takes over what the old one had; the old one knows nothing of the new.
+        // The new mirror takes over what the old one had; the old one knows nothing of the new.
         assert_eq!((has("old"), has("new")), (true, word == "new"), "after {kills} kills, {word}");
         assert_eq!(ask(&mirror, "SELECT order_number FROM orders").await.len(), ORDERS);
         assert_eq!(ask(&mirror, "PRAGMA integrity_check").await[0]["integrity_check"], "ok");

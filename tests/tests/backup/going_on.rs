@@ -1,4 +1,4 @@
-//! How it goes on after a restore: who reads, who owns, what was delivered.
+//! The state after a restore: feed readers, store ownership, deliveries.
 
 use std::{collections::BTreeMap, fs};
 
@@ -10,11 +10,11 @@ use serde_json::Value;
 
 use super::{ask, execute, file, text};
 
-/// A reader of the feed that remembers what it was told, and where it was.
+/// A reader of the feed that records what it received, and its position.
 #[derive(Default)]
 struct Reader {
     seq: i64,
-    /// What it read of each order when it was told of it.
+    /// The content of each order when the feed reported it.
     known: BTreeMap<String, String>,
     told: BTreeMap<i64, String>,
 }
@@ -64,7 +64,8 @@ async fn a_reader_of_the_feed_misses_nothing_after_a_restore_and_no_number_is_to
     installation.run(&["backup", text(&backup)]).await.expect(0);
     let mut reader = Reader::default();
     for restores in 0..3 {
-        // The reader is told more than the backup knows of: of an order that changes and, unseen, changes back.
+        // The reader receives more than the backup contains, including an order that changes and, unseen, changes
+        // back.
         let original = shop_notes(&shop, "P00002");
         set_notes(&shop, "P00002", "for a moment");
         set_notes(&shop, "P00003", &"for good".repeat(restores + 1));
@@ -73,7 +74,7 @@ async fn a_reader_of_the_feed_misses_nothing_after_a_restore_and_no_number_is_to
         reader.catch_up(&installation).await;
         let before = reader.seq;
         put_back(&shop, "P00002", original);
-        // Nothing is left of the mirror that told all that.
+        // Nothing is left of the mirror that reported all that.
         for entry in fs::read_dir(installation.dir()).unwrap().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with("espelho.db") && entry.path().is_file() {
@@ -143,7 +144,7 @@ async fn a_restored_mirror_trusts_no_lease_token_budget_or_checkpoint_of_before(
     assert_eq!(resync.count("orders", "seen"), 4);
 }
 
-/// Tokens of earlier versions lie in the mirror's own file.
+/// Earlier versions kept tokens in the mirror's own file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_of_an_earlier_version_comes_back_with_its_secrets_and_without_its_tokens() {
     let shop = Shop::open(Order::many(2)).await;

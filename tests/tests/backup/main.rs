@@ -1,4 +1,4 @@
-//! `espelho backup` and `espelho restore`: copies that are whole, in the place of a mirror or of none.
+//! `espelho backup` and `espelho restore`: complete backups, restored over a mirror or into an empty place.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod cut_off;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use espelho_tests::{Installation, Kind, Mirror, sandbox, until};
 use sqlx::{AssertSqlSafe, SqlitePool, sqlite::SqliteConnectOptions};
 
-/// A file beside the configuration.
+/// Returns the path of a file beside the configuration.
 fn file(installation: &Installation, name: &str) -> PathBuf {
     installation.dir().join(name)
 }
 
-/// Any SQLite file, as a program that knows nothing of espelho sees it.
+/// Opens any SQLite file, as a program that knows nothing of espelho does.
 async fn look_into(file: &Path) -> Mirror {
     let options = SqliteConnectOptions::new().filename(file);
     Mirror::Sqlite(SqlitePool::connect_with(options).await.unwrap())
@@ -27,7 +27,7 @@ async fn closed(mirror: Mirror) {
     }
 }
 
-/// What a query gives, from a file that is closed again.
+/// Returns the rows of a query, and closes the file again.
 async fn ask(file: &Path, sql: &str) -> Vec<espelho_tests::Row> {
     let mirror = look_into(file).await;
     let rows = mirror.ask(sql).await;
@@ -73,7 +73,7 @@ async fn a_backup_of_a_mirror_at_work_is_one_moment_of_it_and_comes_back_as_it_w
         assert_eq!(made.stdout.trim(), text(&backup));
         let copy = backup.join("espelho.db");
         assert_eq!(ask(&copy, "PRAGMA integrity_check").await[0]["integrity_check"], "ok");
-        // A page's rows and what is told of them are written together, so they are copied together.
+        // A page's rows and their feed entries are written together, so they are copied together.
         let untold = "SELECT order_number FROM orders WHERE order_number NOT IN (SELECT key FROM changes)";
         assert_eq!(ask(&copy, untold).await, []);
         let count = "SELECT CAST((SELECT count(*) FROM orders) AS TEXT) AS rows, \

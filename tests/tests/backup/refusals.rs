@@ -1,4 +1,4 @@
-//! What is refused, and that it changes nothing.
+//! Refused commands, and that they change nothing.
 
 use std::fs;
 
@@ -98,7 +98,7 @@ async fn a_mirror_is_replaced_only_where_that_is_asked_for() {
 
     let done = installation.run(&["restore", "--replace", text(&backup), "--json"]).await.expect(0).json();
     assert_eq!(ask(&mirror, orders).await.len(), 3);
-    // What was there is kept in the form of a backup, so that this can be undone.
+    // The previous mirror is kept in the form of a backup, so that the restore can be undone.
     let kept = done["kept"].as_str().unwrap();
     installation.run(&["restore", "--replace", kept]).await.expect(0);
     assert_eq!(ask(&mirror, orders).await.len(), 4);

@@ -1,4 +1,4 @@
-//! What the marketplace sends: pages, halves, nulls, surprises.
+//! Odd answers from the marketplace: web pages, truncated answers, nulls, surprises.
 
 use espelho_sandbox::Fault;
 use espelho_tests::{
@@ -327,7 +327,7 @@ async fn an_order_number_with_odd_characters_is_asked_for_as_it_is() {
             "{number} was not asked for: {asked:?}\n{run}"
         );
     }
-    // Two dots name another address in every URL, however they are written: that row fails, alone.
+    // Two dots name another address in every URL, however they are written: only that row fails.
     let mirrored = installation.mirror().await.live("orders").await;
     assert!(mirrored >= numbers.len() - 1 && [0, 3].contains(&run.code), "{mirrored}\n{run}");
 }

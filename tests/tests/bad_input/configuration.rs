@@ -1,4 +1,4 @@
-//! The configuration, the network and the database: each mistake is named.
+//! Configuration, network and database: each mistake is named.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, time::Duration};
 
@@ -19,7 +19,7 @@ on_both_databases![
 
 #[tokio::test]
 async fn an_unreachable_marketplace_is_said_so_soon() {
-    // Bound and not listened on: refused, and nobody else gets it meanwhile.
+    // Bound but not listening: connections are refused, and no other process gets the port.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
     let port = socket.local_addr().unwrap().port();
@@ -112,7 +112,7 @@ async fn a_database_that_cannot_be_opened_is_named() {
         let run = installation.resync(&[]).await.says(words).says("Next step");
         assert!([1, 2].contains(&run.code), "{run}");
     }
-    // A file that is no database stays what it is.
+    // A file that is not a database is left unchanged.
     installation.write_main("");
     installation.write("espelho.db", &"Isto não é um banco de dados. ".repeat(100));
     let run = installation.resync(&[]).await.says("Next step");

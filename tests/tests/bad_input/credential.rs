@@ -1,4 +1,4 @@
-//! The credential: wrong, taken, expired, lacking.
+//! Credential faults: wrong, used by another program, expired, without an ability.
 
 use espelho_sandbox::Options;
 use espelho_tests::{
@@ -62,7 +62,7 @@ async fn a_token_that_dies_again_and_again_is_another_program_and_not_fought_ove
     for login in 1..=3 {
         until("it has logged in", async || sandbox.stats().logins == login).await;
         let before = sandbox.stats().by_status.get(&200).copied().unwrap_or(0);
-        // It has worked with the token, so the next refusal is a new one.
+        // The token has worked, so the next refusal is a new one.
         until("it works", async || sandbox.stats().by_status.get(&200).copied().unwrap_or(0) > before + 60)
             .await;
         assert!(sandbox.control().kill_token("loja-1"));
@@ -74,7 +74,7 @@ async fn a_token_that_dies_again_and_again_is_another_program_and_not_fought_ove
     let mirror = installation.mirror().await;
     let mirrored = mirror.live("orders").await;
     assert!(mirrored >= 100, "what was read is kept");
-    // A further run within the hour neither logs in nor loses anything.
+    // Another run within the hour neither logs in nor loses anything.
     installation.resync(&[]).await.expect(4);
     assert_eq!((sandbox.stats().logins, mirror.live("orders").await), (3, mirrored));
 }

@@ -1,11 +1,11 @@
-//! Sums that do not add up, identifiers in odd forms, and an order without end.
+//! Sums that do not add up, identifiers in odd forms, and a huge order.
 
 use espelho_tests::{Kind, Row, Shop, mirror::number, on_both_databases, shop::Order};
 use serde_json::{Value, json};
 
 use super::one_shop;
 
-/// What a run with a giant order may take, in MiB: the answer, its lines and their rows are there at once.
+/// The most memory for a run with a giant order, in MiB: the answer, its lines and their rows exist at once.
 const MOST_MEMORY: f64 = 192.0;
 
 on_both_databases![
@@ -52,7 +52,7 @@ async fn identifiers_are_texts_whatever_form_and_case_they_come_in(kind: Kind) {
         mirror.rows("order_items").await.into_iter().map(key).collect()
     };
     let before = keys().await;
-    // The same lines, their identifiers now as text.
+    // The same lines, now with identifiers as text.
     shop.change(|orders| {
         for order in orders {
             order.row["updated_at"] = json!("2026-03-02T10:00:00-03:00");

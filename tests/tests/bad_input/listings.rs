@@ -1,4 +1,4 @@
-//! Listings that are refused as we ask for them, and the waiting that is asked for.
+//! Listings whose request is refused, and waits that the marketplace asks for.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{has_next_step, one_shop};
 
-// Time. These tests wait as long as the marketplace asks, so they stand first and wait together.
+// These tests wait as long as the marketplace asks, so they come first and wait together.
 
 #[tokio::test]
 async fn a_429_is_waited_out_for_as_long_as_it_asks() {
@@ -34,7 +34,7 @@ fn now() -> chrono::DateTime<chrono::Utc> {
     chrono::Utc::now()
 }
 
-/// Seconds between a 429 on page 2 and the next call, in a run that completes.
+/// Returns the seconds between a 429 on page 2 and the next call, in a run that completes.
 async fn waited(retry_after: Option<String>) -> f64 {
     let refused = AtomicUsize::new(0);
     let shop = Shop::with_rule(Order::many(150), move |call| {

@@ -1,5 +1,5 @@
-//! What goes wrong outside: each gives a clear sentence with the next step, the right exit code, and a mirror no worse
-//! than before.
+//! External faults: each gives a clear sentence with the next step and the right exit code, and leaves the mirror no
+//! worse than before.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod answers;
@@ -28,7 +28,7 @@ fn fault(route: &str, times: Option<u32>, kind: Fault) -> FaultRule {
     FaultRule { route: route.to_owned(), times, kind }
 }
 
-/// Checks that people and programs are told the same next step.
+/// Checks that people and programs get the same next step.
 #[track_caller]
 fn has_next_step(run: &Outcome, error: &Value) {
     let [text, hint] = ["error", "hint"].map(|name| error[name].as_str().unwrap_or_default());

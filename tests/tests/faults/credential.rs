@@ -1,4 +1,4 @@
-//! A credential that is wrong, used by another program, or may not do what it should.
+//! Credential faults: wrong, used by another program, or without an ability.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_b
     let stage = Stage::on(kind).await;
     let logins = stage.sandbox.stats().logins;
     assert!(stage.control().set_password(STORE, NEW));
-    // Nobody can know it without a login: nothing is wrong yet, and nothing is said to be right.
+    // Only a login could find out: nothing is reported as wrong yet, and nothing as right.
     let (code, text) = doctor(&stage.surfaces, &stage, &["doctor"]).await;
     assert!(!text.contains("credential_refused"), "{code}: {text}");
     assert!(!is_green_about_the_password(&text), "{text}");
@@ -47,7 +47,7 @@ async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed
     let mut stage = right;
     stage.write_password("errada-errada-errada");
     stage.start();
-    // The view misses the service until its first beat.
+    // The view reports the service as missing until its first heartbeat.
     let mut watch =
         stage.watch("wrong password, no token", "credential_refused").beside(&["late", "service_stopped"]);
     let alarm = watch.raised().await;
@@ -60,17 +60,17 @@ async fn a_wrong_password_without_a_token_is_named_and_its_correction_is_noticed
 
 // Exercises F082, F134
 async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mends_it(kind: Kind) {
-    // A token that is no longer good is noticed by the next call.
+    // The next call detects an invalid token.
     let often = || Setting { main: "[schedule]\nnew_orders = 2\n".to_owned(), ..Setting::default() };
     let stage = Stage::with(kind, often()).await;
     let mut watch = stage.watch("token stolen", "foreign_login").beside(&["late"]);
-    // Another program logs in each time that our token is accepted, until we do not log in any more.
+    // Another program logs in each time that our token is accepted, until we stop logging in.
     for _ in 0..4 {
         let logins = stage.sandbox.stats().logins;
-        // Five logins a minute are the most that a credential may try, ours among them.
+        // A credential may try five logins a minute, including ours.
         until("the other program may log in", async || Reader::try_log_in(&stage.sandbox).await.is_some())
             .await;
-        // The time of the promise begins with the last of them.
+        // The promised time starts with the last of them.
         watch.ends();
         let fought = until("the token is asked for again, or the other program is named", async || {
             stage.sandbox.stats().logins > logins + 1 || stage.surfaces.alarm("foreign_login").await.is_some()
@@ -81,7 +81,7 @@ async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mend
         }
     }
     watch.raised().await;
-    // The step: a credential for each program.
+    // The next step: a credential for each program.
     let own = stage.control().add_credential(STORE).unwrap();
     stage.write_store_as(&own.username, &often());
     stage.write_password(&own.password);
@@ -94,7 +94,7 @@ async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mend
 async fn an_ability_that_the_token_lacks_is_named(kind: Kind) {
     let stage = Stage::with(kind, Setting { strict_scopes: true, ..Setting::default() }).await;
     assert!(stage.control().set_abilities(STORE, &[]));
-    // Rows that it refused have failed until they are read again, a moment after it is there.
+    // Rows that were refused for it count as failed until they are read again, a moment after the ability is back.
     let mut watch = stage.watch("ability missing", "scope_missing").beside(&["late", "failed"]);
     let alarm = watch.raised().await;
     let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
@@ -105,18 +105,18 @@ async fn an_ability_that_the_token_lacks_is_named(kind: Kind) {
 }
 
 async fn doctor(surfaces: &Surfaces, stage: &Stage, arguments: &[&str]) -> (i32, String) {
-    // It is the doctor that is asked here, not what the other surfaces show.
+    // This asks the doctor, not the other surfaces.
     assert!(surfaces.read(Surface::Http).await.is_some());
     let ended = stage.installation.run(arguments).await;
     (ended.code, format!("{}\n{}", ended.stdout, ended.stderr))
 }
 
-/// Whether a line says that the password is right.
+/// Returns whether a line says that the password is right.
 fn is_green_about_the_password(text: &str) -> bool {
     let is_green = |line: &str| line.trim_start().starts_with('✓') || line.contains("GREEN");
     let is_about_it =
         |line: &str| ["senha", "password"].iter().any(|word| line.to_lowercase().contains(word));
-    // It may say how the password is proved.
+    // It may say how the password can be proved.
     let is_open = |line: &str| line.contains("--login");
     text.lines().any(|line| is_green(line) && is_about_it(line) && !is_open(line))
 }

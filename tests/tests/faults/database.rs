@@ -8,10 +8,10 @@ use tokio::{io::AsyncReadExt as _, process::Command};
 
 use crate::stage::{Setting, Stage};
 
-/// Holds the one writer's place of an SQLite file until its input ends.
+/// Holds the write lock of an SQLite file until its input ends.
 const HELD: &str = "ESPELHO_TEST_HOLDS";
 
-/// Is another program where it is started as one; as a test of its own it has nothing to do.
+/// Acts as another program when started as one; as a test of its own it does nothing.
 #[tokio::test]
 async fn a_program_that_keeps_a_file_locked() {
     let Some(file) = std::env::var_os(HELD) else { return };
@@ -34,14 +34,14 @@ async fn a_file_that_another_program_keeps_locked_is_named_with_the_program() {
     holder.args(itself).env(HELD, &file).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut holder = holder.spawn().unwrap();
     wait_for_line(&mut holder).await;
-    // The view is in that file: it says nothing new until the lock is gone.
+    // The view is in that file: it shows nothing new until the lock is released.
     let mut watch =
         stage.watch("database locked", "database_busy").beside(&["late"]).unseen_on(&[Surface::View]);
     let alarm = watch.raised().await;
     let process = holder.id().unwrap().to_string();
     let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
     assert!(named.contains(&process), "{process} is named: {alarm:?}");
-    // The step: end the program, or its transaction.
+    // The next step: end the program, or its transaction.
     drop(holder.stdin.take());
     watch.ends();
     holder.wait().await.unwrap();
@@ -73,7 +73,7 @@ async fn a_database_server_that_is_gone_is_named() {
     let stage = Stage::with(Kind::Postgres, setting).await;
     let database = stage.database.as_ref().unwrap();
     database.cut();
-    // The view is in that database: nobody can write there.
+    // The view is in that database, where nothing can be written.
     let mut watch = stage
         .watch("database server gone", "database_unreachable")
         .beside(&["late"])

@@ -1,4 +1,4 @@
-//! A disk without room. A small file system in memory stands for it, which only root can mount.
+//! A full disk, simulated by a small file system in memory, which only root can mount.
 
 use std::{fs, path::Path, process::Command};
 
@@ -6,11 +6,11 @@ use espelho_tests::{Kind, Surface};
 
 use crate::stage::{Setting, Stage};
 
-/// A file system of its own; it is gone when this is dropped.
+/// A separate file system; dropping it unmounts it.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    /// `None` where this user may not mount one.
+    /// Returns `None` if this user may not mount one.
     fn mount(mebibytes: usize) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={mebibytes}m");
@@ -26,7 +26,7 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Leaves no room.
+    /// Fills the disk.
     fn fill(&self) {
         use std::io::Write as _;
         let mut file = fs::File::create(self.path().join("full")).unwrap();
@@ -58,7 +58,7 @@ async fn a_full_disk_is_named_and_forgotten_once_there_is_room() {
         Stage::with(Kind::Sqlite, Setting { state: Some(disk.path().to_owned()), ..Setting::default() })
             .await;
     disk.fill();
-    // The view lies on that disk: what it should say has no room either.
+    // The view is on that disk, so it cannot be updated either.
     let mut watch = stage.watch("disk full", "disk_full").beside(&["late"]).unseen_on(&[Surface::View]);
     watch.raised().await;
     disk.make_room();

@@ -1,4 +1,4 @@
-//! What the ERP wants and does not get by itself.
+//! Intents of the ERP that cannot succeed by themselves.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: 
     let sql = "SELECT p.id, p.sku, s.location_id, CAST(s.quantity AS TEXT) AS quantity FROM products p \
         JOIN product_stock s ON s.store = p.store AND s.sku = p.sku WHERE p.gone_at IS NULL AND p.base_unit IN ('un', 'pc', 'cx')";
     let goods = mirror.ask(sql).await.remove(0);
-    // The answer is lost, and before anybody looks the portal changes the same stock by something else.
+    // The answer is lost, and before the verification the portal changes the same stock by another amount.
     let lost = |route: &str, kind| FaultRule { route: route.to_owned(), times: Some(1), kind };
     control.fault(lost("POST /api/products/{id}/stock", Fault::ResetAfter));
     control.fault(lost("GET /api/products/{id}/stock", Fault::Stall(Duration::from_millis(1_500))));
@@ -97,7 +97,7 @@ async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: 
     let route = "POST /api/products/{id}/stock";
     until("it was sent", async || control.stats().by_route.get(route).is_some_and(|sent| *sent > 0)).await;
     assert!(control.set_stock(STORE, &goods["id"], rust_decimal::Decimal::from(4_000)));
-    // It is looked for more than once before it is given up.
+    // The verification is repeated before it is given up.
     shows(&stage, "SELECT state FROM commands", "doubtful").await;
     let mut watch = stage.watch("outcome in doubt", "doubtful");
     let alarm = watch.raised().await;
@@ -116,7 +116,7 @@ async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after
     shows(&stage, "SELECT state FROM commands", "done").await;
     give(&stage, &number, "ready_to_ship").await;
     shows(&stage, "SELECT state FROM commands WHERE id = (SELECT max(id) FROM commands)", "waiting").await;
-    // Everybody who asks is told so at once.
+    // Every command that shows the state reports it at once.
     let errors = stage.installation.run(&["errors"]).await;
     assert!(errors.stdout.contains(&number) || errors.stderr.contains(&number), "{errors}");
     let explained = stage.installation.run(&["explain", "order", &number]).await;
@@ -177,7 +177,7 @@ async fn work_that_stays_behind_is_named_with_by_how_much(kind: Kind) {
     watch.cleared().await;
 }
 
-/// Sets a time to two hours ago.
+/// Returns the SQL that sets a time to two hours ago.
 fn hours_ago(kind: Kind, column: &str) -> String {
     match kind {
         Kind::Sqlite => format!("{column} = strftime('%Y-%m-%dT%H:%M:%f', 'now', '-2 hours') || '000Z'"),
@@ -185,12 +185,12 @@ fn hours_ago(kind: Kind, column: &str) -> String {
     }
 }
 
-/// The order is shipped and arrives.
+/// Ships and delivers the order.
 fn on_its_way(stage: &Stage, number: &str) {
     assert!(stage.control().set_order_status(STORE, number, "delivered"));
 }
 
-/// Gives the command to move an order.
+/// Writes the command that moves an order to a status.
 async fn give(stage: &Stage, number: &str, status: &str) {
     let data = json!({ "status": status });
     let sql = format!(
@@ -199,14 +199,14 @@ async fn give(stage: &Stage, number: &str, status: &str) {
     stage.mirror().await.execute(&sql).await;
 }
 
-/// A product with a price of its own.
+/// Returns a product with a price of its own.
 async fn priced(stage: &Stage) -> String {
     let sql = "SELECT p.sku AS sku FROM products p JOIN product_prices t ON t.store = p.store AND t.product_id = p.id \
         WHERE p.price_type = 'default' AND t.min_quantity = 1 AND CAST(t.value AS NUMERIC) > 5";
     stage.mirror().await.ask(sql).await.remove(0).remove("sku").unwrap()
 }
 
-/// Waits until a query gives one row of one text.
+/// Waits until a query returns one row with one text.
 async fn shows(stage: &Stage, sql: &str, expected: &str) {
     let mirror = stage.mirror().await;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A service that nobody runs, and a clock that is wrong.
+//! A stopped service, and a wrong clock.
 
 use espelho_tests::{Kind, Surface, on_both_databases};
 
@@ -27,10 +27,11 @@ async fn a_clock_that_is_two_hours_ahead_is_named(kind: Kind) {
     let stage = Stage::with(kind, Setting { has_skewed_clock: true, ..Setting::default() }).await;
     let skew = stage.skew.as_ref().unwrap();
     skew.set_offset(7_200);
-    // Two hours have passed at once for everything that has a time: sweeps are behind, and so is the service's last beat until the next one.
+    // For everything with a time, two hours have passed at once: sweeps are late, and so is the service's last
+    // heartbeat until the next one.
     let mut watch = stage.watch("clock two hours ahead", "clock_wrong").beside(&["late", "service_stopped"]);
     if kind == Kind::Sqlite {
-        // The view counts by the clock of who reads it: ours is right.
+        // The view uses the reader's clock, and ours is right.
         watch = watch.unseen_on(&[Surface::View]);
     }
     watch.raised().await;

@@ -1,7 +1,8 @@
-//! Faults of every day: each is named by the same code on every surface, its next step mends it, and then it is gone.
+//! Everyday faults: every surface names each with the same code, its next step repairs it, and then the alarm is
+//! cleared.
 //!
 //! Each test prints a line `fault | code | raised after s | cleared after s`, and appends it to the file that
-//! `ESPELHO_FAULTS_TABLE` names. The promise is 60 s; the bounds here leave room for a machine that is loaded.
+//! `ESPELHO_FAULTS_TABLE` names. The promise is 60 s; the bounds here allow for a loaded machine.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod credential;

@@ -1,4 +1,4 @@
-//! A marketplace that is gone, answers nothing but errors, or wants to be left alone.
+//! A marketplace that is unreachable, answers only errors, or refuses everything with 429.
 
 use espelho_sandbox::{Fault, FaultRule};
 use espelho_tests::{Kind, on_both_databases};
@@ -15,7 +15,7 @@ on_both_databases![
 async fn a_marketplace_that_is_stopped_is_named(kind: Kind) {
     let stage = Stage::on(kind).await;
     stage.gateway.cut();
-    // Sweeps cannot keep their promise meanwhile.
+    // Meanwhile sweeps cannot keep their intervals.
     let mut watch = stage.watch("marketplace stopped", "marketplace_unreachable").beside(&["late"]);
     watch.raised().await;
     stage.gateway.mend().await;

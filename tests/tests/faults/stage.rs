@@ -1,4 +1,5 @@
-//! A healthy installation, in which everything can be broken: a marketplace behind a gateway, the service, and its surfaces.
+//! A healthy installation whose components can all be broken: a marketplace behind a gateway, the service, and its
+//! surfaces.
 
 use std::{fs, net::SocketAddr, path::PathBuf, process::Stdio};
 
@@ -13,25 +14,25 @@ use espelho_tests::{
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 
-/// How a stage differs from the usual one.
+/// The differences of a stage from the default one.
 #[derive(Default)]
 pub(crate) struct Setting {
     /// Further lines of `espelho.toml`.
     pub(crate) main: String,
     /// Further lines of the store's file.
     pub(crate) store: String,
-    /// Where deliveries are sent to; the service's receiver where it is absent.
+    /// The address for deliveries; by default the service's receiver.
     pub(crate) public_url: Option<String>,
-    /// The password in the file; the right one where it is absent.
+    /// The password in the file; by default the right one.
     pub(crate) password: Option<String>,
-    /// Whether the commands and the service live by a clock of their own.
+    /// Whether the commands and the service use a separate clock.
     pub(crate) has_skewed_clock: bool,
-    /// The folder for the database, the labels and the like; SQLite only.
+    /// The folder for the database, the labels and other state; SQLite only.
     pub(crate) state: Option<PathBuf>,
     pub(crate) strict_scopes: bool,
-    /// Whether the way to the database server can be cut; PostgreSQL only.
+    /// Whether the connection to the database server can be cut; PostgreSQL only.
     pub(crate) has_database_gateway: bool,
-    /// The budget, where it is not as large as can be.
+    /// The request budget; by default practically unlimited.
     pub(crate) requests_per_minute: Option<u32>,
 }
 
@@ -39,7 +40,7 @@ pub(crate) struct Stage {
     pub(crate) kind: Kind,
     pub(crate) sandbox: Sandbox,
     pub(crate) gateway: Gateway,
-    /// The way to the database server, where it can be cut.
+    /// The gateway to the database server, if the connection can be cut.
     pub(crate) database: Option<Gateway>,
     pub(crate) installation: Installation,
     pub(crate) surfaces: Surfaces,
@@ -50,12 +51,12 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// The usual one, on which all is well.
+    /// Starts the default stage and waits until all is well.
     pub(crate) async fn on(kind: Kind) -> Self {
         Self::with(kind, Setting::default()).await
     }
 
-    /// Another one, on which all is well.
+    /// Starts another stage and waits until all is well.
     pub(crate) async fn with(kind: Kind, setting: Setting) -> Self {
         let mut stage = Self::prepared(kind, setting).await;
         stage.start();
@@ -63,14 +64,14 @@ impl Stage {
         stage
     }
 
-    /// The same before the service is started.
+    /// Prepares a stage without starting the service.
     pub(crate) async fn prepared(kind: Kind, setting: Setting) -> Self {
         let options =
             Options { orders: 0, products: 12, strict_scopes: setting.strict_scopes, ..Options::default() };
         let sandbox = sandbox_of(options).await;
         let control = sandbox.control();
         for _ in 0..3 {
-            // Orders that nobody has to do anything about.
+            // Orders that need no action.
             let number = control.place_order(STORE, NewOrder::default());
             assert!(control.set_order_status(STORE, &number, "delivered"));
         }
@@ -89,7 +90,7 @@ impl Stage {
             let text = fs::read_to_string(path).unwrap();
             let there = state.join("espelho.db").display().to_string();
             installation.write("espelho.toml", &text.replace(&before, &there));
-            // A connection of ours would want room on that disk too.
+            // A connection of ours would need room on that disk too.
             mirror = None;
         }
         let database = match setting.has_database_gateway {
@@ -137,7 +138,7 @@ impl Stage {
         self.installation.write(&format!("stores/{STORE}.toml"), &text);
     }
 
-    /// Writes the password's file, which nobody else may read.
+    /// Writes the password's file, which no other user may read.
     pub(crate) fn write_password(&self, password: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let file = format!("stores/{STORE}.password");
@@ -153,12 +154,12 @@ impl Stage {
         self.service = Some(command.spawn().unwrap());
     }
 
-    /// Ends the service as `kill -9` does.
+    /// Ends the service with `kill -9`.
     pub(crate) async fn kill(&mut self) {
         self.service.take().unwrap().kill().await.unwrap();
     }
 
-    /// Has the service read its configuration again, as `systemctl reload` does.
+    /// Makes the service read its configuration again, as `systemctl reload` does.
     pub(crate) fn reload(&self) {
         let process = self.service.as_ref().and_then(Child::id).unwrap();
         let process = Pid::from_raw(process.try_into().unwrap()).unwrap();
@@ -173,7 +174,7 @@ impl Stage {
         self.installation.mirror().await
     }
 
-    /// Runs `espelho ARGUMENTS` as the operator does, which must end well.
+    /// Runs `espelho ARGUMENTS` as the operator does, and checks that it succeeds.
     pub(crate) async fn types(&self, arguments: &[&str]) -> String {
         let command = commands(&self.installation, &self.skew, &self.state)(arguments);
         let ended = espelho_tests::Running::of(command).end().await;
@@ -181,7 +182,7 @@ impl Stage {
         format!("{}\n{}", ended.stdout, ended.stderr)
     }
 
-    /// Types the command of this name that an alarm's next step prints.
+    /// Runs the command of this name that an alarm's next step prints.
     pub(crate) async fn types_printed(&self, alarm: &Alarm, name: &str) {
         let printed = alarm.commands();
         let command = printed.iter().find(|words| words[0] == name);
@@ -189,7 +190,7 @@ impl Stage {
         self.types(&command.iter().map(String::as_str).collect::<Vec<_>>()).await;
     }
 
-    /// Waits until `espelho status` ends with 0, and no surface has anything to say.
+    /// Waits until `espelho status` exits with 0, and no surface reports anything.
     pub(crate) async fn is_well(&self) {
         let mut last = String::new();
         let well = until("all is well", async || {
@@ -211,7 +212,7 @@ impl Stage {
         }
     }
 
-    /// What the service does not answer for while it does not run.
+    /// Returns the surfaces that do not answer while the service is stopped.
     pub(crate) fn without_service() -> Vec<Surface> {
         Surface::OF_SERVICE.to_vec()
     }
@@ -234,7 +235,7 @@ impl Drop for Stage {
     }
 }
 
-/// Has the service reach its database server through a gateway.
+/// Makes the service reach its database server through a gateway.
 async fn lead_through_gateway(installation: &Installation) -> Gateway {
     let server = std::env::var("ESPELHO_TEST_POSTGRES").unwrap();
     let address = server.rsplit_once('@').map_or(server.as_str(), |(_, address)| address);
@@ -245,7 +246,7 @@ async fn lead_through_gateway(installation: &Installation) -> Gateway {
     gateway
 }
 
-/// How commands of this stage are made.
+/// Returns the function that builds the commands of this stage.
 fn commands(
     installation: &Installation,
     skew: &Option<ClockSkew>,

@@ -16,10 +16,10 @@ use crate::stage::Stage;
 
 /// The promise is 60 s; a loaded test machine gets half as much again.
 const LONGEST: Duration = Duration::from_secs(90);
-/// How often surfaces are read.
+/// The interval between reads of the surfaces.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// A fault that is under way.
+/// A fault in progress.
 pub(crate) struct Watch<'s> {
     surfaces: &'s Surfaces,
     kind: Kind,
@@ -52,25 +52,25 @@ impl Stage {
 }
 
 impl Watch<'_> {
-    /// The cause may raise these as well.
+    /// Allows further codes that the cause may raise.
     pub(crate) fn beside(mut self, companions: &[&'static str]) -> Self {
         self.companions.extend(companions);
         self
     }
 
-    /// These surfaces cannot show it while it lasts.
+    /// Excludes surfaces that cannot show it while it lasts.
     pub(crate) fn unseen_on(mut self, silent: &[Surface]) -> Self {
         self.silent.extend(silent);
         self
     }
 
-    /// It is found by something that itself takes so long.
+    /// Extends the time limit, because its detection itself takes this long.
     pub(crate) fn found_within(mut self, span: Duration) -> Self {
         self.longest += span;
         self
     }
 
-    /// Waits until every surface names it, and none anything else. Gives the alarm.
+    /// Waits until every surface names it, and none names anything else. Returns the alarm.
     pub(crate) async fn raised(&mut self) -> Alarm {
         let mut open: Vec<Surface> =
             Surface::ALL.into_iter().filter(|surface| !self.silent.contains(surface)).collect();
@@ -78,7 +78,7 @@ impl Watch<'_> {
         let mut ticks = tokio::time::interval(INTERVAL);
         while !open.is_empty() {
             ticks.tick().await;
-            // The first one is the cheapest; the others are read once it has something to show.
+            // The first one is the cheapest; the others are read once it shows something.
             let asked = if open.contains(&Surface::Http) { vec![Surface::Http] } else { open.clone() };
             for surface in asked {
                 let shown = self.read(surface).await;
@@ -105,22 +105,23 @@ impl Watch<'_> {
         alarm
     }
 
-    /// Lets go of the stage, so that it can be changed: the fault, its code, and after how many seconds it was raised.
+    /// Releases the stage, so that it can be changed. Returns the fault, its code, and after how many seconds it was
+    /// raised.
     pub(crate) fn pause(self) -> (&'static str, &'static str, f64) {
         (self.fault, self.code, self.raised_after)
     }
 
-    /// It was raised after so many seconds.
+    /// Sets after how many seconds it was raised.
     pub(crate) fn after(self, raised_after: f64) -> Self {
         Self { raised_after, ..self }
     }
 
-    /// The cause ends at this moment.
+    /// Records that the cause ends now.
     pub(crate) fn ends(&mut self) {
         self.since = Instant::now();
     }
 
-    /// Waits until no surface shows it any more, and `espelho status` ends with 0. Writes the line of the table.
+    /// Waits until no surface shows it any more, and `espelho status` exits with 0. Writes the line of the table.
     pub(crate) async fn cleared(mut self) {
         let mut open: BTreeSet<Surface> = Surface::ALL.into();
         let mut last = BTreeMap::new();
@@ -133,7 +134,7 @@ impl Watch<'_> {
             };
             for surface in asked {
                 let shown = match surface {
-                    // A stage on another disk has no view that we can read.
+                    // We cannot read the view of a stage on another disk.
                     Surface::View => Some(self.read(surface).await.unwrap_or_default()),
                     surface => self.read(surface).await,
                 };
@@ -153,14 +154,14 @@ impl Watch<'_> {
             assert!(self.since.elapsed() < self.longest * 2, "all should be well: {status:?}");
             ticks.tick().await;
         }
-        // What came beside it went as well.
+        // The companion alarms are cleared as well.
         self.companions.clear();
         for surface in Surface::ALL {
             self.read(surface).await;
         }
     }
 
-    /// What a surface shows, which must not be a false alarm.
+    /// Reads a surface, and checks that it shows no false alarm.
     async fn read(&self, surface: Surface) -> Option<Shown> {
         let shown = self.surfaces.read(surface).await?;
         let is_expected = |code: &&String| *code == self.code || self.companions.contains(&code.as_str());
@@ -187,7 +188,7 @@ impl Watch<'_> {
     }
 }
 
-/// What the surfaces said last, a line each.
+/// Formats the last contents of the surfaces, one line each.
 fn told(last: &BTreeMap<Surface, Option<Shown>>) -> String {
     let line = |(surface, shown): (&Surface, &Option<Shown>)| match shown {
         Some(shown) => format!("\n{surface:?} shows {:?}: {}", shown.codes, start_of(&shown.text)),

@@ -1,4 +1,4 @@
-//! Deliveries that do not come, and an address that is another's.
+//! Missing deliveries, and an address that belongs to another installation.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ on_both_databases![
     an_address_that_is_anothers_is_named_and_moved_by_the_printed_command,
 ];
 
-/// Sweeps so often that what no delivery told is found at once.
+/// Sweeps so frequent that they find at once what no delivery reported.
 const OFTEN: &str = "[schedule]\nnew_orders = 2\nopen_orders = 2\n";
 
 // Exercises F050, F134
@@ -29,10 +29,10 @@ async fn deliveries_that_nobody_receives_are_missed(kind: Kind) {
     sell(&stage, 5);
     let mut watch = stage
         .watch("webhook to a closed port", "webhooks_missing")
-        // A delivery may be tried again a minute later before it counts as missing.
+        // A delivery may be retried a minute later before it counts as missing.
         .found_within(Duration::from_secs(60));
     watch.raised().await;
-    // The step: correct the address, let the next login take it there.
+    // The next step: correct the address, and let the next login move the webhook there.
     stage.write_store(&Setting { main: OFTEN.to_owned(), ..Setting::default() });
     stage.types(&["webhook", "move", STORE]).await;
     stage.reload();
@@ -51,7 +51,7 @@ async fn an_address_that_is_anothers_is_named_and_moved_by_the_printed_command(k
     // A copy of that installation, database included, with an address of its own.
     stage.write_store(&Setting::default());
     stage.start();
-    // The view misses the service until its first beat.
+    // The view reports the service as missing until its first heartbeat.
     let mut watch = stage.watch("webhook is another's", "webhook_elsewhere").beside(&["service_stopped"]);
     let alarm = watch.raised().await;
     stage.types_printed(&alarm, "webhook").await;
@@ -59,7 +59,7 @@ async fn an_address_that_is_anothers_is_named_and_moved_by_the_printed_command(k
     watch.cleared().await;
 }
 
-/// So many orders, paid and cancelled at once: nobody has to send them.
+/// Places this many orders, paid and cancelled at once, so that none has to be shipped.
 fn sell(stage: &Stage, orders: usize) {
     for _ in 0..orders {
         let number = stage.control().place_order(STORE, NewOrder::default());

@@ -1,4 +1,4 @@
-//! Files of labels: from a label that becomes ready to a file on the disk, and what goes wrong on the way.
+//! Label files: from a label that becomes ready to a file on the disk, and the faults in between.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod printing;
@@ -88,7 +88,7 @@ async fn what_is_no_label_is_shown_and_not_kept_and_fetched_when_it_is_one(kind:
     assert_eq!(printing.on_disk(), Vec::<String>::new());
     assert_eq!(printing.ask(FILES).await, Vec::<String>::new());
     printing.control().clear_faults();
-    // A restart tries again at once, as a label that is made anew does.
+    // A restart tries again at once, and so does a regenerated label.
     printing.restart().await;
     let files = printing.until(FILES, |files| files.len() == 1).await;
     assert_eq!(printing.on_disk(), files);
@@ -96,7 +96,7 @@ async fn what_is_no_label_is_shown_and_not_kept_and_fetched_when_it_is_one(kind:
     printing.stop().await;
 }
 
-/// No process of ours can fill a disk; one that may not write files beyond a size meets the same in the same place.
+/// The test process cannot fill a disk, but a limit on file size causes the same error at the same point.
 async fn a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some(kind: Kind) {
     let mut printing = Printing::cramped(kind, "info", "[labels]\nformats = [\"a4\"]\n").await;
     let mut body = b"%PDF-1.4\n".to_vec();
@@ -115,13 +115,13 @@ async fn a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some(kind:
 
 async fn a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible(kind: Kind) {
     let mut printing = Printing::with(kind, "info", "[labels]\nformats = [\"a4\"]\n").await;
-    // The address is given; the file does not come before the kill.
+    // The address is returned; the file does not arrive before the kill.
     printing.control().fault(storage(None, Fault::Stall(std::time::Duration::from_secs(600))));
     printing.make_labels();
     printing.until_downloads(1).await;
     printing.kill().await;
     assert_eq!(printing.ask(FILES).await, Vec::<String>::new());
-    // What a kill between two pieces leaves, and one between the name and the record.
+    // The remains of a kill between two chunks, and of one between the rename and the record.
     let folder = printing.dir().join("labels/loja-1");
     fs::create_dir_all(&folder).unwrap();
     let orphan = format!("{}.pdf", "0a".repeat(20));

@@ -10,10 +10,10 @@ use tokio::{
     process::{Child, Command},
 };
 
-/// No file that a cramped service writes may become larger; below what a label may be, and above what the database is.
+/// The file size limit of a cramped service: less than the largest label, and more than the database.
 pub(crate) const ROOM: usize = 18 << 20;
 
-/// The service and what it looks at.
+/// The service and its sandbox.
 pub(crate) struct Printing {
     sandbox: Sandbox,
     installation: Installation,
@@ -23,12 +23,12 @@ pub(crate) struct Printing {
 }
 
 impl Printing {
-    /// A store that is mirrored with the sides of its orders, one of which has a parcel.
+    /// Mirrors a store with the sub-resources of its orders, one of which has a parcel.
     pub(crate) async fn with(kind: Kind, level: &str, more: &str) -> Self {
         Self::of(kind, level, more, false).await
     }
 
-    /// The same by a service with little room for files.
+    /// The same with a limit on the size of files.
     pub(crate) async fn cramped(kind: Kind, level: &str, more: &str) -> Self {
         Self::of(kind, level, more, true).await
     }
@@ -36,7 +36,7 @@ impl Printing {
     async fn of(kind: Kind, level: &str, more: &str, is_cramped: bool) -> Self {
         let sandbox = sandbox_of(Options { orders: 60, products: 5, ..Options::default() }).await;
         let installation = Installation::on(kind).await;
-        // SQLite's log is a file too: where it may not grow, little is written.
+        // SQLite's log is a file too: under the limit, write little.
         let seconds = if is_cramped { 20 } else { 1 };
         installation.write_main(&format!(
             "[log]\nlevel = \"{level}\"\n[schedule]\nreconcile = \"0 0 0 1 1 *\"\nnew_orders = {seconds}\n\
@@ -72,8 +72,8 @@ impl Printing {
         self.installation.dir()
     }
 
-    /// The seller prints the labels in the portal, and something else about the order changes; a minute later they are
-    /// ready, of which nobody is told.
+    /// The seller prints the labels in the portal, and another field of the order changes. A minute later the labels
+    /// are ready, which no delivery reports.
     pub(crate) fn make_labels(&self) {
         let (store, control) = (self.store(), self.control());
         assert_eq!(control.generate_labels(&store, &self.number), 1);
@@ -86,7 +86,8 @@ impl Printing {
     pub(crate) fn start(&mut self) {
         let command = self.installation.command(&["run"]);
         let program = command.as_std().get_program().to_owned();
-        // A limit is a signal first, and an error only where the signal is ignored. Shells count in 512 or 1,024 bytes.
+        // A limit raises a signal first, and is an error only if the signal is ignored. Shells count in 512 or 1,024
+        // bytes.
         let script =
             "trap '' XFSZ; ulimit -f \"$1\"; [ \"$(ulimit -f)\" = \"$1\" ] || exit 9; shift; exec \"$@\"";
         let blocks = if self.is_cramped { (ROOM / 1024).to_string() } else { "unlimited".to_owned() };
@@ -94,7 +95,7 @@ impl Printing {
         shell.arg("-c").arg(script).arg("bash").arg(blocks).arg(program).args(command.as_std().get_args());
         shell.current_dir(self.dir());
         let mut log = fs::File::options().create(true).append(true).open(self.dir().join("log")).unwrap();
-        // The log goes through a pipe, so that it does not run into the limit.
+        // The log goes through a pipe, so that the limit does not affect it.
         shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = shell.spawn().unwrap();
         let mut stderr = child.stderr.take().unwrap();
@@ -129,7 +130,7 @@ impl Printing {
         fs::read_to_string(self.dir().join("log")).unwrap_or_default()
     }
 
-    /// The requests for addresses of files so far.
+    /// Returns the number of requests for file addresses so far.
     pub(crate) fn downloads(&self) -> usize {
         let query = JournalQuery { path: Some("/download".into()), ..JournalQuery::default() };
         self.control().journal(&query).len()
@@ -139,7 +140,7 @@ impl Printing {
         until("an address was asked for", async || self.downloads() >= count).await;
     }
 
-    /// Everything in the store's folder, hidden files too, as the mirror names files.
+    /// Returns everything in the store's folder, hidden files too, with the mirror's file names.
     pub(crate) fn on_disk(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.dir().join("labels/loja-1")) else { return Vec::new() };
         let name = |entry: fs::DirEntry| format!("labels/loja-1/{}", entry.file_name().to_string_lossy());
@@ -148,13 +149,13 @@ impl Printing {
         names
     }
 
-    /// The rows of one text each that a query gives.
+    /// Returns the rows of a query with one text each.
     pub(crate) async fn ask(&self, sql: &str) -> Vec<String> {
         let rows = self.installation.mirror().await.try_ask(sql).await;
         rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
     }
 
-    /// Waits until the rows are as wanted.
+    /// Waits until the rows match.
     pub(crate) async fn until(&self, sql: &str, wanted: impl Fn(&[String]) -> bool) -> Vec<String> {
         let mirror = self.installation.mirror().await;
         let mut rows: Vec<String> = Vec::new();
@@ -170,7 +171,7 @@ impl Printing {
         rows
     }
 
-    /// Neither logs nor tables nor the database's files have a text in them.
+    /// Checks that neither logs nor tables nor the database's files contain a text.
     pub(crate) async fn shows_no(&self, text: &str) {
         let log = self.log();
         assert!(

@@ -1,5 +1,5 @@
-//! The mirror becomes what the marketplace is, whatever happens to the deliveries: activity, then its end, then every table
-//! row for row. The budget is no matter here: 20 orders a second cannot be read within 300 requests a minute.
+//! The mirror converges to the marketplace, whatever happens to the deliveries: activity, its end, then every table
+//! row by row. The request budget is unlimited here: 20 orders a second cannot be read within 300 requests a minute.
 
 use espelho_sandbox::{DeliveryFault, NewOrder};
 use espelho_tests::{Kind, on_both_databases};
@@ -60,13 +60,13 @@ async fn every_table_converges_though_the_routes_show_changes_later_than_deliver
     assert!(converged.differing.is_empty(), "{converged:?}");
 }
 
-/// Without sweeps: what brings it is the reading after 2 s or after 10 s.
+/// Without sweeps: the repeated read after 2 s or after 10 s brings the change.
 async fn a_delivery_that_comes_before_the_routes_show_it_is_read_again_until_they_do(kind: Kind) {
     let mut keeping = Keeping::with(kind, 5, 2, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
     let number = control.place_order(&store, NewOrder::default());
     keeping.order_is(&number, "paid").await;
-    // Of two events of one second nobody can tell which was the later.
+    // The order of two events within one second is unknown.
     control.deliveries_done().await;
     control.forward(2);
     assert!(control.lag_orders(&store, 4));

@@ -1,4 +1,4 @@
-//! Activity, its end, and looks at the mirror until it is what the marketplace is.
+//! Runs activity, ends it, and compares the mirror until it equals the marketplace.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -11,21 +11,21 @@ use espelho_tests::{
 
 use crate::{keeping::Keeping, receiving};
 
-/// What happens, how fast, and what becomes of the deliveries.
+/// The activity, its pace, and the faults of the deliveries.
 pub(crate) struct Plan {
     pub(crate) seconds: u64,
     pub(crate) orders_per_second: f64,
     pub(crate) changes_per_second: f64,
     pub(crate) spoiled: Vec<(u32, DeliveryFault)>,
     pub(crate) requests_per_minute: Option<u32>,
-    /// How many seconds the routes are behind.
+    /// By how many seconds the routes lag behind.
     pub(crate) lag: u32,
     pub(crate) schedule: &'static str,
-    /// How often the mirror is looked at until it is given up.
+    /// How often the mirror is compared before giving up.
     pub(crate) looks: u32,
 }
 
-/// Everything is swept for as often as can be.
+/// All sweeps at their shortest intervals.
 pub(crate) const BUSY: &str = "reconcile = \"*/5 * * * * *\"\nnew_orders = 1\nopen_orders = 1\n\
     products = 1\nparts = 1\ncampaigns = 1\nmedia = 2\nprofile = 2\n";
 
@@ -44,7 +44,7 @@ impl Plan {
     }
 }
 
-/// What came of it.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Converged {
     pub(crate) orders: u64,
@@ -53,15 +53,15 @@ pub(crate) struct Converged {
     pub(crate) received: usize,
     /// Requests that the service made, over all.
     pub(crate) requests: u64,
-    /// From the end of the activity.
+    /// The time since the end of the activity.
     pub(crate) took: Duration,
     /// Rows of the marketplace, over all tables.
     pub(crate) rows: usize,
-    /// Rows that differ in the end, by table.
+    /// Rows that still differ at the end, by table.
     pub(crate) differing: Vec<(&'static str, usize)>,
 }
 
-/// Activity, its end, and looks at the mirror until it is what the marketplace is, or the looks are over.
+/// Runs activity, ends it, and compares the mirror until it equals the marketplace or the attempts are exhausted.
 pub(crate) async fn run(kind: Kind, plan: &Plan) -> Converged {
     let options =
         Options { orders: 30, products: 12, local_webhooks: true, rate: None, ..Options::default() };
@@ -74,9 +74,9 @@ pub(crate) async fn run(kind: Kind, plan: &Plan) -> Converged {
     }
     keeping.control().lag_orders(&keeping.store(), plan.lag);
     keep_busy(&mut activity, plan).await;
-    // What is held back or delayed goes now, labels are printed, and nothing happens by itself any more.
+    // Held or delayed deliveries are sent now, labels are printed, and nothing else happens by itself.
     let control = keeping.control();
-    // What is lost stays lost: the rules live on.
+    // Lost deliveries stay lost: the rules remain active.
     control.forward(120);
     control.forward(120);
     control.deliveries_done().await;
@@ -111,7 +111,7 @@ pub(crate) async fn run(kind: Kind, plan: &Plan) -> Converged {
     Converged { orders, changes, received, requests, took, rows, differing }
 }
 
-/// Does things at a steady pace.
+/// Acts at a steady pace.
 async fn keep_busy(activity: &mut Activity, plan: &Plan) {
     let began = tokio::time::Instant::now();
     let due = |count: u64, rate: f64| began + Duration::from_secs_f64(count as f64 / rate);
@@ -135,7 +135,7 @@ async fn keep_busy(activity: &mut Activity, plan: &Plan) {
 
 type Differing = Vec<(&'static str, espelho_tests::converge::Difference)>;
 
-/// Looks at both sides again and again. The marketplace is read anew where the mirror stays different.
+/// Compares both repeatedly. The marketplace is read again if the mirror stays different.
 async fn settle(keeping: &Keeping, activity: &Activity, looks: u32) -> (usize, Differing) {
     let mirror = keeping.mirror().await;
     let mut ticks = tokio::time::interval(Duration::from_millis(500));
@@ -160,7 +160,7 @@ async fn settle(keeping: &Keeping, activity: &Activity, looks: u32) -> (usize, D
     (rows, differing)
 }
 
-/// The bodies of all deliveries that were acknowledged.
+/// Returns the bodies of all acknowledged deliveries.
 async fn bodies(keeping: &Keeping) -> BTreeSet<String> {
     receiving::bodies(&keeping.installation).await
 }

@@ -1,4 +1,4 @@
-//! A service that keeps a sandbox's store in step, on a port that outlives it, and questions to its mirror.
+//! A service that mirrors a sandbox's store, on a port that outlives it, and queries of its mirror.
 
 use std::{net::TcpListener, os::fd::OwnedFd, process::Stdio};
 
@@ -14,10 +14,10 @@ use tokio::process::{Child, Command};
 
 use crate::receiving;
 
-/// Sweeps so rare that only deliveries can have brought what a test waits for.
+/// Sweeps so rare that only deliveries can cause what a test waits for.
 pub(crate) const RARELY: u32 = 86_400;
 
-/// The service and what it looks at.
+/// The service and its sandbox.
 pub(crate) struct Keeping {
     pub(crate) sandbox: Sandbox,
     pub(crate) installation: Installation,
@@ -26,8 +26,8 @@ pub(crate) struct Keeping {
 }
 
 impl Keeping {
-    /// A store of these orders and products, mirrored completely; orders are swept for every so many seconds, and their
-    /// sides every second.
+    /// Mirrors a store of these orders and products completely. Orders are swept every `sweep_seconds`, and their
+    /// sub-resources every second.
     pub(crate) async fn with(kind: Kind, orders: usize, products: usize, sweep_seconds: u32) -> Self {
         let parts = if sweep_seconds == RARELY { RARELY } else { 1 };
         let schedule = format!(
@@ -36,14 +36,14 @@ impl Keeping {
         Self::scheduled(kind, orders, products, &schedule).await
     }
 
-    /// The same with sweeps as these lines of `[schedule]` say.
+    /// The same with these lines of `[schedule]` for the sweeps.
     pub(crate) async fn scheduled(kind: Kind, orders: usize, products: usize, schedule: &str) -> Self {
         let options = Options { orders, products, local_webhooks: true, ..Options::default() };
         let schedule = format!("reconcile = \"0 0 0 1 1 *\"\n{schedule}");
         Self::of(sandbox_of(options).await, kind, &schedule, 1_000_000).await
     }
 
-    /// The first store of a sandbox, mirrored completely, with these lines of `[schedule]` and this budget.
+    /// Mirrors the first store of a sandbox completely, with these lines of `[schedule]` and this request budget.
     pub(crate) async fn of(sandbox: Sandbox, kind: Kind, schedule: &str, requests_per_minute: u32) -> Self {
         let installation = Installation::on(kind).await;
         installation.write_main(&format!("[log]\nlevel = \"info\"\n[schedule]\n{schedule}"));
@@ -89,12 +89,12 @@ impl Keeping {
         self.service = Some(shell.spawn().unwrap());
     }
 
-    /// Ends the service as `kill -9` does.
+    /// Ends the service with `kill -9`.
     pub(crate) async fn kill(&mut self) {
         self.service.take().unwrap().kill().await.unwrap();
     }
 
-    /// Ends it as systemd does.
+    /// Stops it as systemd does.
     pub(crate) async fn stop(&mut self) {
         let mut service = self.service.take().unwrap();
         signals::send(service.id().unwrap(), "TERM");
@@ -103,14 +103,14 @@ impl Keeping {
         assert!(!log.contains("panicked") && !log.contains("ERROR"), "{log}");
     }
 
-    /// Where the service serves its pages.
+    /// Returns the address of the service's pages.
     fn pages(&self) -> std::net::SocketAddr {
         let process = self.service.as_ref().and_then(Child::id).unwrap();
         let webhooks = self.socket.local_addr().unwrap();
         receiving::listening_at(process).into_iter().find(|address| *address != webhooks).unwrap()
     }
 
-    /// Writes down where the service serves its pages and receives, for commands that look for it.
+    /// Writes the addresses of the service's pages and receiver into the configuration, for commands that contact it.
     pub(crate) fn know_pages(&self) {
         let path = self.installation.dir().join("espelho.toml");
         let text = std::fs::read_to_string(path).unwrap();
@@ -124,7 +124,7 @@ impl Keeping {
         truth::get(&format!("http://{health}/metrics")).await.1
     }
 
-    /// Waits until the metrics have a line: what is counted is counted after what it counts is in the mirror.
+    /// Waits until the metrics have a line. A metric is counted after its change is in the mirror.
     pub(crate) async fn counts(&self, line: &str) {
         until("the metrics count it", async || self.metrics().await.contains(line)).await;
     }
@@ -146,13 +146,13 @@ impl Keeping {
         self.installation.mirror().await
     }
 
-    /// Rows of one text each.
+    /// Returns rows of one text each.
     pub(crate) async fn ask(&self, sql: &str) -> Vec<String> {
         let rows = self.mirror().await.ask(sql).await;
         rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
     }
 
-    /// Waits until a query gives exactly these rows of one text each.
+    /// Waits until a query returns exactly these rows of one text each.
     pub(crate) async fn shows(&self, sql: &str, expected: &[&str]) {
         let mirror = self.mirror().await;
         let mut found = Vec::new();
@@ -173,13 +173,13 @@ impl Keeping {
         self.shows(&format!("SELECT status FROM orders WHERE order_number = '{number}'"), &[status]).await;
     }
 
-    /// Spoils every delivery of some events.
+    /// Spoils deliveries of some events.
     pub(crate) fn spoil(&self, event: &str, of_thousand: u32, kind: DeliveryFault) {
         let rule = DeliveryRule { event: event.to_owned(), times: None, of_thousand, kind };
         self.control().spoil_deliveries(rule);
     }
 
-    /// Delivers a body, signed with the secret that the login brought.
+    /// Delivers a body, signed with the secret from the login.
     pub(crate) async fn deliver(&self, body: &str) -> u16 {
         let inbox = receiving::with_inbox(&self.installation).await;
         let secrets = inbox.ask("SELECT secret FROM webhook_secrets WHERE retired_at IS NULL").await;
@@ -201,7 +201,7 @@ impl Keeping {
         }
     }
 
-    /// What the marketplace holds. It ends the service's token, so the service is ended first.
+    /// Returns the marketplace's contents. Reading them ends the service's token, so the service is stopped first.
     pub(crate) async fn truth(&mut self) -> Truth {
         self.stop().await;
         Truth::of(&self.sandbox).await

@@ -1,4 +1,4 @@
-//! The service beside a marketplace that changes: deliveries, sweeps, and both when something goes wrong.
+//! The service beside a changing marketplace: deliveries, sweeps, and both under faults.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 #[expect(dead_code, reason = "stock locations do not change here")]
@@ -60,7 +60,7 @@ async fn with_every_delivery_lost_the_sweeps_bring_what_changed(kind: Kind) {
     keeping.spoil("", 1_000, DeliveryFault::Lost);
     let changed = control.place_order(&store, NewOrder::default());
     let left = control.place_order(&store, NewOrder::default());
-    // Else the first that the mirror sees of it may be its end.
+    // Otherwise the mirror may first see the order when it has ended.
     keeping.order_is(&changed, "paid").await;
     assert!(control.cancel_order(&store, &changed, "desistência"));
     keeping.order_is(&changed, "cancelled").await;
@@ -99,7 +99,7 @@ async fn doubled_reordered_delayed_and_forged_deliveries_leave_the_same_mirror(k
             assert!(control.cancel_order(&store, number, "desistência"));
         }
     }
-    // What is held back goes with what follows it.
+    // A held delivery is sent together with a later one.
     control.clear_delivery_faults();
     numbers.push(control.place_order(&store, NewOrder::default()));
     control.forward(120);
@@ -170,7 +170,7 @@ async fn the_sides_of_orders_and_the_campaigns_are_mirrored(kind: Kind) {
     for table in ["order_events", "order_splits", "shipments", "campaigns", "store_profiles"] {
         keeping.shows(&some(table), &["x"]).await;
     }
-    // Orders that are not on their way answer 404 when they are asked for their shipments.
+    // Orders that are not shipped yet answer 404 when their shipments are requested.
     let unsent =
         "SELECT DISTINCT 'x' AS x FROM orders WHERE order_number NOT IN (SELECT order_number FROM shipments)";
     keeping.shows(unsent, &["x"]).await;
@@ -183,7 +183,7 @@ async fn a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restar
     let (control, store) = (keeping.control(), keeping.store());
     let number = control.insert_order(&store);
     keeping.order_is(&number, "paid").await;
-    // The marketplace takes deliveries' answers and gives none: what is acknowledged now cannot be read.
+    // The marketplace sends deliveries but answers no reads, so nothing that is acknowledged now can be read.
     control.fault(espelho_sandbox::FaultRule {
         route: "GET /api/v1/sellers/orders/{id}".into(),
         times: None,
@@ -249,7 +249,7 @@ async fn a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_a
     keeping.spoil("", 200, DeliveryFault::Doubled);
     keeping.spoil("", 200, DeliveryFault::HeldBack);
     let mut random = Random::seeded(7);
-    // What each order is to be in the end: status and notes.
+    // The expected final state of each order: status and notes.
     let mut expected: Vec<(String, &str, String)> = Vec::new();
     let mut ticks = tokio::time::interval(Duration::from_millis(20));
     for change in 0..CHANGES {
@@ -257,7 +257,7 @@ async fn a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_a
         if change % 5 < 2 {
             let order = NewOrder { is_paid: false, ..NewOrder::default() };
             let number = control.place_order(&store, order);
-            // It may come with notes of the buyer's.
+            // It may come with notes from the buyer.
             assert!(control.set_notes(&store, &number, Some("-")));
             expected.push((number, "waiting_payment", "-".to_owned()));
         }

@@ -1,4 +1,4 @@
-//! Orders that the marketplace denies: asked for again over a day, shown meanwhile, and believed when it stays so.
+//! Orders that the marketplace denies: read again over a day, shown meanwhile, and accepted as gone if it persists.
 
 use espelho_tests::{Kind, on_both_databases};
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ async fn an_order_that_is_denied_is_gone_with_the_third_denial_and_kept(kind: Ki
         assert_eq!(told["row"]["gone_at"], Value::Null);
         let shown = keeping.installation.run_in_portuguese(&["explain", "order", &number]).await.expect(0);
         assert!(shown.stdout.contains("não encontrado no marketplace desde"), "{shown}");
-        // The sweep asks every second, and until half a day has passed it says nothing new.
+        // The sweep reads every second, and until half a day has passed it reports nothing new.
         let later = format!("UPDATE missing SET last_at = {}", hours_ago(kind, 12));
         keeping.mirror().await.execute(&later).await;
     }

@@ -1,4 +1,5 @@
-//! What is said of sweeps while the marketplace is gone, how soon its return is noticed, and a password that is corrected.
+//! The state of sweeps while the marketplace is unavailable, how soon its return is noticed, and a corrected
+//! password.
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ on_both_databases![
     a_resync_is_hardly_slowed_by_refusals_among_answers,
 ];
 
-/// Every request meets this until the faults are cleared.
+/// Makes every request fail in this way until the faults are cleared.
 fn everywhere(keeping: &Keeping, kind: Fault) {
     keeping.control().fault(FaultRule { route: String::new(), times: None, kind });
 }
@@ -59,7 +60,7 @@ async fn while_the_marketplace_is_gone_no_sweep_has_succeeded(kind: Kind) {
         let before = keeping.control().stats().requests;
         until("it is asked in vain", async || keeping.control().stats().requests >= before + times).await;
     };
-    // What was done and not written down yet is written with the next sweep.
+    // Completed work that is not recorded yet is recorded with the next sweep.
     is_asked(15).await;
     let later = keeping.ask(times).await;
     is_asked(25).await;
@@ -112,7 +113,7 @@ async fn a_corrected_password_file_is_noticed_without_a_reload(kind: Kind) {
 // withstands: F149
 async fn reserved_stock_is_fresh_within_seconds_of_a_sale(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 5, 4, &rarely_but(&[])).await;
-    // Whatever tells of stock is lost; of what is reserved nothing tells anyway.
+    // Every delivery about stock is lost; reserved stock is never reported anyway.
     for event in ["product.stock_updated", "stock.depleted", "stock.restored"] {
         keeping.spoil(event, 1_000, DeliveryFault::Lost);
     }
@@ -172,7 +173,7 @@ async fn a_resync_is_hardly_slowed_by_refusals_among_answers(kind: Kind) {
     assert_eq!(outcome.count("orders", "seen"), 420);
     assert!(refused * 10 <= requests, "{refused} of {requests} were refused");
     let seconds = store["seconds"].as_f64().unwrap();
-    // Each refusal costs its second, and nothing else does: once, halved paces made minutes of it.
+    // Each refusal costs its second, and nothing else; halved paces once turned that into minutes.
     assert!(seconds < 2.0 * refused as f64 + 30.0, "{seconds} s with {refused} refusals of {requests}");
     eprintln!("{kind:?}: {seconds} s, {refused} of {requests} refused");
 }

@@ -17,7 +17,7 @@ on_both_databases![
     what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_written_again,
 ];
 
-/// Lines of `[schedule]`: each sweep rarely, but for these.
+/// Returns lines of `[schedule]`: every sweep rarely, except these.
 pub(crate) fn rarely_but(often: &[&str]) -> String {
     let sweeps = [
         "new_orders",
@@ -44,7 +44,7 @@ async fn an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep(kind: 
     let mut keeping = Keeping::scheduled(kind, 30, 3, &rarely_but(&[])).await;
     let numbers = keeping.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 10").await;
     let listed = numbers.iter().map(|number| format!("'{number}'")).collect::<Vec<_>>().join(", ");
-    // They changed long ago, and the mirror hears of them only now.
+    // They changed long ago, and only now does the mirror learn of them.
     keeping.mirror().await.execute(&format!("DELETE FROM orders WHERE order_number IN ({listed})")).await;
     for number in &numbers {
         let body = format!(r#"{{"event":"order.refunded","data":{{"order_number":"{number}"}}}}"#);
@@ -55,7 +55,7 @@ async fn an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep(kind: 
     keeping.inbox_is_handled().await;
     keeping.stop().await;
     keeping.control().reset_stats();
-    // The catch-up looks at new and open orders, and the reconciliation at all of them.
+    // The catch-up reads new and open orders, and the reconciliation all of them.
     keeping.start();
     keeping.is_mirrored(2).await;
     keeping.stop().await;
@@ -66,7 +66,7 @@ async fn an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep(kind: 
 
 async fn stock_follows_sales_though_no_delivery_tells_of_what_is_reserved(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 5, 4, &rarely_but(&["sold_products"])).await;
-    // Whatever tells of stock is lost; of what is reserved nothing tells anyway.
+    // Every delivery about stock is lost; reserved stock is never reported anyway.
     for event in ["product.stock_updated", "stock.depleted", "stock.restored"] {
         keeping.spoil(event, 1_000, DeliveryFault::Lost);
     }
@@ -104,14 +104,14 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age(ki
         Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-32 days')",
         Kind::Postgres => "now() - interval '32 days'",
     };
-    // It was mirrored then too: else it would be one whose sides are older than itself.
+    // It must have been mirrored then too; otherwise its sub-resources would be older than the order.
     let mirrored = format!("UPDATE orders SET mirrored_at = {ago} WHERE order_number = '{number}'");
     keeping.mirror().await.execute(&mirrored).await;
     let aged = format!("UPDATE order_parts SET read_at = {ago} WHERE order_number = '{number}'");
     keeping.mirror().await.execute(&aged).await;
     keeping.order_is(number, "completed").await;
     keeping.counts("espelho_missed_hints_total{store=\"loja-1\",event=\"order.status_changed\"} 1").await;
-    // One that is open is swept for at once: it is not old enough to be read by its age.
+    // An open order is swept at once: it is not old enough to be read by its age.
     let open = keeping.ask("SELECT order_number FROM orders WHERE status = 'paid' LIMIT 1").await;
     assert!(control.cancel_order(&store, &open[0], "desistência"));
     keeping.order_is(&open[0], "cancelled").await;
@@ -127,7 +127,7 @@ async fn a_restart_neither_sweeps_anew_what_has_just_run_nor_forgets_when_it_did
         keeping.shows(&ran(kind), &["x"]).await;
     }
     keeping.kill().await;
-    // Of two that are due together, this is the later one: when it has run, the other would have.
+    // Of two sweeps that are due together, this is the later one: once it has run, the other would have.
     keeping.mirror().await.execute("DELETE FROM sweeps WHERE kind = 'enums'").await;
     keeping.control().reset_stats();
     keeping.start();
@@ -182,7 +182,7 @@ async fn what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_w
     assert_eq!(keeping.deliver(TEST).await, 503);
     keeping.shows(&format!("SELECT status FROM orders WHERE order_number = '{known}'"), &[]).await;
     inbox.execute(&format!("ALTER TABLE {schema}webhook_away RENAME TO webhook_inbox")).await;
-    // No sweep is due for months, and this delivery says nothing.
+    // No sweep is due for months, and this delivery names nothing.
     assert_eq!(keeping.deliver(TEST).await, 200);
     keeping.order_is(&known, "paid").await;
     keeping.kill().await;

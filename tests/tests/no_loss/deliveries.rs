@@ -1,4 +1,4 @@
-//! Deliveries of webhooks, as they arrive and as they are read.
+//! Webhook deliveries, as they arrive and as they are read.
 
 use chrono::{Offset as _, Utc};
 use espelho_api_client::webhook::{Delivery, SIGNATURE_HEADER, verify};
@@ -11,7 +11,7 @@ use crate::sides::{Json, STORE, Sides, kept, told};
 
 const HOOK: &str = "/ganchos";
 
-/// Things happen; whatever is told of them arrives signed, and is read with every field understood.
+/// Creates events and checks that each delivery arrives signed, and is read with every field understood.
 #[tokio::test]
 async fn every_delivery_is_read_without_loss() {
     let sides = Sides::open(Options { orders: 20, products: 4, ..Options::default() }).await;

@@ -1,4 +1,4 @@
-//! Products, prices, stock, images, categories and listings, read by both sides.
+//! Products, prices, stock, images, categories and listings, read by both readers.
 
 use espelho_api_client::resources::{
     categories::{AttributeQuery, CategoryLevel},
@@ -141,7 +141,7 @@ async fn images(sides: &Sides) {
     }
 }
 
-/// The first branch of the tree down to a leaf, and what that asks of a listing.
+/// Follows the first branch of the tree down to a leaf, and reads the attributes that it requires.
 async fn categories(sides: &Sides) {
     let departments = sides.client.departments().await.unwrap();
     let rows = sides.data("/api/categories/departaments").await.rows();
@@ -198,7 +198,7 @@ async fn attributes(sides: &Sides, category: CategoryId) {
     assert_eq!(found[0], found[1]);
 }
 
-/// Makes a listing and has it reviewed: what is answered to a write is kept like everything else.
+/// Creates a listing and has it reviewed: the answer to a write is kept like everything else.
 pub(crate) async fn write_a_listing(sides: &Sides) {
     let leaf = sides.data("/api/categories/search?search=camisetas").await.rows()[0].text("id");
     let draft = ListingDraft {

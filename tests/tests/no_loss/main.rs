@@ -1,5 +1,5 @@
-//! Nothing is lost on the way: whatever the sandbox generates is read by the real client with every field understood,
-//! and each object is kept to the byte. What was sent is found out by a plain client that knows no types.
+//! Nothing is lost in transit: the real client reads everything that the sandbox generates, understands every field,
+//! and keeps each object to the byte. A plain client without types determines what was sent.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod deliveries;
@@ -16,10 +16,10 @@ use espelho_sandbox::{Fault, ListShape, NewOrder, Options};
 use espelho_tests::Random;
 use sides::{STORE, Sides};
 
-/// How many worlds are drawn. Each of them is another one, and all are the same every time.
+/// The number of generated worlds. They differ from each other, but are the same in every run.
 const WORLDS: u64 = 12;
 
-/// What a drawn world looks like.
+/// Returns the options of a generated world.
 fn drawn(random: &mut Random) -> Options {
     let list_shape = [ListShape::Flat, ListShape::Envelope, ListShape::Laravel][random.up_to(3) as usize - 1];
     Options {
@@ -34,7 +34,8 @@ fn drawn(random: &mut Random) -> Options {
     }
 }
 
-/// What generated orders do not have: labels, replaced papers, notes of every kind of character, joined campaigns.
+/// Adds what generated orders lack: labels, replaced fiscal documents, notes with every kind of character, joined
+/// campaigns.
 async fn enrich(sides: &Sides) {
     let control = sides.sandbox.control();
     for (workflow, channel) in

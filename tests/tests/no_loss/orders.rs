@@ -1,4 +1,4 @@
-//! Orders and everything about them, read by both sides.
+//! Orders and everything about them, read by both readers.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::sides::{Json, Sides, all_kept, kept, told, whole};
 
 const ORDERS: &str = "/api/v1/sellers/orders";
 
-/// Reads everything; the pairs of workflow and status that were come across.
+/// Reads everything; returns the pairs of workflow and status that occurred.
 pub(crate) async fn read(sides: &Sides) -> BTreeSet<(String, String)> {
     let mut met = BTreeSet::new();
     for number in listed(sides).await {
@@ -25,7 +25,7 @@ pub(crate) async fn read(sides: &Sides) -> BTreeSet<(String, String)> {
     met
 }
 
-/// The listing, page by page: key, fingerprint and order of every row; their numbers.
+/// Reads the listing page by page and checks key, fingerprint and order of every row; returns the order numbers.
 async fn listed(sides: &Sides) -> Vec<OrderNumber> {
     let mut numbers = Vec::new();
     for page in 1.. {
@@ -98,7 +98,7 @@ async fn one(sides: &Sides, number: &OrderNumber) -> Order {
     order
 }
 
-/// What is read of an order's text when somebody wants to see it.
+/// Checks the details that are read from an order's text on demand.
 fn details(order: &Order, sent: &Json) {
     let details = whole(OrderDetails::of(&order.raw), order.number.as_str());
     told(
@@ -137,7 +137,7 @@ fn details(order: &Order, sent: &Json) {
     }
 }
 
-/// What an order may become, its way, and its timeline.
+/// Checks possible transitions, tracking and timeline of an order.
 async fn views(sides: &Sides, number: &OrderNumber) {
     let possible = sides.client.possible_statuses(number).await.unwrap();
     let sent = sides.data(&format!("{ORDERS}/{number}/possible-statuses")).await;
@@ -208,7 +208,7 @@ async fn money_and_papers(sides: &Sides, number: &OrderNumber) {
     }
 }
 
-/// The shipments, which an order may be without, and their labels.
+/// Checks the shipments, which an order may lack, and their labels.
 async fn shipments(sides: &Sides, number: &OrderNumber) {
     let read = sides.client.order_shipments(number).await;
     let Some(sent) = sides.plain(&format!("{ORDERS}/{number}/shipments")).await else {
@@ -238,7 +238,7 @@ async fn labels(sides: &Sides, shipment: &ShipmentId) {
     }
 }
 
-/// What is said of all orders together.
+/// Checks the data about all orders together.
 async fn together(sides: &Sides) {
     let read = sides.client.stalled_orders(StalledQuery::page(1)).await.unwrap();
     let rows = sides.data(&format!("{ORDERS}/stalled?page=1&per_page=50")).await.page();

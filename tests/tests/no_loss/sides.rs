@@ -1,4 +1,4 @@
-//! A sandbox with both readers on it: the real client, and a plain one that takes bodies apart without any type.
+//! A sandbox with two readers: the real client, and a plain one that parses bodies without any types.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use espelho_sandbox::{Fault, FaultRule, Options, Sandbox, StoreAccess};
 use espelho_tests::{sandbox_of, seller};
 use serde_json::{Value, json, value::RawValue};
 
-/// When these tests take place: 2026-04-01 12:00:30 in Brasília. Nothing moves by itself while both sides read.
+/// The fixed time of these tests: 2026-04-01 12:00:30 in Brasília. Nothing changes by itself while both readers read.
 const NOW: i64 = 1_775_055_630;
 
 /// The store that is read.
@@ -22,7 +22,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// Opens both, each with a credential of its own: a login would end the token of the other.
+    /// Opens both readers, each with a credential of its own: a login would end the other's token.
     pub(crate) async fn open(options: Options) -> Self {
         let now = chrono::DateTime::from_timestamp(NOW, 0).unwrap();
         let sandbox = sandbox_of(Options { now: Some(Arc::new(move || now)), ..options }).await;
@@ -41,12 +41,12 @@ impl Sides {
         answer["data"]["token"].as_str().unwrap().to_owned()
     }
 
-    /// From now on, every answer is spoiled in this way.
+    /// Spoils every answer in this way from now on.
     pub(crate) fn spoil(&self, kind: Fault) {
         self.sandbox.control().fault(FaultRule { route: "/api/".to_owned(), times: None, kind });
     }
 
-    /// The `data` of an answer, byte for byte; `None` where there is nothing to be found.
+    /// Returns the `data` of an answer, byte for byte; `None` if it is not found.
     pub(crate) async fn plain(&self, path: &str) -> Option<Json> {
         let request = self.http.get(format!("{}{path}", self.sandbox.base_url())).bearer_auth(&self.token);
         let (status, body) = sent(request).await;
@@ -54,7 +54,7 @@ impl Sides {
         (status == 200).then(|| Json(body).at("data"))
     }
 
-    /// The `data` of an answer that must be there.
+    /// Returns the `data` of an answer, which must exist.
     pub(crate) async fn data(&self, path: &str) -> Json {
         self.plain(path).await.unwrap_or_else(|| panic!("{path} is not there"))
     }
@@ -69,34 +69,34 @@ async fn sent(request: reqwest::RequestBuilder) -> (u16, String) {
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
-/// A part of a body as it was sent.
+/// A part of a body, as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Json(pub(crate) String);
 
 impl Json {
-    /// The member of an object.
+    /// Returns the member of an object.
     pub(crate) fn at(&self, name: &str) -> Self {
         self.get(name).unwrap_or_else(|| panic!("no {name} in {}", self.0))
     }
 
-    /// The member of an object, if it is there and not null.
+    /// Returns the member of an object, if it exists and is not null.
     pub(crate) fn get(&self, name: &str) -> Option<Self> {
         let members: BTreeMap<String, &RawValue> = serde_json::from_str(&self.0).unwrap();
         members.get(name).map(|raw| raw.get()).filter(|raw| *raw != "null").map(|raw| Self(raw.to_owned()))
     }
 
-    /// The elements of a list.
+    /// Returns the elements of a list.
     pub(crate) fn rows(&self) -> Vec<Self> {
         let rows: Vec<&RawValue> = serde_json::from_str(&self.0).unwrap();
         rows.into_iter().map(|row| Self(row.get().to_owned())).collect()
     }
 
-    /// The rows of a page in any of its shapes.
+    /// Returns the rows of a page in any of its shapes.
     pub(crate) fn page(&self) -> Vec<Self> {
         if self.0.starts_with('[') { self.rows() } else { self.at("data").rows() }
     }
 
-    /// Text, or a number's own digits.
+    /// Returns text, or a number's own digits.
     pub(crate) fn text(&self, name: &str) -> String {
         let raw = self.at(name).0;
         serde_json::from_str(&raw).unwrap_or(raw)
@@ -107,7 +107,7 @@ impl Json {
     }
 }
 
-/// What was read, every field of which must have been understood.
+/// Returns the value of a read without unreadable fields.
 pub(crate) fn whole<T>(read: Read<T>, what: &str) -> T {
     assert!(read.unreadable.is_empty(), "{what}: {:?}", read.unreadable);
     read.value
@@ -118,14 +118,14 @@ pub(crate) fn kept(raw: &RawJson, sent: &Json) {
     assert_eq!(raw.as_str(), sent.0);
 }
 
-/// Checks that every object of a list is, in its order, and that none is missing.
+/// Checks that every object of a list is kept, in order, and that none is missing.
 pub(crate) fn all_kept<'a>(raws: impl IntoIterator<Item = &'a RawJson>, sent: &[Json]) {
     let raws: Vec<_> = raws.into_iter().map(RawJson::as_str).collect();
     let sent: Vec<_> = sent.iter().map(|row| row.0.as_str()).collect();
     assert_eq!(raws, sent);
 }
 
-/// Checks that scalars of an object are read as what they say: text as text, numbers by their worth.
+/// Checks that scalars of an object are read correctly: text as text, numbers by their value.
 pub(crate) fn told(sent: &Json, fields: &[(&str, Option<String>)]) {
     for (name, read) in fields {
         let said = sent.get(name).map(|_| sent.text(name));

@@ -1,4 +1,4 @@
-//! The store itself, its page, its campaigns and its price lists, read by both sides.
+//! The store itself, its page, its campaigns and its price lists, read by both readers.
 
 use espelho_api_client::{
     Text,
@@ -145,7 +145,7 @@ async fn enrolled(sides: &Sides, campaign: CampaignId) {
     }
 }
 
-/// Joins the first campaign that takes listings with the first two of them.
+/// Joins the first campaign that accepts listings, with the first two of them.
 pub(crate) async fn join_a_campaign(sides: &Sides) {
     let calendar = sides.client.campaign_calendar(ALL).await.unwrap();
     for campaign in calendar.rows {
@@ -159,7 +159,7 @@ pub(crate) async fn join_a_campaign(sides: &Sides) {
     }
 }
 
-/// Makes a price list and changes it.
+/// Creates a price list and changes it.
 pub(crate) async fn write_a_price_list(sides: &Sides) {
     let new =
         NewPriceList { name: Text::new("name", "Atacado \"ç\" 📦").unwrap(), mode: PriceListMode::Manual };

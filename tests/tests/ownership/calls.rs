@@ -1,16 +1,16 @@
-//! Who called, from the calls that a marketplace saw.
+//! Finds the callers in the calls that a marketplace received.
 
 use espelho_tests::{Call, shop::LOGIN};
 
-/// The processes one after the other, each as often as its turn came. Only one that is dead by the time its call is
-/// read cannot be named any more.
+/// Returns the calling processes in sequence, without consecutive repeats. A process that is dead by the time its
+/// call is read cannot be identified.
 pub(crate) fn turns(calls: &[Call]) -> Vec<u32> {
     let mut turns: Vec<u32> = calls.iter().filter_map(|call| call.process).collect();
     turns.dedup();
     turns
 }
 
-/// The processes that called, in the order in which they began.
+/// Returns the calling processes, in the order of their first call.
 pub(crate) fn callers(calls: &[Call]) -> Vec<u32> {
     let mut callers = Vec::new();
     for process in turns(calls) {
@@ -21,7 +21,7 @@ pub(crate) fn callers(calls: &[Call]) -> Vec<u32> {
     callers
 }
 
-/// Whether none called after another had begun.
+/// Returns whether no process called after another had begun.
 pub(crate) fn calling_in_turn(calls: &[Call]) -> bool {
     turns(calls).len() == callers(calls).len()
 }

@@ -1,7 +1,6 @@
-//! One owner for each store: whoever has it calls the marketplace, and nobody else does. Each call is traced to the
-//! process that made it.
+//! One owner for each store: only the lease holder calls the marketplace. Each call is traced to its process.
 //!
-//! `ESPELHO_STARTS=100` starts as many pairs as it says.
+//! `ESPELHO_STARTS=100` sets the number of started pairs.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod calls;
@@ -20,7 +19,7 @@ on_both_databases![
     a_foreign_login_is_named_and_not_answered_with_more_logins,
 ];
 
-/// A store that is reconciled every second, so that calls never cease.
+/// Returns a store that is reconciled every second, so that calls never stop.
 async fn busy(kind: Kind, orders: usize) -> (Shop, Installation) {
     let shop = Shop::open(Order::many(orders)).await;
     let installation = Installation::on(kind).await;
@@ -44,7 +43,7 @@ async fn of_two_that_start_at_once_one_calls_and_the_other_makes_no_call(kind: K
     let starts: usize = std::env::var("ESPELHO_STARTS").map_or(10, |text| text.parse().unwrap());
     for start in 0..starts {
         let (shop, installation) = busy(kind, 3).await;
-        // Every other time a one-shot run comes along; the tables must be there, or both would make them.
+        // Every other time the second process is a one-shot run. The tables must exist, or both would create them.
         installation.run(&["migrate"]).await.expect(0);
         let second: &[&str] = if start % 2 == 0 { &["run"] } else { &["--resync", "--json"] };
         let mut pair = [installation.start(&["run"]), installation.start(second)];
@@ -52,14 +51,14 @@ async fn of_two_that_start_at_once_one_calls_and_the_other_makes_no_call(kind: K
             pair.reverse();
         }
         let ids = [pair[0].id(), pair[1].id()];
-        // The second reconciliation is a second later: the other one has made up its mind.
+        // The second reconciliation is a second later: the other process has decided by then.
         until("somebody works", async || {
             runs(&installation).await > 1 || pair.iter_mut().all(Running::has_ended)
         })
         .await;
         let calls = shop.take_calls();
         assert_eq!(logins(&calls), 1, "start {start}: {:?}", callers(&calls));
-        // A run that was the first may have ended, and the service goes on then; never both at a time.
+        // A run that was first may have ended, and the service then continues; never both at the same time.
         assert!(calling_in_turn(&calls), "start {start}: {:?}", callers(&calls));
         for (process, id) in pair.into_iter().zip(ids) {
             end(process, id, &calls).await;
@@ -67,7 +66,7 @@ async fn of_two_that_start_at_once_one_calls_and_the_other_makes_no_call(kind: K
     }
 }
 
-/// Ends one of a pair; whoever was refused has called nobody.
+/// Ends one process of a pair. A refused process must not have called the marketplace.
 async fn end(mut process: Running, id: u32, calls: &[espelho_tests::Call]) {
     if !process.has_ended() {
         return process.kill().await;
@@ -84,7 +83,7 @@ async fn an_owner_that_was_stopped_for_a_while_goes_on_and_nobody_called_meanwhi
     let (shop, installation) = busy(kind, 3).await;
     let owner = installation.start(&["run"]);
     is_at_work(&installation).await;
-    // It is stopped while it waits for an answer: within a transaction it would keep SQLite from everybody.
+    // It is stopped while it waits for an answer: within a transaction it would block SQLite for everyone.
     shop.rule(|call| (call.path == ORDERS).then(|| Reply::refusal(503, "", "", &json!([])).held()));
     let asked = shop.count(|call| call.path == ORDERS);
     until("it waits for an answer", async || shop.count(|call| call.path == ORDERS) > asked).await;
@@ -97,7 +96,7 @@ async fn an_owner_that_was_stopped_for_a_while_goes_on_and_nobody_called_meanwhi
     if kind == Kind::Sqlite {
         second.end().await.expect(6);
     } else {
-        // It stands by; longer than the owner could be silent if it were running.
+        // It stands by, for longer than a running owner could be silent.
         for _ in 0..5 {
             elsewhere.resync(&[]).await.expect(6);
         }
@@ -120,7 +119,7 @@ async fn an_owner_that_was_stopped_for_a_while_goes_on_and_nobody_called_meanwhi
 // withstands: F082
 async fn a_foreign_login_is_named_and_not_answered_with_more_logins(kind: Kind) {
     let (shop, installation) = busy(kind, 3).await;
-    // Whatever token we get, somebody else has ended it by the time we use it.
+    // Another program ends each token that we get before we use it.
     shop.rule(|call| {
         (call.path != LOGIN).then(|| Reply::refusal(401, "UNAUTHORIZED", "Token inválido.", &json!([])))
     });
@@ -134,11 +133,11 @@ async fn a_foreign_login_is_named_and_not_answered_with_more_logins(kind: Kind) 
     })
     .await;
     assert!(!base.is_empty());
-    // The schedule goes on trying, and no login comes of it.
+    // The schedule keeps trying, without a login.
     let tried = shop.count(|call| call.path.starts_with(ORDERS));
     until("it tries again", async || shop.count(|call| call.path.starts_with(ORDERS)) > tried + 2).await;
     assert_eq!(shop.count(|call| call.path == LOGIN), 3, "the first, and two that were forced");
-    // Once the other one has gone, the next look is a good one, without a login.
+    // Once the other program is gone, the next attempt succeeds, without a login.
     shop.rule(|_| None);
     until("the store is mirrored", async || runs(&installation).await > 0).await;
     assert_eq!(shop.count(|call| call.path == LOGIN), 3);
@@ -203,7 +202,7 @@ async fn an_owner_whose_lock_connection_is_cut_never_calls_beside_the_next_one()
         until("somebody calls", async || shop.count(|_| true) > calls + 5).await;
     }
     let calls = shop.take_calls();
-    // Each time the store is taken, one begins and the other has stopped.
+    // Each time the store is taken over, one process begins and the other has stopped.
     let turns = calls::turns(&calls).len();
     let taken: usize = fence().await.parse().unwrap();
     assert!(turns <= taken, "{turns} turns of {taken} owners: {:?}", calls::turns(&calls));

@@ -1,4 +1,4 @@
-//! Commands that are typed in any folder find the service's database, and make no second one.
+//! Commands find the service's database from any folder, and create no second one.
 
 use std::{fs, path::Path};
 
@@ -7,9 +7,9 @@ use tokio::process::Command;
 
 use super::{relative, typed_in};
 
-/// Nobody may make a file there, root neither.
+/// No user may create a file there, not even root.
 const UNWRITABLE: &str = "/proc";
-/// Commands that need nothing but a database, and end well with it.
+/// Commands that need only a database, and succeed with it.
 const COMMANDS: [&[&str]; 7] = [
     &["errors"],
     &["held"],
@@ -24,7 +24,7 @@ async fn end(command: Command) -> Outcome {
     Running::of(command).end().await
 }
 
-/// Typed in a folder, for the state directory of the installation.
+/// Runs a command in a folder, with the state directory of the installation.
 async fn given(installation: &Installation, folder: &str, arguments: &[&str]) -> Outcome {
     let mut command = typed_in(installation, Path::new(folder), arguments);
     command.env("STATE_DIRECTORY", installation.dir().join("state"));
@@ -43,7 +43,7 @@ async fn every_command_finds_the_database_from_the_root_and_from_a_folder_that_n
         for arguments in COMMANDS {
             given(&installation, folder, arguments).await.expect(0);
         }
-        // No service runs, so `status` may exit 3; it still finds the store.
+        // No service runs, so `status` may exit with 3; it still finds the store.
         let status = given(&installation, folder, &["status"]).await;
         assert!(status.stdout.contains("loja-1"), "{status}");
         for name in ["espelho.db", "labels", "backups"] {
@@ -98,7 +98,7 @@ async fn no_second_database_is_made_by_accident() {
     }
     assert!(shop.take_calls().is_empty());
     given(&installation, here, &["migrate", "--new"]).await.expect(0);
-    // Where there is one, the others do not matter any more.
+    // If one exists, the others no longer matter.
     given(&installation, here, &["--resync"]).await.expect(0);
 }
 
@@ -146,7 +146,7 @@ async fn no_second_database_is_made_beside_a_service_that_works_with_another() {
         let mut typed = typed_in(&installation, &other, arguments);
         typed.env("STATE_DIRECTORY", &other);
         let refused = end(typed).await.expect(6).says(&listen.to_string());
-        // The port, which nobody can share, comes first.
+        // The check of the port, which cannot be shared, comes first.
         if arguments != ["run"] {
             refused.says("STATE_DIRECTORY");
         }
@@ -157,8 +157,8 @@ async fn no_second_database_is_made_beside_a_service_that_works_with_another() {
     service.end().await.expect(0);
 }
 
-/// The folder of an installed service goes before the working directory. Seen where a mount of one's own may be made; the choice
-/// itself is a pure function with its table (`daemon::place`).
+/// The folder of an installed service takes precedence over the working directory. This runs only if the user may
+/// create mounts; the decision itself is a pure function with its own table test (`daemon::place`).
 #[tokio::test]
 async fn an_installed_service_is_found_without_being_told_of_it() {
     let mounts = |program: &str, arguments: &[&str]| {

@@ -1,6 +1,7 @@
-//! An ERP whose user is in the group of the state directory writes the tables while the service runs, and opens nothing else there.
+//! An ERP whose user is in the group of the state directory writes the tables while the service runs, and can open
+//! nothing else there.
 //!
-//! Other users are only root's to become. Elsewhere everything here is one user's, and the modes are what is looked at.
+//! Only root can become another user. Otherwise one user runs everything here, and only the modes are checked.
 
 use std::{
     fs,
@@ -24,13 +25,13 @@ use tokio::{
 
 use super::{relative, typed};
 
-/// Names the state directory to the program of another user.
+/// Passes the state directory to the program of another user.
 const STATE: &str = "OF_ANOTHER_USER_STATE";
 const GROUP: u32 = 61_010;
 const SERVICE: User = User { user: 61_001, group: GROUP };
 const ERP: User = User { user: 61_002, group: GROUP };
 const STRANGER: User = User { user: 61_003, group: 61_003 };
-/// Below the state directory, and not for the ERP.
+/// Entries of the state directory that the ERP may not open.
 const PRIVATE: [&str; 4] = ["espelho.db-inbox", "labels", "backups", "espelho.db-open.lock"];
 
 #[derive(Clone, Copy)]
@@ -58,7 +59,8 @@ impl User {
     }
 }
 
-/// An install as the unit makes it: the state directory is the service's and its group's, the password the service's alone.
+/// An installation as the unit creates it: the state directory belongs to the service and its group, the password to
+/// the service alone.
 struct Installed {
     installation: Installation,
     base: String,
@@ -86,7 +88,7 @@ impl Installed {
         SERVICE.owns(&dir.join("password"), 0o600);
         SERVICE.owns(&dir.join("state"), 0o2770);
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
-        // Those of the build may lie where other users may not go.
+        // The build's own files may be in a folder that other users cannot enter.
         for (program, name) in [(binary(), "espelho"), (std::env::current_exe().unwrap(), "erp")] {
             fs::copy(program, dir.join(name)).unwrap();
         }
@@ -114,7 +116,7 @@ impl Installed {
         service
     }
 
-    /// Owner, group and mode.
+    /// Returns owner, group and mode.
     fn modes(&self, names: &[&str]) -> Vec<(u32, u32, u32)> {
         let of = |name: &&str| {
             let file = fs::metadata(self.state(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -133,7 +135,7 @@ impl Installed {
     }
 }
 
-/// The ERP's program, under way as its user.
+/// The ERP's program, running as its user.
 struct Erp {
     child: Child,
     said: Lines<BufReader<ChildStdout>>,
@@ -150,7 +152,7 @@ impl Erp {
         Self { child, said }
     }
 
-    /// What it says next, which is one line behind `erp:`.
+    /// Returns its next message, which is one line with the prefix `erp:`.
     async fn says(&mut self) -> String {
         let saying = async {
             loop {
@@ -166,15 +168,15 @@ impl Erp {
             .expect("the ERP says something")
     }
 
-    /// Lets it close the database.
+    /// Makes it close the database.
     async fn end(mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().await.unwrap().success());
     }
 }
 
-/// What the program of another user does; alone it does nothing. It writes a level, says what it may open beside the tables, waits
-/// for what becomes of the level, and has the database open until its input ends.
+/// Runs as the program of another user; alone it does nothing. It writes a level, reports which files beside the
+/// tables it may open, waits for the result of the level, and keeps the database open until its input ends.
 #[tokio::test]
 async fn a_program_of_another_user() {
     let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else { return };
@@ -232,7 +234,7 @@ async fn an_erp_in_the_group_writes_while_the_service_runs_and_sees_no_secret() 
         assert_eq!(mode & 0o007, 0, "{name} has mode {mode:o}");
         assert!(!is_root() || mode & 0o070 == 0, "{name} has mode {mode:o}");
     }
-    // The marketplace's token is in none of the files that the ERP has.
+    // None of the ERP's files contains the marketplace's token.
     let inbox = fs::read(installed.state("espelho.db-inbox-wal")).unwrap();
     let with_inbox = [inbox, fs::read(installed.state("espelho.db-inbox")).unwrap()].concat();
     let token = token_in(&with_inbox);
@@ -245,7 +247,7 @@ async fn an_erp_in_the_group_writes_while_the_service_runs_and_sees_no_secret() 
     drop(installed.sandbox);
 }
 
-/// The token that lies in the bytes of a file.
+/// Returns the token in the bytes of a file.
 fn token_in(bytes: &[u8]) -> Vec<u8> {
     let start = bytes.windows(8).position(|found| found == b"sk_live_").expect("a token");
     let token = bytes[start..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
@@ -268,7 +270,7 @@ async fn a_log_that_the_erp_has_begun_is_the_services_too() {
     erp.says().await;
     assert_eq!(erp.says().await, "done");
     stopped(service).await;
-    // Another service goes on with the log that is the ERP's.
+    // Another service continues with the log that the ERP owns.
     installed.has(&SHARED[1..], ERP, 0o660);
     let service = installed.service().await;
     stopped(service).await;
@@ -285,7 +287,7 @@ async fn who_may_not_open_the_database_is_told_so() {
     Running::of(installed.command(SERVICE, &["--resync"])).end().await.expect(0);
     let mut stranger = Erp::start(&installed, STRANGER);
     assert!(stranger.says().await.starts_with("refused"));
-    // The configuration is for everybody to read, the database is not.
+    // Everyone may read the configuration, but not the database.
     let store = installed.dir().join(format!("stores/{STORE}.toml"));
     let password = fs::read_to_string(installed.dir().join("password")).unwrap();
     let text = fs::read_to_string(&store).unwrap();
@@ -297,7 +299,7 @@ async fn who_may_not_open_the_database_is_told_so() {
             refused.says("não pode").says(&format!("state/{file}.")).says("sudo -u espelho");
         }
     }
-    // Root leaves nothing behind that the service could not open.
+    // Root leaves no file that the service could not open.
     let root = User { user: 0, group: 0 };
     for arguments in [&["--resync"][..], &["backup"]] {
         Running::of(installed.command(root, arguments)).end().await.expect(0);

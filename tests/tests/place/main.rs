@@ -1,4 +1,4 @@
-//! Where the database is found, and who on the machine may open what lies there.
+//! The location of the database, and which users may open its files.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod folders;
@@ -9,7 +9,7 @@ use std::path::Path;
 use espelho_tests::{Installation, Kind, installation::binary};
 use tokio::process::Command;
 
-/// An installation whose address is relative, with a state directory of its own.
+/// Creates an installation with a relative database address and its own state directory.
 async fn relative() -> Installation {
     let installation = Installation::on(Kind::Sqlite).await;
     installation
@@ -18,7 +18,7 @@ async fn relative() -> Installation {
     installation
 }
 
-/// A command typed in a folder, by somebody who knows nothing but the configuration.
+/// Builds a command that is run in a folder and gets only the configuration.
 fn typed(program: &Path, installation: &Installation, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {

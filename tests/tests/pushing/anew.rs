@@ -1,4 +1,5 @@
-//! What the ERP writes anew: corrected, or the same again; and what is in the way for long, or was forgotten at a restart.
+//! Rows that the ERP writes again, corrected or unchanged; and rows that are blocked for long, or were forgotten at a
+//! restart.
 
 use std::time::Duration;
 
@@ -34,7 +35,7 @@ async fn a_command_that_is_corrected_goes_by_itself(kind: Kind) {
     erp.mirror.execute(&format!("UPDATE commands SET data = '{data}' WHERE id = {id}")).await;
     assert_eq!(erp.outcome(id, |state| state == "done").await, ["done", "", "", ""]);
     assert_eq!(erp.stock_of(&goods[0]).await, goods[0].quantity + 2);
-    // What is done is not done again by writing its data.
+    // Writing the data of a done command again does not repeat it.
     erp.mirror.execute(&format!("UPDATE commands SET data = data WHERE id = {id}")).await;
     assert_eq!(erp.command("stock.adjust", &goods[1].sku, &data_of(&goods[1].location, 1)).await[0], "done");
     assert_eq!(erp.stock_of(&goods[0]).await, goods[0].quantity + 2);
@@ -70,7 +71,8 @@ async fn numbers_that_the_erp_gives_itself_are_not_given_again(kind: Kind) {
 async fn the_same_level_written_again_while_it_is_looked_at_is_sent_again(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
-    // The level is set, and while it is looked at somebody else changes it; the ERP has counted again, and writes what it wrote.
+    // The level is set, and another program changes it during the verification. The ERP has counted again, and writes
+    // the same value.
     let route = "GET /api/products/{id}".to_owned();
     erp.set_stock(&goods[0], "3").await;
     until("it is set", async || erp.writes("/stock").len() == 1).await;
@@ -95,7 +97,7 @@ async fn a_level_and_the_dispatch_that_it_counts_are_told_in_their_order(kind: K
     assert_eq!(prepared[0], "done", "{prepared:?}");
     erp.control().issue_invoice(&erp.key(), &number, "nfe").unwrap();
     let left = goods[0].quantity - 1;
-    // One transaction of the ERP: the level first, which falls and would go ahead of every command.
+    // One transaction of the ERP. The level comes first; it falls and would normally go ahead of every command.
     let sql = format!(
         "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('{STORE}', '{}', '{}', {left})",
         goods[0].sku, goods[0].location
@@ -116,7 +118,8 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
     let goods = erp.goods().await;
     let route = "GET /api/products/{id}".to_owned();
     let wanted = goods[0].quantity + 9;
-    // What is there is read, then the level is set; the look at it comes late, and somebody was at it before.
+    // The current level is read, then the new one is set. The verification comes late, after another program's
+    // change.
     erp.set_stock(&goods[0], &wanted.to_string()).await;
     until("it is set", async || erp.writes("/stock").len() == 1).await;
     erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::Html(502) });
@@ -126,7 +129,7 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
             states[0].starts_with("failed") || states[0].starts_with("done")
         })
         .await;
-    // Whoever looked before the other came has nothing to say.
+    // A verification before the other program's change reports no conflict.
     if states == ["failed stock_conflict"] {
         assert_eq!(
             (erp.stock_of(&goods[0]).await, erp.writes("/stock").len()),
@@ -135,12 +138,12 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
         );
         let errors = erp.installation.run_in_portuguese(&["errors"]).await;
         assert!(errors.stdout.contains("o saldo mudou lá"), "{}", errors.stdout);
-        // The same again is the ERP's word.
+        // Writing the same value again is an explicit order of the ERP.
         erp.set_stock(&goods[0], &wanted.to_string()).await;
         erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
         assert_eq!(erp.stock_of(&goods[0]).await, wanted);
     }
-    // More are promised to buyers than are there.
+    // More units are promised to buyers than exist.
     let other = &goods[1];
     let reserved = other.quantity - 1;
     assert!(erp.control().reserve_stock(&erp.key(), &other.id, reserved));
@@ -153,7 +156,7 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
     erp.stop().await;
 }
 
-/// A product with prices of its own: id, SKU, its highest tier and what that costs.
+/// Returns a product with its own prices: id, SKU, its highest tier and that tier's price.
 async fn priced(erp: &Erp) -> [String; 4] {
     let sql = "SELECT p.id || '|' || p.sku || '|' || CAST(t.min_quantity AS TEXT) || '|' || CAST(t.value AS TEXT) AS p \
         FROM products p JOIN product_prices t ON t.product_id = p.id WHERE p.gone_at IS NULL AND t.value IS NOT NULL \
@@ -174,7 +177,7 @@ async fn a_tier_that_is_held_costs_nothing_while_it_is(kind: Kind) {
     erp.until(states, |states| states == ["held", "waiting"]).await;
     let query = || JournalQuery { path: Some(format!("/api/products/{id}")), ..JournalQuery::default() };
     let before = erp.control().journal(&query()).len();
-    // While others are at work.
+    // While other rows are processed.
     let goods = erp.goods().await.into_iter().find(|goods| goods.id != id).unwrap();
     for quantity in 10..16 {
         erp.set_stock(&goods, &quantity.to_string()).await;
@@ -194,7 +197,7 @@ async fn a_price_that_is_withdrawn_on_the_way_is_not_sent(kind: Kind) {
     let base: f64 = erp.ask(&base).await[0].parse().unwrap();
     let (more, value): (u32, f64) = (quantity.parse().unwrap(), value.parse().unwrap());
     let times = |price: f64, factor: f64| format!("{:.2}", price * factor);
-    // Two steps; while the first is under way, what the second is to say is withdrawn.
+    // Two steps. While the first is in progress, the value of the second is withdrawn.
     let stall = Fault::Stall(Duration::from_millis(1_500));
     let route = "PUT /api/products/{id}/prices/{min_quantity}".to_owned();
     erp.control().fault(FaultRule { route, times: Some(1), kind: stall });
@@ -218,7 +221,7 @@ async fn a_price_that_is_withdrawn_on_the_way_is_not_sent(kind: Kind) {
     erp.stop().await;
 }
 
-/// A program that writes Latin-1, bytes, or half a number is told so on its row, and nobody else waits for it.
+/// A program that writes Latin-1, bytes, or half a number sees the error on its row, and no other row waits for it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_cannot_be_read_stops_no_other() {
     let mut erp = Erp::with(Kind::Sqlite, "").await;
@@ -263,7 +266,7 @@ async fn a_price_of_zero_is_an_error_whoever_made_it(kind: Kind) {
     let [id, sku, quantity, value] = priced(&erp).await;
     erp.set_price(&sku, quantity.parse().unwrap(), &value).await;
     erp.until("SELECT state AS s FROM erp_prices", |states| states == ["done"]).await;
-    // Whoever made it so: where the mirror shows it, so do the errors.
+    // Whoever caused it: if the mirror shows it, so do the errors.
     erp.mirror
         .execute(&format!(
             "UPDATE product_prices SET value = 0 WHERE product_id = '{id}' AND min_quantity = {quantity}"

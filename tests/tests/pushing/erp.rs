@@ -1,4 +1,4 @@
-//! An ERP beside a service and a sandbox: it writes tables with plain SQL, and reads what became of them.
+//! An ERP beside a service and a sandbox: it writes tables with plain SQL, and reads the results.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use espelho_tests::{
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
-/// The ERP, and what it works with.
+/// The ERP and its environment.
 pub(crate) struct Erp {
     pub(crate) sandbox: Sandbox,
     pub(crate) installation: Installation,
     pub(crate) mirror: Mirror,
-    /// The marketplace's own truth, by a login of its own.
+    /// The marketplace's own contents, read with a separate login.
     pub(crate) truth: Reader,
     service: Option<Running>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Goods {
 }
 
 impl Erp {
-    /// A store that is mirrored, with a service that runs.
+    /// Mirrors a store and keeps its service running.
     pub(crate) async fn with(kind: Kind, more: &str) -> Self {
         Self::of(kind, Options { orders: 8, products: 12, ..Options::default() }, more).await
     }
@@ -63,13 +63,13 @@ impl Erp {
         self.installation.dir()
     }
 
-    /// An order of one unit of some goods, paid.
+    /// Places a paid order for one unit of a product.
     pub(crate) fn sell(&self, workflow: &str, sku: &str) -> String {
         let order = NewOrder { lines: vec![(sku.to_owned(), 1)], ..NewOrder::of(workflow) };
         self.control().place_order(&self.key(), order)
     }
 
-    /// Products whose stock lies in one place and is counted in whole units, with something on the shelf.
+    /// Returns products with stock in one location, in whole units.
     pub(crate) async fn goods(&self) -> Vec<Goods> {
         let sql = "SELECT p.id || '|' || p.sku || '|' || s.location_id || '|' || CAST(s.quantity AS TEXT) AS g FROM products p \
             JOIN product_stock s ON s.store = p.store AND s.sku = p.sku WHERE p.gone_at IS NULL AND p.base_unit IN ('un', 'pc', 'cx') \
@@ -107,13 +107,13 @@ impl Erp {
         self.mirror.execute(&sql).await;
     }
 
-    /// Gives a command and waits until it is over; gives state, code, error and hint.
+    /// Writes a command and waits until it is over; returns state, code, error and hint.
     pub(crate) async fn command(&self, kind: &str, key: &str, data: &Value) -> [String; 4] {
         let id = self.give(kind, key, data).await;
         self.outcome(id, |state| !["new", "waiting", "sending"].contains(&state)).await
     }
 
-    /// Gives a command; gives its number.
+    /// Writes a command; returns its number.
     pub(crate) async fn give(&self, kind: &str, key: &str, data: &Value) -> i64 {
         let data = data.to_string().replace('\'', "''");
         let sql = format!(
@@ -124,7 +124,7 @@ impl Erp {
         rows[0].parse().unwrap()
     }
 
-    /// Waits until a command is as wanted.
+    /// Waits until a command's state matches.
     pub(crate) async fn outcome(&self, id: i64, wanted: impl Fn(&str) -> bool) -> [String; 4] {
         let columns = ["state", "COALESCE(error_code, '')", "COALESCE(error, '')", "COALESCE(hint, '')"];
         let sql = format!("SELECT {} AS o FROM commands WHERE id = {id}", columns.join(" || '|' || "));
@@ -135,7 +135,7 @@ impl Erp {
         [words[0].to_owned(), words[1].to_owned(), words[2].to_owned(), words[3].to_owned()]
     }
 
-    /// What the marketplace says a location holds.
+    /// Returns the stock of a location, as the marketplace reports it.
     pub(crate) async fn stock_of(&self, goods: &Goods) -> i64 {
         let stock = self.truth.data(&format!("/api/products/{}/stock", goods.id)).await;
         let rows = stock["stocks"].as_array().unwrap();
@@ -150,7 +150,7 @@ impl Erp {
         own["quantity"].as_f64().unwrap() as i64
     }
 
-    /// What the service has sent to routes with `part` in them, by method; not what was only read.
+    /// Returns the service's requests to paths that contain `part`, without reads and logins.
     pub(crate) fn writes(&self, part: &str) -> Vec<JournalEntry> {
         let query = JournalQuery { path: Some(part.to_owned()), ..JournalQuery::default() };
         let entries = self.control().journal(&query);
@@ -160,13 +160,13 @@ impl Erp {
             .collect()
     }
 
-    /// The first column of a query, as text.
+    /// Returns the first column of a query, as text.
     pub(crate) async fn ask(&self, sql: &str) -> Vec<String> {
         let rows = self.mirror.try_ask(sql).await;
         rows.into_iter().flat_map(std::collections::BTreeMap::into_values).collect()
     }
 
-    /// Waits until a query gives what is wanted.
+    /// Waits until the rows of a query match.
     pub(crate) async fn until(&self, sql: &str, wanted: impl Fn(&[String]) -> bool) -> Vec<String> {
         let mut rows = Vec::new();
         let shown = until("the tables show it", async || {
@@ -183,7 +183,7 @@ impl Erp {
         rows
     }
 
-    /// Statements in one transaction, which ends as `end` says.
+    /// Runs statements in one transaction, and ends it with `end`.
     pub(crate) async fn transaction(&self, statements: &[String], end: &str) {
         let sql = format!("BEGIN; {}; {end};", statements.join("; "));
         let done = match &self.mirror {
@@ -197,7 +197,7 @@ impl Erp {
         self.service = Some(self.installation.start(&["run"]));
     }
 
-    /// `kill -9`.
+    /// Kills the service with `kill -9`.
     pub(crate) async fn kill(&mut self) {
         self.service.take().unwrap().kill().await;
     }

@@ -78,7 +78,7 @@ async fn a_file_with_bad_lines_is_imported_not_at_all_and_its_lines_are_named(ki
     assert!(!said.contains("line 3"), "one language at a time: {said}");
     moved(&erp, "failed/stock.csv").await;
     assert_eq!(erp.ask(STATES).await, Vec::<String>::new());
-    // Corrected, it goes.
+    // Once corrected, the file is imported.
     put(&erp, "stock.csv", &format!("sku,location_id,quantity\n{sku},{location},3\n"));
     erp.until(STATES, |states| states == ["done"]).await;
     erp.stop().await;
@@ -88,7 +88,7 @@ async fn a_file_that_was_being_read_when_the_service_was_killed_is_read_again(ki
     let mut erp = Erp::with(kind, WATCHED).await;
     let goods = erp.goods().await;
     erp.stop().await;
-    // As a service leaves it that was killed after the rows were written, and before the file was moved.
+    // The state after a service was killed between writing the rows and moving the file.
     let (sku, location) = (&goods[0].sku, &goods[0].location);
     fs::create_dir_all(folder(&erp).join("reading")).unwrap();
     fs::write(

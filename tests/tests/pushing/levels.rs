@@ -32,7 +32,7 @@ async fn a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_sa
     assert_eq!((erp.stock_of(&goods[0]).await, erp.stock_of(&goods[1]).await), (3, goods[1].quantity + 7));
     assert_eq!(erp.writes("/stock").len(), 2, "what is there already is not sent");
     assert_eq!(erp.ask("SELECT key FROM v_drift WHERE entity = 'stock'").await, Vec::<String>::new());
-    // The same again, and another value: one more call.
+    // The same value again, and another value: one more call.
     erp.set_stock(&goods[0], "3").await;
     erp.set_stock(&goods[1], "1").await;
     erp.until("SELECT state AS s FROM erp_stock WHERE state <> 'done'", <[String]>::is_empty).await;
@@ -58,7 +58,7 @@ async fn levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent(kind: 
         "{}",
         shown.stdout
     );
-    // Corrected, a row goes by itself.
+    // A corrected row is processed without further action.
     erp.set_stock(&goods[0], "4").await;
     erp.until("SELECT state AS s FROM erp_stock WHERE error_code IS NULL", |states| states == ["done"]).await;
     erp.stop().await;
@@ -147,7 +147,7 @@ async fn a_movement_happens_once_though_its_answer_was_lost(kind: Kind) {
 async fn a_movement_that_cannot_be_proved_is_in_doubt_and_shown(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
-    // The answer is lost, and before anybody looks the portal changes the same stock by something else.
+    // The answer is lost, and before the verification the portal changes the same stock by another amount.
     erp.control().fault(lost("POST /api/products/{id}/stock", 1));
     let slow = Fault::Stall(std::time::Duration::from_millis(1_500));
     let before = erp.writes("/stock").len();

@@ -1,4 +1,4 @@
-//! A listing from nothing: picture, simulation, draft, review; and what stops it half way.
+//! A new listing: image, simulation, draft, review; and interruptions in between.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ on_both_databases![
 
 const PUBLISH: &str = "PUT /api/items/{id}/publish";
 
-/// A T-shirt: what its category wants, and one variation.
+/// Builds a T-shirt: the attributes that its category requires, and one variation.
 fn shirt(title: &str, sku: &str, image: &str) -> Value {
     json!({
         "title": title,
@@ -36,7 +36,7 @@ fn shirt(title: &str, sku: &str, image: &str) -> Value {
     })
 }
 
-/// What came of the last command that was given.
+/// Returns the result of the last command.
 async fn result(erp: &Erp) -> Value {
     let rows = erp.ask("SELECT CAST(result AS TEXT) AS r FROM commands ORDER BY id DESC LIMIT 1").await;
     serde_json::from_str(&rows[0]).unwrap()
@@ -54,7 +54,8 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     let mut erp = Erp::with(kind, "").await;
     let sku = erp.goods().await[0].sku.clone();
     let image = upload(&erp).await;
-    // The draft is made, and the marketplace says "not now" to its publication: while that is waited for, the service is killed.
+    // The draft is created, and the marketplace answers its publication with 429. The service is killed during that
+    // wait.
     erp.control().fault(FaultRule { route: PUBLISH.into(), times: Some(1), kind: Fault::TooMany(4) });
     let mut wanted = shirt("Camiseta básica", &sku, &image);
     wanted["publish"] = json!(true);
@@ -81,7 +82,7 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     assert_eq!(erp.ask(&mirrored).await, ["draft"]);
     assert_eq!(erp.command("listing.publish", &item, &json!({})).await[0], "done");
     assert_eq!(erp.ask(&mirrored).await, ["pending_review"]);
-    // Nothing reads a listing: one whose answer is lost may be there or not.
+    // No route reads a listing: one whose answer is lost may or may not exist.
     let route = "POST /api/items/create".to_owned();
     erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::ResetAfter });
     let lost = erp.command("listing.create", "terceira", &shirt("Camiseta longa", &sku, &image)).await;
@@ -95,7 +96,7 @@ async fn a_picture_that_was_loose_for_two_days_is_uploaded_again_before_a_listin
     let mut erp = Erp::with(kind, "").await;
     let first = upload(&erp).await;
     assert_eq!((upload(&erp).await, erp.writes("/media/upload").len()), (first.clone(), 1));
-    // Two days later, as the journal has it; the marketplace still has the picture.
+    // Two days later, according to the journal; the marketplace still has the image.
     let earlier = match kind {
         Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f', planned_at, '-2 days') || '000Z'",
         Kind::Postgres => "planned_at - INTERVAL '2 days'",
@@ -105,7 +106,7 @@ async fn a_picture_that_was_loose_for_two_days_is_uploaded_again_before_a_listin
     let second = upload(&erp).await;
     assert_ne!(second, first);
     assert_eq!(erp.writes("/media/upload").len(), 2);
-    // One that the marketplace has removed meanwhile is uploaded again too.
+    // An image that the marketplace has removed meanwhile is uploaded again too.
     assert!(erp.control().forward(73 * 3_600));
     assert_ne!(upload(&erp).await, second);
     erp.stop().await;

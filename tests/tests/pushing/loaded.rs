@@ -1,4 +1,4 @@
-//! Many changes at once: what they cost in requests.
+//! Many changes at once: their cost in requests.
 
 use espelho_sandbox::Options;
 use espelho_tests::{
@@ -30,7 +30,7 @@ async fn many_changes_at_once_cost_one_request_for_each_level_that_ends_differen
         (asked.writes(), asked.repeated(), asked.missing(&changes.different)),
         (changes.different.len(), 0, 0)
     );
-    // Of each one look at what it came to; what sweeps read meanwhile is beside it.
+    // One verification read for each; the reads of sweeps come on top.
     assert!(
         asked.reads >= changes.different.len() && asked.reads < 2 * changes.different.len() + 60,
         "{asked:?}"
@@ -50,7 +50,7 @@ async fn what_is_emptied_is_told_before_everything_else(kind: Kind) {
     asked.count(&erp.control());
     let place = |key: &String| asked.order.iter().position(|set| set == key).unwrap();
     let last = changes.emptied.iter().map(place).max().unwrap();
-    // Eight are under way at once.
+    // Eight are in progress at once.
     assert!(last < changes.emptied.len() + 8, "the last of {} was number {last}", changes.emptied.len());
     erp.stop().await;
 }

@@ -1,4 +1,4 @@
-//! The way up: what an ERP writes into its tables, by the real binary against the sandbox, on both databases.
+//! The push direction: what an ERP writes into its tables, by the real binary against the sandbox, on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod anew;

@@ -42,10 +42,10 @@ async fn an_order_goes_its_way_and_waits_for_its_invoice(kind: Kind) {
     assert!(erp.writes(&format!("{number}/status")).len() <= refused + 1, "asked for once more");
     assert_eq!(advance(&erp, &number, "shipped", json!({"tracking_code": "BR123"})).await[0], "done");
     assert_eq!(status_of(&erp, &number).await, "shipped");
-    // What is there already is done, and nothing is sent.
+    // If the order has the status already, the command is done, and nothing is sent.
     let sent = erp.writes(&format!("{number}/status")).len();
     assert_eq!(advance(&erp, &number, "shipped", Value::Null).await[0], "done");
-    // What lies behind it was not what this command asks for.
+    // An earlier status of the order does not fulfil this command.
     let back = advance(&erp, &number, "preparing", json!({})).await;
     assert_eq!((back[0].as_str(), back[1].as_str()), ("failed", "impossible_transition"), "{back:?}");
     assert_eq!(erp.writes(&format!("{number}/status")).len(), sent);
@@ -144,7 +144,7 @@ async fn notes_are_replaced_unless_a_person_has_changed_them(kind: Kind) {
     let notes = |order: Value| order["notes"].as_str().map(str::to_owned);
     let path = format!("/api/v1/sellers/orders/{number}");
     assert_eq!(notes(erp.truth.data(&path).await).as_deref(), Some("ligar 'antes'"));
-    // The ERP says what it has seen; a person has written something else meanwhile.
+    // The command states which notes the ERP has seen; meanwhile a person has written others.
     erp.control().set_notes(&erp.key(), &number, Some("cliente pediu presente"));
     let lost = erp.command("order.notes", &number, &json!({"notes": "outra", "base": "ligar 'antes'"})).await;
     assert_eq!((lost[0].as_str(), lost[1].as_str()), ("failed", "notes_conflict"), "{lost:?}");
@@ -153,7 +153,7 @@ async fn notes_are_replaced_unless_a_person_has_changed_them(kind: Kind) {
         erp.command("order.notes", &number, &json!({"notes": null, "base": "cliente pediu presente"})).await;
     assert_eq!(joined[0], "done");
     assert_eq!(notes(erp.truth.data(&path).await).unwrap_or_default(), "");
-    // Also where the command says nothing of it, and the mirror has seen what the person wrote.
+    // Also if the command does not state them, and the mirror has seen what the person wrote.
     erp.control().set_notes(&erp.key(), &number, Some("portão azul"));
     erp.until(&format!("SELECT notes AS n FROM orders WHERE order_number = '{number}'"), |n| {
         n == ["portão azul"]
@@ -189,7 +189,7 @@ async fn labels_are_made_once_and_what_is_ready_is_not_thrown_away(kind: Kind) {
         erp.ask(&format!("SELECT state AS s FROM commands WHERE id = {id}")).await == ["done"]
     })
     .await;
-    // Done means that their files are there.
+    // Done means that their files exist.
     let files = erp
         .ask(&format!("SELECT file FROM shipment_labels WHERE order_number = '{number}' AND format = 'zebra' AND is_ready"))
         .await;
@@ -202,7 +202,7 @@ async fn labels_are_made_once_and_what_is_ready_is_not_thrown_away(kind: Kind) {
     let again = erp.command("labels.generate", &number, &json!({"format": "zebra"})).await;
     assert_eq!((again[0].as_str(), erp.writes("shipment-labels").len()), ("done", made));
     assert_eq!(erp.command("labels.generate", &number, &json!({"format": "papel"})).await[1], "invalid_data");
-    // What is ready is thrown away by a person's word only.
+    // Ready labels are discarded only on a person's explicit order.
     let shipments = erp.truth.data(&format!("/api/v1/sellers/orders/{number}/shipments")).await.to_string();
     let missing = ["a4", "thermal", "zebra_pdf"]
         .into_iter()
@@ -221,7 +221,7 @@ async fn labels_are_made_once_and_what_is_ready_is_not_thrown_away(kind: Kind) {
     erp.stop().await;
 }
 
-/// Waits until a transition of an order is under way.
+/// Waits until a transition of an order is in progress.
 async fn is_sent(erp: &Erp, number: &str) {
     let journal = erp.installation.journal().await;
     let sent = format!("SELECT key FROM effects WHERE key = 'order/{number}' AND state = 'sent'");
@@ -237,7 +237,8 @@ async fn an_order_that_moves_between_the_look_and_the_call_is_where_it_is(kind: 
         times: Some(times),
         kind: Fault::Stall(std::time::Duration::from_millis(1_500)),
     };
-    // Somebody else brings it to where it was to go, while the call is under way: the marketplace refuses, and it is done.
+    // Another program moves it to the target status while the call is in progress: the marketplace refuses the call,
+    // and the command is done.
     let number = erp.sell("standard", &goods[0].sku);
     erp.control().fault(stall(1));
     let id = erp.give("order.status", &number, &json!({"status": "preparing"})).await;
@@ -245,7 +246,7 @@ async fn an_order_that_moves_between_the_look_and_the_call_is_where_it_is(kind: 
     assert!(erp.control().set_order_status(&erp.key(), &number, "preparing"));
     assert_eq!(erp.outcome(id, |state| state == "done" || state == "failed").await[0], "done");
     assert_eq!(erp.writes(&format!("{number}/status")).len(), 1);
-    // Or past the point to which a seller may cancel it.
+    // Or past the point up to which a seller may cancel it.
     let number = erp.sell("standard", &goods[1].sku);
     erp.control().fault(stall(1));
     let reason = json!({"status": "cancelled", "data": {"reason": "sem estoque no fornecedor"}});

@@ -1,5 +1,5 @@
-//! What becomes of what is wanted when something comes in between: a transaction that is rolled back, a kill, another command, a lock,
-//! a restart; and what `plan --apply` ends with.
+//! The fate of intents when something intervenes: a rolled back transaction, a kill, another command, a lock, a
+//! restart; and the exit codes of `plan --apply`.
 
 use espelho_sandbox::{CampaignDiscount, Fault, FaultRule, JournalQuery, NewCampaign};
 use espelho_tests::{Kind, Mirror, installation::STORE, on_both_databases, until};
@@ -37,7 +37,7 @@ async fn what_is_rolled_back_is_not_wanted_and_what_is_committed_survives_a_kill
              '{{\"location_id\": \"{location}\", \"delta\": 2}}')"
         )
     };
-    // The ERP's change and what is wanted because of it are one transaction.
+    // The ERP's change and its intent are one transaction.
     erp.transaction(&[level(0, 3), command(1)], "ROLLBACK").await;
     erp.transaction(&[level(2, 3), command(3)], "COMMIT").await;
     erp.kill().await;
@@ -79,7 +79,7 @@ async fn movements_of_one_place_go_one_after_the_other(kind: Kind) {
             .collect();
         assert_eq!(sent, deltas, "in the order in which they were given");
     }
-    // By the journal: the next of one key was planned when the one before was settled.
+    // By the journal: the next effect of a key was planned when the previous one was settled.
     let overlaps = "SELECT CAST(count(*) AS TEXT) AS n FROM effects a JOIN effects b ON b.key = a.key AND b.id > a.id \
         WHERE a.kind = 'stock.adjust' AND b.planned_at < a.settled_at";
     let journal = erp.installation.journal().await;
@@ -113,7 +113,7 @@ async fn an_order_waits_for_its_invoice_over_a_restart_and_no_longer_than_it_can
     erp.control().issue_invoice(&erp.key(), first, "nfe").unwrap();
     assert_eq!(erp.outcome(*id, |state| state == "done").await[0], "done");
     assert_eq!(erp.writes("/status").len(), asked + 1);
-    // What is cancelled needs no invoice any more.
+    // A cancelled order needs no invoice any more.
     assert!(erp.control().cancel_order(&erp.key(), second, "cliente desistiu"));
     let over = erp.outcome(*other, |state| state == "failed").await;
     assert!(over[1] == "impossible_transition" && over[2].contains("Cancelado"), "{over:?}");
@@ -131,7 +131,7 @@ async fn what_comes_to_nothing_each_time_is_given_up_and_seen(kind: Kind) {
     let id = erp.give("stock.adjust", &goods[0].sku, &data).await;
     until("it was sent", async || !erp.writes("/stock").is_empty()).await;
     erp.kill().await;
-    // Three hours later, as the journal has it: sixteen attempts, each of them proved not to have happened.
+    // Three hours later, according to the journal: sixteen attempts, each proved not to have happened.
     let journal = erp.installation.journal().await;
     journal.execute("UPDATE effects SET state = 'refuted' WHERE kind = 'stock.adjust'").await;
     for _ in 1..16 {
@@ -164,7 +164,7 @@ async fn what_was_done_since_a_backup_is_not_done_again_when_the_backup_is_put_b
     let goods = erp.goods().await;
     let data = |delta: i64| json!({"location_id": goods[0].location, "delta": delta});
     assert_eq!(erp.command("stock.adjust", &goods[0].sku, &data(3)).await[0], "done");
-    // Wanted, and not done when the backup is made; one is under way.
+    // Intents that are not done when the backup is made; one is in progress.
     erp.stop().await;
     let open = erp.give("stock.adjust", &goods[0].sku, &data(-2)).await;
     let other =
@@ -189,7 +189,7 @@ async fn what_was_done_since_a_backup_is_not_done_again_when_the_backup_is_put_b
     erp.stop().await;
 }
 
-/// A row that the ERP has locked holds up what is about it, and nothing else.
+/// A row that the ERP has locked delays only what concerns it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_row_that_the_erp_has_locked_does_not_hold_up_the_others() {
     let mut erp = Erp::with(Kind::Postgres, "").await;
@@ -245,7 +245,8 @@ async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_sho
     erp.until(&frozen, |items| items == [item.clone()]).await;
     let drift = format!("SELECT item_id AS i FROM v_campaign_drift WHERE campaign_id = '{joined}'");
     assert_eq!(erp.ask(&drift).await, Vec::<String>::new(), "what was agreed on fits");
-    // The price falls below what was frozen: whoever buys in the campaign would pay more. The other campaign tells it.
+    // The price falls below the frozen one, so that buyers in the campaign would pay more. The other campaign shows
+    // it.
     assert!(erp.control().edit_product_price(&key, &sku, rust_decimal::Decimal::ONE));
     let seller = erp.control().active_listings(&key);
     let third = seller.iter().find(|listing| listing["item_id"] != json!(item)).unwrap();

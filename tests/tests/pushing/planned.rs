@@ -1,4 +1,4 @@
-//! Price tiers: what the planner gives is what the marketplace takes.
+//! Price tiers: the marketplace accepts the planner's steps.
 
 use espelho_tests::{sandbox, tiers};
 

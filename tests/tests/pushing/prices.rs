@@ -18,7 +18,7 @@ on_both_databases![
 
 const STATES: &str = "SELECT state AS s FROM erp_prices";
 
-/// A product of one price type, with its base price.
+/// Returns a product of one price type, with its base price.
 async fn product(erp: &Erp, price_type: &str, automatic: bool) -> (String, String, f64) {
     let sql = format!(
         "SELECT id || '|' || sku || '|' || CAST(price AS TEXT) AS p FROM products WHERE price_type = '{price_type}' \
@@ -57,7 +57,7 @@ async fn prices_that_the_erp_writes_reach_the_marketplace_tier_by_tier(kind: Kin
     assert_eq!(tiers(&erp, &id).await, [(1, new.parse().unwrap()), (10, cheaper.parse().unwrap())]);
     assert_eq!(erp.command("price.delete_tier", &sku, &json!({"min_quantity": 10})).await[0], "done");
     assert_eq!(tiers(&erp, &id).await.len(), 1);
-    // The row that asked for it is over: else the next price would bring the tier back.
+    // The row that requested the tier is superseded; otherwise the next price would restore the tier.
     assert_eq!(erp.ask("SELECT state AS s FROM erp_prices WHERE min_quantity = 10").await, ["superseded"]);
     erp.set_price(&sku, 1, &format!("{:.2}", price * 1.05)).await;
     erp.until("SELECT state AS s FROM erp_prices WHERE min_quantity = 1", |states| states == ["done"]).await;
@@ -138,7 +138,7 @@ async fn derived_tiers_are_written_as_discounts(kind: Kind) {
     let now = tiers(&erp, &id).await;
     assert_eq!(now.iter().map(|(quantity, _)| *quantity).collect::<Vec<_>>(), [1, 5, 20]);
     assert!((now[1].1 - price * 0.9).abs() < 0.011, "{now:?}");
-    // The base changes, and every tier with it; nobody repairs them back.
+    // The base changes, and every tier with it; no step reverts them.
     let puts = erp.writes("/prices").len();
     let dearer = format!("{:.2}", price * 1.5);
     erp.set_price(&sku, 1, &dearer).await;
@@ -158,7 +158,7 @@ async fn a_price_that_somebody_changes_back_each_time_is_held_in_the_end(kind: K
     for _ in 0..3 {
         erp.set_price(&sku, 1, &ours).await;
         erp.until(STATES, |states| states == ["done"]).await;
-        // What we wrote comes back as news, and is not written again for that.
+        // Our own write is reported as a change, and does not cause another write.
         assert!(erp.control().edit_product_price(&erp.key(), &id, theirs));
     }
     erp.set_price(&sku, 1, &ours).await;

@@ -1,4 +1,5 @@
-//! Commands about products, pictures, listings, campaigns, price lists, the page and webhooks; the command line and CSV files.
+//! Commands about products, images, listings, campaigns, price lists, the page and webhooks; the command line and CSV
+//! files.
 
 use std::fs;
 
@@ -181,7 +182,7 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done", "done", "done"]).await;
     assert_eq!((erp.stock_of(&goods[3]).await, erp.stock_of(&goods[4]).await), (2, 3));
     erp.stop().await;
-    // Without a service: what would be sent, and then the sending of it.
+    // Without a service: shows what would be sent, and then sends it.
     erp.set_stock(&goods[0], "1").await;
     let plan = erp.installation.run(&["plan"]).await.expect(0);
     assert!(plan.stdout.contains("POST /api/products/") && plan.stdout.contains("6 → 1"), "{}", plan.stdout);
@@ -190,7 +191,7 @@ async fn the_command_line_and_csv_files_write_the_same_tables(kind: Kind) {
     assert_eq!((erp.stock_of(&goods[0]).await, erp.writes("/stock").len()), (1, calls + 1));
 }
 
-/// The smallest picture that there is.
+/// Returns the smallest possible image.
 pub(crate) fn png() -> Vec<u8> {
     let header = [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A];
     let chunk = |kind: &[u8; 4], data: &[u8]| {

@@ -1,4 +1,4 @@
-//! Wishes that the command line writes: what is refused first, what became of them, and what people decide afterwards.
+//! Intents written by the command line: what is refused first, their results, and what people decide afterwards.
 
 use std::process::Stdio;
 
@@ -202,7 +202,7 @@ async fn a_reader_that_goes_away_ends_a_command_quietly(kind: Kind) {
         let ended =
             command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped()).output().await.unwrap();
         let stderr = String::from_utf8_lossy(&ended.stderr);
-        // No service runs, which status says with its code.
+        // No service runs, which `status` reports with its exit code.
         let is_quiet = ended.status.success() || (arguments[0] == "status" && ended.status.code() == Some(3));
         assert!(is_quiet && !stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }

@@ -1,4 +1,4 @@
-//! The mirror's tables, column by column, against what the marketplace holds.
+//! Compares the mirror's tables with the marketplace's contents, column by column.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What has changed since the last run is read, and nothing else.
+//! Only what has changed since the last run is read.
 
 use espelho_tests::{
     Installation, Kind, Row, Shop, mirror::number, on_both_databases, sandbox, shop::Order, truth::Truth,

@@ -1,4 +1,4 @@
-//! What a run does not believe, was not asked for, or was kept from finishing.
+//! Runs that reject a result, were not asked for something, or could not finish.
 
 use espelho_tests::{
     Installation, Kind, Reply, Shop, on_both_databases, sandbox,
@@ -165,7 +165,7 @@ async fn what_seems_gone_half_way_through_a_pass_is_decided_by_a_complete_one_on
     shop.rule(|call| {
         call.is_order_page(3).then(|| Reply::refusal(403, "FORBIDDEN", "Agora não.", &json!([])))
     });
-    // Neither the order that is not there any more nor those of the pages that were not read.
+    // Neither the order that no longer exists nor those of the unread pages are marked as gone.
     for _ in 0..2 {
         let run = installation.resync(&["--only", "orders"]).await.expect(3);
         assert_eq!(run.count("orders", "gone"), 0);

@@ -1,7 +1,8 @@
-//! `espelho --resync`: the mirror equals the marketplace, and what is asked for is no more than that takes.
+//! `espelho --resync`: the mirror equals the marketplace, with no more requests than necessary.
 //!
-//! Here is a run from nothing and one without changes; `differences` has what changed in between, `doubts` what is not
-//! believed or not asked for, `shapes` the ways in which a marketplace may answer, `targets` what `--only` names.
+//! This file has a run from nothing and one without changes. `differences` has changes in between, `doubts` rejected
+//! results and restricted runs, `shapes` the possible forms of a marketplace's answers, `targets` the names for
+//! `--only`.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod comparison;

@@ -1,4 +1,5 @@
-//! However the marketplace answers, counts and pages, and whatever one store meets: the others' mirrors are the same.
+//! Whatever the forms of answers, counts and pages, and whatever happens to one store: the other mirrors are the
+//! same.
 
 use std::collections::BTreeMap;
 
@@ -67,7 +68,7 @@ async fn stores_are_reconciled_together_and_fail_apart(kind: Kind) {
 
 #[tokio::test]
 async fn a_run_within_the_budget_meets_no_429_whatever_the_server_counts() {
-    // The wait is the limiter's, so the three share it.
+    // The rate limiter causes the wait, so the three runs share it.
     tokio::join!(meets_no_429(Window::Fixed), meets_no_429(Window::Sliding), meets_no_429(Window::FirstHit));
 }
 
@@ -112,7 +113,7 @@ async fn a_page_parameter_of_another_name_can_be_configured() {
     let (username, password) = (espelho_tests::shop::USERNAME, espelho_tests::shop::PASSWORD);
     let more = "[assumptions]\npage_parameter = \"pagina\"\n";
     installation.write_store_with("loja-1", &shop.base_url(), username, password, more);
-    // The shop knows no `pagina`, so it answers page 1 again and again: what matters is what was asked for.
+    // The shop ignores `pagina`, so it returns page 1 repeatedly: only the requests matter.
     let run = installation.resync(&["--only", "orders"]).await;
     assert!([1, 3].contains(&run.code), "{run}");
     let calls = shop.take_calls();

@@ -1,4 +1,4 @@
-//! Pages that move while they are read, and rows that share the moment at a page's edge.
+//! Pages that shift while they are read, and rows with the same time at a page's edge.
 
 use espelho_sandbox::{Fault, FaultRule};
 use espelho_tests::{Kind, on_both_databases, sandbox, truth::Truth};
@@ -16,7 +16,7 @@ fn shift(times: u32) -> FaultRule {
 
 // withstands: F054
 async fn orders_that_come_while_pages_are_read_are_all_mirrored_by_the_same_pass(kind: Kind) {
-    // One order short of three whole pages: the second that comes opens a page that nobody has announced.
+    // One order short of three full pages: the second new order opens a page that nothing has announced.
     let sandbox = sandbox(299, 5).await;
     let installation = joined(kind, &sandbox).await;
     sandbox.control().fault(shift(3));
@@ -34,7 +34,7 @@ async fn orders_that_come_while_pages_are_read_are_all_mirrored_by_the_same_pass
 async fn orders_of_one_moment_across_a_pages_edge_are_all_mirrored_once(kind: Kind) {
     let sandbox = sandbox(85, 5).await;
     let installation = joined(kind, &sandbox).await;
-    // They are there before the first page is read, and within one second of each other.
+    // They exist before the first page is read, and are within one second of each other.
     let numbers: Vec<String> = (0..30).map(|_| sandbox.control().insert_order("loja-1")).collect();
     sandbox.control().fault(shift(2));
     let run = installation.resync(&["--only", "orders"]).await.expect(0);

@@ -110,7 +110,7 @@ async fn nothing_acknowledged_is_lost_by_kill_9_and_systemds_socket_refuses_nobo
                     if n >= DELIVERIES {
                         return broken;
                     }
-                    // Nobody is ever refused a connection: the socket is there also when the service is not.
+                    // No connection is ever refused: the socket exists even while the service does not.
                     let mut connection = TcpStream::connect(address).await.unwrap();
                     while connection.write_all(signed(&paid(n)).as_bytes()).await.is_err()
                         || answer(&mut connection).await.is_none_or(|(status, _)| status != 200)
@@ -238,7 +238,7 @@ async fn a_service_that_is_stopped_answers_what_has_arrived() {
     let (most, rest) = whole.split_at(whole.len() - 3);
     let mut socket = TcpStream::connect(receiving.webhooks).await.unwrap();
     socket.write_all(most.as_bytes()).await.unwrap();
-    // Its head has been read when a later request is answered on another connection.
+    // When a later request is answered on another connection, this one's head has been read.
     assert_eq!(receiving.status(signed(&paid(2))).await, 200);
     receiving.service.terminate().await;
     until("it listens no more", async || TcpStream::connect(receiving.webhooks).await.is_err()).await;

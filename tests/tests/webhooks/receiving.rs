@@ -1,4 +1,4 @@
-//! A service that receives webhooks, plain sockets to send it deliveries, and a look into its inbox.
+//! A service that receives webhooks, plain sockets that send deliveries, and access to its inbox.
 
 use std::{collections::BTreeSet, net::SocketAddr, process::Stdio};
 
@@ -26,7 +26,7 @@ impl Receiving {
         Self::with(kind, "").await
     }
 
-    /// With further lines in `[webhooks]`.
+    /// Starts it with further lines in `[webhooks]`.
     pub(crate) async fn with(kind: Kind, more: &str) -> Self {
         let (shop, installation) = prepare(kind, &format!("listen = \"127.0.0.1:0\"\n{more}")).await;
         let mut service = installation.start(&["run"]);
@@ -63,7 +63,7 @@ impl Receiving {
     }
 }
 
-/// A shop without orders, and an installation whose only store has a webhook.
+/// Returns a shop without orders, and an installation whose only store has a webhook.
 pub(crate) async fn prepare(kind: Kind, webhooks: &str) -> (Shop, Installation) {
     let (shop, installation) = (Shop::open(Vec::new()).await, Installation::on(kind).await);
     installation.write_main(&format!("[webhooks]\n{webhooks}"));
@@ -75,7 +75,7 @@ pub(crate) async fn prepare(kind: Kind, webhooks: &str) -> (Shop, Installation) 
     (shop, installation)
 }
 
-/// Where a process listens.
+/// Returns the addresses on which a process listens.
 pub(crate) fn listening_at(process: u32) -> Vec<SocketAddr> {
     let links = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
     let links = links.filter_map(|fd| Some(std::fs::read_link(fd.path()).ok()?.to_str()?.to_owned()));
@@ -91,7 +91,7 @@ pub(crate) fn listening_at(process: u32) -> Vec<SocketAddr> {
     table.lines().filter_map(address).collect()
 }
 
-/// The mirror's database with the inbox in sight: on SQLite it is a file beside it.
+/// Opens the mirror's database together with the inbox, which on SQLite is a separate file.
 pub(crate) async fn with_inbox(installation: &Installation) -> Mirror {
     let mirror = installation.mirror().await;
     if matches!(mirror, Mirror::Sqlite(_)) {
@@ -101,7 +101,7 @@ pub(crate) async fn with_inbox(installation: &Installation) -> Mirror {
     mirror
 }
 
-/// What is in the inbox.
+/// Returns the bodies in the inbox.
 pub(crate) async fn bodies(installation: &Installation) -> BTreeSet<String> {
     let mirror = with_inbox(installation).await;
     let text = match mirror {
@@ -139,7 +139,7 @@ pub(crate) fn paid(number: impl std::fmt::Display) -> String {
     format!(r#"{{"event":"order.paid","data":{{"store_id":1,"order_number":"{number}"}}}}"#)
 }
 
-/// Sends a request on a connection of its own; the status and the head of the answer, if there is one.
+/// Sends a request on a new connection; returns the status and the head of the answer, if there is one.
 pub(crate) async fn ask(address: SocketAddr, request: &[u8]) -> Option<(u16, String)> {
     let mut socket = TcpStream::connect(address).await.ok()?;
     socket.write_all(request).await.ok()?;
@@ -155,13 +155,14 @@ pub(crate) async fn answer(socket: &mut TcpStream) -> Option<(u16, String)> {
     Some((head.get(9..12)?.parse().ok()?, head))
 }
 
-/// Starts the service with a socket that is ours, as systemd does, after the shell's `first`.
+/// Starts the service with our socket, as systemd does, after the shell's `first`.
 pub(crate) fn start_with_socket(
     installation: &Installation,
     socket: &std::net::TcpListener,
     first: &str,
 ) -> Child {
-    // A shell that becomes the service, because LISTEN_PID must be the service's own; the socket comes as its stdin.
+    // A shell replaces itself with the service, because LISTEN_PID must be the service's own; the socket comes as its
+    // stdin.
     let command = installation.command(&["run"]);
     let program = command.as_std().get_program().to_owned();
     let script = format!("{first}exec 3<&0 0</dev/null; export LISTEN_FDS=1 LISTEN_PID=$$; exec \"$@\"");

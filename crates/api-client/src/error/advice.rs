@@ -1,4 +1,4 @@
-//! The words for people about an error: a code for tables, the cause and the next step.
+//! Error texts for people: a code for tables, the cause and the next step.
 
 use espelho_model::{
     text,
@@ -8,7 +8,7 @@ use espelho_model::{
 use super::{Documented, Error, Refusal};
 
 impl Error {
-    /// A short stable code for tables and reports.
+    /// Returns a short stable code for tables and reports.
     pub fn code(&self) -> String {
         match self {
             Self::Setup(_) => "setup".into(),
@@ -36,7 +36,7 @@ impl Error {
         }
     }
 
-    /// The words for people: the cause, and the next step.
+    /// Returns the text for people: the cause and the next step.
     pub fn text(&self) -> Text {
         match self {
             Self::Setup(problem) => text!("api-setup", problem = problem),
@@ -67,7 +67,7 @@ impl Error {
         }
     }
 
-    /// The next step in English, for logs.
+    /// Returns the next step in English, for logs.
     pub fn hint(&self) -> String {
         self.text().next(Locale::of(Language::English)).unwrap_or_default()
     }
@@ -88,7 +88,7 @@ impl Error {
     }
 }
 
-/// The marketplace's own words, or `none`: its code says nothing to people that the status does not.
+/// Returns the marketplace's own sentences, or `none`. Its code tells people no more than the status does.
 fn quoted(refusal: &Refusal) -> String {
     let words = refusal.for_people();
     if words.is_empty() { "none".to_owned() } else { words }

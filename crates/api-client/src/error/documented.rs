@@ -11,41 +11,41 @@ pub enum Documented {
     BothDirections,
     /// 401: the token, or the credential of a login, was not accepted.
     Unauthorized,
-    /// 403: the token lacks these abilities (none where the server named none).
+    /// 403: the token lacks these abilities (empty if the server named none).
     MissingAbilities(Vec<String>),
-    /// 403 of the store page: it takes scopes that no integration token can have.
+    /// 403 of the store page: it needs scopes that no integration token can have.
     StorePageClosed,
-    /// 404: absent, or of another store.
+    /// 404: the object does not exist, or belongs to another store.
     NotFound,
-    /// 409: an image that something uses can be neither deleted nor altered.
+    /// 409: an image in use can be neither deleted nor changed.
     ImageInUse,
     /// 422: the target status is not among the order's next actions.
     ImpossibleTransition,
-    /// 422: fields of the request are not as they must be; [`Refusal::fields`] has them.
+    /// 422: fields of the request are invalid; [`Refusal::fields`] has them.
     InvalidFields,
     /// 422: the campaign's deadline to join has passed.
     CampaignOptInClosed,
     /// 422: a sub-store in mirror mode creates no products of its own.
     SubstoreCannotCreateSku,
-    /// 422: the label is still being made.
+    /// 422: the label is still being generated.
     LabelNotReady,
-    /// 422: the order has no issued NF-e or content declaration yet; what the server says about it.
+    /// 422: the order has no issued NF-e or content declaration yet; holds what the server says about it.
     FiscalGate(Vec<String>),
-    /// 422: a listing that may not be created as it is.
+    /// 422: the listing cannot be created as it is.
     ListingNotReady {
         /// `data.reason`.
         reason: String,
         /// `data.details`, flattened.
         details: Vec<String>,
     },
-    /// 429: the token's budget, or the login's, is spent.
+    /// 429: the token's budget, or the login budget, is exhausted.
     TooManyRequests,
-    /// Nothing that the document describes.
+    /// An error that the document does not describe.
     Unknown,
 }
 
 impl Refusal {
-    /// Which of the document's errors this is, by what the server said.
+    /// Returns which of the document's errors this is, judged by the server's answer.
     pub fn kind(&self, status: u16) -> Documented {
         match status {
             400 if self.names("increment") && self.names("decrement") => Documented::BothDirections,
@@ -59,7 +59,8 @@ impl Refusal {
         }
     }
 
-    /// Most rows of 422 in the document's table have no code of their own: the fields named tell them apart.
+    /// Classifies a 422. Most 422 rows in the document's table have no code of their own, so the named fields tell
+    /// them apart.
     fn unprocessable(&self) -> Documented {
         match self.message_code.as_str() {
             "CAMPAIGN_OPT_IN_CLOSED" => return Documented::CampaignOptInClosed,
@@ -86,7 +87,7 @@ impl Refusal {
         }
     }
 
-    /// The words of `errors` that look like abilities: `store_products_write`.
+    /// Returns the words of `errors` that look like abilities, such as `store_products_write`.
     fn abilities(&self) -> Vec<String> {
         let in_ability =
             |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | ':' | '.');
@@ -103,7 +104,7 @@ impl Refusal {
 }
 
 impl Documented {
-    /// The word by which the catalogue of texts chooses the next step.
+    /// Returns the word by which the text catalogue chooses the next step.
     pub(super) fn word(&self, status: u16) -> &'static str {
         match self {
             Self::BothDirections => "both-directions",

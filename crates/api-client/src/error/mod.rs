@@ -1,4 +1,4 @@
-//! What can go wrong with a call, and what that means for whoever asked.
+//! The errors of a call, and what they mean for the caller.
 
 mod advice;
 mod documented;
@@ -14,27 +14,27 @@ pub(crate) use words::presentable;
 /// What an error means for the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The same call may succeed later, not before `after` if the server said so.
+    /// The same call may succeed later, but not before `after` if the server set a wait.
     Transient {
         /// The wait that the server asked for.
         after: Option<Duration>,
     },
-    /// The token was not accepted; with a new one the call may succeed.
+    /// The token was not accepted. The call may succeed with a new one.
     Reauthenticate,
     /// The same call will fail again.
     Permanent,
-    /// A write whose effect is not known. It is settled by reading, never by sending again.
+    /// A write whose effect is unknown. It is settled by reading, never by sending again.
     Ambiguous,
 }
 
-/// A boxed error of a collaborator (the token's vault, the budget's ledger).
+/// A boxed error of a collaborator (the token store, the quota store).
 pub type BoxedError = Box<dyn StdError + Send + Sync>;
 
-/// Why a call did not give an answer.
+/// Why a call returned no usable answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The base address or an option cannot be used.
+    /// The base address or an option is invalid.
     #[error("the client cannot be set up: {0}")]
     Setup(String),
     /// No connection: nothing was sent.
@@ -47,27 +47,27 @@ pub enum Error {
         /// The cause.
         source: reqwest::Error,
     },
-    /// The call went out and no whole answer came back.
+    /// The call was sent, but no complete answer came back.
     #[error("{request}: the answer did not arrive whole")]
     Interrupted {
         /// The call.
         request: String,
-        /// Whether the call was a read.
+        /// Whether the call is a read.
         read: bool,
         /// The cause.
         source: reqwest::Error,
     },
-    /// An answer larger than any honest one.
+    /// The answer exceeds the size limit.
     #[error("{request}: the answer is larger than {limit_mib} MiB")]
     TooLarge {
         /// The call.
         request: String,
-        /// Whether the call was a read.
+        /// Whether the call is a read.
         read: bool,
-        /// The cap.
+        /// The limit.
         limit_mib: usize,
     },
-    /// An answer that is not JSON, or ends before its JSON does.
+    /// The answer is not JSON, or is cut off before its JSON ends.
     #[error(
         "{request}: answered {status} with {content_type} that cannot be read ({problem}){}",
         shown(excerpt)
@@ -75,7 +75,7 @@ pub enum Error {
     Unreadable {
         /// The call.
         request: String,
-        /// Whether the call was a read.
+        /// Whether the call is a read.
         read: bool,
         /// The HTTP status.
         status: u16,
@@ -86,17 +86,17 @@ pub enum Error {
         /// The beginning of the body.
         excerpt: String,
     },
-    /// Whole JSON of a shape that the document does not describe.
+    /// The answer is complete JSON of a shape that the document does not describe.
     #[error("{request}: the answer is not what was asked for ({problem})")]
     Unexpected {
         /// The call.
         request: String,
-        /// Whether the call was a read.
+        /// Whether the call is a read.
         read: bool,
         /// What is wrong with it.
         problem: String,
     },
-    /// An address that the marketplace gave and that must not be fetched.
+    /// The marketplace gave an address that must not be fetched.
     #[error("{file}: the address of the file {objection}")]
     AddressRefused {
         /// The address without its signature.
@@ -104,7 +104,7 @@ pub enum Error {
         /// What is wrong with it.
         objection: &'static str,
     },
-    /// A signed address is no longer (or was never) good. The file is there; its address must be asked for again.
+    /// A signed address has expired, or was never valid. The file still exists; request its address again.
     #[error("{file}: the signed address was refused with {status}, it has probably expired")]
     AddressExpired {
         /// The address without its signature.
@@ -112,7 +112,7 @@ pub enum Error {
         /// The HTTP status.
         status: u16,
     },
-    /// The object storage behind a signed address did not give the file.
+    /// The object storage behind a signed address did not return the file.
     #[error("{file}: the object storage answered {status}")]
     FileRefused {
         /// The address without its signature.
@@ -125,7 +125,7 @@ pub enum Error {
     Refused {
         /// The call.
         request: String,
-        /// Whether the call was a read.
+        /// Whether the call is a read.
         read: bool,
         /// The HTTP status.
         status: u16,
@@ -144,7 +144,7 @@ pub enum Error {
         /// What the server said.
         refusal: Box<Refusal>,
     },
-    /// The login had no answer, or one that cannot be read. The answer itself is not shown: it may hold a token.
+    /// The login had no answer, or an unreadable one. The answer itself is not shown, because it may hold a token.
     #[error("login of {username:?} had no usable answer")]
     LoginFailed {
         /// The username of the credential.
@@ -152,7 +152,7 @@ pub enum Error {
         /// The cause.
         source: Box<Error>,
     },
-    /// Our token was replaced again and again: another program logs in with the same credential.
+    /// Our token was replaced repeatedly: another program logs in with the same credential.
     #[error("the token of {username:?} was invalidated {times} times within an hour")]
     ForeignLogin {
         /// The username of the credential.
@@ -160,7 +160,7 @@ pub enum Error {
         /// How often we had to log in again.
         times: usize,
     },
-    /// The token could not be read or kept.
+    /// The token store could not be read or written.
     #[error("the token record could not be {action}")]
     TokenStore {
         /// `read` or `written`.
@@ -168,19 +168,19 @@ pub enum Error {
         /// The cause.
         source: BoxedError,
     },
-    /// The store is not ours, or no longer: whoever has it now calls the marketplace.
+    /// This process does not hold the store's lease, or no longer holds it. Only the holder calls the marketplace.
     #[error("{request}: not called, the store is not ours any more")]
     NotOurs {
         /// The call.
         request: String,
-        /// Whether the call may have gone out, and was not waited for.
+        /// Whether the call may have been sent before the client stopped waiting for its answer.
         sent: bool,
-        /// Whether the call was a read.
+        /// Whether the call is a read.
         read: bool,
         /// The cause.
         source: BoxedError,
     },
-    /// The budget's ledger could not be read or kept.
+    /// The quota store could not be read or written.
     #[error("the record of the request budget could not be {action}")]
     QuotaStore {
         /// `read` or `written`.
@@ -191,7 +191,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the error means for the next step.
+    /// Returns what the error means for the next step.
     pub fn class(&self) -> Class {
         let later = Class::Transient { after: None };
         let unknown = |read: &bool| if *read { later } else { Class::Ambiguous };
@@ -204,18 +204,20 @@ impl Error {
             Self::Refused { status: 429, after, .. } => Class::Transient { after: *after },
             Self::Refused { read: true, status: 503, after, .. } => Class::Transient { after: *after },
             Self::Refused { read, status: 408 | 500.., .. } => unknown(read),
-            // Whole and not understood: a read will be so again, a write has had its effect, or has not.
+            // The answer is complete but not understood. A read would get it again; a write may or may not have had
+            // its effect.
             Self::Unexpected { read: false, .. } | Self::TooLarge { read: false, .. } => Class::Ambiguous,
             Self::NotOurs { sent: true, read: false, .. } => Class::Ambiguous,
             Self::FileRefused { status: 408 | 429 | 500.., .. } => later,
-            // A 2xx that says `success: false` is no promise in either direction, and neither is "look elsewhere".
+            // A 2xx with `success: false` proves neither success nor failure, and neither does a redirect.
             Self::Refused { read: false, status: 200..=399, .. } => Class::Ambiguous,
             _ => Class::Permanent,
         }
     }
 
-    /// A login may be repeated: it only replaces the token whose answer was lost. An answer that is not the document's
-    /// will be so again, and each login more ends somebody's token.
+    /// Classifies a failed login. A login may be repeated, because it only replaces the token whose answer was lost.
+    /// An answer that does not match the document would come again, and every further login ends a token that may be
+    /// in use.
     fn class_of_login(&self) -> Class {
         match self {
             Self::Unexpected { .. } | Self::TooLarge { .. } | Self::NotOurs { .. } => Class::Permanent,
@@ -226,9 +228,10 @@ impl Error {
         }
     }
 
-    /// Which of the document's errors a refusal is (API document, "Errors / Codes"); `None` for what is no refusal.
+    /// Returns which of the document's errors a refusal is (API document, "Errors / Codes"); `None` for other errors.
     ///
-    /// The words decide ([`Refusal::kind`]), and where the document leaves them open, the route that was called.
+    /// The server's words decide ([`Refusal::kind`]). Where the document leaves them ambiguous, the called route
+    /// decides.
     pub fn kind(&self) -> Option<Documented> {
         let Self::Refused { request, status, refusal, .. } = self else { return None };
         let is_download = request.contains("/labels/") && request.ends_with("/download");
@@ -246,12 +249,12 @@ impl Error {
         })
     }
 
-    /// Whether the marketplace refused to look at the call, being asked too often.
+    /// Returns whether the marketplace refused to process the call because of too many requests.
     pub(crate) fn is_too_many(&self) -> bool {
         matches!(self, Self::Refused { status: 429, .. })
     }
 
-    /// Whether the call never left: there was no connection.
+    /// Returns whether the call was never sent: there was no connection.
     pub fn was_never_sent(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::NotOurs { sent: false, .. } => true,
@@ -260,7 +263,7 @@ impl Error {
         }
     }
 
-    /// Whether the store is somebody else's now.
+    /// Returns whether another process holds the store's lease.
     pub fn is_not_ours(&self) -> bool {
         match self {
             Self::NotOurs { .. } => true,
@@ -269,7 +272,7 @@ impl Error {
         }
     }
 
-    /// Whether the cause lies with the credential.
+    /// Returns whether the cause is the credential.
     pub fn is_authentication(&self) -> bool {
         matches!(
             self,
@@ -278,7 +281,7 @@ impl Error {
     }
 }
 
-/// The beginning of an answer, where there is one to show.
+/// Formats the beginning of an answer, if there is one.
 fn shown(excerpt: &str) -> String {
     if excerpt.is_empty() { String::new() } else { format!(": {excerpt:?}") }
 }

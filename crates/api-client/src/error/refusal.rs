@@ -10,15 +10,15 @@ use super::words::presentable;
 /// The error envelope of the document, read leniently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refusal {
-    /// `message_code`, empty when absent.
+    /// `message_code`, empty if absent.
     pub message_code: String,
     /// `description`, in Brazilian Portuguese.
     pub description: String,
-    /// `errors`, flattened: strings as they are, fields as `field: text`.
+    /// `errors`, flattened: strings unchanged, fields as `field: text`.
     pub errors: Vec<String>,
-    /// `errors` by field, where it came as an object. A field within a field is named `outer.inner`.
+    /// `errors` by field, if it was sent as an object. A nested field is named `outer.inner`.
     pub fields: BTreeMap<String, Vec<String>>,
-    /// `data.reason`: why a listing is not ready. Empty when absent.
+    /// `data.reason`: why a listing is not ready. Empty if absent.
     pub reason: String,
     /// `data.details`, flattened like `errors`.
     pub details: Vec<String>,
@@ -30,7 +30,7 @@ struct Envelope<'a> {
     message_code: Value,
     #[serde(default)]
     description: Value,
-    /// What many servers call it.
+    /// The name that many servers use for it.
     #[serde(default)]
     message: Value,
     #[serde(borrow, default)]
@@ -40,7 +40,7 @@ struct Envelope<'a> {
 }
 
 impl Refusal {
-    /// Reads the error envelope; anything else gives an empty refusal.
+    /// Reads the error envelope. Any other body gives an empty refusal.
     pub(crate) fn parse(body: &[u8]) -> Self {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(body) else { return Self::default() };
         let errors = value_of(envelope.errors);
@@ -63,12 +63,12 @@ impl Refusal {
         }
     }
 
-    /// True when the body had no field of the error envelope.
+    /// Returns whether the body had no field of the error envelope.
     pub(crate) fn is_silent(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether the refusal is about this field or parameter.
+    /// Returns whether the refusal is about this field or parameter.
     pub fn names(&self, field: &str) -> bool {
         let about = |text: &String| {
             text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == field)
@@ -76,7 +76,7 @@ impl Refusal {
         self.errors.iter().any(about) || about(&self.description)
     }
 
-    /// The server's sentences, as it said them: without its code, which stands apart.
+    /// Returns the server's sentences, unchanged and without its code, which is shown separately.
     pub fn for_people(&self) -> String {
         let parts =
             [&self.description].into_iter().chain(&self.errors).chain([&self.reason]).chain(&self.details);
@@ -84,7 +84,7 @@ impl Refusal {
         parts.join("; ")
     }
 
-    /// The server's words, ready to follow a status.
+    /// Returns the server's code and sentences, formatted to follow a status.
     pub(crate) fn in_words(&self) -> String {
         let mut words = String::new();
         let parts = [&self.message_code, &self.description].into_iter().chain(&self.errors);
@@ -98,7 +98,8 @@ impl Refusal {
     }
 }
 
-/// Strings of a list as they are, those of an object as `field: text`, a lone string as itself.
+/// Flattens a value: the strings of a list unchanged, the members of an object as `field: text`, a single string as
+/// itself.
 fn flatten(value: &Value) -> Vec<String> {
     match value {
         Value::Null => Vec::new(),

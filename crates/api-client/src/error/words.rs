@@ -1,10 +1,10 @@
-//! A server's words, made fit to be shown.
+//! Makes a server's words safe to display.
 
-/// The most of a server's words that anybody wants to read.
+/// The most characters of a server's words that are shown.
 const LONGEST_WORDS: usize = 500;
 
-/// Makes a server's words fit for a terminal, a log and a table: no secrets, no control characters (which could
-/// forge lines of a report), and not without end.
+/// Makes a server's words safe for a terminal, a log and a table: no secrets, no control characters (which could
+/// forge lines of a report), and a limited length.
 pub(crate) fn presentable(words: &str) -> String {
     let mut text = String::new();
     for character in words.chars().take(LONGEST_WORDS) {

@@ -1,4 +1,4 @@
-//! The lanes that share one budget, and who is next.
+//! The lanes that share one request budget, and the queue that orders them.
 
 use std::{
     collections::VecDeque,
@@ -7,18 +7,18 @@ use std::{
 
 use tokio::sync::oneshot;
 
-/// What a request is for: the budget goes to live work before it goes to sweeps, and to sweeps before backfill.
+/// The purpose of a request. The budget goes to live work before sweeps, and to sweeps before backfill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
     /// Somebody waits for the answer.
     Interactive,
-    /// Reads that a webhook asked for.
+    /// Reads triggered by a webhook.
     Refresh,
-    /// What the ERP wants done.
+    /// Intents from the ERP.
     Push,
-    /// Sweeps for what no webhook told.
+    /// Sweeps, which find what no webhook announced.
     Poll,
-    /// Everything that was ever there.
+    /// The whole history.
     Backfill,
 }
 
@@ -26,7 +26,7 @@ impl Lane {
     /// Every lane, the most urgent first.
     pub const ALL: [Self; 5] = [Self::Interactive, Self::Refresh, Self::Push, Self::Poll, Self::Backfill];
 
-    /// The name in metrics and reports.
+    /// Returns the name used in metrics and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Interactive => "interactive",
@@ -37,15 +37,15 @@ impl Lane {
         }
     }
 
-    /// Whether it may burst and use the reserve. The others go at an even pace, so that a live request never
-    /// finds the whole minute spent.
+    /// Returns whether the lane may burst and use the reserve. The other lanes go at an even pace, so that a live
+    /// request never finds the whole minute spent.
     pub fn is_live(self) -> bool {
         self <= Self::Push
     }
 
-    /// Its share where every lane has work: in eighty-thirds of the budget. Where sweeps and a backfill take all they can get,
-    /// four of five requests are left for what deliveries tell of: five events a second are not to wait behind them. Sweeps
-    /// have 46 a minute then, so that what deliveries do not tell is still found.
+    /// Returns the lane's share when every lane has work, in eighty-thirds of the budget. When sweeps and a backfill
+    /// take all they can get, four of five requests remain for webhook refreshes: five events a second do not wait
+    /// behind sweeps. Sweeps then have 46 requests a minute, so that they still find what no webhook announced.
     fn weight(self) -> u64 {
         [32, 32, 12, 6, 1][self as usize]
     }
@@ -54,11 +54,11 @@ impl Lane {
 /// Divisible by every weight, so that shares are exact.
 const LAP: u64 = 96;
 
-/// The queue before the gate: one request at a time is next.
+/// The queue before the rate limiter: it lets one request through at a time.
 ///
-/// Each lane has a distance that grows by a step, the smaller the larger its share, whenever one of its requests is
-/// served; the waiting lane that has come least far is next. So every lane gets its share, what a lane does not use
-/// goes to the others, and none starves.
+/// Each lane has a distance. It grows whenever one of the lane's requests is served, by a smaller step for a larger
+/// share. The waiting lane with the smallest distance is next. So every lane gets its share, other lanes get what a
+/// lane does not use, and none starves.
 #[derive(Default)]
 pub(crate) struct LaneQueues(Mutex<Queue>);
 
@@ -66,7 +66,7 @@ pub(crate) struct LaneQueues(Mutex<Queue>);
 struct Queue {
     taken: bool,
     lanes: [Waiting; 5],
-    /// How far the lane that was served last had come: who was idle does not get back what it did not use.
+    /// The distance of the lane served last. A lane that was idle does not get back what it did not use.
     reached: u64,
 }
 
@@ -76,7 +76,7 @@ struct Waiting {
     distance: u64,
 }
 
-/// Being next. Passed on when it is dropped; without its queue it is worth nothing.
+/// The right to be next. Dropping it passes it to the next request. Without its queue it does nothing.
 pub(crate) struct QueueTicket(Option<Arc<LaneQueues>>);
 
 impl LaneQueues {
@@ -99,14 +99,14 @@ impl LaneQueues {
                 own.requests.push_back(sender);
                 receiver
             };
-            // The sender is only dropped with the queue itself.
+            // The sender is dropped only together with the queue.
             if let Ok(ticket) = waiting.await {
                 return ticket;
             }
         }
     }
 
-    /// How many requests of a lane wait.
+    /// Returns how many requests of a lane wait.
     pub(crate) fn waiting(&self, lane: Lane) -> usize {
         self.queue().lanes[lane as usize].requests.len()
     }
@@ -117,7 +117,7 @@ impl LaneQueues {
 }
 
 impl Queue {
-    /// Notes that a request of a lane is served.
+    /// Records that a request of a lane is served.
     fn serve(&mut self, lane: Lane) {
         let own = &mut self.lanes[lane as usize];
         own.distance = own.distance.max(self.reached);
@@ -125,7 +125,7 @@ impl Queue {
         own.distance += LAP / lane.weight();
     }
 
-    /// The lane whose request is next, and that request.
+    /// Removes and returns the next request.
     fn next(&mut self) -> Option<oneshot::Sender<QueueTicket>> {
         let waiting = Lane::ALL.into_iter().filter(|lane| !self.lanes[*lane as usize].requests.is_empty());
         let lane = waiting.min_by_key(|lane| self.lanes[*lane as usize].distance)?;
@@ -148,7 +148,8 @@ impl Drop for QueueTicket {
             let Some(request) = next else { return };
             match request.send(Self(Some(Arc::clone(&queues)))) {
                 Ok(()) => return,
-                // Whoever went away meanwhile gives the turn back; emptied, it does not end up in here once more.
+                // The waiting request was cancelled, so its ticket comes back. Emptied, it does not run this `drop`
+                // again.
                 Err(mut given_back) => given_back.0 = None,
             }
         }
@@ -159,7 +160,7 @@ impl Drop for QueueTicket {
 mod tests {
     use super::*;
 
-    /// Serves `count` turns with these many requests waiting in each lane; how many each lane got.
+    /// Serves `count` tickets with these numbers of requests waiting in each lane; returns how many each lane got.
     async fn served(waiting: [usize; 5], count: usize) -> [usize; 5] {
         let queues = Arc::new(LaneQueues::default());
         let first = queues.take(Lane::Interactive).await;

@@ -1,4 +1,4 @@
-//! What the budget's log must keep across a restart.
+//! What the rate limiter must keep across a restart.
 
 use std::{future::Future, pin::Pin};
 
@@ -9,28 +9,28 @@ use crate::error::BoxedError;
 /// A boxed future, as object-safe traits need it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A block of permits: taken from the ledger together, so that one durable write covers several requests.
+/// A block of permits. One durable write covers the whole block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spent {
     /// Identifies the block within the store.
     pub block: i64,
-    /// How many requests of it were or may have been sent.
+    /// How many of its requests were sent, or may have been sent.
     pub requests: u32,
-    /// When its slots are free again; `None` while the block is in use. A block that is still in use when
-    /// it is read back belonged to a process that died, and counts as spent just before the reading.
+    /// When its permits are free again; `None` while the block is in use. A block that is still in use when it is
+    /// loaded belonged to a process that died. It counts as spent just before the load.
     pub free_at: Option<DateTime<Utc>>,
 }
 
-/// Durable memory of what was spent.
+/// Durable storage of the spent budget.
 pub trait QuotaStore: Send + Sync {
-    /// The blocks that were written and not yet pruned.
+    /// Returns the blocks that were written and not yet pruned.
     fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>>;
-    /// Writes these blocks (new ones, or known ones with what became of them) and forgets those that were
-    /// free before `now`. Durable when it returns: the first request of a new block is sent after it.
+    /// Writes these blocks (new ones, or known ones with their outcome) and deletes those that were free before
+    /// `now`. The write is durable on return: the first request of a new block is sent afterwards.
     fn keep(&self, blocks: Vec<Spent>, now: DateTime<Utc>) -> BoxFuture<'_, Result<(), BoxedError>>;
 }
 
-/// No memory: for a server that does not count, and for tests.
+/// Stores nothing: for a server without a limit, and for tests.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoQuotaStore;
 

@@ -1,4 +1,4 @@
-//! The gate through which every request passes.
+//! The rate limiter that every request passes.
 
 use std::{
     num::NonZeroU32,
@@ -24,36 +24,36 @@ use crate::error::Error;
 /// The server's window (API document, "Limits": 300 per 1 minute).
 const WINDOW: Duration = Duration::from_secs(60);
 
-/// How often a request that was kept from the reserve looks again.
+/// How often a request held back by the reserve checks again.
 const RESERVE_CHECK: Duration = Duration::from_millis(200);
 
-/// Whether a request may have a slot, or how long to wait before looking again.
+/// Whether a request may be sent now, or how long to wait before the next check.
 enum Admission {
     Free,
-    /// No slot for anybody.
+    /// The budget is exhausted for every lane.
     Full(Duration),
-    /// No slot for what is not live.
+    /// Only the reserve for live work is left.
     Reserved(Duration),
 }
 
-/// How much may be spent.
+/// The request budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     /// Requests in any 60 s.
     pub per_minute: NonZeroU32,
-    /// How many of them an idle budget lets go at once; the rest is spread evenly.
+    /// How many of them an idle budget sends at once. The rest is spread evenly.
     pub burst: NonZeroU32,
 }
 
 impl Quota {
-    /// A quota whose burst is a fifth of it: a small store's whole reconciliation goes at once, while
-    /// sustained work never makes others wait for more than twelve seconds' worth.
+    /// Creates a quota with a burst of a fifth. A small store's whole reconciliation is sent at once, while sustained
+    /// work never delays others by more than twelve seconds' worth.
     pub fn per_minute(per_minute: NonZeroU32) -> Self {
         Self { per_minute, burst: NonZeroU32::new(per_minute.get() / 5).unwrap_or(NonZeroU32::MIN) }
     }
 }
 
-/// governor's view of our clock.
+/// Adapts our clock to governor.
 #[derive(Clone)]
 struct PaceClock(Arc<dyn Clock>);
 
@@ -67,13 +67,13 @@ impl governor::clock::Clock for PaceClock {
 
 type Pace = GovernorLimiter<NotKeyed, InMemoryState, PaceClock, governor::middleware::NoOpMiddleware<Nanos>>;
 
-/// The budget of one store's token. Shared by everything that calls the API for that store.
+/// The rate limiter of one store's token. Everything that calls the API for that store shares it.
 pub struct RateLimiter {
     quota: Quota,
     clock: Arc<dyn Clock>,
     pace_clock: PaceClock,
     pace: Pace,
-    /// The even pace of what is not live.
+    /// The even pace of work that is not live.
     even_pace: Pace,
     quota_store: Arc<dyn QuotaStore>,
     queues: Arc<LaneQueues>,
@@ -85,21 +85,21 @@ pub struct RateLimiter {
 
 struct State {
     window: SlidingWindow,
-    /// Nobody passes before this (monotonic): the server said so.
+    /// No request is sent before this time (monotonic), by the server's order.
     paused_until: Duration,
-    /// What others spend of the same token, as the server's own count shows it.
+    /// The requests that other programs spend on the same token, as the server's own count shows.
     foreign: f64,
-    /// The server's limit where it is below ours.
+    /// The server's limit, if the server announced one.
     server_limit: Option<u32>,
-    /// The block that permits are taken from; number 0 is none.
+    /// The block that supplies permits. Number 0 means none.
     block: Block,
     last_block: i64,
-    /// Blocks whose end the ledger does not know yet.
+    /// Finished blocks that the quota store does not know yet.
     closed: Vec<Spent>,
     open: Vec<Block>,
 }
 
-/// A run of permits covered by one durable write.
+/// A block of permits covered by one durable write.
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
     id: i64,
@@ -109,8 +109,8 @@ struct Block {
     last_release: Duration,
 }
 
-/// The right to send one request. Tell it when the response is there; dropping it counts as "sent, and
-/// nothing is known".
+/// The right to send one request. The caller reports the response; dropping the permit counts as "sent, outcome
+/// unknown".
 pub struct Permit {
     limiter: Arc<RateLimiter>,
     block: i64,
@@ -118,10 +118,10 @@ pub struct Permit {
 }
 
 impl RateLimiter {
-    /// Opens the gate with what the ledger remembers already held.
+    /// Opens the rate limiter with the spent budget from the quota store.
     ///
     /// # Errors
-    /// When the ledger cannot be read.
+    /// When the quota store cannot be read.
     pub async fn open(
         quota: Quota,
         clock: Arc<dyn Clock>,
@@ -145,7 +145,7 @@ impl RateLimiter {
         let (now, wall) = (clock.monotonic(), clock.now());
         for spent in remembered {
             state.last_block = state.last_block.max(spent.block);
-            // A wall clock that was set back must not hold the budget for years.
+            // A wall clock that was set back must not block the budget for years.
             let left =
                 spent.free_at.map_or(WINDOW, |at| (at - wall).to_std().unwrap_or_default().min(WINDOW * 2));
             state.window.hold(spent.requests, now + left);
@@ -172,7 +172,7 @@ impl RateLimiter {
     /// Waits until one more request of a lane may be sent.
     ///
     /// # Errors
-    /// When the ledger cannot be written: without it a restart could overspend.
+    /// When the quota store cannot be written: without it a restart could overspend.
     pub async fn acquire(self: &Arc<Self>, lane: Lane) -> Result<Permit, Error> {
         if !lane.is_live() {
             self.keep_pace(&self.even_pace).await;
@@ -188,8 +188,8 @@ impl RateLimiter {
         Ok(Permit { limiter: Arc::clone(self), block: state.block.id, settled: false })
     }
 
-    /// Waits until one more request of a route may be sent, where the server holds that route to less than the token.
-    /// Before [`RateLimiter::acquire`], so that it takes no place in a queue that others stand in.
+    /// Waits until one more request of a route may be sent, if the server limits that route more than the token. Call
+    /// it before [`RateLimiter::acquire`], so that the request does not block others in the queue.
     pub async fn keep_route_pace(&self, route: &'static str) {
         loop {
             let wait = self.routes().take(route, self.clock.monotonic());
@@ -199,7 +199,7 @@ impl RateLimiter {
         }
     }
 
-    /// Waits until a request of a lane is next and there is a slot for it.
+    /// Waits until a request of a lane is next and the budget has a free entry.
     async fn take_ticket(&self, lane: Lane) -> QueueTicket {
         loop {
             let waiting = watch::idle();
@@ -212,7 +212,8 @@ impl RateLimiter {
                     Admission::Reserved(wait) => (wait, true),
                 };
                 if reserved {
-                    // There are slots, but for others: they must not stand in the queue behind this one.
+                    // The free entries are reserved for live work, which must not wait in the queue behind this
+                    // request.
                     drop(ticket);
                     self.clock.sleep(wait).await;
                     break;
@@ -231,25 +232,25 @@ impl RateLimiter {
         }
     }
 
-    /// Requests that any 60 s may have.
+    /// Returns the most requests in any 60 s.
     pub fn per_minute(&self) -> NonZeroU32 {
         self.quota.per_minute
     }
 
-    /// How many requests of a lane wait, for status and metrics.
+    /// Returns how many requests of a lane wait, for status and metrics.
     pub fn waiting(&self, lane: Lane) -> usize {
         self.queues.waiting(lane)
     }
 
-    /// Slots that are held now, for status and tests.
+    /// Returns how many entries the sliding window holds now, for status and tests.
     pub fn held(&self) -> u32 {
         let now = self.clock.monotonic();
         self.state().window.held(now)
     }
 
-    /// The server answered 429 to a request of a route, and says how many requests the token has left. Where it has some, or
-    /// where it does not say and we have sent less than half of what it may, the route has a limit of its own, and is slowed
-    /// down alone; else nobody sends before `wait` is over.
+    /// Handles a 429 for a route. The route has a limit of its own, and only it slows down, if the server says that
+    /// the token has requests left, or does not say and less than half of the budget is in use. Otherwise no request
+    /// is sent before `wait` is over.
     pub fn refused(&self, route: &'static str, remaining: Option<u32>, wait: Duration) {
         let now = self.clock.monotonic();
         let is_routes_own = match remaining {
@@ -266,22 +267,22 @@ impl RateLimiter {
         let has_limit = routes.refused(route, now, wait);
         let (per_minute, wait_ms) = (routes.pace(route), wait.as_millis() as u64);
         match has_limit {
-            true => tracing::info!(route, per_minute, "the marketplace holds a route to a limit of its own"),
-            false => tracing::debug!(route, per_minute, wait_ms, "the marketplace refuses a route alone"),
+            true => tracing::info!(route, per_minute, "route has its own rate limit; slowing it down"),
+            false => tracing::debug!(route, per_minute, wait_ms, "route rate limited; only this route waits"),
         }
     }
 
-    /// Nobody sends before `wait` is over: the whole token is over its limit.
+    /// Pauses all requests for `wait`: the whole token is over its limit.
     pub fn pause(&self, wait: Duration) {
         let until = self.clock.monotonic() + wait;
         let mut state = self.state();
         state.paused_until = state.paused_until.max(until);
     }
 
-    /// Writes down what became of the blocks in use, so that the next start need not assume the worst.
+    /// Persists the outcome of the blocks in use, so that the next start need not assume the worst.
     ///
     /// # Errors
-    /// When the ledger cannot be written.
+    /// When the quota store cannot be written.
     pub async fn settle(&self) -> Result<(), Error> {
         let _ticket = self.queues.take(Lane::Interactive).await;
         let blocks = {
@@ -293,7 +294,7 @@ impl RateLimiter {
         self.keep(blocks).await
     }
 
-    /// Whether a request of a lane may have a slot now.
+    /// Decides whether a request of a lane may be sent now.
     fn admission(&self, lane: Lane) -> Admission {
         let now = self.clock.monotonic();
         let mut state = self.state();
@@ -310,14 +311,14 @@ impl RateLimiter {
         }
     }
 
-    /// Slots that are kept for live work: one for every two at the budget's pace until others come free. While slots
-    /// come free all the time, none.
+    /// Returns how many entries are reserved for live work: half of what the budget's pace allows until further
+    /// entries come free. While entries come free all the time, the reserve is zero.
     fn reserve(&self, until_release: Duration) -> u32 {
         let at_pace = until_release.as_secs_f64() * f64::from(self.quota.per_minute.get()) / 60.0;
         ((at_pace / 2.0) as u32).min(self.quota.per_minute.get() / 25)
     }
 
-    /// The slots there are: ours, less what the server's count shows that others spend.
+    /// Returns the available budget: ours, less what other programs spend by the server's count.
     fn capacity(&self, state: &State) -> u32 {
         let ours = self.quota.per_minute.get();
         let limit = state.server_limit.map_or(ours, |server| server.min(ours));
@@ -329,12 +330,12 @@ impl RateLimiter {
         limit.saturating_sub((state.foreign + margin).ceil() as u32).max(1)
     }
 
-    /// Makes sure that the ledger covers one more request.
+    /// Makes sure that the quota store covers one more request.
     async fn cover_by_quota_store(&self) -> Result<(), Error> {
         if self.state().block.left > 0 {
             return Ok(());
         }
-        // One write covers a second's worth; after a crash at most that much is counted in vain.
+        // One write covers a second's worth of requests. A crash wastes at most that much of the budget.
         let size = (self.quota.per_minute.get() / 60).max(1);
         let (blocks, fresh) = {
             let mut state = self.state();
@@ -350,7 +351,7 @@ impl RateLimiter {
         Ok(())
     }
 
-    /// Moves a block out of use: to the closed ones, or to the open ones while responses are missing.
+    /// Takes a block out of use: it becomes closed, or open while responses are missing.
     fn retire(&self, state: &mut State, block: Block) {
         if block.in_flight > 0 {
             state.open.push(block);
@@ -358,7 +359,7 @@ impl RateLimiter {
             let spent = self.spent(&block);
             state.closed.push(spent);
         }
-        // Answers that arrive until the next block is in place belong to this one, not to its successor.
+        // Answers that arrive before the next block is in place belong to this block, not to its successor.
         state.last_block = state.last_block.max(block.id);
         state.block = Block::default();
     }
@@ -408,12 +409,13 @@ impl RateLimiter {
     fn learn(&self, limit: Option<u32>, remaining: Option<u32>) {
         let now = self.clock.monotonic();
         let mut state = self.state();
-        // A limit of zero with an answer is no limit that means anything.
+        // A limit of zero on a served request is meaningless.
         let limit = limit.filter(|&limit| limit > 0);
         state.server_limit = limit.or(state.server_limit);
         let (Some(limit), Some(remaining)) = (limit, remaining) else { return };
         let counted = f64::from(limit.saturating_sub(remaining));
-        // We hold every slot at least as long as the server counts it, so a larger count is not ours.
+        // The window holds every entry at least as long as the server counts it, so any excess in the server's count
+        // comes from others.
         let others = (counted - f64::from(state.window.held(now))).max(0.0);
         let step = if others > state.foreign { 1.0 } else { 1.0 / 16.0 };
         state.foreign += (others - state.foreign) * step;
@@ -429,22 +431,21 @@ impl RateLimiter {
 }
 
 impl Permit {
-    /// The response arrived; its rate headers are heard.
+    /// Reports that the response arrived, with its rate headers.
     pub fn answered(mut self, limit: Option<u32>, remaining: Option<u32>) {
         self.limiter.learn(limit, remaining);
         self.settled = true;
         self.limiter.finish(self.block, true);
     }
 
-    /// The response to a request of a route arrived; its rate headers are heard, and that the route is served.
+    /// Reports that a route served the request, with the rate headers of the response.
     pub fn served(self, route: &'static str, limit: Option<u32>, remaining: Option<u32>) {
         let now = self.limiter.clock.monotonic();
         self.limiter.routes().accepted(route, now);
         self.answered(limit, remaining);
     }
 
-    /// The response was 429 to a request of a route; its rate headers are heard, and who has to wait is decided.
-    /// Without a route it is the whole token.
+    /// Reports a 429 with its rate headers, and decides who has to wait. Without a route, the whole token waits.
     pub fn refused(
         self,
         route: Option<&'static str>,
@@ -459,7 +460,7 @@ impl Permit {
         }
     }
 
-    /// Nothing was sent: no connection came about.
+    /// Reports that nothing was sent, because there was no connection.
     pub fn unused(mut self) {
         self.settled = true;
         self.limiter.finish(self.block, false);

@@ -1,38 +1,39 @@
-//! Routes that the server holds to a tighter limit than the token's (API document, "Limits", knows of none). Pure: time is
-//! handed in.
+//! Routes that the server limits more tightly than the token (API document, "Limits", mentions none). Pure: the
+//! caller passes the time.
 //!
-//! A refusal while the token's budget is not spent concerns its route alone. The route waits as long as it is told; its pace is
-//! found from what was accepted, never by halving:
+//! A refusal while the token still has budget concerns only its route. The route waits as long as the server says.
+//! Its pace follows from the accepted requests, never from halving:
 //! - a refusal among answers costs its wait, and nothing else;
-//! - refusals in a row double the wait, up to [`LONGEST_WAIT`], until one is accepted;
-//! - where more than a fifth of a minute's requests are refused, the route goes at what was accepted in that minute;
-//! - a slowed route gets faster, first by a little, then by twice as much each time, while few are refused.
+//! - consecutive refusals double the wait, up to [`LONGEST_WAIT`], until a request is accepted;
+//! - if more than a fifth of a minute's requests are refused, the route continues at the number accepted in that
+//!   minute;
+//! - a slowed route speeds up, first a little, then twice as much each time, while few requests are refused.
 
 use std::{collections::BTreeMap, time::Duration};
 
-/// A slowed route may get faster after so long.
+/// The shortest time before a slowed route may speed up.
 const STEP: Duration = Duration::from_secs(30);
-/// No route goes slower than so many requests a minute: else nobody would notice that its limit is gone.
+/// The slowest pace of a route, in requests a minute. A slower route would not notice that its limit is gone.
 const SLOWEST: f64 = 3.0;
-/// The longest wait that nobody has asked for: one of [`SLOWEST`].
+/// The longest wait that the server did not ask for: the interval at [`SLOWEST`].
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// Between two requests of a route whose last one was refused, until one is accepted.
+/// The interval between requests of a route after a refusal, until one is accepted.
 const ONE_BY_ONE: Duration = Duration::from_millis(200);
-/// So many refusals in a row are no accident.
+/// This many consecutive refusals are no accident.
 const IN_A_ROW: u32 = 4;
-/// After them the route begins with such a part of the token's pace, or with what was accepted before.
+/// After that many, the route restarts at this fraction of the token's pace, or at what was accepted before.
 const AFTER_A_ROW: f64 = 0.1;
-/// Refusals within a minute from which their share says something, and how long requests are watched before.
+/// The refusals in a minute from which their share is meaningful, and the observation time before that.
 const MANY: u32 = 6;
 const WATCHED_FOR: Duration = Duration::from_secs(30);
-/// Where more than this share is refused, the route has a limit.
+/// A route with a larger share of refusals has a limit.
 const LIMITED: f64 = 0.2;
-/// Where less than this share is refused, the route may go faster.
+/// A route with a smaller share of refusals may speed up.
 const FREE: f64 = 0.08;
-/// A route that was not refused for so long is as all others.
+/// A route without a refusal for this long counts as normal again.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 
-/// Length and number of the parts in which a minute is counted.
+/// Length and number of the buckets that cover a minute.
 const PART: Duration = Duration::from_secs(5);
 const PARTS: usize = 13;
 
@@ -47,13 +48,13 @@ pub(crate) struct Routes {
 #[derive(Debug)]
 struct Refused {
     minute: Minute,
-    /// Requests a minute, where it is slower than the token.
+    /// The route's pace, if it is slower than the token's.
     pace: Option<Pace>,
-    /// When its next request may go.
+    /// When its next request may be sent.
     next: Duration,
-    /// Until then it waits; what was under way meanwhile is refused for the same reason.
+    /// The end of its wait. A refusal of a request that was in flight before that has the same cause.
     paused_until: Duration,
-    /// Refusals since something was accepted.
+    /// Consecutive refusals.
     in_a_row: u32,
     /// Requests accepted in the minute before the first of these refusals.
     accepted_before: u32,
@@ -63,7 +64,7 @@ struct Refused {
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     per_minute: f64,
-    /// How often it was raised since it was found.
+    /// How often the pace was raised since it was set.
     raised: u32,
     changed: Duration,
 }
@@ -71,10 +72,10 @@ struct Pace {
 /// Counts of accepted and refused requests in the last minute.
 #[derive(Debug, Default)]
 struct Minute {
-    /// The number of the newest part.
+    /// The number of the newest bucket.
     newest: u64,
     parts: [(u32, u32); PARTS],
-    /// When the first of it happened.
+    /// When the first request was counted.
     since: Option<Duration>,
 }
 
@@ -90,7 +91,7 @@ impl Minute {
         &mut self.parts[(self.newest % PARTS as u64) as usize]
     }
 
-    /// How many were accepted, and how many refused.
+    /// Returns how many requests were accepted, and how many were refused.
     fn counts(&mut self, now: Duration) -> (u32, u32) {
         self.at(now);
         self.parts.iter().fold((0, 0), |(accepted, refused), part| (accepted + part.0, refused + part.1))
@@ -119,7 +120,7 @@ impl Refused {
         }
     }
 
-    /// Goes at this pace, where it is slower than the token's.
+    /// Sets the route's pace, if it is slower than the token's.
     fn go_at(&mut self, per_minute: f64, full: f64, now: Duration) {
         let per_minute = per_minute.max(SLOWEST);
         self.pace = (per_minute < full).then_some(Pace { per_minute, raised: 0, changed: now });
@@ -127,7 +128,7 @@ impl Refused {
         self.minute.since = Some(now);
     }
 
-    /// Goes faster, where it has been long enough at its pace and few requests were refused.
+    /// Speeds up if the pace has lasted long enough and few requests were refused.
     fn recover(&mut self, full: f64, now: Duration) {
         let Some(pace) = self.pace else { return };
         if now < pace.changed + STEP || self.minute.share_refused(now) >= FREE {
@@ -141,12 +142,13 @@ impl Refused {
 }
 
 impl Routes {
-    /// Every route at the token's pace.
+    /// Creates the state with every route at the token's pace.
     pub(crate) fn new(per_minute: u32) -> Self {
         Self { full: f64::from(per_minute), refused: BTreeMap::new() }
     }
 
-    /// How long a request of a route has to wait, or its turn: then the next one's may be later.
+    /// Returns how long a request of a route has to wait. Returns `None` if it may go now, and reserves the interval
+    /// before the next one.
     pub(crate) fn take(&mut self, route: &'static str, now: Duration) -> Option<Duration> {
         let own = self.refused.get_mut(route)?;
         own.recover(self.full, now);
@@ -163,7 +165,7 @@ impl Routes {
         None
     }
 
-    /// The server took a request of a route, whatever it answered.
+    /// Records that the server processed a request of a route, whatever it answered.
     pub(crate) fn accepted(&mut self, route: &'static str, now: Duration) {
         let Some(own) = self.refused.get_mut(route) else { return };
         own.minute.at(now).0 += 1;
@@ -177,7 +179,8 @@ impl Routes {
         }
     }
 
-    /// The server refused a request of a route alone, and said how long to wait. Whether the route's pace has changed.
+    /// Records that the server refused a request of a route alone, with the wait that it asked for. Returns whether
+    /// the route's pace has changed.
     pub(crate) fn refused(&mut self, route: &'static str, now: Duration, wait: Duration) -> bool {
         let full = self.full;
         let own = self.refused.entry(route).or_insert_with(|| Refused::new(now));
@@ -210,7 +213,7 @@ impl Routes {
         is_limited
     }
 
-    /// A route's own pace in requests a minute, where it is slower than the token's.
+    /// Returns a route's own pace in requests a minute, if it is slower than the token's.
     pub(crate) fn pace(&self, route: &'static str) -> Option<f64> {
         self.refused.get(route)?.pace.map(|pace| pace.per_minute)
     }
@@ -263,13 +266,13 @@ mod tests {
         assert_eq!(routes.take("/a", now), Some(at(90)));
     }
 
-    /// A server and a caller that always has something to ask, with eight requests under way at most.
+    /// Simulates a server and a caller that always has a next request, with at most eight requests in flight.
     struct Simulation {
         routes: Routes,
         now: Duration,
         accepted: Vec<Duration>,
         refused: Vec<Duration>,
-        /// Answers that are under way: when they come, and whether they are refusals with this wait.
+        /// Answers in flight: when they arrive, and for a refusal its wait.
         coming: std::collections::VecDeque<(Duration, Option<Duration>)>,
     }
 
@@ -279,7 +282,8 @@ mod tests {
             Self { routes, now, accepted: vec![], refused: vec![], coming: std::collections::VecDeque::new() }
         }
 
-        /// Asks until then; `serve` says whether a request is refused, from what was accepted, and with what wait.
+        /// Sends requests until `end`. `serve` decides from the accepted requests whether a request is refused, and
+        /// with what wait.
         fn until(&mut self, end: Duration, mut serve: impl FnMut(&[Duration], Duration) -> Option<Duration>) {
             let every = Duration::from_secs_f64(60.0 / self.routes.full);
             let mut next = self.now;
@@ -310,7 +314,7 @@ mod tests {
         accepted.iter().rev().take_while(|at| **at + Duration::from_secs(60) > now).count()
     }
 
-    /// The same numbers each time, evenly from 0 to 99.
+    /// Returns the same numbers each time, evenly distributed from 0 to 99.
     fn dice() -> impl FnMut() -> u64 {
         let mut seed = 42_u64;
         move || {

@@ -1,21 +1,21 @@
-//! The log of what was spent: how many slots are held, and until when. Pure; times are monotonic.
+//! The sliding window: how many entries are held, and until when. Pure; times are monotonic.
 
 use std::{collections::VecDeque, time::Duration};
 
-/// Slots are released in steps of this length, so that the log of an unlimited store stays small.
+/// Entries expire in steps of this length, so that the window of an unlimited store stays small.
 const STEP: Duration = Duration::from_millis(100);
 
-/// The slots of one store.
+/// The sliding window of one store.
 #[derive(Debug, Default)]
 pub(crate) struct SlidingWindow {
     in_flight: u32,
     cooling: u32,
-    /// (step in which they are released, how many), in time order.
+    /// (step in which they expire, number of entries), in time order.
     releases: VecDeque<(u64, u32)>,
 }
 
 impl SlidingWindow {
-    /// Slots that are not free at `now`.
+    /// Returns how many entries are held at `now`.
     pub(crate) fn held(&mut self, now: Duration) -> u32 {
         while let Some(&(step, count)) = self.releases.front() {
             if step > step_of(now) {
@@ -27,25 +27,25 @@ impl SlidingWindow {
         self.in_flight + self.cooling
     }
 
-    /// Takes one slot; the caller has looked whether there is one.
+    /// Adds one entry. The caller has checked that there is budget for it.
     pub(crate) fn take(&mut self) {
         self.in_flight += 1;
     }
 
-    /// Gives one slot back that was never used: nothing was sent.
+    /// Removes one entry that was never used: nothing was sent.
     pub(crate) fn put_back(&mut self) {
         self.in_flight -= 1;
     }
 
-    /// A response arrived (or never will): the slot is free at `free_at`.
+    /// Records that a response arrived, or never will: the entry expires at `free_at`.
     pub(crate) fn release_at(&mut self, free_at: Duration) {
         self.in_flight -= 1;
         self.hold(1, free_at);
     }
 
-    /// Holds slots that something else spent: an earlier process.
+    /// Adds entries spent by an earlier process.
     pub(crate) fn hold(&mut self, count: u32, free_at: Duration) {
-        // Up to the next step: a slot may be held a little longer than needed, never shorter.
+        // Rounded up to the next step: an entry may be held a little longer than needed, never shorter.
         let step = step_of(free_at) + 1;
         self.cooling += count;
         let at = self.releases.iter().rposition(|&(s, _)| s <= step).map_or(0, |i| i + 1);
@@ -55,7 +55,7 @@ impl SlidingWindow {
         }
     }
 
-    /// When the next cooling slot is free; `None` when all held slots are in flight.
+    /// Returns when the next entry expires; `None` if all held entries are in flight.
     pub(crate) fn next_release(&self) -> Option<Duration> {
         self.releases.front().map(|&(step, _)| STEP * u32::try_from(step).unwrap_or(u32::MAX))
     }

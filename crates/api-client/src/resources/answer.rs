@@ -1,4 +1,4 @@
-//! What the marketplace answers to listings of whole rows, and to writes.
+//! Answers to writes, and to listings of whole rows.
 
 use chrono::FixedOffset;
 use espelho_model::RawJson;
@@ -14,19 +14,19 @@ use crate::{
     },
 };
 
-/// The answer to a write. The document shows few of them, so nothing is required of it: what was answered 2xx has
-/// happened, whatever the answer says, and to call it failed would invite a second time.
+/// The answer to a write. The document shows few of them, so no field is required. A write answered with 2xx has
+/// happened, whatever the answer says; treating it as failed would invite a second one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written<T> {
-    /// What was made or changed, if the answer tells it.
+    /// The object that was created or changed, if the answer contains it.
     pub value: Option<T>,
-    /// Fields that were sent in a form that is not understood.
+    /// Fields whose form is not understood.
     pub unreadable: Vec<&'static str>,
     /// The answer's payload as received.
     pub raw: RawJson,
 }
 
-/// Reads the payload of a write with `read`, which may find nothing in it.
+/// Reads the payload of a write with `read`, which may find nothing.
 pub(crate) fn read_written<T>(
     payload: &str,
     naive: FixedOffset,
@@ -49,12 +49,12 @@ pub(crate) fn read_single<T>(
 }
 
 impl Client {
-    /// Sends, and keeps the answer as it is: the document does not show its fields.
+    /// Sends the request and returns the payload unread, because the document does not show its fields.
     pub(crate) async fn fetch_raw(&self, request: &ApiRequest) -> Result<RawJson, Error> {
         self.read_with(request, |payload| Ok(RawJson::new(payload))).await
     }
 
-    /// Sends a write whose answer may tell what was written.
+    /// Sends a write whose answer may contain what was written.
     pub(crate) async fn write_as<T>(
         &self,
         request: &ApiRequest,
@@ -72,7 +72,7 @@ impl Client {
         self.read_with(request, |payload| read_single(payload, self.naive_offset, &read)).await
     }
 
-    /// Sends a read of a listing whose rows are the data.
+    /// Sends a read of a listing whose rows are whole objects.
     pub(crate) async fn fetch_rows<T>(
         &self,
         request: &ApiRequest,
@@ -82,12 +82,12 @@ impl Client {
     }
 }
 
-/// Keeps a field as it is, for what the document does not show.
+/// Keeps a field unread, because the document does not show its form.
 pub(crate) fn raw(field: Option<&RawValue>) -> Option<RawJson> {
     field.map(|raw| RawJson::new(raw.get()))
 }
 
-/// The payload, or the object that it wraps (`inner`) where it does not have the object's `own` identifier itself.
+/// Returns the payload, or the object wrapped in it (`inner`) if the payload lacks its `own` identifier.
 pub(crate) fn unwrapped<'a>(
     payload: &'a str,
     own: Option<&RawValue>,

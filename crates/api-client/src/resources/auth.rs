@@ -22,10 +22,10 @@ use crate::{
     },
 };
 
-/// How long a token is good when the answer does not say (API document, "Limits").
+/// A token's lifetime if the answer does not state it (API document, "Limits").
 const TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
 
-/// A store's credential and the means to use it.
+/// A store's credential, and what a login needs.
 pub(crate) struct Credential {
     pub(crate) username: String,
     pub(crate) password: SecretString,
@@ -77,11 +77,11 @@ impl Credential {
         let wire: TokenWire<'_> = object(envelope::payload(&answer.body)?.get())?;
         let now = self.clock.now();
         let stated = FieldReader::new(self.naive_offset).time("expires_at", wire.expires_at);
-        // How long it lives by the server's own clock; ours may be wrong by years.
+        // The lifetime by the server's own clock; ours may be wrong by years.
         let life = stated.map(|at| at - answer.date.unwrap_or(now)).filter(|life| *life > TimeDelta::zero());
         let life = life.unwrap_or(TOKEN_LIFETIME).min(TOKEN_LIFETIME);
         let record = TokenRecord { token: wire.token, expires_at: now + life, obtained_at: now };
-        // Without the block no webhook was asked for, and anything called a secret is another one.
+        // Without the block the login asked for no webhook, so any secret in the answer is a different one.
         let webhook_secret = self.webhook.as_ref().and_then(|_| webhook_secret(&answer.body));
         Ok(Issued { record, webhook_secret })
     }
@@ -97,8 +97,8 @@ impl Credential {
     }
 }
 
-/// The signing secret in a login's answer. The document does not name its field, only its form, `whsec_…`: the likely
-/// places are looked at first, then every text of the answer.
+/// Finds the signing secret in a login's answer. The document does not name its field, only its form, `whsec_…`. The
+/// likely fields come first, then every text of the answer.
 fn webhook_secret(body: &[u8]) -> Option<SecretString> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let places = [
@@ -112,7 +112,7 @@ fn webhook_secret(body: &[u8]) -> Option<SecretString> {
     named.map(str::to_owned).or_else(|| any_secret(&answer)).map(SecretString::from)
 }
 
-/// Whether a secret is shown whole: later logins may show it with its middle hidden.
+/// Returns whether a secret is complete: later logins may show it with its middle masked.
 fn is_whole(secret: &str) -> bool {
     !secret.is_empty() && secret.chars().all(|c| c.is_ascii_graphic() && c != '*') && !secret.contains("...")
 }

@@ -1,4 +1,4 @@
-//! The areas of the API, one file each: requests built purely, answers read tolerantly.
+//! The areas of the API, one file each: requests are built purely, answers are read tolerantly.
 
 pub mod answer;
 pub mod auth;
@@ -28,21 +28,21 @@ use crate::{
     },
 };
 
-/// A single mirrored object with the names of its fields that could not be read.
+/// A single mirrored object, with the names of its unreadable fields.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Read<T> {
     /// The object.
     pub value: T,
-    /// Fields that were sent in a form that is not understood; they are `None` in `value` and whole in `raw`.
+    /// Fields whose form is not understood. They are `None` in `value` and complete in `raw`.
     pub unreadable: Vec<&'static str>,
 }
 
 impl Client {
-    /// Sends a request that was built elsewhere, and gives the payload of its answer as it is.
+    /// Sends a prebuilt request and returns the payload of its answer unread.
     ///
     /// # Errors
-    /// As every call; see [`Error`]. A tier without price or discount is not sent: the marketplace would set its price to zero
-    /// (API document, price rule 5).
+    /// As every call; see [`Error`]. A tier without price or discount is not sent: the marketplace would set its
+    /// price to zero (API document, price rule 5).
     pub async fn perform(&self, request: &ApiRequest) -> Result<RawJson, Error> {
         match request.zeroes_a_price() {
             true => Err(Error::Setup(format!("{} bears neither price nor discount", request.describe()))),
@@ -50,7 +50,7 @@ impl Client {
         }
     }
 
-    /// Sends, and reads the answer's payload (its `data`).
+    /// Sends the request and reads the answer's payload (its `data`).
     pub(crate) async fn read_with<T>(
         &self,
         request: &ApiRequest,
@@ -59,22 +59,22 @@ impl Client {
         self.send(request, |body| parse(envelope::payload(body)?.get())).await
     }
 
-    /// Sends, and reads a payload of a fixed shape.
+    /// Sends the request and reads a payload of a fixed shape.
     pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(&self, request: &ApiRequest) -> Result<T, Error> {
         self.read_with(request, |payload| Ok(object(payload)?)).await
     }
 
-    /// Sends a write whose answer says no more than that it was taken.
+    /// Sends a write whose answer only confirms it.
     pub(crate) async fn command(&self, request: &ApiRequest) -> Result<(), Error> {
         self.send(request, |body| envelope::payload(body).map(drop)).await
     }
 
-    /// Sends, and gives the payload as sent, whatever its form.
+    /// Sends the request and returns the payload as sent, whatever its form.
     pub(crate) async fn answer(&self, request: &ApiRequest) -> Result<Value, Error> {
         self.read_with(request, |payload| Ok(serde_json::from_str(payload)?)).await
     }
 
-    /// Sends, and reads a listing whose rows `key_of` can name.
+    /// Sends the request and reads a listing whose rows `key_of` can identify.
     pub(crate) async fn fetch_list(
         &self,
         request: &ApiRequest,

@@ -1,13 +1,13 @@
-//! Which page of a listing (API document, "Page size").
+//! Paging of a listing (API document, "Page size").
 
 use crate::ApiRequest;
 
-/// A page, and how many rows it has. The campaign listings give 15 when nothing is said.
+/// A page and its number of rows. The campaign listings return 15 by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
     /// The page, from 1.
     pub page: u64,
-    /// Rows a page; `None` leaves it to the server.
+    /// Rows on a page; `None` leaves it to the server.
     pub per_page: Option<u32>,
 }
 
@@ -18,13 +18,13 @@ impl Default for Paging {
 }
 
 impl Paging {
-    /// The parameters as text.
+    /// Returns the parameters as text.
     pub(crate) fn parameters(self) -> [(&'static str, Option<String>); 2] {
         [("page", Some(self.page.to_string())), ("per_page", self.per_page.map(|rows| rows.to_string()))]
     }
 }
 
-/// Adds the parameters that are there; what is not there is left to the server.
+/// Adds the given parameters; a missing one is left to the server.
 pub(crate) fn with_parameters(
     request: ApiRequest,
     parameters: impl IntoIterator<Item = (&'static str, Option<String>)>,

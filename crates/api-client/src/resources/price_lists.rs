@@ -21,11 +21,11 @@ const ONE: &str = "/api/seller/price-lists/{id}";
 /// A price list's name: at most 120 characters.
 pub type PriceListName = Text<120>;
 
-/// How a list's SKU prices are informed.
+/// How a list gets its SKU prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PriceListMode {
-    /// One price a SKU.
+    /// One price for each SKU.
     Manual,
     /// Derived by the platform.
     Auto,
@@ -35,7 +35,7 @@ impl PriceListMode {
     /// Reads the document's word.
     ///
     /// # Errors
-    /// When it is another.
+    /// When the word is unknown.
     pub fn parse(word: &str) -> Result<Self, Invalid> {
         match word {
             "manual" => Ok(Self::Manual),
@@ -45,32 +45,32 @@ impl PriceListMode {
     }
 }
 
-/// A price list to create. Its place is given by the marketplace.
+/// A price list to create. The marketplace assigns its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewPriceList {
     /// Its name.
     pub name: PriceListName,
-    /// How its prices are informed.
+    /// How it gets its prices.
     pub mode: PriceListMode,
 }
 
 impl NewPriceList {
-    /// The request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         ApiRequest::post(LISTS, &[]).json(self)
     }
 }
 
-/// What may change in a price list; `None` leaves it as it is.
+/// Changes to a price list; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PriceListChanges {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<PriceListName>,
-    /// How its prices are informed. Prices that it has must then be recorded again.
+    /// How it gets its prices. After a change, existing prices must be recorded again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<PriceListMode>,
-    /// Its place among the lists, from 0.
+    /// Its position among the lists, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<u32>,
     /// Whether it is offered where SKU prices are recorded.
@@ -78,7 +78,7 @@ pub struct PriceListChanges {
     pub is_active: Option<bool>,
 }
 
-/// An update of a price list, which changes something.
+/// An update of a price list with at least one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceListUpdate(PriceListChanges);
 
@@ -94,13 +94,13 @@ impl PriceListUpdate {
         }
     }
 
-    /// The request. It carries only what changes.
+    /// Builds the request, which carries only the changes.
     pub fn request(&self, list: &PriceListId) -> ApiRequest {
         ApiRequest::put(ONE, &[list.as_str()]).json(&self.0)
     }
 }
 
-/// Switches the store's price lists on or off; lists and recorded prices stay.
+/// Builds the request that switches the store's price lists on or off. Lists and recorded prices stay.
 pub fn settings_request(enabled: bool) -> ApiRequest {
     #[derive(Serialize)]
     struct Settings {
@@ -110,8 +110,8 @@ pub fn settings_request(enabled: bool) -> ApiRequest {
 }
 
 impl Client {
-    /// Switches the store's price lists on or off. Needs `store_products_write` and the feature `sales_force`, as all
-    /// calls here.
+    /// Switches the store's price lists on or off. Needs `store_products_write` and the feature `sales_force`, like
+    /// all calls in this module.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -142,7 +142,7 @@ impl Client {
 
 shape! { PriceListWire { price_list, id, name, mode, position, is_active } }
 
-/// The price list that an answer to a write tells of, if it tells of one.
+/// Returns the price list in the answer to a write, if there is one.
 pub fn price_list_in(answer: &str) -> Option<PriceList> {
     read_written(answer, Utc.fix(), read_price_list).value
 }

@@ -1,4 +1,4 @@
-//! The session: which store a token speaks for (API document, "Authentication and session").
+//! The session: the store that a token belongs to (API document, "Authentication and session").
 
 use std::{
     borrow::Cow,
@@ -25,7 +25,7 @@ use crate::{
 const SESSION: &str = "/api/stores/auth/session";
 
 impl Client {
-    /// Store, company and `auth_type` of the token.
+    /// Reads store, company and `auth_type` of the token.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -33,8 +33,8 @@ impl Client {
         self.read_as(&ApiRequest::get(SESSION, &[]), read_session).await
     }
 
-    /// The same, where the marketplace has to answer within `time_limit` of being asked; waiting for the budget takes as long
-    /// as it takes.
+    /// Reads the session with a limit on the call's duration. Waiting at the rate limiter does not count towards
+    /// `time_limit`.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -44,7 +44,7 @@ impl Client {
 }
 
 shape! {
-    /// The session; the store's fields stand at the top or in `store`.
+    /// The session. The store's fields are at the top level or in `store`.
     SessionWire {
         store, id, name, code, status,
         #[serde(rename = "type")]
@@ -54,7 +54,7 @@ shape! {
 }
 
 shape! {
-    /// The company. The document says what it holds and not under which names; the likely ones are read.
+    /// The company. The document lists its contents but not the field names; the likely names are read.
     CompanyWire {
         tax_id, cnpj, cpf_cnpj, document, legal_name, corporate_name, company_name, razao_social, tax_regime,
         regime_tributario,
@@ -62,7 +62,7 @@ shape! {
 }
 
 shape! {
-    /// One feature of a list of objects.
+    /// One feature in a list of objects.
     FeatureWire { name, code, slug, key, feature, enabled, active, is_active, value }
 }
 
@@ -83,7 +83,7 @@ fn read_session(read: &mut FieldReader, payload: &str) -> Result<StoreSession, B
     })
 }
 
-/// The company, wherever it is named.
+/// Reads the company, from the session or from the store page.
 pub(super) fn read_company(read: &mut FieldReader, field: Field<'_>) -> Option<Company> {
     let wire: CompanyWire<'_> = read.nested("company", field)?;
     let tax_id = wire.tax_id.or(wire.cnpj).or(wire.cpf_cnpj).or(wire.document);
@@ -96,7 +96,7 @@ pub(super) fn read_company(read: &mut FieldReader, field: Field<'_>) -> Option<C
     })
 }
 
-/// The features that are on: a list of names, a list of objects, or an object from name to switch.
+/// Reads the active features: a list of names, a list of objects, or an object from name to switch.
 fn read_features(read: &mut FieldReader, field: Field<'_>) -> Option<BTreeSet<String>> {
     let json = field?.get();
     let found = if json.starts_with('[') {
@@ -107,13 +107,13 @@ fn read_features(read: &mut FieldReader, field: Field<'_>) -> Option<BTreeSet<St
         members.map(|members| members.into_iter().map(feature_of_object).collect())
     };
     if found.is_none() {
-        // One that is not understood might be the one that is asked for.
+        // A feature that is not understood might be the one that a caller asks about.
         read.give_up("features");
     }
     Some(found?.into_iter().flatten().collect())
 }
 
-/// `Some(None)` is a feature that is off, `None` something that is no feature.
+/// Reads one feature. `Some(None)` is an inactive feature, `None` a value that is no feature.
 fn feature_of_list(row: &RawValue) -> Option<Option<String>> {
     let mut read = FieldReader::new(chrono::FixedOffset::east_opt(0)?);
     if row.get().starts_with('"') {
@@ -130,7 +130,7 @@ fn feature_of_object((name, switch): (Cow<'_, str>, &RawValue)) -> Option<String
     is_on(Some(switch)).then(|| name.into_owned())
 }
 
-/// A feature that is listed is on, unless it says otherwise.
+/// A listed feature is active, unless it says otherwise.
 fn is_on(switch: Field<'_>) -> bool {
     !matches!(switch.map(RawValue::get), Some("false" | "0" | "null" | "\"0\"" | "\"false\"" | "\"\""))
 }

@@ -19,15 +19,15 @@ const PAGE: &str = "/api/stores/page";
 const RATING: &str = "/api/stores/rating";
 const RATING_HISTORY: &str = "/api/stores/rating/history";
 
-/// What happens to a field of the page.
+/// A change of one field of the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Change<T> {
-    /// It stays as it is.
+    /// The field stays unchanged.
     #[default]
     Leave,
-    /// It becomes empty.
+    /// The field becomes empty.
     Clear,
-    /// It becomes this.
+    /// The field gets this value.
     Set(T),
 }
 
@@ -46,7 +46,7 @@ impl<T: Serialize> Serialize for Change<T> {
     }
 }
 
-/// What may change on the page.
+/// Changes to the page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StorePageChanges {
     /// At most 255 characters.
@@ -55,7 +55,7 @@ pub struct StorePageChanges {
     /// At most 500 characters.
     #[serde(skip_serializing_if = "Change::is_leave")]
     pub description: Change<Text<500>>,
-    /// As long as it likes.
+    /// Any length.
     #[serde(skip_serializing_if = "Change::is_leave")]
     pub full_description: Change<String>,
     /// A day.
@@ -63,7 +63,7 @@ pub struct StorePageChanges {
     pub foundation_date: Change<NaiveDate>,
 }
 
-/// An update of the page, which changes something.
+/// An update of the page with at least one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorePageUpdate(StorePageChanges);
 
@@ -79,19 +79,19 @@ impl StorePageUpdate {
         }
     }
 
-    /// The request. It carries only what changes.
+    /// Builds the request, which carries only the changes.
     pub fn request(&self) -> ApiRequest {
         ApiRequest::put(PAGE, &[]).json(&self.0)
     }
 }
 
-/// Whether an error only says that the page is not open to integration tokens, as it is not while it is in BETA. That
-/// is how things are, and no failure of the store's.
+/// Returns whether an error only means that the page is closed to integration tokens, as it is during BETA. That is
+/// no failure of the store.
 pub fn is_closed(error: &Error) -> bool {
     matches!(error, Error::Refused { status: 403, .. })
 }
 
-/// One of the page's two pictures.
+/// One of the page's two images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Picture {
@@ -107,19 +107,19 @@ impl Picture {
         }
     }
 
-    /// Puts an image in the place of the earlier one.
+    /// Builds the request that replaces the image.
     pub fn upload_request(self, image: &PageImage) -> ApiRequest {
         ApiRequest::post(self.route(), &[]).file(image.file())
     }
 
-    /// Takes the image away.
+    /// Builds the request that deletes the image.
     pub fn delete_request(self) -> ApiRequest {
         ApiRequest::delete(self.route(), &[])
     }
 }
 
 impl Client {
-    /// The page.
+    /// Reads the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
@@ -135,7 +135,7 @@ impl Client {
         self.fetch_raw(&update.request()).await
     }
 
-    /// Puts a picture in the place of the earlier one.
+    /// Replaces an image of the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
@@ -143,7 +143,7 @@ impl Client {
         self.fetch_raw(&picture.upload_request(image)).await
     }
 
-    /// Takes a picture away.
+    /// Deletes an image of the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
@@ -151,7 +151,7 @@ impl Client {
         self.fetch_raw(&picture.delete_request()).await
     }
 
-    /// The summary of the store's rating, as sent: the document does not show its fields.
+    /// Reads the summary of the store's rating, as sent: the document does not show its fields.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -159,7 +159,7 @@ impl Client {
         self.fetch_raw(&ApiRequest::get(RATING, &[])).await
     }
 
-    /// The history of the store's rating, as sent: the document does not show its fields.
+    /// Reads the history of the store's rating, as sent: the document does not show its fields.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -169,7 +169,7 @@ impl Client {
 }
 
 shape! {
-    /// The page; its texts stand beside `store` and `company`, or in `page`, or in `store`.
+    /// The page. Its texts are beside `store` and `company`, in `page`, or in `store`.
     PageWire {
         page, store, id, name, short_description, description, full_description, foundation_date, logo, logo_url,
         background, background_url, company,
@@ -202,7 +202,7 @@ fn read_page(read: &mut FieldReader, payload: &str) -> Result<StorePage, BodyErr
     })
 }
 
-/// An address, bare or in an object.
+/// Reads an address, bare or in an object.
 fn read_address(read: &mut FieldReader, name: &'static str, field: Field<'_>) -> Option<String> {
     if !field?.get().starts_with('{') {
         return read.text(name, field);

@@ -1,14 +1,14 @@
-//! The webhook's own route (API document, "Authentication and session"). What arrives is read in [`crate::webhook`].
+//! The webhook's own route (API document, "Authentication and session"). [`crate::webhook`] reads the deliveries.
 
 use crate::{ApiRequest, Client, Error};
 
-/// The request of a test delivery. The document shows no body; none is sent.
+/// Builds the request for a test delivery. The document shows no body, so none is sent.
 pub fn test_request() -> ApiRequest {
     ApiRequest::post("/api/integration/webhook/test", &[])
 }
 
 impl Client {
-    /// Has the marketplace send a real, signed `webhook.test`, if the webhook is active.
+    /// Makes the marketplace send a real, signed `webhook.test`, if the webhook is active.
     ///
     /// # Errors
     /// As every call; see [`Error`].

@@ -1,17 +1,17 @@
-//! Which hosts files may be fetched from, where the operator says it.
+//! The hosts that files may be fetched from, if the operator restricts them.
 
 use std::{fmt, str::FromStr};
 
 use reqwest::Url;
 
-/// A host's name, or `*.` and the end of names: `*.storage.example` is every host below `storage.example`.
+/// A host name, or `*.` and a suffix: `*.storage.example` matches every host below `storage.example`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPattern {
     name: String,
     below: bool,
 }
 
-/// A text that is no name of a host.
+/// The text is not a host name.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no host: write a name like \"storage.example\", or \"*.storage.example\" for all below it")]
 pub struct InvalidHost(String);
@@ -22,7 +22,7 @@ impl FromStr for HostPattern {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let invalid = || InvalidHost(text.to_owned());
         let (name, below) = text.trim().strip_prefix("*.").map_or((text.trim(), false), |name| (name, true));
-        // As the address of a file would have it: in lower case, and in ASCII.
+        // Normalised like the address of a file: in lower case, and in ASCII.
         let url = Url::parse(&format!("https://{name}/")).map_err(|_| invalid())?;
         let plain = url.port().is_none() && url.path() == "/" && url.username().is_empty();
         let host =
@@ -33,7 +33,7 @@ impl FromStr for HostPattern {
 }
 
 impl HostPattern {
-    /// Whether a host, in lower case, is meant.
+    /// Returns whether the pattern matches a host, in lower case.
     pub(super) fn matches(&self, host: &str) -> bool {
         let host = host.trim_end_matches('.');
         match self.below {

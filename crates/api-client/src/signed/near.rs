@@ -1,19 +1,19 @@
-//! Which addresses a signed file may lie at, outside the sandbox: those of the public internet, and no others.
+//! Restricts signed files to addresses on the public internet, outside the sandbox.
 //!
-//! The marketplace says where a file is, and whoever can make it say something else could have us ask this machine, its
-//! network, or the metadata service of a cloud. A number in the address is looked at before anything is sent (the HTTP
-//! client does not resolve numbers); a name when it is resolved ([`super::resolver`]), in the very answer that is connected
-//! to, so that a name cannot mean one thing when it is checked and another when it is used.
+//! The marketplace says where a file is. An attacker who controls that answer could make us call this machine, its
+//! network, or the metadata service of a cloud. A numeric address is checked before anything is sent (the HTTP client
+//! does not resolve numbers). A name is checked when it is resolved ([`super::resolver`]), in the very answer that
+//! the connection uses, so a name cannot change its meaning between check and use.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use reqwest::{Url, dns::Name};
 
-/// Endings of names that mean something within a network only.
+/// Suffixes of names that are valid only within a network.
 const NEAR_NAMES: [&str; 7] =
     ["localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa"];
 
-/// Whether the host of an address is a near one, as far as the address itself tells.
+/// Returns whether the host of an address is not public, as far as the address itself shows.
 pub(super) fn is_near(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
     match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
@@ -22,15 +22,16 @@ pub(super) fn is_near(url: &Url) -> bool {
     }
 }
 
-/// Names without a dot are completed by this machine's network; the others end in what no public name ends in.
+/// Returns whether a name is local. This machine's network completes names without a dot; the other suffixes never
+/// occur in public names.
 fn is_near_name(name: &str) -> bool {
     let ends_in =
         |near: &str| name == near || name.strip_suffix(near).is_some_and(|rest| rest.ends_with('.'));
     !name.contains('.') || NEAR_NAMES.into_iter().any(ends_in)
 }
 
-/// Whether an address belongs to the public internet. What carries another address within it (mapped, translated, tunnelled)
-/// does not, whatever it carries.
+/// Returns whether an address belongs to the public internet. An address that embeds another one (mapped, translated,
+/// tunnelled) does not, whatever it embeds.
 pub(super) fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -42,23 +43,23 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
     !matches!(
         (a, b, c),
-        // This network, this machine, private ones, multicast, reserved, broadcast.
+        // This network, this machine, private, multicast, reserved, broadcast.
         (0 | 10 | 127 | 224..=255, _, _) | (172, 16..=31, _) | (192, 168, _)
-            // Carriers' own, link-local.
+            // Carrier-grade NAT, link-local.
             | (100, 64..=127, _) | (169, 254, _)
-            // Protocols', documentation, the former 6to4 relays, benchmarks.
+            // Protocol assignments, documentation, former 6to4 relays, benchmarks.
             | (192, 0, 0 | 2) | (192, 88, 99) | (198, 18..=19, _) | (198, 51, 100) | (203, 0, 113)
     )
 }
 
 fn is_public_v6(ip: Ipv6Addr) -> bool {
     let [a, b, ..] = ip.segments();
-    // Only 2000::/3 is given out; within it lie protocols' own (Teredo, ORCHID), documentation and 6to4.
+    // Only 2000::/3 is allocated; inside it are protocol assignments (Teredo, ORCHID), documentation and 6to4.
     (0x2000..=0x3fff).contains(&a)
         && !matches!((a, b), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002, _) | (0x3fff, 0..=0x0fff))
 }
 
-/// Where a name leads, without what is not public.
+/// Keeps only the public addresses of a resolved name.
 pub(super) fn only_public(
     name: &Name,
     found: impl Iterator<Item = std::net::SocketAddr>,
@@ -67,13 +68,13 @@ pub(super) fn only_public(
     if public.is_empty() { Err(NotPublic(name.as_str().to_owned())) } else { Ok(public) }
 }
 
-/// A name that leads to no public address.
+/// The name resolves to no public address.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} leads to no public address")]
 pub(super) struct NotPublic(String);
 
 impl NotPublic {
-    /// Whether an error of the HTTP client comes from one.
+    /// Returns whether an error of the HTTP client has this cause.
     pub(super) fn is_cause_of(error: &(dyn std::error::Error + 'static)) -> bool {
         let mut cause = Some(error);
         while let Some(error) = cause {

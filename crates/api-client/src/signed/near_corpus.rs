@@ -1,4 +1,4 @@
-//! The corpus: addresses as someone who wants to be let in would write them, and what is to become of each.
+//! The corpus: addresses as an attacker would write them, with the expected result of each.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::signed::SignedUrl;
 
-/// This machine, its network, what carries such an address within it, and what nobody was given.
+/// This machine, its network, addresses that embed one of these, and unallocated ones.
 const NEAR: [&str; 168] = [
     "https://127.0.0.1/a",
     "https://127.0.0.1:8443/a",
@@ -190,7 +190,7 @@ const PLAIN: [&str; 7] = [
     "http://localhost:9000/a",
 ];
 
-/// With a name or password, or made to look like another host.
+/// With a name or password, or disguised as another host.
 const CREDENTIALED: [&str; 5] = [
     "https://user@storage.example/a",
     "https://user:pass@storage.example/a",
@@ -199,7 +199,7 @@ const CREDENTIALED: [&str; 5] = [
     "https://storage.example:443@evil.example/a",
 ];
 
-/// No addresses of files at all.
+/// Not addresses of files at all.
 const UNUSABLE: [&str; 22] = [
     "file:///etc/passwd",
     "file://127.0.0.1/etc/passwd",
@@ -225,7 +225,7 @@ const UNUSABLE: [&str; 22] = [
     "https://exa<mple/a",
 ];
 
-/// Public ones, just outside of each refused range too.
+/// Public addresses, including those just outside of each refused range.
 const FINE: [&str; 44] = [
     "https://storage.example/a?X-Amz-Signature=1",
     "https://bucket.s3.sa-east-1.amazonaws.com/a",
@@ -311,7 +311,7 @@ fn a_name_is_followed_to_its_public_addresses_only() {
     assert_eq!(resolved(&[]), None);
 }
 
-/// Every way in which an IPv6 address can carry an IPv4 address within it.
+/// Returns every IPv6 address that embeds an IPv4 address.
 fn carriers(ip: Ipv4Addr) -> Vec<Ipv6Addr> {
     let [a, b] = [0, 2].map(|at| u16::from_be_bytes([ip.octets()[at], ip.octets()[at + 1]]));
     vec![

@@ -1,4 +1,4 @@
-//! A file that is being fetched, piece by piece: nothing larger than a piece is in memory.
+//! Streams a file in chunks: at most one chunk is in memory.
 
 use reqwest::{
     Method, Response,
@@ -8,40 +8,40 @@ use reqwest::{
 use super::{HostPattern, SignedUrl, near::NotPublic, refused};
 use crate::{Client, error::Error, http::Http};
 
-/// What a file may be.
+/// The limits for a file.
 #[derive(Clone, Debug)]
 pub struct FileRules {
-    /// The hosts that it may come from; any public one where there are none.
+    /// The allowed hosts; if empty, any public host.
     pub hosts: Vec<HostPattern>,
-    /// The bytes that it may have.
+    /// The most bytes.
     pub largest: u64,
 }
 
 /// A file that is being fetched.
 pub struct SignedStream {
     response: Response,
-    /// The address without what signs it.
+    /// The address without its signature.
     file: String,
     largest: u64,
     read: u64,
-    /// How long it will be, where the storage says so. It is held to that.
+    /// The length that the storage announced, if any. A different length is an error.
     pub length: Option<u64>,
-    /// What the storage says that it is.
+    /// The content type that the storage states.
     pub content_type: Option<String>,
 }
 
 impl Client {
-    /// Asks once for the file behind a signed address, without the token; it comes with [`SignedStream::chunk`]. Whoever
-    /// wants it again after a fault asks for a new address.
+    /// Requests the file behind a signed address once, without the token; [`SignedStream::chunk`] returns its
+    /// content. After an error, request a new address to try again.
     ///
     /// # Errors
-    /// [`Error::AddressRefused`], [`Error::AddressExpired`], [`Error::FileRefused`], or one of the way.
+    /// [`Error::AddressRefused`], [`Error::AddressExpired`], [`Error::FileRefused`], or a transport error.
     pub async fn open_signed(&self, url: &SignedUrl, rules: &FileRules) -> Result<SignedStream, Error> {
         open(&self.transport.http, url, rules).await
     }
 }
 
-/// One request, without anything that names us but the user agent.
+/// Sends one request that identifies us only by the user agent.
 pub(super) async fn open(http: &Http, url: &SignedUrl, rules: &FileRules) -> Result<SignedStream, Error> {
     if let Some(objection) = url.objection(http.allows_http(), &rules.hosts) {
         return Err(Error::AddressRefused { file: url.to_string(), objection });
@@ -52,7 +52,7 @@ pub(super) async fn open(http: &Http, url: &SignedUrl, rules: &FileRules) -> Res
     let sent = http.files()?.execute(outgoing).await;
     let mut response = sent.map_err(|error| not_answered(url, error))?;
     let status = response.status();
-    // A part or an empty answer is a success, and not the file.
+    // A partial or an empty answer is a success, but not the file.
     if status.as_u16() != 200 {
         let mut words = Vec::new();
         while let Ok(Some(chunk)) = response.chunk().await {
@@ -65,7 +65,7 @@ pub(super) async fn open(http: &Http, url: &SignedUrl, rules: &FileRules) -> Res
     }
     let text = |name| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let content_type = text(CONTENT_TYPE);
-    // None was asked for, and what is packed here would be written as it is.
+    // The request allowed no content encoding, and compressed bytes would be written unchanged.
     let packed = text(CONTENT_ENCODING).is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"));
     if packed {
         return Err(Error::AddressRefused { file: url.to_string(), objection: "gives the file packed" });
@@ -79,10 +79,10 @@ pub(super) async fn open(http: &Http, url: &SignedUrl, rules: &FileRules) -> Res
 }
 
 impl SignedStream {
-    /// The next piece; `None` after the last one, of a file that came whole.
+    /// Returns the next chunk; `None` after the last one of a complete file.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] when it ends before it is whole, [`Error::TooLarge`] when it does not end.
+    /// [`Error::Interrupted`] when the file is cut off, [`Error::TooLarge`] when it exceeds the limit.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
         let chunk = self.response.chunk().await.map_err(|source| Error::Interrupted {
             request: format!("GET {}", self.file),
@@ -104,7 +104,7 @@ fn not_answered(url: &SignedUrl, error: reqwest::Error) -> Error {
     if NotPublic::is_cause_of(&error) {
         return Error::AddressRefused { file: url.to_string(), objection: "leads to no public address" };
     }
-    // The error's own address has the signature in it.
+    // The error's own address contains the signature.
     let source = error.without_url();
     let request = format!("GET {url}");
     match source.is_connect() {

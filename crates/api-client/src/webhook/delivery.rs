@@ -1,4 +1,4 @@
-//! The envelope of a delivery, and what it points at (API document, "Webhook delivery envelope").
+//! The envelope of a delivery, and the resource that it names (API document, "Webhook delivery envelope").
 
 use chrono::{DateTime, FixedOffset, Utc};
 use espelho_model::{OrderNumber, RawJson, ShipmentId};
@@ -7,31 +7,31 @@ use serde::Deserialize;
 use super::event::EventName;
 use crate::wire::fields::{Field, FieldReader, object};
 
-/// One delivery. Only what says where to look again is read from its payload.
+/// One delivery. Only the ids of the resources to read again are taken from its payload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery {
     /// `event`.
     pub event: EventName,
-    /// `data`, as received: an exhibit, never state.
+    /// `data`, as received: kept as evidence, never used as state.
     pub data: RawJson,
     /// `timestamp`: when the delivery was built.
     pub timestamp: Option<DateTime<Utc>>,
-    /// `webhook_id`: which webhook it came by.
+    /// `webhook_id`: the webhook that sent it.
     pub webhook_id: Option<String>,
-    /// `data.store_id`: the store it is about, be it a sub-store. Absent from `webhook.test`.
+    /// `data.store_id`: the store concerned, which may be a sub-store. Absent from `webhook.test`.
     pub store_id: Option<String>,
-    /// Fields that were sent in a form that is not understood.
+    /// Fields whose form is not understood.
     pub unreadable: Vec<&'static str>,
     ids: Ids,
 }
 
-/// A body that is no delivery.
+/// Why a body is not a delivery.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidDelivery {
-    /// It is not a JSON object.
+    /// The body is not a JSON object.
     #[error("the delivery is no JSON object")]
     NotJson(#[source] serde_json::Error),
-    /// It does not say what happened.
+    /// The body names no event.
     #[error("the delivery names no event")]
     NoEvent,
 }
@@ -79,7 +79,7 @@ struct DataWire<'a> {
 }
 
 impl Delivery {
-    /// Reads a body whose signature was found good; a timestamp without an offset is taken to be in `naive`.
+    /// Reads a body whose signature is verified. A timestamp without an offset is read in `naive`.
     ///
     /// # Errors
     /// When it is not a JSON object, or names no event.
@@ -111,32 +111,32 @@ impl Delivery {
         })
     }
 
-    /// The order to look at again, by the identifier of every order route.
+    /// Returns the order to read again, by the identifier of every order route.
     pub fn order_number(&self) -> Option<OrderNumber> {
         self.ids.order_number.as_deref().map(OrderNumber::new)
     }
 
-    /// The shipment to look at again: the `id` in its order's list of shipments.
+    /// Returns the shipment to read again: the `id` in its order's list of shipments.
     pub fn shipment_id(&self) -> Option<ShipmentId> {
         self.ids.shipment_id.as_deref().map(ShipmentId::new)
     }
 
-    /// The SKU whose stock or price to look at again.
+    /// Returns the SKU whose stock or price to read again.
     pub fn product_sku_id(&self) -> Option<&str> {
         self.ids.product_sku_id.as_deref()
     }
 
-    /// The listing to look at again.
+    /// Returns the listing to read again.
     pub fn item_id(&self) -> Option<&str> {
         self.ids.item_id.as_deref()
     }
 
-    /// The occurrence to look at again.
+    /// Returns the occurrence that the delivery names.
     pub fn occurrence_id(&self) -> Option<&str> {
         self.ids.occurrence_id.as_deref()
     }
 
-    /// The conversation to look at again.
+    /// Returns the conversation that the delivery names.
     pub fn conversation_id(&self) -> Option<&str> {
         self.ids.conversation_id.as_deref()
     }
@@ -160,7 +160,7 @@ mod tests {
         Delivery::parse(body.as_bytes(), utc()).unwrap_or_else(|e| panic!("{body}: {e}"))
     }
 
-    /// What a delivery points at: order, shipment, SKU, listing, occurrence, conversation.
+    /// Returns the resources that a delivery names: order, shipment, SKU, listing, occurrence, conversation.
     fn targets(delivery: &Delivery) -> [Option<String>; 6] {
         [
             delivery.order_number().map(OrderNumber::into_string),

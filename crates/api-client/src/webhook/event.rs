@@ -5,14 +5,14 @@ use std::fmt;
 /// Declares the events of the document, each with its group and its name.
 macro_rules! events {
     ($($group:ident: $($variant:ident = $name:literal),+;)+) => {
-        /// What happened. A name that the document does not know is kept.
+        /// The event of a delivery. A name that the document does not list is kept.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         pub enum EventName {
             $($(
                 #[doc = concat!("`", $name, "`.")]
                 $variant,
             )+)+
-            /// An event that the document does not know.
+            /// An event that the document does not list.
             Other(String),
         }
 
@@ -20,7 +20,7 @@ macro_rules! events {
             /// The events of the document, in its order.
             pub const ALL: &'static [Self] = &[$($(Self::$variant,)+)+];
 
-            /// The event of this name.
+            /// Returns the event of this name.
             pub fn new(name: &str) -> Self {
                 match name {
                     $($($name => Self::$variant,)+)+
@@ -28,7 +28,7 @@ macro_rules! events {
                 }
             }
 
-            /// The event's name.
+            /// Returns the event's name.
             pub fn as_str(&self) -> &str {
                 match self {
                     $($(Self::$variant => $name,)+)+
@@ -36,7 +36,7 @@ macro_rules! events {
                 }
             }
 
-            /// What it is about; `None` for an event that the document does not know.
+            /// Returns the event's subject; `None` for an event that the document does not list.
             pub fn group(&self) -> Option<EventGroup> {
                 match self {
                     $($(Self::$variant)|+ => Some(EventGroup::$group),)+
@@ -47,7 +47,7 @@ macro_rules! events {
     };
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventGroup {
     /// Orders.

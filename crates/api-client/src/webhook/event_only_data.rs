@@ -1,6 +1,6 @@
-//! What exists in deliveries only (API document, "Events"): no route reads occurrences, conversations or the result of
-//! a listing's review, so these payloads are kept. And the state that an order's event speaks of, for knowing when
-//! the marketplace shows it.
+//! Data that exists only in deliveries (API document, "Events"). No route reads occurrences, conversations or the
+//! result of a listing's review, so these payloads are stored. The module also reads the status in an order's event,
+//! which shows when the marketplace has caught up.
 
 use chrono::{DateTime, FixedOffset, Utc};
 use espelho_model::{
@@ -16,16 +16,16 @@ use crate::wire::{
     shape::shape,
 };
 
-/// What a delivery tells that no route would.
+/// Event-only data of a delivery.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventOnlyData {
     /// An occurrence was opened or ended.
     Occurrence(Occurrence),
     /// A conversation was opened or closed.
     Conversation(Conversation),
-    /// Somebody wrote into a conversation.
+    /// A message was added to a conversation.
     Message(ConversationMessage),
-    /// A review let a listing through or gave it back; when that was told.
+    /// A review approved or rejected a listing, with the time of the event.
     Review(Box<Listing>, DateTime<Utc>),
 }
 
@@ -41,8 +41,8 @@ shape! { ReviewWire { title, reason } }
 shape! { StatusWire { status, new_status, order_status } }
 
 impl Delivery {
-    /// The fact that the delivery carries, if its event is one that carries facts and its payload names what it is
-    /// about. Without a timestamp it counts as told when it was received.
+    /// Returns the event-only data of the delivery, if its event carries any and its payload has the required ids. A
+    /// delivery without a timestamp gets the time of its receipt.
     pub fn event_only_data(&self, received_at: DateTime<Utc>) -> Option<EventOnlyData> {
         let at = self.timestamp.unwrap_or(received_at);
         match self.event.group()? {
@@ -58,7 +58,7 @@ impl Delivery {
         }
     }
 
-    /// The status that the order had when the delivery was built, where an event of an order tells it.
+    /// Returns the status that the order had when the delivery was built, if the event contains it.
     pub fn order_status(&self) -> Option<String> {
         let wire: StatusWire<'_> = object(self.data.as_str()).ok()?;
         let mut read = reader();
@@ -117,7 +117,8 @@ impl Delivery {
         })
     }
 
-    /// An approved listing is on sale and a rejected one is a draft again (API document, "Listing status").
+    /// Reads a review. An approved listing is on sale and a rejected one is a draft again (API document, "Listing
+    /// status").
     fn review(&self) -> Option<Listing> {
         let wire: ReviewWire<'_> = object(self.data.as_str()).ok()?;
         let mut read = reader();
@@ -144,7 +145,7 @@ impl Delivery {
     }
 }
 
-/// These payloads have no times, so the offset does not matter.
+/// Returns a reader. These payloads have no times, so the offset does not matter.
 fn reader() -> FieldReader {
     FieldReader::new(FixedOffset::east_opt(0).unwrap_or_else(|| unreachable!("zero is an offset")))
 }

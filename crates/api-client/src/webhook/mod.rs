@@ -1,8 +1,10 @@
-//! What the marketplace pushes (API document, "Events"), read purely: whether it is genuine, and what it points at.
+//! Reads what the marketplace pushes (API document, "Events"), purely: whether a delivery is genuine, and which
+//! resource it names.
 //!
-//! A delivery is a hint. It may be late, doubled or out of order, so nothing of its payload becomes state where a route
-//! tells it better ([`event_only_data`] is the rest): it says which resource to look at again, and when it was built. `webhook_id` names the webhook and not the delivery, and
-//! genuine events repeat, so neither tells one delivery from another.
+//! A delivery is a hint. It may be late, duplicated or out of order, so its payload never becomes state if a route
+//! can supply the data ([`event_only_data`] covers the rest). It names the resource to read again, and when it was
+//! built. `webhook_id` identifies the webhook and not the delivery, and genuine events repeat, so neither identifies
+//! a delivery.
 
 pub mod delivery;
 pub mod event;

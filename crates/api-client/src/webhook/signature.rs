@@ -4,12 +4,13 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// The header that bears the signature.
+/// The header with the signature.
 pub const SIGNATURE_HEADER: &str = "X-Webhook-Signature";
 
-/// Whether `header` is the signature of exactly these bytes under the webhook's secret, compared in constant time.
+/// Returns whether `header` is the signature of exactly these bytes under the webhook's secret, compared in constant
+/// time.
 ///
-/// The body is what arrived on the wire, before any parser. An empty secret signs nothing: anybody could.
+/// The body is the raw body, before any parser. An empty secret verifies nothing, because anybody could sign with it.
 pub fn verify(secret: &SecretString, raw_body: &[u8], header: &str) -> bool {
     let secret = secret.expose_secret().as_bytes();
     let Some(claimed) = header.trim().strip_prefix("sha256=").and_then(unhex) else { return false };
@@ -18,7 +19,7 @@ pub fn verify(secret: &SecretString, raw_body: &[u8], header: &str) -> bool {
     !secret.is_empty() && mac.verify_slice(&claimed).is_ok()
 }
 
-/// The 32 bytes of 64 hexadecimal digits, in either case.
+/// Decodes 64 hexadecimal digits, in either case.
 fn unhex(digits: &str) -> Option<[u8; 32]> {
     let digits = digits.as_bytes();
     let mut bytes = [0; 32];
@@ -78,7 +79,7 @@ mod tests {
 
     #[test]
     fn an_empty_secret_signs_nothing() {
-        // HMAC-SHA256 of nothing under the empty key.
+        // HMAC-SHA256 of an empty text under the empty key.
         let header = "sha256=b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad";
         assert!(!verify(&SecretString::from(""), b"", header));
     }

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::fields::Field;
 
-/// The envelope with its parts unread.
+/// The envelope with unread members.
 #[derive(Deserialize)]
 pub(crate) struct Envelope<'a> {
     #[serde(default)]
@@ -16,19 +16,19 @@ pub(crate) struct Envelope<'a> {
     pub(crate) meta: Field<'a>,
 }
 
-/// Why a 2xx body is no answer.
+/// Why a 2xx body is not an answer.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// It is not JSON, or ends too soon: a fault of the way, which may pass.
+    /// The body is not JSON, or is cut off: a transport fault, which may pass.
     Broken(serde_json::Error),
-    /// It is JSON of a shape that the document does not describe: it will be so again.
+    /// The body is JSON of a shape that the document does not describe; a repetition would return it again.
     Shape(String),
-    /// It says `success: false`.
+    /// The body has `success: false`.
     Denied,
 }
 
 impl BodyError {
-    /// JSON of a shape that the document does not describe.
+    /// Creates [`BodyError::Shape`].
     pub(crate) fn shape(problem: impl std::fmt::Display) -> Self {
         Self::Shape(problem.to_string())
     }
@@ -40,7 +40,7 @@ impl From<serde_json::Error> for BodyError {
     }
 }
 
-/// The payload of an answer: `data`, or the whole body where a route answers without an envelope.
+/// Returns the payload of an answer: `data`, or the whole body if a route answers without an envelope.
 pub(crate) fn payload(body: &[u8]) -> Result<&RawValue, BodyError> {
     if body.iter().find(|b| !b.is_ascii_whitespace()) != Some(&b'{') {
         return Ok(serde_json::from_slice(body)?);

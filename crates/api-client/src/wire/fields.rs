@@ -1,4 +1,4 @@
-//! Scalars in whatever form they come: numbers as numbers or strings, booleans as words or digits.
+//! Reads scalars in any form: numbers as numbers or strings, booleans as words or digits.
 
 use chrono::{DateTime, FixedOffset, NaiveDate, Utc};
 use espelho_model::{money::parse_decimal, raw::storable, time::parse_timestamp};
@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 
 use super::shape::shape;
 
-/// No identifier of the document comes near it (a SKU has 50 characters), and every index takes it.
+/// The longest id. No identifier of the document comes near it (a SKU has 50 characters), and every index accepts it.
 const LONGEST_ID: usize = 255;
 
-/// Reads a JSON object. A derived reader alone would also take a list, element by element in the order of its fields.
+/// Reads a JSON object. A derived `Deserialize` alone would also accept a list, element by element in the order of
+/// its fields.
 pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, serde_json::Error> {
     match json.trim_start().starts_with('{') {
         true => serde_json::from_str(json),
@@ -25,10 +26,10 @@ pub(crate) fn object<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, serde_j
 /// One optional value of an object, unread.
 pub type Field<'a> = Option<&'a RawValue>;
 
-/// Reads the fields of one object and remembers which of them it could not read.
+/// Reads the fields of one object and records the unreadable ones.
 ///
-/// An unreadable field becomes `None` (its text stays in `raw`) and is named, so that a change of the
-/// API's shape is seen and does not stop the row.
+/// An unreadable field becomes `None` (its text stays in `raw`) and its name is recorded, so that a change of the
+/// API's shape is visible but does not block the row.
 #[derive(Debug)]
 pub struct FieldReader {
     naive: FixedOffset,
@@ -38,22 +39,22 @@ pub struct FieldReader {
 shape! { LabelledWire { value, label } }
 
 impl FieldReader {
-    /// A reader that takes timestamps without an offset to be in `naive`.
+    /// Creates a reader that reads timestamps without an offset in `naive`.
     pub fn new(naive: FixedOffset) -> Self {
         Self { naive, unreadable: Vec::new() }
     }
 
-    /// The fields that were there and could not be read.
+    /// Returns the fields that were present but unreadable.
     pub fn into_unreadable(self) -> Vec<&'static str> {
         self.unreadable
     }
 
-    /// Names a field that the caller could not make sense of.
+    /// Records a field that the caller could not read.
     pub(crate) fn give_up(&mut self, name: &'static str) {
         self.unreadable.push(name);
     }
 
-    /// Text; a number or boolean gives its own digits or word (ids come in both forms).
+    /// Reads text. A number or boolean gives its own digits or word (ids come in both forms).
     pub fn text(&mut self, name: &'static str, field: Field<'_>) -> Option<String> {
         self.read(name, field, |json| match json.as_bytes().first() {
             Some(b'"') => unquote(json),
@@ -62,7 +63,7 @@ impl FieldReader {
         })
     }
 
-    /// Text that can be a key: not empty, and short enough for any index.
+    /// Reads text that can be a key: not empty, and short enough for any index.
     pub fn id(&mut self, name: &'static str, field: Field<'_>) -> Option<String> {
         let text = self.text(name, field)?;
         if text.is_empty() || text.len() > LONGEST_ID {
@@ -72,12 +73,12 @@ impl FieldReader {
         Some(text)
     }
 
-    /// An exact decimal.
+    /// Reads an exact decimal.
     pub fn decimal(&mut self, name: &'static str, field: Field<'_>) -> Option<Decimal> {
         self.read_number(name, field, parse_decimal)
     }
 
-    /// A whole number; `3`, `3.0` and `"3"` are.
+    /// Reads a whole number: `3`, `3.0` or `"3"`.
     pub fn integer(&mut self, name: &'static str, field: Field<'_>) -> Option<i64> {
         self.read_number(name, field, |text| {
             let number = parse_decimal(text)?;
@@ -85,7 +86,7 @@ impl FieldReader {
         })
     }
 
-    /// A boolean, also as `0`, `1` or a quoted word.
+    /// Reads a boolean, also as `0`, `1` or a quoted word.
     pub fn boolean(&mut self, name: &'static str, field: Field<'_>) -> Option<bool> {
         self.read_number(name, field, |text| match text {
             "true" | "1" => Some(true),
@@ -94,18 +95,18 @@ impl FieldReader {
         })
     }
 
-    /// A date-time.
+    /// Reads a date-time.
     pub fn time(&mut self, name: &'static str, field: Field<'_>) -> Option<DateTime<Utc>> {
         let naive = self.naive;
         self.read_number(name, field, |text| parse_timestamp(text, naive))
     }
 
-    /// A day; a time behind it is left off.
+    /// Reads a day, and ignores a time behind it.
     pub(crate) fn date(&mut self, name: &'static str, field: Field<'_>) -> Option<NaiveDate> {
         self.read_number(name, field, |text| text.get(..10)?.parse().ok())
     }
 
-    /// A word and its label: `{value, label}`, which is how the API writes some enums, or the bare word.
+    /// Reads a word and its label: `{value, label}`, which is how the API writes some enums, or the bare word.
     pub(crate) fn labelled(
         &mut self,
         name: &'static str,
@@ -118,19 +119,19 @@ impl FieldReader {
         (self.text(name, wire.value), self.text(name, wire.label))
     }
 
-    /// A nested object; a value of another kind is unreadable, but for an empty list, which is how some servers write
+    /// Reads a nested object. A value of another type is unreadable, except an empty list: some servers write it for
     /// "no object" (this API's own error envelope does).
     pub fn nested<'a, T: Deserialize<'a>>(&mut self, name: &'static str, field: Field<'a>) -> Option<T> {
         let field = field.filter(|raw| raw.get() != "[]");
         self.read(name, field, |json| object(json).ok())
     }
 
-    /// A nested list, its elements unread.
+    /// Reads a nested list, with its elements unread.
     pub fn list<'a>(&mut self, name: &'static str, field: Field<'a>) -> Vec<&'a RawValue> {
         self.read(name, field, |json| serde_json::from_str(json).ok()).unwrap_or_default()
     }
 
-    /// Values whose quotes do not matter; an empty string is no value.
+    /// Reads a value with or without quotes; an empty string is no value.
     fn read_number<T>(
         &mut self,
         name: &'static str,

@@ -1,5 +1,5 @@
-//! Listings. The document shows the paginated envelope for campaigns only; for orders it says "`data[]` plus
-//! `meta`", for products nothing. All likely forms are read (see `docs/ASSUMPTIONS.md`).
+//! Listings. The document shows the paginated envelope for campaigns only. For orders it says "`data[]` plus `meta`",
+//! for products nothing. All likely forms are read (see `docs/ASSUMPTIONS.md`).
 
 use espelho_model::ContentHash;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use super::{
 /// One page of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPage {
-    /// The rows that have an identifier, in the server's order.
+    /// The rows with an identifier, in the server's order.
     pub rows: Vec<ListedRow>,
     /// How many rows had no readable identifier. They cannot be mirrored, only counted.
     pub nameless: usize,
@@ -21,21 +21,21 @@ pub struct ListPage {
     pub meta: PageMeta,
 }
 
-/// One row of a listing: which resource, and a fingerprint of what the listing says about it.
+/// One row of a listing: the resource's identifier, and a fingerprint of the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedRow {
     /// The identifier that the detail route takes.
     pub key: String,
-    /// The fingerprint of the row's text; when it is the same, the detail need not be fetched again.
+    /// The fingerprint of the row's text. While it is unchanged, the detail need not be fetched again.
     pub hash: ContentHash,
     /// The row as received.
     pub text: String,
 }
 
-/// Pagination as far as the server tells it.
+/// Pagination, as far as the server states it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageMeta {
-    /// The page that the server says this is.
+    /// The page number that the server states.
     pub page: Option<u64>,
     /// Rows on a full page.
     pub per_page: Option<u64>,
@@ -47,7 +47,7 @@ pub struct PageMeta {
     pub has_next: Option<bool>,
 }
 
-/// The names under which pagination may come, at any of the levels that [`parse`] looks at.
+/// The possible names of pagination fields, at any of the levels that [`parse`] searches.
 #[derive(Default, Deserialize)]
 struct MetaWire<'a> {
     #[serde(borrow, default)]
@@ -82,8 +82,8 @@ struct RecordsWire<'a> {
     records: Field<'a>,
 }
 
-/// Reads a listing whose rows are in `data[]`, in `data.data[]`, or are the body itself; `key_of` finds a
-/// row's identifier.
+/// Reads a listing whose rows are in `data[]`, in `data.data[]`, or are the body itself. `key_of` returns a row's
+/// identifier.
 pub(crate) fn parse(
     body: &[u8],
     key_of: impl Fn(&RawValue) -> Option<String>,
@@ -102,13 +102,13 @@ pub(crate) fn parse(
     Ok(page)
 }
 
-/// The rows of a listing and its pagination.
+/// Splits a listing into its rows and its pagination.
 pub(crate) fn split(body: &[u8]) -> Result<(Vec<&RawValue>, PageMeta), BodyError> {
     let (rows, levels) = around(body)?;
     Ok((rows, read_metas(&levels)))
 }
 
-/// The rows of a listing, and the objects around them that may say something of it, inner first.
+/// Returns the rows of a listing and the objects around them that may carry metadata, innermost first.
 pub(super) fn around(body: &[u8]) -> Result<(Vec<&RawValue>, Vec<&RawValue>), BodyError> {
     let whole: &RawValue = serde_json::from_slice(body)?;
     let mut levels = Vec::new();
@@ -116,12 +116,12 @@ pub(super) fn around(body: &[u8]) -> Result<(Vec<&RawValue>, Vec<&RawValue>), Bo
     Ok((rows, levels))
 }
 
-/// What those objects say about pagination, the first of them before the others.
+/// Reads pagination from those objects; an earlier object takes precedence.
 pub(super) fn read_metas(levels: &[&RawValue]) -> PageMeta {
     levels.iter().fold(PageMeta::default(), |meta, level| meta.or(read_meta(level)))
 }
 
-/// Walks down `data` to the list, noting every object on the way that may carry pagination, inner first.
+/// Follows `data` down to the list and collects every object on the way that may carry pagination, innermost first.
 fn rows_of<'a>(
     value: &'a RawValue,
     levels: &mut Vec<&'a RawValue>,
@@ -162,7 +162,7 @@ fn read_meta(level: &RawValue) -> PageMeta {
 }
 
 impl PageMeta {
-    /// Fills what this does not say from another level.
+    /// Fills missing values from another level.
     fn or(self, other: Self) -> Self {
         Self {
             page: self.page.or(other.page),

@@ -1,15 +1,15 @@
-//! Objects as received, but for the queries of signed addresses in them: whoever has one may fetch what it signs, and it
-//! differs with every answer, so that what bears it would look changed each time.
+//! Masks the queries of signed addresses in received objects. Anyone with such an address can fetch the file, and the
+//! query differs in every answer, so that an unchanged object would look changed each time.
 
 use std::borrow::Cow;
 
-/// What the queries of signed addresses have in them, in lower case.
+/// Marks of a signed query, in lower case.
 const SIGNED: [&str; 7] = ["signature", "x-amz-", "x-goog-", "sig=", "token=", "key-pair-id=", "expires="];
 
-/// What stands in place of such a query.
+/// Replaces such a query.
 const MASK: &str = "?masked";
 
-/// JSON text with the queries of signed addresses masked; everything else stays as it is, to the byte.
+/// Returns JSON text with the queries of signed addresses masked; every other byte is unchanged.
 pub(crate) fn masked(json: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut kept = 0;
@@ -27,7 +27,7 @@ pub(crate) fn masked(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where the inner parts of JSON's texts begin and end.
+/// Returns the start and end of each JSON string's content.
 fn texts(json: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     let bytes = json.as_bytes();
     let mut at = 0;
@@ -42,7 +42,7 @@ fn texts(json: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
     })
 }
 
-/// Where the query of a signed address begins, as it stands in JSON (slashes and signs may be escaped).
+/// Returns where the query of a signed address begins in JSON text (slashes and other characters may be escaped).
 fn signed_query(text: &str) -> Option<usize> {
     let plain = text.replace("\\/", "/").to_ascii_lowercase();
     if !plain.starts_with("http://") && !plain.starts_with("https://") {

@@ -1,5 +1,5 @@
-//! Reading what the marketplace sends: strict about being JSON, tolerant about its shape. And the exact form of
-//! what it is sent.
+//! Reads what the marketplace sends, strict about being JSON and tolerant about its shape; and writes the exact form
+//! of what it is sent.
 
 pub(crate) mod envelope;
 pub mod fields;

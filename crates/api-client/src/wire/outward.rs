@@ -1,11 +1,11 @@
-//! The exact form of what is sent: no number passes through binary floating point.
+//! The exact form of sent values: no number passes through binary floating point.
 
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer, ser::Error as _};
 use serde_json::value::RawValue;
 
-/// A decimal as a JSON number, digit by digit. Trailing zeros go, so that equal amounts are equal bytes and whole
-/// numbers are integers.
+/// A decimal as a JSON number, digit by digit. Trailing zeros are dropped, so that equal amounts are equal bytes and
+/// whole numbers are integers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exact(pub(crate) Decimal);
 
@@ -16,7 +16,7 @@ impl Serialize for Exact {
     }
 }
 
-/// An identifier in the form in which the marketplace writes it: a whole number as a number, all else as text. The
+/// An identifier in the form that the marketplace uses: a whole number as a number, everything else as text. The
 /// document gives `location_id` as an integer in events and is silent elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identifier<'a>(pub(crate) &'a str);
@@ -30,7 +30,7 @@ impl Serialize for Identifier<'_> {
     }
 }
 
-/// Declares a decimal with a rule of its own, which is sent as [`Exact`].
+/// Declares a decimal with its own rule, serialized as [`Exact`].
 macro_rules! amount {
     ($(#[$doc:meta])+ $name:ident) => {
         $(#[$doc])+
@@ -38,7 +38,7 @@ macro_rules! amount {
         pub struct $name(rust_decimal::Decimal);
 
         impl $name {
-            /// The number.
+            /// Returns the number.
             pub fn get(self) -> rust_decimal::Decimal {
                 self.0
             }
@@ -54,7 +54,7 @@ macro_rules! amount {
 
 pub(crate) use amount;
 
-/// A request on one line, for snapshots: method, path and query, then what it carries, as it goes out.
+/// Formats a request on one line for snapshots: method, path and query, then the body, as sent.
 #[cfg(test)]
 pub(crate) fn sent(request: &crate::ApiRequest) -> String {
     use crate::request::Body;

@@ -1,4 +1,4 @@
-//! Listings whose rows are the data: there is no detail route to ask, so each row is read whole.
+//! Listings of whole rows: there is no detail route, so each row is read completely.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -17,22 +17,22 @@ use crate::resources::Read;
 /// One page of such a listing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowPage<T> {
-    /// The rows that could be read, in the server's order.
+    /// The readable rows, in the server's order.
     pub rows: Vec<Read<T>>,
-    /// How many rows could not: they have no identifier, or are no objects. They are only counted.
+    /// How many rows were unreadable: they have no identifier, or are not objects. They are only counted.
     pub nameless: usize,
     /// What the server says about the whole listing.
     pub meta: PageMeta,
-    /// What the server says that it was asked for.
+    /// How the server understood the request.
     pub echo: Echo,
 }
 
-/// How the server understood the request. It tells a search that was ignored from one that found everything.
+/// How the server understood the request. It distinguishes an ignored search from one that found everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Echo {
     /// `search_query`.
     pub search_query: Option<String>,
-    /// `filters` as received: an empty list when there were none.
+    /// `filters` as received: an empty list if there were none.
     pub filters: Option<RawJson>,
     /// Whether a page comes before this one.
     pub has_prev: Option<bool>,
@@ -47,7 +47,7 @@ shape! { PaginationWire { has_prev_page, records } }
 shape! { RecordsWire { from, to } }
 
 impl Echo {
-    /// Reads it from the first of some objects that has it.
+    /// Reads it from the first object that has it.
     fn of(levels: &[&RawValue]) -> Self {
         let wires = levels.iter().filter_map(|level| object::<EchoWire<'_>>(level.get()).ok());
         let has_any = |wire: &EchoWire<'_>| wire.search_query.or(wire.filters).or(wire.pagination).is_some();
@@ -66,7 +66,7 @@ impl Echo {
     }
 }
 
-/// Reads a listing in any of the shapes that [`list::parse`] takes, or in a `data` whose only list it is
+/// Reads a listing in any of the shapes that [`list::parse`] accepts, or as the only list in `data`
 /// (`data.categories[]`).
 pub(crate) fn parse<T>(
     body: &[u8],
@@ -89,8 +89,8 @@ pub(crate) fn parse<T>(
     Ok(page)
 }
 
-/// The one list that the payload has, if it has just one: which of two would be meant cannot be known. Its pagination
-/// stands beside it or beside the payload.
+/// Returns the only list in the payload; with two lists the right one is unknown. Its pagination is beside it or
+/// beside the payload.
 fn only_list(body: &[u8]) -> Option<(Vec<&RawValue>, Vec<&RawValue>)> {
     let payload = envelope::payload(body).ok()?;
     let members: BTreeMap<Cow<'_, str>, &RawValue> = object(payload.get()).ok()?;

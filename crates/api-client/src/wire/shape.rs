@@ -1,7 +1,7 @@
-//! Objects as they may come: every field optional and unread.
+//! Objects with every field optional and unread.
 
-/// Declares an object of the document by the names of its fields. Reading one never fails for a field; what each
-/// holds is found out by a [`FieldReader`](super::fields::FieldReader).
+/// Declares an object of the document by the names of its fields. Reading the object never fails on a field; a
+/// [`FieldReader`](super::fields::FieldReader) interprets each.
 macro_rules! shape {
     ($(#[$doc:meta])* $name:ident { $($(#[$rename:meta])? $field:ident),+ $(,)? }) => {
         $(#[$doc])*

@@ -1,4 +1,4 @@
-//! Lists inside an answer whose place or keys the document leaves open.
+//! Lists inside an answer whose position or keys the document leaves open.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,11 +9,11 @@ use super::{
     fields::{Field, object},
 };
 
-/// How deep a list may lie below a payload: `data.events.data[]`.
+/// The greatest depth of a list below a payload: `data.events.data[]`.
 const DEEPEST: usize = 3;
 
-/// The rows of a payload that is a list, or an object that has one under the first of `names` that it bears; `data`
-/// always counts as such a name, because a listing may be paginated.
+/// Returns the rows of a payload: the payload itself if it is a list, otherwise the list under the first of `names`
+/// in it. `data` always counts as a name, because a listing may be paginated.
 pub(crate) fn rows<'a>(json: &'a str, names: &[&str]) -> Result<Vec<&'a RawValue>, BodyError> {
     find(json, names, DEEPEST)?.ok_or_else(|| {
         let name = names.first().unwrap_or(&"data");
@@ -35,21 +35,21 @@ fn find<'a>(json: &'a str, names: &[&str], depth: usize) -> Result<Option<Vec<&'
     }
 }
 
-/// The first of `names` that an object bears, not counting those that are null.
+/// Returns the first of `names` in an object, ignoring null members.
 pub(crate) fn member<'a>(json: &'a str, names: &[&str]) -> Field<'a> {
     let members: BTreeMap<String, Field<'a>> = object(json).ok()?;
     names.iter().find_map(|&name| members.get(name).copied().flatten())
 }
 
-/// Gives the rows of one list keys that differ, because a table takes each key once.
+/// Makes the keys of one list's rows unique, because a table accepts each key once.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     taken: HashSet<String>,
 }
 
 impl Keys {
-    /// The row's own key; where it has none, its place (`#1`), which is all that tells it from its neighbours; where
-    /// it is taken, the key with a number behind it.
+    /// Returns the row's own key. A row without a key gets its position (`#1`), because nothing else distinguishes it
+    /// from its neighbours. A repeated key gets a number appended.
     pub(crate) fn give(&mut self, own: Option<String>) -> String {
         let wanted = own.unwrap_or_else(|| format!("#{}", self.taken.len() + 1));
         let numbered = (2..).map(|nth: usize| format!("{wanted}-{nth}"));

@@ -1,5 +1,5 @@
-//! The areas of the API beside orders, over the wire: each call asks what the document says and gives what the answer
-//! holds; and answers of any shape do no harm.
+//! The areas of the API beside orders, over the wire: each call sends what the document says and returns the contents
+//! of the answer; answers of any shape do no harm.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod catalogue;

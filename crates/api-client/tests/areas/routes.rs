@@ -1,4 +1,4 @@
-//! The addresses of requests, built and not sent.
+//! The addresses of requests, built but not sent.
 
 use espelho_api_client::{
     ApiRequest,
@@ -16,7 +16,7 @@ use espelho_api_client::{
 };
 use espelho_model::{CampaignId, CategoryId, ItemId, LocationId, MediaId, ProductId};
 
-/// One request of each family of routes beside orders.
+/// Returns one request of each route family beside orders.
 fn requests() -> Vec<ApiRequest> {
     let campaign = CampaignId::new(7);
     let draft = ListingDraft::new(ListingTitle::new("title", "A").unwrap());

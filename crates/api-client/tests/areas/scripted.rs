@@ -1,4 +1,5 @@
-//! A server that notes each request whole and gives the scripted answers, one a request; and a client with a token.
+//! A server that records each complete request and returns scripted answers, one for each request; and a client with
+//! a token.
 
 use std::{
     collections::VecDeque,
@@ -20,7 +21,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A clock that goes on when somebody sleeps, and only then.
+/// A clock that advances only when a task sleeps.
 struct SteppingClock(Mutex<DateTime<Utc>>);
 
 impl Clock for SteppingClock {
@@ -40,7 +41,7 @@ impl Clock for SteppingClock {
     }
 }
 
-/// A vault that always has a token, so that no test begins with a login.
+/// A token store that always has a token, so that no test begins with a login.
 struct FullVault(TokenRecord);
 
 impl TokenStore for FullVault {
@@ -67,7 +68,7 @@ struct Script {
     requests: Mutex<Vec<(String, String)>>,
 }
 
-/// A client, and the server that it talks to.
+/// A client and its server.
 pub(crate) struct Bench {
     pub(crate) client: Client,
     script: Arc<Script>,
@@ -119,7 +120,7 @@ async fn serve(mut stream: TcpStream, script: Arc<Script>) {
     }
 }
 
-/// The next request's head and body.
+/// Reads the next request's head and body.
 async fn next_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String, String)> {
     loop {
         if let Some(end) = buffer.windows(4).position(|w| w == b"\r\n\r\n") {
@@ -145,7 +146,7 @@ fn header(head: &str, name: &str) -> Option<String> {
 }
 
 impl Bench {
-    /// What the next request that has no answer yet is answered.
+    /// Scripts the answer to the next request without one.
     pub(crate) fn will_answer(&self, status: u16, body: &str) {
         self.script.answers.lock().unwrap().push_back((status, body.to_owned()));
     }
@@ -165,7 +166,7 @@ impl Bench {
         );
     }
 
-    /// The request made since the last time that was asked: method, path, query and body. Panics unless there was one.
+    /// Returns the request since the last call: method, path, query and body. Panics unless there was exactly one.
     pub(crate) fn request(&self) -> String {
         let requests: Vec<_> = self.script.requests.lock().unwrap().drain(..).collect();
         let [(head, body)] = requests.as_slice() else { panic!("not one request: {requests:?}") };
@@ -177,12 +178,12 @@ impl Bench {
         }
     }
 
-    /// A header of the request that [`Bench::request`] will give.
+    /// Returns a header of the request that [`Bench::request`] will return.
     pub(crate) fn header(&self, name: &str) -> Option<String> {
         header(&self.script.requests.lock().unwrap().last().unwrap().0, name)
     }
 
-    /// Forgets the requests made so far, and gives their number.
+    /// Forgets the requests so far, and returns their number.
     pub(crate) fn forget(&self) -> usize {
         self.script.requests.lock().unwrap().drain(..).count()
     }

@@ -182,7 +182,7 @@ async fn the_session_says_whose_token_it_is() {
     assert_eq!(bench.request(), "GET /api/stores/auth/session");
 }
 
-/// Every write of these areas whose answer the document does not show.
+/// Sends every write of these areas whose answer the document does not show.
 async fn writes(bench: &Bench) -> Vec<Result<(), Error>> {
     let client = &bench.client;
     let list = NewPriceList { name: Text::new("name", "A").unwrap(), mode: PriceListMode::Auto };

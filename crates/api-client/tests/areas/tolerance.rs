@@ -1,4 +1,4 @@
-//! Answers of any shape: what is read never panics and never invents, and a write that was answered is never failed.
+//! Answers of any shape: a read never panics and never invents data, and an answered write never fails.
 
 use std::fmt::Debug;
 
@@ -21,7 +21,7 @@ use proptest::{
 };
 use serde_json::{Map, Value};
 
-/// Names that the readers look for, so that wrong values reach them.
+/// Names that the readers know, so that wrong values reach them.
 const NAMES: [&str; 30] = [
     "id",
     "item_id",
@@ -78,14 +78,14 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A read gives something or says that it was not what was asked for. Nothing else, and no second attempt.
+/// Checks that a read either succeeds or reports an unexpected answer, without a second attempt.
 fn assert_read<T: Debug>(outcome: &Result<T, Error>) {
     if let Err(error) = outcome {
         assert!(matches!(error, Error::Unexpected { .. }), "{error:?}");
     }
 }
 
-/// A listing besides loses no row: each is read or counted.
+/// Checks that a listing loses no row: each is read or counted.
 fn assert_rows<T: Debug>(outcome: &Result<RowPage<T>, Error>, payload: &Value) {
     assert_read(outcome);
     if let (Ok(page), Some(rows)) = (outcome, payload.as_array()) {

@@ -1,4 +1,4 @@
-//! A client against a plain TCP socket that says what a test tells it, and a clock whose sleeps are over at once.
+//! A client against a plain TCP socket that sends what a test scripts, with a clock whose sleeps end at once.
 #![allow(dead_code, reason = "each test file is a crate of its own and uses a part")]
 
 use std::{
@@ -25,27 +25,27 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// When every bench begins.
+/// The start time of every bench.
 const START: &str = "2026-11-20T12:00:00Z";
 
-/// Real sockets, and a clock whose sleeps are over at once and only noted.
+/// A clock for use with real sockets: its sleeps end at once and are only recorded.
 pub(crate) struct NotingClock {
     pub(crate) now: Mutex<DateTime<Utc>>,
     pub(crate) slept: Mutex<Vec<Duration>>,
-    /// True makes every later sleep endless.
+    /// If true, every later sleep is endless.
     pub(crate) stands_still: AtomicBool,
 }
 
 impl Clock for NotingClock {
     fn now(&self) -> DateTime<Utc> {
-        // No two readings of a real clock are the same either.
+        // Two readings of a real clock are never equal either.
         let mut now = self.now.lock().unwrap();
         *now += TimeDelta::microseconds(1);
         *now
     }
 
     fn monotonic(&self) -> Duration {
-        // Since long before the start, so that a test may set the clock back before anything has begun.
+        // Counted from long before the start, so that a test may set the clock back at the beginning.
         let base = START.parse::<DateTime<Utc>>().unwrap() - TimeDelta::days(365 * 20);
         (self.now() - base).to_std().unwrap()
     }
@@ -60,13 +60,13 @@ impl Clock for NotingClock {
     }
 }
 
-/// A vault that remembers what it was given, and in which order.
+/// A token store that records what was saved, and in which order.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) token: Mutex<Option<TokenRecord>>,
     pub(crate) logins: Mutex<Vec<PastLogin>>,
     pub(crate) kept: Mutex<Vec<String>>,
-    /// Whether it is out of order when a secret is to be kept.
+    /// Whether it fails to store a secret.
     pub(crate) loses_secrets: Mutex<bool>,
 }
 
@@ -102,16 +102,17 @@ impl TokenStore for Memory {
     }
 }
 
-/// A server that gives the scripted answers to everything but logins, one a request; each login gives a new token.
+/// A server that returns the scripted answers to everything but logins, one for each request; each login returns a
+/// new token.
 #[derive(Clone, Default)]
 pub(crate) struct Script {
     pub(crate) answers: Arc<Mutex<VecDeque<Vec<u8>>>>,
-    /// The requests that were no logins: head, an empty line, body.
+    /// The requests except logins: head, an empty line, body.
     pub(crate) requests: Arc<Mutex<Vec<String>>>,
     pub(crate) login: Arc<Mutex<Vec<u8>>>,
-    /// What the next logins are answered before [`Script::login`] is.
+    /// The answers to the next logins, before [`Script::login`] is used.
     pub(crate) login_faults: Arc<Mutex<VecDeque<Vec<u8>>>>,
-    /// The logins as they came.
+    /// The logins as received.
     pub(crate) logins: Arc<Mutex<Vec<String>>>,
 }
 
@@ -130,7 +131,7 @@ pub(crate) fn answer(status: &str, body: &str) -> Vec<u8> {
 pub(crate) const ORDER: &str =
     r#"{"success":true,"message_code":"SUCCESS","data":{"order_number":"1","status":"paid"}}"#;
 
-/// Reads one request, body and all; `None` when the connection is over.
+/// Reads one request with its body; `None` when the connection is closed.
 async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<String> {
     loop {
         if let Some(length) = length_of(buffer).filter(|&length| buffer.len() >= length) {
@@ -146,7 +147,7 @@ async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<St
     }
 }
 
-/// The length of head and body, once the head is there.
+/// Returns the length of head and body, once the head is complete.
 fn length_of(buffer: &[u8]) -> Option<usize> {
     let head = buffer.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&buffer[..head]).to_lowercase();
@@ -250,26 +251,26 @@ impl Bench {
         self.script.requests.lock().unwrap().len()
     }
 
-    /// The requests sent so far, without their heads' other lines.
+    /// Returns the request lines sent so far.
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |request: &String| request.lines().next().unwrap_or_default().to_owned();
         self.script.requests.lock().unwrap().iter().map(line).collect()
     }
 
-    /// The sleeps that are not the limiter's own pacing.
+    /// Returns the sleeps, without the rate limiter's own pacing.
     pub(crate) fn waits(&self) -> Vec<u64> {
         let slept = self.clock.slept.lock().unwrap();
         slept.iter().map(|slept| slept.as_secs_f64().round() as u64).filter(|&seconds| seconds > 0).collect()
     }
 }
 
-/// A header of a recorded request, by its name in lower case.
+/// Returns a header of a recorded request, by its name in lower case.
 pub(crate) fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
     let line = request.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")))?;
     line.split_once(':').map(|(_, value)| value.trim())
 }
 
-/// The body of a recorded request.
+/// Returns the body of a recorded request.
 pub(crate) fn body(request: &str) -> &str {
     request.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }

@@ -1,4 +1,4 @@
-//! Whether the database takes writes, proved by writing: the service's own sign of life.
+//! Checks that the database accepts writes by writing the service's own heartbeat.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,18 +8,18 @@ use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, S
 use espelho_sync_engine::plan::alarms::{DatabaseKind, DatabaseTrouble};
 use tokio::task::JoinHandle;
 
-/// How often a write is tried while all is well; in trouble it is tried at each observation.
+/// How often the prober tries a write while all is well. In trouble it tries at each observation.
 const EVERY: Duration = Duration::from_secs(12);
-/// A write that takes longer waits for somebody's lock.
+/// A write that takes longer waits for another program's lock.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// What one write proved.
+/// The result of one write.
 struct Outcome {
     begun: DateTime<Utc>,
     result: Result<Option<String>, Error>,
 }
 
-/// Tries writes, one at a time, each in a task of its own: a database that hangs must not keep the alarms from being decided.
+/// Tries writes, one at a time, each in its own task: a database that hangs must not delay the alarm decision.
 pub(super) struct Prober {
     store: Store,
     clock: Arc<dyn Clock>,
@@ -28,10 +28,10 @@ pub(super) struct Prober {
     state: DatabaseState,
 }
 
-/// What is known of the database.
+/// The known state of the database.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DatabaseState {
-    /// When it last took a write.
+    /// When the database last accepted a write.
     pub(super) written_at: Option<DateTime<Utc>>,
     /// Its current trouble.
     pub(super) trouble: Option<DatabaseTrouble>,
@@ -42,7 +42,7 @@ impl Prober {
         Self { store, clock, under_way: None, tried_at: None, state: DatabaseState::default() }
     }
 
-    /// Writes where it is time to, waits for a moment, and says what is known.
+    /// Writes if a write is due, waits at most `ANSWER_TIMEOUT` for it, and returns the known state.
     pub(super) async fn probe(&mut self, record: (ServiceInstance, Vec<AlarmRow>)) -> DatabaseState {
         let now = self.clock.monotonic();
         let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY) || self.state.trouble.is_some();
@@ -91,7 +91,7 @@ impl Prober {
         }
     }
 
-    /// A write that hangs: somebody's lock, or a server that does not answer.
+    /// Notes that a write hangs: another program holds a lock, or the server does not answer.
     fn note_waiting(&mut self, begun: DateTime<Utc>) {
         let holder = self.writer();
         let kind = match self.store.is_shared() {
@@ -101,13 +101,13 @@ impl Prober {
         self.begin(kind, begun, "no answer".to_owned(), holder);
     }
 
-    /// The other program that writes to the SQLite file at this moment.
+    /// Returns the other program that writes to the SQLite file at this moment.
     fn writer(&self) -> Option<String> {
         let writer = self.store.database_writer().filter(|writer| writer.id != std::process::id())?;
         Some(format!("{} (pid {})", writer.command.unwrap_or_default(), writer.id))
     }
 
-    /// Trouble goes on as what it is now, since its first failure.
+    /// Sets the current trouble, and keeps the time of its first failure.
     fn begin(&mut self, kind: DatabaseKind, at: DateTime<Utc>, detail: String, holder: Option<String>) {
         let since = self.state.trouble.as_ref().map_or(at, |trouble| trouble.since);
         let holder = holder.or_else(|| self.state.trouble.take().and_then(|trouble| trouble.holder));
@@ -115,7 +115,7 @@ impl Prober {
     }
 }
 
-/// Writes to both files, and names a program that keeps a table locked.
+/// Writes to both files, and returns a program that keeps a table locked.
 async fn write(
     store: &Store,
     (service, alarms): (ServiceInstance, Vec<AlarmRow>),

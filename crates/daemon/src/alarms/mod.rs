@@ -1,5 +1,5 @@
-//! The alarms of the running service (PRODUCT contract 4): observed every few seconds, decided in one place
-//! ([`espelho_sync_engine::plan::alarms`]), recorded for `v_alarms`, and shown by every surface from one board.
+//! The alarms of the running service (PRODUCT contract 4). The service observes every few seconds, decides in one place
+//! ([`espelho_sync_engine::plan::alarms`]), records for `v_alarms`, and shows one board on every surface.
 
 mod database;
 mod observe;
@@ -24,10 +24,11 @@ pub(crate) use shown::{ShownAlarm, ShownVerdict};
 use self::database::Prober;
 use crate::status::{Live, ShownStores};
 
-/// How often everything is observed. An alarm is raised within a minute of its cause, the cause's own rule included.
+/// How often the service observes everything. It raises an alarm within a minute of its cause, including the delay of
+/// the cause's own rule.
 const EVERY: Duration = Duration::from_secs(3);
 
-/// The latest verdict, with what it was made from.
+/// The latest verdict with its observations.
 #[derive(Default)]
 pub(crate) struct Board(Mutex<Option<Arc<Posted>>>);
 
@@ -38,7 +39,7 @@ pub(crate) struct Posted {
 }
 
 impl Board {
-    /// The latest verdict; `None` until everything was observed for the first time.
+    /// Returns the latest verdict; `None` until the first complete observation.
     pub(crate) fn latest(&self) -> Option<Arc<Posted>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -48,12 +49,12 @@ impl Board {
     }
 }
 
-/// Since when each alarm stands whose cause does not say it.
+/// The start times of the alarms whose cause does not give one.
 #[derive(Default)]
 struct Raised(HashMap<(Code, Option<StoreKey>, String), DateTime<Utc>>);
 
 impl Raised {
-    /// Dates every alarm; one that is gone is forgotten.
+    /// Dates every alarm, and forgets alarms that are gone.
     fn date(&mut self, mut verdict: Verdict, at: DateTime<Utc>) -> Verdict {
         let mut standing = HashMap::new();
         for alarm in &mut verdict.alarms {
@@ -66,7 +67,7 @@ impl Raised {
     }
 }
 
-/// Observes and decides, until the service stops.
+/// Observes and decides until the service stops.
 pub(crate) struct Keeper {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
@@ -74,14 +75,14 @@ pub(crate) struct Keeper {
     pub(crate) live: Live,
     /// The name of this process among those that share the database.
     pub(crate) instance: String,
-    /// The language of what is recorded.
+    /// The language of the recorded texts.
     pub(crate) locale: Locale,
     pub(crate) board: Arc<Board>,
     pub(crate) stop: CancellationToken,
 }
 
 impl Keeper {
-    /// Runs until the service stops, then takes this process's alarms off the record.
+    /// Runs until the service stops, then removes this process's alarms from the record.
     pub(crate) async fn run(self) {
         self.write_words().await;
         let mut prober = Prober::new(self.store.clone(), Arc::clone(&self.clock));
@@ -96,7 +97,7 @@ impl Keeper {
             tokio::select! { () = self.clock.sleep(EVERY) => {}, () = self.stop.cancelled() => {} }
         }
         if let Err(error) = self.store.end_service(&self.instance).await {
-            tracing::debug!(%error, "the service's sign of life stays on record");
+            tracing::debug!(%error, "cannot mark the service as stopped");
         }
     }
 
@@ -113,10 +114,10 @@ impl Keeper {
         (service, alarms.iter().map(|alarm| shown::row(alarm, self.locale)).collect())
     }
 
-    /// The sentences that views say where no service can.
+    /// Records the sentences that the views show when no service runs.
     async fn write_words(&self) {
         if let Err(error) = self.store.keep_service_words(self.locale).await {
-            tracing::warn!(%error, "the words of the views are not in the installation's language");
+            tracing::warn!(%error, "the texts of the views are not in the installation's language");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Observations: what the database says, what the clients have seen, what the stores' tasks say of themselves.
+//! Observations: from the database, from the clients, and from the stores' tasks.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -22,14 +22,14 @@ use crate::{
     status::{Live, ShownStore, sweep_periods},
 };
 
-/// How often deadlines are looked for: their view reads the open orders.
+/// How often deadlines are read: their view reads the open orders.
 const DEADLINES_EVERY: Duration = Duration::from_secs(30);
-/// How far ahead they are told.
+/// How far ahead deadlines are reported.
 const AHEAD: TimeDelta = TimeDelta::hours(24);
-/// How long the database is waited for; what it said before stands meanwhile.
+/// How long to wait for the database; its earlier answer stands meanwhile.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What the database says.
+/// One reading of the database.
 #[derive(Clone, Default)]
 struct Read {
     troubled: Vec<RowsInTrouble>,
@@ -40,7 +40,7 @@ struct Read {
     deadlines: Arc<[DueDeadlines]>,
 }
 
-/// Reads the database again and again, one reading at a time, each in a task of its own.
+/// Reads the database repeatedly, one reading at a time, each in its own task.
 #[derive(Default)]
 pub(crate) struct Facts {
     read: Read,
@@ -49,7 +49,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Reads what the database says, or lets a reading go on that takes long.
+    /// Starts a reading of the database, or continues to wait for a slow one.
     pub(crate) async fn refresh(&mut self, store: &Store, clock: &Arc<dyn Clock>) {
         let (now, at) = (clock.monotonic(), clock.now());
         let mut reading = match self.under_way.take() {
@@ -69,13 +69,13 @@ impl Facts {
         };
         match ended {
             Some(Ok(Ok(read))) => self.read = read,
-            Some(Ok(Err(error))) => tracing::debug!(%error, "the database does not say how the rows are"),
+            Some(Ok(Err(error))) => tracing::debug!(%error, "cannot read the observations from the database"),
             Some(Err(_)) => {}
             None => self.under_way = Some(reading),
         }
     }
 
-    /// Puts together everything that is known now.
+    /// Combines everything that is known now.
     pub(super) fn observations(
         &self,
         shown: &[ShownStore],
@@ -112,7 +112,7 @@ impl Facts {
         }
     }
 
-    /// A store as the database knows it.
+    /// Returns a store as the database knows it.
     fn of_store(&self, shown: &ShownStore, at: DateTime<Utc>) -> StoreSeen {
         let name = shown.key.as_str();
         let overview = self.read.overviews.get(name);
@@ -159,7 +159,7 @@ impl Facts {
     }
 }
 
-/// What the record says where no service answers.
+/// Returns the recorded observations for when no service answers.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -245,7 +245,7 @@ fn deadlines_of(due: &DueDeadlines) -> Deadlines {
     }
 }
 
-/// What the store's task says of itself.
+/// Adds the state that the store's task reports.
 fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, read: &Read) {
     let is_held = matches!(seen.owner, Owner::Elsewhere);
     let problem = health.problem.clone();
@@ -269,7 +269,7 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
     });
 }
 
-/// What the store's client has seen of the marketplace.
+/// Adds what the store's client has observed of the marketplace.
 fn add_contact(seen: &mut StoreSeen, shown: &ShownStore, contact: &Contact, ahead: Option<i64>) {
     seen.answered_at = contact.answered_at;
     seen.ahead_seconds = ahead;

@@ -1,4 +1,4 @@
-//! An alarm in the form that people and programs read (PRODUCT contract 4).
+//! An alarm as people and programs read it (PRODUCT contract 4).
 
 use chrono::{DateTime, Utc};
 use espelho_model::text::Locale;
@@ -12,7 +12,7 @@ pub(crate) struct ShownAlarm {
     pub code: String,
     /// `warning` or `failing`.
     pub severity: String,
-    /// Absent where it concerns several stores, or all.
+    /// Absent if it concerns several stores, or all.
     pub store: Option<String>,
     pub count: u64,
     pub since: Option<DateTime<Utc>>,
@@ -29,7 +29,7 @@ pub(crate) struct ShownVerdict {
 }
 
 impl ShownAlarm {
-    /// An alarm in the words of a language.
+    /// Returns an alarm in the words of a language.
     pub(crate) fn of(alarm: &Alarm, locale: Locale) -> Self {
         Self {
             code: alarm.code.as_str().to_owned(),
@@ -42,14 +42,14 @@ impl ShownAlarm {
         }
     }
 
-    /// Whether something does not work, rather than needs a look.
+    /// Whether something does not work; a warning only needs attention.
     pub(crate) fn is_failing(&self) -> bool {
         self.severity == Severity::Failing.as_str()
     }
 }
 
 impl ShownVerdict {
-    /// A verdict in the words of a language.
+    /// Returns a verdict in the words of a language.
     pub(crate) fn of(verdict: &Verdict, locale: Locale) -> Self {
         Self {
             state: verdict.state.as_str().to_owned(),
@@ -59,7 +59,7 @@ impl ShownVerdict {
     }
 }
 
-/// An alarm as `v_alarms` has it.
+/// Returns an alarm as a row of `v_alarms`.
 pub(super) fn row(alarm: &Alarm, locale: Locale) -> AlarmRow {
     let shown = ShownAlarm::of(alarm, locale);
     AlarmRow {

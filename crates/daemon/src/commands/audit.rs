@@ -74,16 +74,16 @@ async fn of_store(
         }
         Err(problem) => return Audit::not_begun(config.key.clone(), problem),
     };
-    // Other rows each time, so that many audits see many rows.
+    // Each audit samples other rows, so that many audits cover many rows.
     let seed = shared.clock.now().timestamp().unsigned_abs();
     let found = audit(&context, options, seed).await;
     if let Err(error) = context.lease.release().await {
-        tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
+        tracing::warn!(store = %config.key, %error, "lease not released; it ends with the connection");
     }
     found
 }
 
-/// Has the service on this machine compare, if it is the one that holds the store: only it may call the marketplace.
+/// Lets the service on this machine compare if it holds the store: only the holder may call the marketplace.
 async fn hand_over(
     shared: &Shared,
     config: &StoreConfig,
@@ -100,7 +100,7 @@ fn left() -> Problem {
     Problem::of(Trouble::Stopped, "stopped", text!("run-audit-left"))
 }
 
-/// What all stores share speaks for itself; else something differs, or could not be looked at.
+/// Returns the exit code that all stores share, else partial: something differs, or could not be compared.
 fn exit_code(audits: &[Audit]) -> u8 {
     let codes: Vec<u8> = audits.iter().map(code_of).collect();
     match codes.first() {
@@ -185,7 +185,7 @@ fn as_text(audits: &[Audit], locale: Locale) -> String {
     text
 }
 
-/// What to do about what differs: a run reads orders and products, everything else is the service's.
+/// Returns the next steps for differences: a run reads orders and products; the service reads everything else.
 fn next_steps(audit: &Audit) -> Vec<Text> {
     let differs = |by_runs: bool| {
         let is_of_runs = |subject| matches!(subject, Subject::Orders | Subject::Products);

@@ -51,7 +51,7 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     done.map(|()| path).map_err(|error| Problem::from_store(&error))
 }
 
-/// A server's database is copied by the server's own tools, which know what else is in it.
+/// Refuses a server's database: the server's own tools copy it, and know what else is in it.
 pub(super) fn only_files(
     configuration: &Configuration,
     instead: impl FnOnce(&str) -> Text,
@@ -63,7 +63,7 @@ pub(super) fn only_files(
     Err(Problem::of(Trouble::Configuration, "postgres", instead(&Store::shown(url))))
 }
 
-/// How far a copy has come, on a terminal.
+/// The progress of a copy, on a terminal.
 pub(super) struct Bar {
     bar: Option<ProgressBar>,
     name: Mutex<&'static str>,

@@ -1,4 +1,4 @@
-//! `espelho held`, `release`, `retry`, `ignore`: what people decide about rows that are not done.
+//! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
 use espelho_model::{StoreKey, push::PushState, text, text::Text};
 use espelho_store::{EffectState, HeldRow, IntentKind};
@@ -16,20 +16,20 @@ use crate::{
     exit,
 };
 
-/// What is decided.
+/// A decision about rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Past the guards, once.
+    /// Lets a row pass the guards, once.
     Release,
-    /// Looked at anew.
+    /// Tries a row again.
     Retry,
-    /// What was ignored is looked at anew.
+    /// Tries an ignored row again.
     BringBack,
-    /// Not looked at any more.
+    /// Does not try a row any more.
     Ignore,
 }
 
-/// A row that something is decided about.
+/// A row that a decision concerns.
 #[derive(Clone, Debug)]
 struct Row {
     store: StoreKey,
@@ -37,10 +37,10 @@ struct Row {
     key: String,
 }
 
-/// How a decision ended.
+/// The result of a decision.
 enum Decided {
     Rows(usize),
-    /// Nobody has said that all these are meant.
+    /// Nobody has confirmed the decision for this many rows.
     Unconfirmed(usize),
 }
 
@@ -140,14 +140,14 @@ async fn decide_with(
     Ok(Decided::Rows(count))
 }
 
-/// The rows that `--all` means.
+/// Returns the rows that `--all` selects.
 async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> Result<Vec<Row>, Problem> {
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
     let failed = |error| Problem::from_store(&error);
     let candidates: Vec<(String, IntentKind, String)> = match decision {
         Decision::BringBack => reading.store.ignored_rows().await.map_err(failed)?,
         _ => {
-            // What is in doubt is decided one by one: whoever says "all" has looked at none of it.
+            // Rows in doubt are decided one by one: a person who says "all" has checked none of them.
             let troubled = reading.store.troubled_rows().await.map_err(failed)?;
             let meant = troubled.into_iter().filter(|row| decision.means(row.state));
             meant.map(|row| (row.store, row.intent, row.key)).collect()
@@ -165,14 +165,14 @@ async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> R
     Ok(rows)
 }
 
-/// Whether nothing proves what came of a command's calls: brought back, it would be done twice.
+/// Whether nothing proves the outcome of a command's calls: a retry would execute them twice.
 async fn is_in_doubt(reading: &Reading, row: &Row) -> Result<bool, espelho_store::Error> {
     let (IntentKind::Command, Ok(id)) = (row.intent, row.key.parse()) else { return Ok(false) };
     let effects = reading.store.effects_by_number(&row.store, id).await?;
     Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
 }
 
-/// Shows what would be decided about, and asks whether that is meant.
+/// Shows the rows that the decision concerns, and asks for confirmation.
 async fn confirmed(
     cli: &Cli,
     reading: &Reading,
@@ -199,7 +199,7 @@ fn which_store() -> Problem {
 }
 
 impl Decision {
-    /// Whether `--all` means rows in this state.
+    /// Whether `--all` selects rows in this state.
     fn means(self, state: PushState) -> bool {
         match self {
             Self::Release => state == PushState::Held,
@@ -209,12 +209,12 @@ impl Decision {
         }
     }
 
-    /// Whether `--all` is confirmed: what passes the guards, and what is given up.
+    /// Whether `--all` needs confirmation: for rows that pass the guards, and for rows that are given up.
     fn asks(self) -> bool {
         matches!(self, Self::Release | Self::Ignore)
     }
 
-    /// The state that rows get, and whether the guards let them pass.
+    /// Returns the new state of the rows, and whether the guards let them pass.
     fn makes(self) -> (PushState, bool) {
         match self {
             Self::Release => (PushState::New, true),

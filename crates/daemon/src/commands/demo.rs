@@ -1,5 +1,5 @@
-//! `espelho demo`: a marketplace, a mirror and their service in one process, for whoever sees espelho for the
-//! first time. `place` is the folder, `questions` what is asked of the mirror.
+//! `espelho demo`: a marketplace, a mirror and their service in one process, for people who are new to espelho. `place`
+//! is the demo folder, `questions` the queries on the mirror.
 
 mod place;
 mod questions;
@@ -29,7 +29,7 @@ use crate::{
     progress, report, telemetry,
 };
 
-/// The demonstration marketplace sells something this often.
+/// How often the demonstration marketplace sells something.
 const SALE_EVERY: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(arguments: &DemoArgs, json: bool) -> u8 {
@@ -73,7 +73,7 @@ async fn demonstrate(arguments: &DemoArgs, json: bool, locale: Locale) -> Result
     Ok(code)
 }
 
-/// Tells people something, and what to do about it.
+/// Prints a message and its next step.
 fn say(text: &Text, locale: Locale) {
     eprintln!("{}", text.message(locale));
     if let Some(next) = text.next(locale) {
@@ -81,7 +81,7 @@ fn say(text: &Text, locale: Locale) {
     }
 }
 
-/// The page's address, and what to look at there.
+/// Prints the page's address, and what to see there.
 fn invite(place: &Place, address: SocketAddr, locale: Locale) {
     say(&text!("demo-page", address = format!("http://{address}/"), seconds = SALE_EVERY.as_secs()), locale);
     let program =
@@ -103,14 +103,14 @@ async fn start_sandbox(arguments: &DemoArgs) -> Result<Sandbox> {
         products: arguments.products,
         recent_orders: true,
         seed: arguments.seed,
-        // Five requests a second are the marketplace's rule and a newcomer's boredom.
+        // The marketplace's rule of five requests a second would bore a newcomer.
         rate: None,
         ..SandboxOptions::default()
     };
     espelho_sandbox::start(listener, options).await.context("the sandbox did not start")
 }
 
-/// The page's usual port, or another where that one is taken.
+/// Binds the page's usual port, or another one if that is taken.
 async fn page_listener() -> Result<(TcpListener, SocketAddr)> {
     let usual = config::Installation::default().http.listen;
     let listener = match TcpListener::bind(usual).await {
@@ -184,7 +184,7 @@ async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()>
     Ok(())
 }
 
-/// The service, with a sale now and then to watch arriving.
+/// Runs the service, with a sale now and then whose arrival people can watch.
 async fn keep_on(
     configuration: Configuration,
     listener: TcpListener,

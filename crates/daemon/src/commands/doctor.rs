@@ -1,11 +1,11 @@
-//! `espelho doctor`: everything that has to work, looked at one after the other, each said as soon as it is known.
+//! `espelho doctor`: checks everything that has to work, one check after another, and prints each result at once.
 //!
-//! `checks` is the list. A check is an `async fn(&Facts) -> Finding` (or of one store's `StoreFacts`), and takes at most five
-//! seconds. What it saw is judged by a pure function beside it. `finding` is the result, `printer` shows it.
+//! `checks` is the list. A check is an `async fn(&Facts) -> Finding` (or of one store's `StoreFacts`), and takes at
+//! most five seconds. A pure function beside it judges the observation. `finding` is the result, `printer` shows it.
 //!
-//! A login ends the token before it, so doctor makes one only where there is no token that lives, or where `--login` asks
-//! for it. Only the owner of a store calls the marketplace with its token: the service where it runs, else doctor itself
-//! under the store's lease.
+//! A login ends the previous token, so doctor logs in only if there is no valid token, or if `--login` asks for it.
+//! Only the owner of a store calls the marketplace with its token: the service if it runs, else doctor itself under the
+//! store's lease.
 
 mod access;
 mod budget;
@@ -54,7 +54,7 @@ pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
     exit_code(&findings)
 }
 
-/// Runs every check; `said` hears of each as it ends.
+/// Runs every check, and calls `said` with each result.
 async fn look_at_everything(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut note = |finding: Finding| {

@@ -1,4 +1,4 @@
-//! `espelho errors`: what failed, is held, in doubt or waits, by cause, with the next step.
+//! `espelho errors`: rows that failed, are held, in doubt or waiting, by cause, with the next step.
 
 mod group;
 
@@ -16,10 +16,10 @@ use crate::{
     exit,
 };
 
-/// More rows than anybody reads; the table has them all.
+/// More rows than anybody reads; the table has all of them.
 const MOST: u32 = 10_000;
 
-/// What there is to show.
+/// The rows to show.
 struct Found {
     errors: Vec<ErrorRow>,
     waiting: Vec<WaitingRow>,
@@ -135,7 +135,7 @@ fn cut_off(found: &Found) {
     }
 }
 
-/// A row in full: as `release`, `retry` and `ignore` take it, with cause and next step.
+/// Returns a row in full: its key as `release`, `retry` and `ignore` take it, its cause and its next step.
 pub(super) fn as_text(row: &ErrorRow, locale: Locale) -> String {
     let ErrorRow { store, entity, key, code, error, hint, at, kind, subject } = row;
     let [key, error, hint] = [key, error, hint].map(|text| shown(text));
@@ -144,7 +144,7 @@ pub(super) fn as_text(row: &ErrorRow, locale: Locale) -> String {
     format!("{store} {entity} {key}{about} [{code}] {}\n  {error}\n  {next}\n", locale.time(*at))
 }
 
-/// What a command is about, in parentheses.
+/// Returns a command's kind and subject, in parentheses.
 fn about(kind: Option<&str>, subject: Option<&str>) -> String {
     let words: Vec<String> =
         [kind, subject].into_iter().flatten().filter(|word| !word.is_empty()).map(shown).collect();
@@ -154,7 +154,7 @@ fn about(kind: Option<&str>, subject: Option<&str>) -> String {
     }
 }
 
-/// A text of a row as a terminal may be given it: what would move the cursor, or turn the line around, is escaped.
+/// Escapes a row's text for a terminal: characters that would move the cursor, or reverse the line.
 pub(super) fn shown(text: &str) -> String {
     let is_harmful = |letter: char| {
         letter.is_control()

@@ -1,4 +1,4 @@
-//! `espelho explain [ENTITY] KEY`: the story of one thing, from everything that is on record about it.
+//! `espelho explain [ENTITY] KEY`: the history of one thing, from everything on record about it.
 
 mod words;
 
@@ -30,20 +30,20 @@ use crate::{
     exit,
 };
 
-/// What is known of one thing in one store.
+/// The records about one thing in one store.
 struct Knowledge {
     store: StoreKey,
     entity: String,
     key: String,
     row: Option<Explained>,
-    /// Since when the marketplace denies it.
+    /// Since when the marketplace reports it as missing.
     missing: Option<Missing>,
     errors: Vec<ErrorRow>,
     changes: Vec<(i64, String, DateTime<Utc>)>,
-    /// What the ERP wants of it.
+    /// The ERP's intent for it.
     intent: Option<IntentRow>,
     events: Vec<Event>,
-    /// What of it waits for something that is named.
+    /// The rows about it that wait, each with a reason.
     waiting: Vec<WaitingRow>,
 }
 
@@ -114,7 +114,7 @@ fn check_entity(entity: &str) -> Result<(), Problem> {
     Err(Problem::of(Trouble::Configuration, "unknown_entity", text))
 }
 
-/// Everything that bears the key, in every store.
+/// Finds everything with the key, in every store.
 async fn look_everywhere(
     store: &Store,
     keys: &[StoreKey],
@@ -126,7 +126,7 @@ async fn look_everywhere(
         let meant = match entity {
             Some(entity) => vec![(entity.to_owned(), key.to_owned())],
             None => match store.find(of, key).await? {
-                // A delivery may name what nothing else knows yet.
+                // A delivery may name an order that nothing else knows yet.
                 found if found.is_empty() => vec![("order".to_owned(), key.to_owned())],
                 found => found,
             },
@@ -141,7 +141,7 @@ async fn look_everywhere(
     Ok(known)
 }
 
-/// SKUs that are like a key that nothing bears.
+/// Returns SKUs similar to a key that nothing has.
 async fn alike(store: &Store, keys: &[StoreKey], key: &str) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for of in keys {
@@ -175,7 +175,7 @@ async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Resu
         "order" => store.missing(of, Resource::Orders, &key).await?,
         _ => None,
     };
-    // What a wish's row says is an event of its own already.
+    // The state of an intent's row is already an event of its own.
     let errors = store.errors_of(of, &entity, &row_key).await?;
     let row = store.explain(of, &entity, &row_key).await?;
     let mut waiting = store.waiting_rows(Some(of)).await?;
@@ -183,7 +183,7 @@ async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Resu
     Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, intent, events, waiting })
 }
 
-/// Whether a row that waits is the thing, or is about it.
+/// Whether a waiting row is the thing, or concerns it.
 fn is_about(row: &WaitingRow, entity: &str, key: &str) -> bool {
     match entity {
         "order" | "product" => row.subject == key,
@@ -199,7 +199,7 @@ fn mirrored(entity: &str, key: &str, changes: &[(i64, String, DateTime<Utc>)]) -
     changes.iter().map(event).collect()
 }
 
-/// What the story is about; `None` for what only has a row.
+/// Returns the subject of the history; `None` for a thing that only has a row.
 fn subject(entity: &str, key: &str, product: Option<(String, String)>) -> Option<Subject> {
     Some(match entity {
         "order" => Subject::Order(key.to_owned()),
@@ -269,7 +269,7 @@ fn as_json(knowledge: &Knowledge, locale: Locale) -> Value {
     })
 }
 
-/// The lines for people. The object itself, with the buyer's data, is for `--json`.
+/// Returns the lines for people. The object itself, with the buyer's data, is for `--json`.
 fn as_text(knowledge: &Knowledge, locale: Locale, now: DateTime<Utc>) -> String {
     let mut lines = vec![format!("{}: {}", knowledge.store, head(knowledge, locale))];
     if let Some(missing) = &knowledge.missing {
@@ -293,7 +293,7 @@ fn as_text(knowledge: &Knowledge, locale: Locale, now: DateTime<Utc>) -> String 
     lines.join("\n")
 }
 
-/// What it is, and how the mirror has it.
+/// Returns what it is, and its state in the mirror.
 fn head(knowledge: &Knowledge, locale: Locale) -> String {
     let name =
         text!("explain-entity", entity = knowledge.entity.as_str(), key = errors::shown(&knowledge.key));

@@ -21,9 +21,9 @@ use crate::{
 
 /// Rows read at a time.
 const BATCH: u32 = 1_000;
-/// Between two looks where the database does not say that there is more. One look is one step into an index.
+/// The poll interval if the database does not announce changes. One poll is one step into an index.
 const LOOK: Duration = Duration::from_millis(500);
-/// The same where it does: a signal can be lost with its connection.
+/// The poll interval if the database announces changes: a signal can be lost with its connection.
 const LOOK_ANYWAY: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
@@ -47,7 +47,7 @@ pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
     }
 }
 
-/// Acknowledges what the feed has told. Of a number that it has not reached, nothing is acknowledged at all.
+/// Acknowledges entries up to a number. A number that the feed has not reached acknowledges nothing.
 async fn acknowledge(reading: &Reading, consumer: &str, seq: i64) -> Result<(), Problem> {
     let bounds = reading.store.feed_bounds().await.map_err(of_store)?;
     let newest = bounds.map_or(0, |(_, newest)| newest);
@@ -63,7 +63,7 @@ async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken)
         Some(consumer) => reading.store.consumer(consumer).await.map_err(of_store)?.unwrap_or(0),
         None => 0,
     };
-    // Listening begins before the first look, so that nothing falls between the two.
+    // Listening begins before the first poll, so that no change falls between the two.
     let mut watch = match arguments.follow {
         true => Some(reading.store.watch_changes().await.map_err(of_store)?),
         false => None,
@@ -82,7 +82,7 @@ async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken)
         (after, left) = (last.seq, left - changes.len() as u64);
         match print(&changes) {
             Ok(()) => {}
-            // Whoever read has read enough.
+            // The reader has read enough.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             Err(error) => {
                 let text = text!("run-output", problem = error.to_string());
@@ -104,7 +104,7 @@ async fn wait(reading: &Reading, watch: &mut ChangeWatch, stop: &CancellationTok
     }
 }
 
-/// Whether the other end of stdout is closed: a reader that went away would else be noticed with the next change only.
+/// Whether the reader of stdout has gone: otherwise only the next change would show it.
 fn nobody_reads() -> bool {
     let stdout = io::stdout();
     let mut looked_at = [PollFd::new(&stdout, PollFlags::empty())];

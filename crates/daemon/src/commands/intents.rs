@@ -1,7 +1,7 @@
-//! `espelho stock`, `price`, `orders`, `labels`, `campaigns join`, `import`: they write the tables that an ERP writes, and say
-//! what became of it.
+//! `espelho stock`, `price`, `orders`, `labels`, `campaigns join`, `import`: write the tables that an ERP writes, and
+//! report the outcome.
 //!
-//! `check` refuses beforehand what the tables would refuse, `wait` looks at the row, `answer` finds the words.
+//! `check` refuses in advance what the tables would refuse, `wait` polls the row, `answer` finds the words.
 
 mod answer;
 mod check;
@@ -41,7 +41,7 @@ use crate::{
     number::{self, Convention},
 };
 
-/// What is to be written.
+/// A command that writes intents.
 pub(super) enum IntentCommand<'a> {
     Stock(&'a StockCommand),
     Price(&'a PriceCommand),
@@ -51,7 +51,7 @@ pub(super) enum IntentCommand<'a> {
     Import(&'a ImportArgs),
 }
 
-/// Why nothing is written.
+/// The reason why nothing is written.
 enum Stopped {
     Refused(Refusal),
     Failed(Problem),
@@ -75,13 +75,13 @@ impl From<Problem> for Stopped {
     }
 }
 
-/// What goes into the tables.
+/// The rows or the command to write.
 enum Intent {
     Rows(Rows),
     Command { kind: CommandKind, key: String, data: Value },
 }
 
-/// A wish that has passed its checks.
+/// An intent that has passed its checks.
 struct Checked {
     store: StoreKey,
     deed: Deed,
@@ -134,7 +134,7 @@ async fn carry_out(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> 
     Ok(spoken.code)
 }
 
-/// The row as it is now: the contract's stable keys.
+/// Returns the row as it is now, with the contract's stable keys.
 async fn as_json(
     reading: &Reading,
     written: &Written,
@@ -334,7 +334,7 @@ async fn known(reading: &Reading, store: &StoreKey) -> Result<Known, espelho_sto
     Ok(Known { skus, locations, is_mirrored })
 }
 
-/// The only store, where there is only one.
+/// Returns the named store, or the only one.
 fn the_store(reading: &Reading, asked: Option<&str>) -> Result<StoreKey, Stopped> {
     match named(&reading.configuration, asked)?.as_slice() {
         [only] => Ok(only.clone()),
@@ -345,7 +345,7 @@ fn the_store(reading: &Reading, asked: Option<&str>) -> Result<StoreKey, Stopped
     }
 }
 
-/// Reads a number; one that may mean two is asked back on a terminal, and refused elsewhere.
+/// Parses a number. An ambiguous number is asked back on a terminal, and refused elsewhere.
 fn number_of(locale: Locale, text: &str, shown: fn(Decimal) -> Arg) -> Result<Decimal, Refusal> {
     let (thousands, decimals) = match number::read(text, Convention::Unknown) {
         number::Reading::Clear(number) => return Ok(number),

@@ -31,7 +31,7 @@ use crate::{
     exit, help, report,
 };
 
-/// Runs a command; gives the exit code.
+/// Runs a command, and returns its exit code.
 pub(crate) async fn run(cli: Cli) -> u8 {
     if cli.resync.resync && cli.command.is_some() {
         eprintln!("espelho: {}", text!("run-resync-alone").message(cli.locale));
@@ -90,7 +90,7 @@ async fn sandbox(mut arguments: espelho_sandbox::cli::Args, json: bool) -> u8 {
     }
 }
 
-/// Reads the configuration, or says every mistake in it.
+/// Reads the configuration, or prints every mistake in it.
 fn load(cli: &Cli) -> Result<Configuration, u8> {
     config::load(&config::directory(cli.config.as_deref())).map_err(|errors| {
         let problems: Vec<Problem> = errors
@@ -105,7 +105,7 @@ fn load(cli: &Cli) -> Result<Configuration, u8> {
     })
 }
 
-/// Says a problem that kept a command from beginning; gives the exit code.
+/// Prints a problem that kept a command from starting, and returns the exit code.
 fn say(problem: &Problem, cli: &Cli) -> u8 {
     eprint!("espelho:\n{}", report::problem_lines(problem, cli.locale));
     if cli.json {
@@ -120,7 +120,7 @@ fn say(problem: &Problem, cli: &Cli) -> u8 {
     }
 }
 
-/// Signals that cannot be heard.
+/// Returns the message that signals cannot be handled.
 fn no_signals(error: &anyhow::Error) -> Text {
     text!("run-signals", problem = format!("{error:#}"))
 }

@@ -1,4 +1,4 @@
-//! `espelho plan`: what would be sent now, and with `--apply` the sending of it.
+//! `espelho plan`: shows what would be sent now; `--apply` sends it.
 
 mod telling;
 
@@ -30,12 +30,12 @@ use crate::{
     exit,
 };
 
-/// What is not done after so long without anything else being done is left to the service.
+/// Without progress for this long, the rest is left to the service.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// Between two looks at how far it is.
+/// The interval between two progress checks.
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
-/// A store, and what would be sent for it.
+/// A store and its planned calls.
 type Planned = (StoreConfig, Vec<PlannedCall>);
 
 pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
@@ -66,7 +66,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
     if !cli.json {
         show(&shown, cli);
     }
-    // Also where nothing is asked for and the outcome of something is not known.
+    // Also if nothing is planned, but an outcome is unknown.
     let has_work =
         |(planned, is_settled): (Planned, bool)| (!planned.1.is_empty() || !is_settled).then_some(planned);
     let shown: Vec<Planned> = shown.into_iter().zip(is_settled).filter_map(has_work).collect();
@@ -142,7 +142,7 @@ async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
     }
 }
 
-/// Whether a row is one that was to be done: prices are planned by SKU, and each tier is a row.
+/// Whether a row belongs to a planned call: prices are planned by SKU, and each tier is a row.
 fn is_of(call: &PlannedCall, entity: &str, key: &str) -> bool {
     let is_same = match call.entity {
         "price" => key.strip_prefix(&call.key).is_some_and(|rest| rest.starts_with('/')),
@@ -151,7 +151,7 @@ fn is_of(call: &PlannedCall, entity: &str, key: &str) -> bool {
     call.entity == entity && is_same
 }
 
-/// What of the plan is not done, row by row; gives the exit code.
+/// Prints which planned rows are not done, row by row, and returns the exit code.
 async fn say_how_it_went(
     shared: &Shared,
     planned: &[Planned],

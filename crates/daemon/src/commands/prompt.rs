@@ -4,12 +4,12 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 
 use espelho_model::text::{Language, Locale, Text};
 
-/// Whether somebody is there to be asked: standard input and standard error are a terminal.
+/// Whether a person can be asked: standard input and standard error are a terminal.
 pub(super) fn is_possible() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks, and reads one line; `None` at the end of input.
+/// Asks a question, and reads one line; `None` at the end of input.
 pub(super) fn ask(question: &str) -> Option<String> {
     eprint!("{question} ");
     let mut line = String::new();
@@ -19,7 +19,7 @@ pub(super) fn ask(question: &str) -> Option<String> {
     }
 }
 
-/// Asks a question that is answered with yes or no.
+/// Asks a yes-or-no question.
 pub(super) fn confirms(question: &Text, locale: Locale) -> bool {
     ask(&question.message(locale)).is_some_and(|answer| is_yes(&answer, locale.language))
 }

@@ -1,4 +1,4 @@
-//! What the commands share that only look at the database.
+//! Shared by the commands that only read the database.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Opens what a command looks at, or says why it cannot; gives the exit code then.
+    /// Opens the configuration and the database; otherwise prints the problem and returns the exit code.
     pub(super) async fn open(cli: &Cli) -> Result<Self, u8> {
         let configuration = load(cli)?;
         let clock = SystemClock::shared();
@@ -26,13 +26,13 @@ impl Reading {
     }
 }
 
-/// The database as it is.
+/// Opens the database as it is.
 pub(super) async fn attach(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Store, Problem> {
     let place = Place::to_read(configuration)?;
     Store::attach(&place.url, Arc::clone(clock)).await.map_err(|error| Problem::from_store(&error))
 }
 
-/// The store of that name, or all where none is named.
+/// Returns the named store, or all if none is named.
 pub(super) fn named(configuration: &Configuration, asked: Option<&str>) -> Result<Vec<StoreKey>, Problem> {
     let known: Vec<StoreKey> = configuration.stores.iter().map(|store| store.key.clone()).collect();
     let Some(asked) = asked else { return Ok(known) };
@@ -42,7 +42,7 @@ pub(super) fn named(configuration: &Configuration, asked: Option<&str>) -> Resul
     }
 }
 
-/// A name that no store has.
+/// Returns the problem of a name that no store has.
 pub(super) fn unknown_store(asked: &str, known: &[StoreKey]) -> Problem {
     let known: Vec<&str> = known.iter().map(StoreKey::as_str).collect();
     let text = text!("run-unknown-store", asked = asked, known = known.join(", "));

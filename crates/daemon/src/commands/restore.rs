@@ -1,4 +1,4 @@
-//! `espelho restore`: a backup in the place of the database.
+//! `espelho restore`: puts a backup in the place of the database.
 
 use std::path::Path;
 

@@ -19,7 +19,7 @@ use crate::{
     exit, handover, progress, report, telemetry,
 };
 
-/// Stores worked on at once: each has its own budget, and waiting for it costs nothing.
+/// The number of stores at once: each has its own budget, and waiting for it costs nothing.
 const STORES_AT_ONCE: usize = 16;
 /// How long the operator waits for a clean end.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
@@ -59,9 +59,9 @@ pub(super) async fn run(cli: &Cli) -> u8 {
     exit::of_run(&reports)
 }
 
-/// Ends when the operator has asked for the end and waited for it long enough: requests under way and a page's write
-/// are given time, a server's "come back in five minutes" is not. The process ends with it, so that cutting off a
-/// database future harms nothing: what was not committed is read again.
+/// Resolves when the operator has asked to stop and has waited long enough: requests under way and a page's write get
+/// time, a server's "come back in five minutes" does not. The process ends then, so it is harmless to cut off a
+/// database future: the next run reads again what was not committed.
 async fn patience_ended(shared: &Shared) {
     shared.stop.cancelled().await;
     shared.clock.sleep(ANSWER_TIMEOUT).await;
@@ -85,7 +85,7 @@ fn options(cli: &Cli) -> Options {
     }
 }
 
-/// Has the service on this machine do the run, if it is the one that holds the store.
+/// Lets the service on this machine do the run, if it holds the store.
 async fn hand_over(
     shared: &Shared,
     config: &StoreConfig,
@@ -122,12 +122,12 @@ async fn resync_store(
         fetch_labels(&context, &mut report).await;
     }
     if let Err(error) = context.lease.release().await {
-        tracing::warn!(store = %config.key, %error, "the lease ends with the connection");
+        tracing::warn!(store = %config.key, %error, "lease not released; it ends with the connection");
     }
     report
 }
 
-/// The files of labels that are ready, each tried once.
+/// Fetches the label files that are ready, each once.
 async fn fetch_labels(context: &StoreContext, report: &mut StoreReport) {
     let before = context.client.stats().requests;
     let ended = labels::fetch_ready(context).await;
@@ -135,14 +135,14 @@ async fn fetch_labels(context: &StoreContext, report: &mut StoreReport) {
     match ended {
         Ok(labels) if labels.fetched + labels.failed > 0 => {
             let FetchedLabels { fetched, failed } = labels;
-            tracing::info!(store = %context.key, fetched, failed, "files of labels");
+            tracing::info!(store = %context.key, fetched, failed, "fetched label files");
         }
         Ok(_) => (),
         Err(problem) => report.problem = Some(problem),
     }
 }
 
-/// Leaves the stores that were asked for.
+/// Keeps only the requested stores.
 fn select(configuration: &mut Configuration, asked: &[String]) -> Result<(), Problem> {
     let known: Vec<_> = configuration.stores.iter().map(|store| store.key.clone()).collect();
     if let Some(unknown) = asked.iter().find(|asked| known.iter().all(|key| key.as_str() != asked.as_str())) {

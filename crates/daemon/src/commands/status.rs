@@ -1,4 +1,4 @@
-//! `espelho status`: how everything is. The service is asked where it answers; else the database is looked at.
+//! `espelho status`: the state of everything. It asks the service if that answers; otherwise it reads the database.
 
 use std::{io::IsTerminal as _, net::SocketAddr, sync::Arc};
 
@@ -48,7 +48,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>) -> u8 {
     }
 }
 
-/// The running service's own picture. Whatever else answers there is not the service.
+/// Returns the running service's own snapshot. Any other answer at the address is not from the service.
 async fn ask_service(
     listen: SocketAddr,
     of: Option<&StoreKey>,

@@ -1,4 +1,4 @@
-//! `espelho webhook move`: the operator's word that a webhook may be given another address.
+//! `espelho webhook move`: the operator allows a webhook to get another address.
 
 use espelho_model::{StoreKey, text};
 use espelho_sync_engine::Problem;

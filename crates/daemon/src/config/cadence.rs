@@ -13,7 +13,7 @@ use serde::{
 
 use super::people::refused;
 
-/// A cadence as somebody wrote it.
+/// A cadence as written in the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Cadence {
     text: String,
@@ -31,12 +31,12 @@ impl Timetable for Expression {
 }
 
 impl Cadence {
-    /// Every so many seconds.
+    /// Returns a cadence of this many seconds.
     pub(crate) fn seconds(seconds: u64) -> Self {
         Self { text: seconds.to_string(), engine: Engine::Every(Duration::from_secs(seconds)) }
     }
 
-    /// As the engine knows it.
+    /// Returns the cadence in the engine's type.
     pub(crate) fn engine(&self) -> Engine {
         self.engine.clone()
     }
@@ -68,7 +68,7 @@ fn span(text: &str) -> Option<Duration> {
         _ => return None,
     };
     let seconds = number.parse::<u64>().ok()?.checked_mul(unit)?;
-    // A year at most, as anything longer is a mistake.
+    // A year at most: anything longer is a mistake.
     (1..=366 * 86_400).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
@@ -162,7 +162,7 @@ mod tests {
         assert!(read("every = true").is_err() && read("every = 0").is_err());
     }
 
-    /// No offset and no change of the clocks is in it: the same instants wherever the machine stands.
+    /// Without offset or clock change: the instants are the same wherever the machine stands.
     // withstands: F080, F119
     #[test]
     fn a_cron_expression_is_in_utc_also_when_clocks_change() {

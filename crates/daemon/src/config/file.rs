@@ -1,4 +1,4 @@
-//! Reading one TOML file so that a mistake is answered with file, line and the nearest valid key.
+//! Reads one TOML file; an error names the file, the line and the nearest valid key.
 
 use std::{ops::Range, path::Path};
 
@@ -15,7 +15,7 @@ pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
     })
 }
 
-/// Reads TOML into a type that knows all its keys.
+/// Parses TOML into a type that knows all its keys.
 pub(super) fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| ConfigError {
         problem: match error.span().is_some_and(|span| concerns_password(text, span.start)) {
@@ -43,7 +43,7 @@ fn place(path: &Path, text: &str, span: Option<Range<usize>>) -> String {
     }
 }
 
-/// serde's message for people: with the nearest key instead of a list of all, and one of ours as it is.
+/// Returns serde's message for people: the nearest key instead of a list of all; a message of our own stays unchanged.
 pub(super) fn in_words(message: &str) -> Text {
     if let Some(text) = people::carried(message) {
         return text;
@@ -73,7 +73,7 @@ pub(super) fn in_words(message: &str) -> Text {
     }
 }
 
-/// Takes "invalid type: integer `5`, expected a string" apart, where the expected type has a name for people.
+/// Splits "invalid type: integer `5`, expected a string", if the expected type has a name for people.
 fn wrong_type(message: &str) -> Option<(String, Text)> {
     let (found, expected) = message.strip_prefix("invalid ")?.split_once(", expected ")?;
     let (_, found) = found.split_once(": ")?;
@@ -91,7 +91,7 @@ fn wrong_type(message: &str) -> Option<(String, Text)> {
     Some((found.to_owned(), expected))
 }
 
-/// Takes "unknown field `x`, expected one of `a`, `b`" apart.
+/// Splits "unknown field `x`, expected one of `a`, `b`".
 fn listed<'m>(message: &'m str, prefix: &str) -> Option<(&'m str, Vec<&'m str>)> {
     let rest = message.strip_prefix(prefix)?;
     let (unknown, rest) = rest.split_once('`')?;

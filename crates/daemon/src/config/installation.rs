@@ -21,10 +21,10 @@ use crate::http::webhook::{Limits, TlsFiles};
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Installation {
-    /// The language of what the service writes for people.
+    /// The language of the service's texts for people.
     #[serde(deserialize_with = "people::language")]
     pub language: Language,
-    /// The zone in which people see times.
+    /// The time zone of times shown to people.
     #[serde(serialize_with = "people::write_timezone", deserialize_with = "people::timezone")]
     pub timezone: Tz,
     pub database: Database,
@@ -35,13 +35,13 @@ pub(crate) struct Installation {
     pub labels: LabelsSection,
 }
 
-/// Where the mirror is.
+/// The address of the mirror's database.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Database {
-    /// `sqlite:PATH` (relative to the state directory: `place`) or `postgres://user@host/db`.
+    /// `sqlite:PATH` (relative to the state directory, see `place`) or `postgres://user@host/db`.
     pub url: String,
-    /// A file with the address, for one that holds a password.
+    /// A file that contains the address, for an address with a password.
     pub url_file: Option<PathBuf>,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct Http {
     pub listen: SocketAddr,
 }
 
-/// The receiver of webhooks.
+/// The webhook receiver.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Webhooks {
     pub listen: SocketAddr,
-    /// Certificate chain and key, in PEM; without them it speaks plain HTTP, to a proxy.
+    /// Certificate chain and key, in PEM; without them the receiver speaks plain HTTP, to a proxy.
     pub tls_certificate_file: Option<PathBuf>,
     pub tls_key_file: Option<PathBuf>,
     pub max_connections: NonZeroUsize,
@@ -65,9 +65,9 @@ pub(crate) struct Webhooks {
     pub header_seconds: NonZeroU32,
     pub request_seconds: NonZeroU32,
     pub idle_seconds: NonZeroU32,
-    /// Deliveries that wait for the disk at most.
+    /// The maximum number of deliveries that wait for the disk.
     pub queue: NonZeroUsize,
-    /// MiB of deliveries that are read or wait for the disk at most.
+    /// The maximum size in MiB of deliveries that are being read or wait for the disk.
     pub queue_megabytes: NonZeroU32,
 }
 
@@ -88,7 +88,7 @@ impl Default for Installation {
 }
 
 impl Installation {
-    /// Where another one differs in what only a restart changes.
+    /// Returns the differences to another installation that only a restart applies.
     pub(crate) fn fixed_differences(&self, other: &Self) -> Vec<&'static str> {
         let differences = [
             ("language", self.language != other.language),
@@ -103,7 +103,7 @@ impl Installation {
 }
 
 impl Webhooks {
-    /// What the receiver takes at most.
+    /// Returns the receiver's limits.
     pub(crate) fn limits(&self) -> Limits {
         let seconds = |seconds: NonZeroU32| Duration::from_secs(seconds.get().into());
         Limits {
@@ -117,7 +117,7 @@ impl Webhooks {
         }
     }
 
-    /// The files of its certificate, where it has one.
+    /// Returns its certificate files, if it has any.
     pub(crate) fn tls(&self) -> Option<TlsFiles> {
         let (certificate, key) = (self.tls_certificate_file.clone()?, self.tls_key_file.clone()?);
         Some(TlsFiles { certificate, key })
@@ -133,7 +133,7 @@ pub(crate) struct Log {
     pub level: String,
 }
 
-/// How a log line looks.
+/// The format of a log line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
@@ -142,7 +142,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// When the service reconciles, and how often it sweeps between.
+/// When the service reconciles, and how often it sweeps in between.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Schedule {
@@ -163,12 +163,12 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Whether the sweeps run as in another; when it reconciles is not theirs.
+    /// Whether the sweeps run as in another schedule; the time of the reconciliation does not matter.
     pub(crate) fn sweeps_as(&self, other: &Self) -> bool {
         Self { reconcile: other.reconcile.clone(), ..self.clone() } == *other
     }
 
-    /// How often each sweep runs.
+    /// Returns how often each sweep runs.
     pub(crate) fn intervals(&self) -> Intervals {
         Intervals {
             new_orders: self.new_orders.engine(),
@@ -228,7 +228,7 @@ impl Default for Log {
 
 impl Default for Schedule {
     fn default() -> Self {
-        // Each hour, not on its first second, when the rest of the world does.
+        // Each hour, but not in its first second, when everybody else does.
         let reconcile = "20 7 * * * *".into();
         Self {
             reconcile,
@@ -248,17 +248,17 @@ impl Default for Schedule {
     }
 }
 
-/// Reads `DIR/espelho.toml` if it is there, and lets `ESPELHO__SECTION__KEY` override it.
+/// Reads `DIR/espelho.toml` if it exists; `ESPELHO__SECTION__KEY` overrides it.
 pub(super) fn load(dir: &Path) -> Result<Installation, ConfigError> {
     let path = dir.join("espelho.toml");
-    // The file alone first, so that its mistakes are found with their line.
+    // Parses the file alone first, so that its mistakes are found with their line.
     let from_file = match path.exists() {
         true => file::parse(&path, &file::read(&path)?)?,
         false => Installation::default(),
     };
     let mut installation = override_from_environment(&from_file)?;
     if let Some(file) = &installation.database.url_file {
-        // Beside the file that names it; join keeps an absolute path as it is.
+        // The path is relative to the file that names it; join keeps an absolute path unchanged.
         installation.database.url = file::read(&dir.join(file))?.trim().to_owned();
     }
     let webhooks = &mut installation.webhooks;

@@ -1,16 +1,17 @@
-//! `[labels]`: in `espelho.toml` where the files of labels lie, in a store's file which are fetched and from where.
+//! `[labels]`: in `espelho.toml` the folder of the label files; in a store's file which labels are fetched, and from
+//! where.
 
 use espelho_api_client::HostPattern;
 use espelho_model::{shipment::LabelFormat, text, text::Text};
 use serde::{Deserialize, Serialize};
 
-/// Of the installation.
+/// The section of the installation.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LabelsSection {
     /// Relative to the state directory (`place`).
     pub directory: String,
-    /// For how many days the files of labels that changed or went are kept; absent: for ever.
+    /// The days to keep label files that changed or went; absent: for ever.
     pub keep_days: Option<u32>,
 }
 
@@ -21,25 +22,25 @@ impl Default for LabelsSection {
 }
 
 impl LabelsSection {
-    /// What is wrong with it.
+    /// Returns the mistake in it, if any.
     pub(super) fn mistake(&self) -> Option<Text> {
         let is_empty = self.directory.trim_end_matches('/').is_empty();
         is_empty.then(|| text!("config-labels-directory"))
     }
 }
 
-/// Of a store, checked.
+/// The section of a store, checked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LabelsConfig {
     /// Empty: every format.
     pub formats: Vec<LabelFormat>,
     /// Empty: any public host.
     pub hosts: Vec<HostPattern>,
-    /// Labels that were made within so many days.
+    /// The age in days up to which labels are fetched.
     pub days: u32,
 }
 
-/// Of a store, as written.
+/// The section of a store, as written.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct StoreLabels {
@@ -55,7 +56,7 @@ impl Default for StoreLabels {
 }
 
 impl StoreLabels {
-    /// Checks it; a mistake comes with the key that it is in. Nothing where no format is wanted.
+    /// Checks the section; a mistake comes with its key. Returns `None` if no format is configured.
     pub(super) fn check(self) -> Result<Option<LabelsConfig>, (&'static str, Text)> {
         let wrong = |host: &str| ("hosts", text!("config-labels-host", host = host));
         let hosts = self.hosts.iter().map(|host| host.parse::<HostPattern>().map_err(|_| wrong(host)));

@@ -35,12 +35,12 @@ pub(crate) use webhook::WebhookConfig;
 pub(crate) struct ConfigError {
     /// File and line, or the environment variable.
     pub place: String,
-    /// What is wrong, ending in the next step.
+    /// What is wrong, with the next step at the end.
     pub problem: Text,
 }
 
 impl ConfigError {
-    /// The same for people: where, what, and the next step.
+    /// Returns the same for people: where, what, and the next step.
     pub(crate) fn text(&self) -> Text {
         let problem = self.problem.clone();
         let mistake = match problem.has_next() {
@@ -54,7 +54,7 @@ impl ConfigError {
     }
 }
 
-/// Everything that DIR says.
+/// Everything that DIR contains.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     /// `espelho.toml`.
@@ -64,19 +64,19 @@ pub(crate) struct Configuration {
 }
 
 impl Configuration {
-    /// How the service writes for people: the installation's language and time zone.
+    /// Returns the installation's language and time zone, for texts that the service writes for people.
     pub(crate) fn locale(&self) -> Locale {
         Locale { language: self.installation.language, timezone: self.installation.timezone }
     }
 
-    /// Those that receive webhooks, with the secrets that are configured.
+    /// Returns the stores that receive webhooks, with their configured secrets.
     pub(crate) fn receiving(&self) -> Receiving {
         let receives =
             |store: &StoreConfig| Some((store.key.clone(), store.webhook.as_ref()?.secret.clone()));
         self.stores.iter().filter_map(receives).collect()
     }
 
-    /// The stores as status shows them.
+    /// Returns the stores as the status shows them.
     pub(crate) fn shown(&self) -> Vec<ShownStore> {
         let intervals = self.installation.schedule.intervals();
         let shown = |store: &StoreConfig| ShownStore {
@@ -91,7 +91,7 @@ impl Configuration {
     }
 }
 
-/// The folder to read: what was asked for, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
+/// Returns the folder to read: the requested one, else `$ESPELHO_CONFIG`, else `/etc/espelho`, else `./config`.
 pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
     if let Some(dir) = asked {
         return dir.to_owned();
@@ -103,7 +103,7 @@ pub(crate) fn directory(asked: Option<&Path>) -> PathBuf {
     if system.is_dir() { system.to_owned() } else { "config".into() }
 }
 
-/// Reads everything, and gives every mistake at once.
+/// Reads everything, and returns all mistakes at once.
 pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     if !dir.is_dir() {
         return Err(vec![ConfigError {
@@ -132,7 +132,7 @@ pub(crate) fn load(dir: &Path) -> Result<Configuration, Vec<ConfigError>> {
     }
 }
 
-/// Two stores with one credential would end each other's token with every login.
+/// Refuses two stores with one credential: each login would end the other's token.
 fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError> {
     let mut seen = std::collections::HashMap::new();
     stores.iter().find_map(|store| {
@@ -144,7 +144,7 @@ fn shared_credentials(dir: &Path, stores: &[StoreConfig]) -> Option<ConfigError>
     })
 }
 
-/// `stores/*.toml`, by key. Other files may lie there (passwords); hidden ones are an editor's.
+/// Returns `stores/*.toml`, by key. Other files may be there (passwords); hidden files belong to editors.
 fn store_files(dir: &Path) -> Result<Vec<(StoreKey, PathBuf)>, ConfigError> {
     let folder = dir.join("stores");
     let place = folder.display().to_string();

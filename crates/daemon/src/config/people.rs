@@ -8,27 +8,27 @@ use espelho_model::{
 };
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-/// `language`, by its exact tag.
+/// Parses `language`, by its exact tag.
 pub(super) fn language<'de, D: Deserializer<'de>>(from: D) -> Result<Language, D::Error> {
     let tag = String::deserialize(from)?;
     exact(&tag).ok_or_else(|| refused(&text!("config-language", tag = &tag)))
 }
 
-/// `timezone`, by its IANA name.
+/// Parses `timezone`, by its IANA name.
 pub(super) fn timezone<'de, D: Deserializer<'de>>(from: D) -> Result<Tz, D::Error> {
     let name = String::deserialize(from)?;
     name.parse().map_err(|_| refused(&text!("config-timezone", name = &name)))
 }
 
-/// Marks a message of the catalogue on its way through the parser, which carries strings only.
+/// Marks a catalogue message on its way through the parser, which carries only strings.
 const CARRIED: &str = "\u{1}";
 
-/// An error of the parser that carries a message of the catalogue.
+/// Returns a parser error that carries a catalogue message.
 pub(super) fn refused<E: Error>(text: &Text) -> E {
     E::custom(format!("{CARRIED}{}{CARRIED}", serde_json::to_string(text).unwrap_or_default()))
 }
 
-/// The message of the catalogue that an error of the parser carries.
+/// Returns the catalogue message that a parser error carries.
 pub(super) fn carried(message: &str) -> Option<Text> {
     serde_json::from_str(message.split(CARRIED).nth(1)?).ok()
 }
@@ -43,7 +43,7 @@ fn exact(tag: &str) -> Option<Language> {
     Language::ALL.into_iter().find(|language| language.tag() == tag)
 }
 
-/// The language and time zone that an installation names, also where the rest of its configuration cannot be used.
+/// Returns the installation's language and time zone, even if the rest of its configuration is unusable.
 pub(crate) fn of_installation(dir: &Path) -> (Option<Language>, Option<Tz>) {
     let text = std::fs::read_to_string(dir.join("espelho.toml")).unwrap_or_default();
     let file: toml::Table = toml::from_str(&text).unwrap_or_default();

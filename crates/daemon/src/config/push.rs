@@ -1,4 +1,4 @@
-//! `[push]`, `[guards]` and `[price_floors]` of a store's file: what is carried out, and what is held.
+//! `[push]`, `[guards]` and `[price_floors]` of a store's file: which intents are carried out, and which are held.
 
 use std::{
     collections::BTreeMap,
@@ -50,7 +50,7 @@ enum StockBasis {
     Available,
 }
 
-/// `[campaigns]`, as written. Whoever writes a policy and does not say that listings join by it sees first what would.
+/// `[campaigns]`, as written. A policy that does not say that listings join by it first shows which ones would.
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Campaigns {
@@ -101,13 +101,13 @@ impl Campaigns {
     }
 }
 
-/// A number of the file, exactly as it stands there.
+/// Returns a number exactly as the file has it.
 fn number(name: &'static str, value: f64) -> Result<Decimal, (&'static str, Text)> {
     let exact = Decimal::from_str_exact(&value.to_string()).ok().filter(|number| *number >= Decimal::ZERO);
     exact.ok_or_else(|| (name, text!("config-number", field = name, value = value.to_string())))
 }
 
-/// The part of `[guards]` that is about what the ERP wants.
+/// The part of `[guards]` that concerns intents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub(super) price_max_fall_percent: f64,
@@ -119,7 +119,7 @@ pub(super) struct Held {
 }
 
 impl Push {
-    /// Checks it; a mistake comes with the key that it is in.
+    /// Checks the section; a mistake comes with its key.
     pub(super) fn check(
         self,
         held: Held,

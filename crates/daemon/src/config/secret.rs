@@ -12,7 +12,7 @@ use secrecy::SecretString;
 /// The message about a file that others may read.
 const EXPOSED: &str = "check-secret-exposed";
 
-/// The places where a store's password file may lie; none for a password that stands in the store's file.
+/// Returns the possible paths of a store's password file; none for a password in the store's file.
 pub(super) fn password_files(
     dir: &Path,
     store_file: &Path,
@@ -27,13 +27,13 @@ pub(super) fn password_files(
     }
 }
 
-/// A file that others may read is a mistake of its own; else no place has the secret.
+/// Returns the mistake of a file that others may read, else the mistake that no path has the secret.
 pub(super) fn unreadable(tried: Vec<Text>, nowhere: impl FnOnce(Vec<Text>) -> Text) -> Text {
     let exposed = tried.iter().find(|text| text.id() == EXPOSED).cloned();
     exposed.unwrap_or_else(|| nowhere(tried))
 }
 
-/// Finds a store's password; the error says where it was looked for.
+/// Finds a store's password; the error names the paths it tried.
 pub(super) fn password(
     dir: &Path,
     store_file: &Path,
@@ -53,12 +53,13 @@ pub(super) fn password(
     }
 }
 
-/// Reads a secret from a file; the error says where it was looked for.
+/// Reads a secret from a file; the error names the paths it tried.
 pub(super) fn from_file(dir: &Path, store_file: &Path, file: &Path) -> Result<SecretString, Vec<Text>> {
     from_first(&candidates(dir, store_file, file))
 }
 
-/// A relative path is looked for beside the file that names it, then in DIR, then among systemd's credentials.
+/// Returns the paths to try. A relative path is tried beside the file that names it, then in DIR, then among systemd's
+/// credentials.
 fn candidates(dir: &Path, store_file: &Path, file: &Path) -> Vec<PathBuf> {
     if file.is_absolute() {
         return vec![file.to_owned()];
@@ -68,13 +69,13 @@ fn candidates(dir: &Path, store_file: &Path, file: &Path) -> Vec<PathBuf> {
     [beside, dir.join(file)].into_iter().chain(credentials).collect()
 }
 
-/// `LoadCredential=KEY.password:…` in the unit.
+/// Returns the path of the unit's `LoadCredential=KEY.password:…`.
 fn systemd_credential(key: &StoreKey) -> Option<PathBuf> {
     let dir = std::env::var_os("CREDENTIALS_DIRECTORY")?;
     Some(PathBuf::from(dir).join(format!("{key}.password")))
 }
 
-/// Reads a secret from the first of these files that can be read.
+/// Reads a secret from the first of these files that is readable.
 pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Text>> {
     let mut tried = Vec::new();
     for path in candidates {
@@ -82,7 +83,7 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
             return Err(vec![exposed]);
         }
         match std::fs::read_to_string(path) {
-            // An editor's line end is not part of the password.
+            // A line end from an editor is not part of the password.
             Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
                 return Ok(text.trim_end_matches(['\r', '\n']).into());
             }
@@ -96,7 +97,7 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
     Err(tried)
 }
 
-/// The mistake that others may read a file. What systemd hands over is as systemd makes it.
+/// Returns the mistake that others may read a file. It exempts systemd's credentials: systemd sets their mode.
 fn exposed(path: &Path) -> Option<Text> {
     let is_credential =
         std::env::var_os("CREDENTIALS_DIRECTORY").is_some_and(|dir| !dir.is_empty() && path.starts_with(dir));
@@ -106,8 +107,8 @@ fn exposed(path: &Path) -> Option<Text> {
     Some(text!("check-secret-exposed", file = file, mode = mode))
 }
 
-/// Whether anybody but the owner may read or write a file. Of one that root owns a group may read it: whoever administers the
-/// machine has chosen that group.
+/// Whether anybody but the owner may read or write a file. A group may read a file that root owns: the machine's
+/// administrator has chosen that group.
 fn is_exposed(mode: u32, owner: u32) -> bool {
     let allowed = if owner == 0 { 0o740 } else { 0o700 };
     mode & 0o777 & !allowed != 0

@@ -22,7 +22,7 @@ use super::{
     webhook::{Webhook, WebhookConfig},
 };
 
-/// What the marketplace allows (API document, "Limits"); in production nothing above it is accepted.
+/// The marketplace's limit (API document, "Limits"); in production no value above it is accepted.
 const MARKETPLACE_LIMIT: u32 = 300;
 
 /// A store, checked.
@@ -33,7 +33,7 @@ pub(crate) struct StoreConfig {
     pub base_url: String,
     pub username: String,
     pub password: SecretString,
-    /// Where its file may lie, the first place first; empty for one that stands in the store's file.
+    /// The possible paths of the password file, the preferred one first; empty for a password in the store's file.
     pub password_files: Vec<PathBuf>,
     pub requests_per_minute: NonZeroU32,
     pub gone_guard: GoneGuard,
@@ -41,33 +41,33 @@ pub(crate) struct StoreConfig {
     pub naive_offset: FixedOffset,
     /// Absent: the store is read by polling only.
     pub webhook: Option<WebhookConfig>,
-    /// Absent: no file of a label is fetched.
+    /// Absent: no label file is fetched.
     pub labels: Option<LabelsConfig>,
-    /// How what the ERP wants is carried out.
+    /// How intents are carried out.
     pub push: PushOptions,
     /// Absent: no folder is watched.
     pub inbox: Option<PathBuf>,
 }
 
 impl StoreConfig {
-    /// Where the password stands, for people: its file, else the store's own.
+    /// Returns where the password is, for people: its file, else the store's own.
     pub(crate) fn password_place(&self) -> String {
         let found = self.password_files.iter().find(|path| path.exists()).or(self.password_files.first());
         found.map_or_else(|| format!("stores/{}.toml", self.key), |path| path.display().to_string())
     }
 
-    /// Whether nothing has changed.
+    /// Whether the configuration is unchanged.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         let secrets = |config: &Self| {
             let webhook = config.webhook.as_ref().and_then(|webhook| webhook.secret.as_ref());
             [Some(&config.password), webhook].map(|secret| secret.map(|s| s.expose_secret().to_owned()))
         };
-        // `Debug` shows every key that there is and may come; only secrets hide from it.
+        // `Debug` shows every present and future key; only secrets are hidden from it.
         format!("{self:?}") == format!("{other:?}") && secrets(self) == secrets(other)
     }
 }
 
-/// What a store is played against.
+/// The environment of a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Environment {
@@ -77,7 +77,7 @@ pub(crate) enum Environment {
 }
 
 impl Environment {
-    /// The word in files and in the database.
+    /// Returns the word in files and in the database.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Production => "production",
@@ -234,7 +234,7 @@ pub(super) fn load(dir: &Path, key: StoreKey, path: &Path) -> Result<StoreConfig
     })
 }
 
-/// File and line of a key, for mistakes that only its value shows.
+/// Returns file and line of a key, for mistakes that only its value shows.
 fn place_of(path: &Path, text: &str, name: &str) -> String {
     let is_it = |line: &str| {
         let line = line.trim_start().trim_start_matches('[');
@@ -246,9 +246,9 @@ fn place_of(path: &Path, text: &str, name: &str) -> String {
     }
 }
 
-/// In production: https, and no address of this machine. In the sandbox anything goes.
+/// Checks an address. In production: https, and no address of this machine. In the sandbox anything goes.
 pub(super) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), Text> {
-    // Before anything quotes it.
+    // Before any message quotes it.
     let authority =
         text.split_once("://").map_or(text, |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
     if authority.contains('@') {
@@ -282,7 +282,7 @@ fn is_loopback(url: &Url) -> bool {
     by_name || host.parse().is_ok_and(by_number)
 }
 
-/// Whether the address is one of those that only stand in documents (RFC 2606): nobody is there.
+/// Whether the address is reserved for documents (RFC 2606): nobody is there.
 fn is_placeholder(url: &Url) -> bool {
     let name = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
     let is_or_is_in =

@@ -1,4 +1,4 @@
-//! `[webhook]` of a store's file: where the marketplace delivers to.
+//! `[webhook]` of a store's file: the address to which the marketplace delivers.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -18,11 +18,12 @@ use super::{
 /// How a store receives webhooks.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookConfig {
-    /// Where the marketplace delivers to.
+    /// The address to which the marketplace delivers.
     pub public_url: String,
-    /// What it is asked for; `*` is everything.
+    /// The events to ask for; `*` is everything.
     pub events: Vec<String>,
-    /// The secret of a webhook that was created in the seller portal; one that a login creates is kept in the database.
+    /// The secret of a webhook that was created in the seller portal; the secret of one that a login creates is in the
+    /// database.
     pub secret: Option<SecretString>,
 }
 
@@ -42,7 +43,7 @@ fn all_events() -> Vec<String> {
 }
 
 impl Webhook {
-    /// Checks it; a mistake comes with the key that it is in.
+    /// Checks the section; a mistake comes with its key.
     pub(super) fn check(
         self,
         environment: Environment,
@@ -65,7 +66,7 @@ impl Webhook {
     }
 }
 
-/// Whether the marketplace may be able to reach the address: names are believed, numbers are looked at.
+/// Whether the marketplace may be able to reach the address: names are trusted, IP addresses are checked.
 fn is_public(url: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');

@@ -1,4 +1,4 @@
-//! Where runs that others ask for wait until the store's own task takes them up, and from where they hear how it goes.
+//! The queue of admin requests: they wait here for the store's own task, and receive its progress from here.
 
 use std::{
     collections::HashMap,
@@ -18,24 +18,24 @@ use tokio::sync::{Notify, mpsc};
 
 use super::Event;
 
-/// Runs that wait for one store at most: more than one behind the one under way brings nothing.
+/// The maximum number of runs that wait for one store: more than one behind the one under way brings nothing.
 const WAITING: usize = 4;
 
-/// What can be asked for.
+/// A task that can be requested.
 pub(crate) enum Task {
     Resync(Options),
     Audit(AuditOptions),
 }
 
-/// Something that somebody waits for.
+/// A requested task, with the channel for its events.
 pub(crate) struct Job {
     task: Task,
     told: mpsc::UnboundedSender<Event>,
 }
 
-/// The desk of one process.
+/// The admin queue of one process.
 pub(crate) struct AdminQueue {
-    /// Who hears of progress in any case.
+    /// Receives all progress.
     inner: Arc<dyn Progress>,
     stores: Mutex<HashMap<StoreKey, Waiting>>,
     closed: AtomicBool,
@@ -48,7 +48,7 @@ struct Waiting {
     /// Questions, which are answered beside the jobs.
     questions: Vec<(Question, mpsc::UnboundedSender<Event>)>,
     asked: Arc<Notify>,
-    /// Who hears of the run under way, if it is one that was asked for.
+    /// Receives the progress of the run under way, if it was requested.
     listening: Option<mpsc::UnboundedSender<Event>>,
 }
 
@@ -57,7 +57,7 @@ impl AdminQueue {
         Self { inner, stores: Mutex::default(), closed: AtomicBool::new(false) }
     }
 
-    /// Takes nothing up any more, and sends away whoever waits. A run under way is told to its end.
+    /// Accepts no more requests, and drops those that wait. A run under way reports to its end.
     pub(crate) fn close(&self) {
         let mut stores = self.stores();
         self.closed.store(true, Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl AdminQueue {
         }
     }
 
-    /// Asks a question; the answer is the only event. `None` when too many wait already.
+    /// Asks a question; the answer is the only event. `None` if too many wait already.
     pub(crate) fn inquire(
         &self,
         store: &StoreKey,
@@ -85,7 +85,7 @@ impl AdminQueue {
         Some(hears)
     }
 
-    /// The next question; for the task that holds the store.
+    /// Returns the next question, for the task that holds the store.
     async fn next_inquiry(&self, store: &StoreKey) -> Inquiry {
         loop {
             let asked = {
@@ -105,12 +105,12 @@ impl AdminQueue {
         }
     }
 
-    /// Asks for a run; what comes of it is told there, the report last. `None` when too many wait already.
+    /// Requests a run; the channel carries its events, the report last. `None` if too many wait already.
     pub(crate) fn ask(&self, store: &StoreKey, task: Task) -> Option<mpsc::UnboundedReceiver<Event>> {
         let (told, hears) = mpsc::unbounded_channel();
         let mut stores = self.stores();
         let waiting = stores.entry(store.clone()).or_default();
-        // Who went away no longer counts.
+        // Requests whose requester has gone no longer count.
         waiting.jobs.retain(|job| !job.told.is_closed());
         if waiting.jobs.len() >= WAITING || self.closed.load(Ordering::Relaxed) {
             return None;
@@ -120,7 +120,7 @@ impl AdminQueue {
         Some(hears)
     }
 
-    /// The next run that somebody asks for; for the task that holds the store.
+    /// Returns the next requested run, for the task that holds the store.
     pub(crate) async fn next(&self, store: &StoreKey) -> Job {
         loop {
             let arrived = {
@@ -136,7 +136,7 @@ impl AdminQueue {
         }
     }
 
-    /// What is asked for of one store, for the task that holds it.
+    /// Returns the requests for one store, for the task that holds it.
     pub(crate) fn of_store(self: &Arc<Self>, store: &StoreKey) -> StoreAdminQueue {
         StoreAdminQueue { admin_queue: Arc::clone(self), store: store.clone() }
     }
@@ -156,7 +156,7 @@ impl AdminQueue {
     }
 }
 
-/// The desk of one store.
+/// The admin queue of one store.
 pub(crate) struct StoreAdminQueue {
     admin_queue: Arc<AdminQueue>,
     store: StoreKey,
@@ -177,7 +177,7 @@ impl AdminRequests for StoreAdminQueue {
             let (admin_queue, store) = (Arc::clone(&self.admin_queue), self.store.clone());
             let done = move |report: &StoreReport| {
                 admin_queue.listen(&store, None);
-                // Whoever asked may be gone; what was mirrored stays.
+                // The requester may have gone; the mirrored data stays.
                 let _ = told.send(Event::of_report(report));
             };
             AdminRequest::Reconcile(options, Box::new(done))

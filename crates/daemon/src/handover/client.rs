@@ -1,4 +1,4 @@
-//! The side of the command: asks the service on this machine, and hands on what it tells.
+//! The command's end: asks the service on this machine, and forwards its events.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -10,7 +10,7 @@ use espelho_sync_engine::{
 use super::{Asked, AskedAudit, AskedExamination, Event};
 use crate::local;
 
-/// Has the service on this machine do a run; `None` when none is there that would.
+/// Lets the service on this machine do a run; `None` if no service there does it.
 pub(crate) async fn ask(
     listen: SocketAddr,
     store: &StoreKey,
@@ -27,7 +27,7 @@ pub(crate) async fn ask(
     eprintln!("{}", text!("run-handed-over", store = store.as_str()).message(locale));
     let mut lines = answer.lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        // What a newer service tells beyond this is not for us.
+        // Unknown events of a newer service are ignored.
         let Ok(event) = serde_json::from_str(&line) else { continue };
         if let Event::Report { report } = event {
             return Some(report.into_report(store.clone()));
@@ -37,7 +37,7 @@ pub(crate) async fn ask(
     Some(StoreReport::not_begun(store.clone(), cut_off()))
 }
 
-/// Has the service on this machine do an audit; `None` when none is there that would.
+/// Lets the service on this machine do an audit; `None` if no service there does it.
 pub(crate) async fn ask_for_audit(
     listen: SocketAddr,
     store: &StoreKey,

@@ -1,8 +1,8 @@
-//! A run that one process asks for and another does: `--resync` and `audit` beside a service that holds the store; and the
-//! questions of `doctor`, which wait for no run.
+//! Runs that one process requests and another does: `--resync` and `audit` beside a service that holds the store; and
+//! the questions of `doctor`, which wait for no run.
 //!
-//! The service's side is the [`admin_queue`]: what was asked for waits there until the store's task takes it up. `wire` is what
-//! goes over the local API, `client` the side of the command.
+//! On the service's end, requests wait in the [`admin_queue`] until the store's task takes them. `wire` is the format
+//! of the local API, `client` the command's end.
 
 mod admin_queue;
 mod client;

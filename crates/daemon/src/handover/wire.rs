@@ -1,4 +1,4 @@
-//! What goes over the local API: a question of one object, and answers of one object a line.
+//! The format of the local API: a request of one object, and answers of one object a line.
 
 use chrono::NaiveDate;
 use espelho_api_client::limit::Lane;
@@ -46,7 +46,7 @@ pub(crate) struct AskedExamination {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event {
-    /// The run waits behind another one, and the line is still open.
+    /// The run waits behind another one, and the connection is still open.
     Wait,
     Begin {
         resource: String,
@@ -65,11 +65,11 @@ pub(crate) enum Event {
     Report {
         report: Box<WireReport>,
     },
-    /// In the place of `Report`, where a question was asked.
+    /// Instead of `Report`, for a question.
     Examination {
         examination: Box<Examination>,
     },
-    /// In the place of `Report`, where an audit was asked for.
+    /// Instead of `Report`, for an audit.
     Audit {
         audit: Box<WireAudit>,
     },
@@ -133,11 +133,11 @@ impl Asked {
         }
     }
 
-    /// The options, or the resource that does not exist.
+    /// Returns the options, or the resource that does not exist.
     pub(crate) fn options(&self) -> Result<Options, String> {
         let only: Result<_, _> = self.only.iter().map(|word| word.parse::<Target>()).collect();
         Ok(Options {
-            // What the service does for its stores goes first.
+            // The service's own work for its stores goes first.
             lane: Some(Lane::Backfill),
             only: only.map_err(|error| error.to_string())?,
             since: self.since,
@@ -159,7 +159,7 @@ impl Event {
         Self::Audit { audit: Box::new(audit.into()) }
     }
 
-    /// Whether nothing comes after it.
+    /// Whether this is the last event.
     pub(crate) fn is_last(&self) -> bool {
         matches!(self, Self::Report { .. } | Self::Audit { .. } | Self::Examination { .. })
     }
@@ -218,7 +218,7 @@ impl From<&ResourceReport> for WireResource {
 }
 
 impl WireReport {
-    /// The report as the run itself would have given it. Resources of a newer service that are not known are left out.
+    /// Returns the report as the run itself would give it. Unknown resources of a newer service are left out.
     pub(crate) fn into_report(self, store: StoreKey) -> StoreReport {
         StoreReport {
             store,

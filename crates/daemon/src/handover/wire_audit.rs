@@ -1,4 +1,4 @@
-//! An audit on its way over the local API.
+//! The format of an audit on the local API.
 
 use espelho_model::{StoreKey, text::Text};
 use espelho_sync_engine::{Audit, AuditOptions, Difference, ResourceAudit, Subject};
@@ -43,7 +43,7 @@ impl AskedAudit {
         Self { store: store.to_string(), only, sample: options.sample }
     }
 
-    /// The options, or the word that names nothing.
+    /// Returns the options, or the unknown word.
     pub(crate) fn options(&self) -> Result<AuditOptions, String> {
         let only: Result<_, _> = self.only.iter().map(|word| word.parse::<Subject>()).collect();
         Ok(AuditOptions { only: only.map_err(|error| error.to_string())?, sample: self.sample })
@@ -79,7 +79,7 @@ impl From<&ResourceAudit> for WireComparison {
 }
 
 impl WireAudit {
-    /// The audit as it was. What a newer service compares and is not known here is left out.
+    /// Returns the audit as it was. Unknown comparisons of a newer service are left out.
     pub(crate) fn into_audit(self, store: StoreKey) -> Audit {
         let resources = self.resources.into_iter().filter_map(WireComparison::into_report).collect();
         Audit { store, resources, requests: self.requests, problem: self.problem.map(Into::into) }

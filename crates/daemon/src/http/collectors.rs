@@ -1,4 +1,4 @@
-//! What `/metrics` shows beside what is counted: figures that are looked up when somebody asks.
+//! The metrics of `/metrics` that are collected on request, beside the counters.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
@@ -12,12 +12,12 @@ use super::{State, traffic};
 
 /// Ticks of `/proc/self/stat`; the same on every Linux that Rust supports.
 const TICKS_PER_SECOND: f64 = 100.0;
-/// Bytes of a page there.
+/// Bytes of a memory page there.
 const PAGE: f64 = 4_096.0;
-/// With fewer bytes than these the disk counts as full.
+/// Free bytes below which the disk counts as full.
 const FULL: u64 = 32 << 20;
 
-/// The text of `/metrics`.
+/// Returns the text of `/metrics`.
 pub(super) async fn metrics(state: &State) -> String {
     let mut text = state.metrics.render();
     alarms(&mut text, state);
@@ -33,7 +33,7 @@ pub(super) async fn metrics(state: &State) -> String {
     text
 }
 
-/// What only the database knows.
+/// Returns the metrics that only the database knows.
 async fn from_database(state: &State) -> String {
     let mut text = String::new();
     match state.store.token_ends().await {
@@ -44,15 +44,15 @@ async fn from_database(state: &State) -> String {
                 line(&mut text, name, &[("store", &store)], end.timestamp() as f64);
             }
         }
-        Err(error) => tracing::debug!(%error, "the tokens' ends are not shown"),
+        Err(error) => tracing::debug!(%error, "cannot read the tokens' expiry for /metrics"),
     }
     if let Err(error) = wanted(&mut text, state).await {
-        tracing::debug!(%error, "what the ERP wants is not shown");
+        tracing::debug!(%error, "cannot read the intents for /metrics");
     }
     text
 }
 
-/// The alarms, by store and code; one that concerns several stores bears none. An alarm that is gone has no line.
+/// Writes the alarms, by store and code; an alarm of several stores names none. A cleared alarm has no line.
 fn alarms(text: &mut String, state: &State) {
     head(text, "espelho_alarm", "gauge");
     let Some(posted) = state.snapshots.board.latest() else { return };
@@ -71,7 +71,7 @@ fn alarms(text: &mut String, state: &State) {
     }
 }
 
-/// What the ERP wants, by where it is. Where there is nothing there is no line: a hub has thousands of stores.
+/// Writes the number of intents, by state. Without intents there is no line: a hub has thousands of stores.
 async fn wanted(text: &mut String, state: &State) -> Result<(), espelho_store::Error> {
     let (undone, done, now) =
         (state.store.undone(None).await?, state.snapshots.done().await?, state.clock.now());
@@ -100,7 +100,8 @@ async fn wanted(text: &mut String, state: &State) -> Result<(), espelho_store::E
     Ok(())
 }
 
-/// Rows whose outcome cannot be proved. Each store has its lines from the start, so that an alert sees the first row.
+/// Writes the rows whose outcome cannot be proved. Each store has its lines from the start, so that an alert sees the
+/// first row.
 fn doubtful<'s>(
     text: &mut String,
     stores: impl Iterator<Item = &'s StoreKey>,
@@ -145,7 +146,8 @@ fn budgets(text: &mut String, state: &State) {
     }
 }
 
-/// Of all stores' lanes with one name the one that moved first: thousands of stores would be tens of thousands of lines.
+/// Writes one line for each lane name: the oldest progress of all stores, because thousands of stores would be tens of
+/// thousands of lines.
 fn lanes(text: &mut String, watch: &Watch) {
     head(text, "espelho_lane_progress_timestamp_seconds", "gauge");
     for (lane, at) in watch.moved() {
@@ -154,7 +156,7 @@ fn lanes(text: &mut String, watch: &Watch) {
     }
 }
 
-/// The database's disk where it is this machine's: beside PostgreSQL there is nothing to say.
+/// Writes the database's disk if it is this machine's; PostgreSQL's disk is not.
 fn disk(text: &mut String, store: &Store) {
     let Some(file) = store.file() else { return };
     let mut wal = file.as_os_str().to_owned();
@@ -171,7 +173,7 @@ fn disk(text: &mut String, store: &Store) {
     }
 }
 
-/// Bytes that are free where the database file lies.
+/// Returns the bytes that are free on the disk of the database file.
 pub(crate) fn free(store: &Store) -> Option<u64> {
     let file = store.file()?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -181,7 +183,7 @@ pub(crate) fn free(store: &Store) -> Option<u64> {
 fn database_errors(text: &mut String) {
     head(text, "espelho_db_errors_total", "counter");
     let counted = espelho_store::Error::counted();
-    // The line is there before anything fails, so that an alert on its growth sees the first failure.
+    // The line exists before anything fails, so that an alert on its growth sees the first failure.
     line(
         text,
         "espelho_db_errors_total",
@@ -193,7 +195,7 @@ fn database_errors(text: &mut String) {
     }
 }
 
-/// The names that every Prometheus client has for its process.
+/// Writes the metrics that every Prometheus client has for its process.
 fn process(text: &mut String, started_at: DateTime<Utc>) {
     head(text, "process_start_time_seconds", "gauge");
     line(text, "process_start_time_seconds", &[], started_at.timestamp() as f64);

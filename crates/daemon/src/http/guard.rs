@@ -1,4 +1,4 @@
-//! Who may look, and who may ask for something: no page of a browser on this machine, whatever name it came under.
+//! Decides who may read and who may send requests: no browser page on this machine, whatever name it came under.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,8 +11,8 @@ use axum::{
 
 use super::State;
 
-/// Lets requests pass that were sent to this machine by its own name: a foreign name that leads here is an attack
-/// (DNS rebinding).
+/// Accepts requests that were sent to this machine by its own name: a foreign name that leads here is an attack (DNS
+/// rebinding).
 pub(super) async fn by_our_name(Extract(state): Extract<State>, request: Request, next: Next) -> Response {
     match names_us(request.headers(), state.listen.ip()) {
         true => next.run(request).await,
@@ -23,8 +23,8 @@ pub(super) async fn by_our_name(Extract(state): Extract<State>, request: Request
     }
 }
 
-/// Lets programs on this machine pass. A browser says where its page comes from, and cannot send JSON elsewhere without
-/// asking first, which nothing here answers.
+/// Accepts requests of programs on this machine. A browser names the origin of its page, and cannot send JSON elsewhere
+/// without asking first, which nothing here answers.
 pub(super) async fn from_this_machine(
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
@@ -55,7 +55,7 @@ fn is_ours(host: &str, listen: IpAddr) -> bool {
         None => host.split(':').next().unwrap_or_default(),
     };
     match name.parse::<IpAddr>() {
-        // A service that was told to listen everywhere is asked by any of its addresses; an address cannot be rebound.
+        // A service that listens everywhere accepts any of its addresses; an address cannot be rebound.
         Ok(address) => address.is_loopback() || address == listen || listen.is_unspecified(),
         Err(_) => name.eq_ignore_ascii_case("localhost"),
     }

@@ -1,5 +1,5 @@
-//! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has a listener
-//! of its own.
+//! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has its own
+//! listener.
 
 mod collectors;
 mod guard;
@@ -40,7 +40,7 @@ use crate::{
     watchdog,
 };
 
-/// What the pages are made from.
+/// The state behind the pages.
 #[derive(Clone)]
 pub(crate) struct State {
     health: Arc<Health>,
@@ -56,7 +56,7 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The pages of a service that begins now.
+    /// Returns the state of a service that starts now.
     pub(crate) fn new(
         shared: &Shared,
         listen: SocketAddr,
@@ -106,20 +106,20 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .into_make_service_with_connect_info::<SocketAddr>();
     let stopped = async move {
         stop.cancelled_owned().await;
-        // Who waits for a run that will not begin would keep the connection, and the service with it.
+        // A client that waits for a run that will not start would keep the connection, and the service with it.
         admin_queue.close();
     };
     let serving = axum::serve(listener, routes).with_graceful_shutdown(stopped);
     if let Err(error) = serving.await {
-        tracing::error!(%error, "health and metrics are not served any more");
+        tracing::error!(%error, "health and metrics are no longer served");
     }
 }
 
-/// How long the database is waited for by whoever asks how everything is.
+/// How long a status request waits for the database.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What a task of its own comes to in time: a query that is dropped half way would be a connection that is lost, and one that
-/// hangs must not keep the answer.
+/// Returns the result of a separate task, if it ends in time: a query that is dropped half-way would lose its
+/// connection, and one that hangs must not delay the answer.
 async fn in_time<T: Send + 'static>(
     clock: &Arc<dyn Clock>,
     work: impl Future<Output = T> + Send + 'static,
@@ -130,8 +130,8 @@ async fn in_time<T: Send + 'static>(
     }
 }
 
-/// Alive while everything in the process moves. What others do (database, marketplace) is not asked: where they fail, a
-/// restart helps nobody.
+/// Returns OK while everything in the process makes progress. It does not ask the database or the marketplace: if they
+/// fail, a restart helps nobody.
 async fn alive(Extract(state): Extract<State>) -> impl IntoResponse {
     let stalled = watchdog::stalled(&state.watch);
     match stalled.is_empty() {

@@ -17,11 +17,11 @@ use serde::Deserialize;
 use super::State;
 use crate::{alarms::ShownVerdict, health::StoreHealth};
 
-/// Checks that are shown at most: a hub has thousands of stores.
+/// The maximum number of checks shown: a hub has thousands of stores.
 const SHOWN: usize = 200;
-/// A delivery that waits longer means that the inbox is not emptied any more.
+/// A delivery that waits longer means that nothing empties the inbox any more.
 const STUCK: TimeDelta = TimeDelta::minutes(15);
-/// Below this nothing that is acknowledged could be kept for long.
+/// With less free disk, an acknowledged delivery could not be kept for long.
 const LEAST_DISK: u64 = 32 << 20;
 
 type Check = (String, Result<(), String>);
@@ -31,8 +31,8 @@ pub(super) struct Verbosity {
     verbose: Option<String>,
 }
 
-/// Ready when the database takes a write, the inbox is emptied, and every store is ours, was reconciled and has a token that
-/// is good. A read would stay green on a full disk.
+/// Ready when the database takes a write, the inbox is emptied, and every store is held by this process, was reconciled
+/// and has a valid token. A read would stay green on a full disk.
 pub(super) async fn ready(
     Extract(state): Extract<State>,
     Query(Verbosity { verbose }): Query<Verbosity>,
@@ -48,7 +48,7 @@ pub(super) async fn ready(
     answer(&checks, &notes, verbose.is_some())
 }
 
-/// Whether the database takes a write, the inbox is emptied, and every token is good.
+/// Checks whether the database takes a write, the inbox is emptied, and every token is valid.
 async fn of_database(state: &State) -> Vec<Check> {
     let writable = state.store.check_writable().await.map_err(|error| error.to_string());
     let mut checks: Vec<Check> = vec![("database".into(), writable), ("inbox".into(), inbox(state).await)];
@@ -56,7 +56,7 @@ async fn of_database(state: &State) -> Vec<Check> {
     checks
 }
 
-/// The alarms, told beside the checks: the service may be ready while something is wrong.
+/// Returns the alarms, which are shown beside the checks: the service may be ready while something is wrong.
 fn alarms(state: &State) -> Vec<String> {
     let Some(posted) = state.snapshots.board.latest() else { return Vec::new() };
     let shown = ShownVerdict::of(&posted.verdict, state.snapshots.locale);
@@ -70,7 +70,7 @@ fn alarms(state: &State) -> Vec<String> {
 fn answer(checks: &[Check], notes: &[String], verbose: bool) -> (StatusCode, String) {
     let ready = checks.iter().all(|(_, check)| check.is_ok());
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    // What is wrong comes first, so that the bound hides only what is well.
+    // Failed checks come first, so that the limit hides only good ones.
     let wrong = checks.iter().filter(|(_, check)| check.is_err());
     let fine = checks.iter().filter(|(_, check)| verbose && check.is_ok());
     let shown: Vec<_> = wrong.chain(fine).collect();
@@ -101,7 +101,7 @@ fn of_store(health: &StoreHealth) -> Result<(), String> {
     }
 }
 
-/// Tokens that have expired; what holds a token that is good needs no line.
+/// Returns the expired tokens; a store with a valid token needs no line.
 async fn tokens(state: &State) -> Vec<Check> {
     let now = state.clock.now();
     let ends = match state.store.token_ends().await {
@@ -126,7 +126,7 @@ async fn tokens(state: &State) -> Vec<Check> {
         .collect()
 }
 
-/// One question for all stores: this is asked every few seconds, and a hub has thousands.
+/// Uses one query for all stores: it runs every few seconds, and a hub has thousands of stores.
 async fn inbox(state: &State) -> Result<(), String> {
     let waiting = state.store.oldest_by_store().await.map_err(|error| error.to_string())?;
     let shown = state.snapshots.shown.get();

@@ -1,4 +1,4 @@
-//! `POST /resync`, `POST /audit` and `POST /examine`: work of the store's own task, told line by line.
+//! `POST /resync`, `POST /audit` and `POST /examine`: work of the store's own task, reported line by line.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -19,10 +19,10 @@ use crate::{
     health::{Health, StoreHealth},
 };
 
-/// Between two looks at whether anybody will ever take the run up.
+/// The interval between two checks whether a task will still take the run.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Asks the store's task for a run, and tells what it says. Whoever asked may go away; the run goes on.
+/// Requests a run from the store's task, and streams its events. The requester may go away; the run goes on.
 pub(super) async fn resync(Extract(state): Extract<State>, body: Bytes) -> Response {
     let asked: Asked = match serde_json::from_slice(&body) {
         Ok(asked) => asked,
@@ -37,7 +37,7 @@ pub(super) async fn resync(Extract(state): Extract<State>, body: Bytes) -> Respo
     }
 }
 
-/// The same for an audit.
+/// Requests an audit in the same way.
 pub(super) async fn audit(Extract(state): Extract<State>, body: Bytes) -> Response {
     let asked: AskedAudit = match serde_json::from_slice(&body) {
         Ok(asked) => asked,
@@ -52,7 +52,7 @@ pub(super) async fn audit(Extract(state): Extract<State>, body: Bytes) -> Respon
     }
 }
 
-/// The same for a question, which waits for no run.
+/// Asks a question in the same way; it waits for no run.
 pub(super) async fn examine(Extract(state): Extract<State>, body: Bytes) -> Response {
     let lost = |store| Event::of_report(&StoreReport::not_begun(store, lost()));
     match serde_json::from_slice::<AskedExamination>(&body) {
@@ -78,7 +78,7 @@ fn hand_on(
             "runs wait for this store already, or the service is stopping",
         );
     };
-    tracing::info!(%store, "asked for over the local API");
+    tracing::info!(%store, "request received over the local API");
     let (health, clock) = (state.health, state.clock);
     let told = Telling { hears, store, health, clock, lost, begun: false, ended: false };
     let lines = stream::unfold(told, |mut told| async move {
@@ -98,13 +98,13 @@ fn is_held(health: &Health, store: &StoreKey) -> bool {
     health.snapshot().get(store).is_some_and(StoreHealth::is_held)
 }
 
-/// What one asker is told.
+/// The event stream of one requester.
 struct Telling {
     hears: mpsc::UnboundedReceiver<Event>,
     store: StoreKey,
     health: Arc<Health>,
     clock: Arc<dyn Clock>,
-    /// The last word where the store was lost.
+    /// Makes the last event if the store was lost.
     lost: fn(StoreKey) -> Event,
     begun: bool,
     ended: bool,

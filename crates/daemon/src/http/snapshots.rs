@@ -1,4 +1,4 @@
-//! Pictures of how everything is, taken one at a time and kept for a moment. The verdict on them is always the latest.
+//! Status snapshots, taken one at a time and kept for a moment. The verdict on them is always the latest.
 
 use std::{
     collections::HashMap,
@@ -15,38 +15,39 @@ use crate::{
     status::{self, Counted, Live, ShownStore, ShownStores, StatusSnapshot},
 };
 
-/// How long a picture is good at least.
+/// The minimum time for which a snapshot stays valid.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// How many times as long as it took: looking takes a twentieth of the time at most, however large the mirror is.
+/// A snapshot stays valid for this multiple of its own duration: taking snapshots needs at most a twentieth of the
+/// time, however large the mirror is.
 const SHARE: u32 = 20;
-/// How long a new picture is waited for; a database that hangs leaves the last one standing.
+/// How long to wait for a new snapshot; if the database hangs, the last one stands.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Takes pictures.
+/// Takes and keeps snapshots.
 pub(crate) struct SnapshotCache {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) shown: Arc<ShownStores>,
     pub(crate) live: Live,
     pub(crate) board: Arc<Board>,
-    /// The installation's: what is shown to whoever asks for no language.
+    /// The installation's locale, for requests that ask for no language.
     pub(crate) locale: Locale,
     kept: Arc<AsyncMutex<Kept>>,
-    /// The last picture of each, however old.
+    /// The last snapshot of each store and of all, however old.
     last: Mutex<HashMap<Option<StoreKey>, Arc<StatusSnapshot>>>,
     done: AsyncMutex<Option<(Duration, Done)>>,
 }
 
-/// How many rows the ERP's tables have that are done: store, table, rows.
+/// The number of done rows in the ERP's tables: store, table, rows.
 pub(super) type Done = Arc<[(String, String, u64)]>;
 
-/// What was taken last, and until when it is good.
+/// The latest snapshots, and until when they are valid.
 #[derive(Default)]
 struct Kept {
-    /// Of which stores the pictures are.
+    /// The stores that the snapshots show.
     of: Arc<[ShownStore]>,
     pictures: HashMap<Option<StoreKey>, (Duration, Arc<StatusSnapshot>)>,
-    /// How much all stores hold: to count goes through all rows, to look at the rest does not.
+    /// The row counts of all stores: counting reads all rows, the rest of a snapshot does not.
     counted: Option<(Duration, Counted)>,
 }
 
@@ -62,8 +63,8 @@ impl SnapshotCache {
         Self { store, clock, shown, live, board, locale, kept, last, done }
     }
 
-    /// How everything is, in the words of a language; `of` one store alone. A database that does not answer is an alarm on
-    /// the picture, and never in its way.
+    /// Returns the state of everything in the words of a language; with `of`, of one store alone. A database that does
+    /// not answer appears as an alarm on the snapshot, and never delays it.
     pub(crate) async fn snapshot(self: &Arc<Self>, of: Option<&StoreKey>, locale: Locale) -> StatusSnapshot {
         let taken = match self.fresh(of).await {
             Some(taken) => taken,
@@ -82,10 +83,10 @@ impl SnapshotCache {
         snapshot
     }
 
-    /// A picture of this moment; `None` where the database does not answer in time.
+    /// Returns a snapshot of this moment; `None` if the database does not answer in time.
     async fn fresh(self: &Arc<Self>, of: Option<&StoreKey>) -> Option<Arc<StatusSnapshot>> {
         let (snapshots, key) = (Arc::clone(self), of.cloned());
-        // In a task of its own: a query that is dropped half way would be a connection that is lost.
+        // In a task of its own: a query that is dropped half-way would lose its connection.
         let taking = tokio::spawn(async move { snapshots.take(key.as_ref()).await });
         let taken = tokio::select! {
             taken = taking => taken.ok()?,
@@ -98,7 +99,7 @@ impl SnapshotCache {
                 Some(snapshot)
             }
             Err(error) => {
-                tracing::debug!(%error, "the picture is the last one");
+                tracing::debug!(%error, "no new status snapshot; using the last one");
                 None
             }
         }
@@ -136,7 +137,7 @@ impl SnapshotCache {
         Ok(snapshot)
     }
 
-    /// What is done of what the ERP wants, or was a moment ago: to count goes through all rows.
+    /// Returns the number of done intents, now or a moment ago: counting reads all rows.
     pub(super) async fn done(&self) -> Result<Done, Error> {
         let mut done = self.done.lock().await;
         let begun = self.clock.monotonic();
@@ -161,7 +162,7 @@ impl SnapshotCache {
         ended + MAX_AGE.max((ended - begun) * SHARE)
     }
 
-    /// The store of that name, where it is shown.
+    /// Returns the store of that name, if it is shown.
     pub(super) fn store_named(&self, name: &str) -> Option<StoreKey> {
         self.shown.get().iter().map(|shown| &shown.key).find(|key| key.as_str() == name).cloned()
     }

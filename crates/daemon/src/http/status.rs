@@ -15,28 +15,28 @@ use serde::Deserialize;
 use super::State;
 use crate::status;
 
-/// Nothing from elsewhere, no scripts; the style stands in the page.
+/// Allows nothing from elsewhere, and no scripts; the style is in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What is asked for.
+/// The query parameters.
 #[derive(Deserialize)]
 pub(super) struct Asked {
-    /// One store alone.
+    /// Only this store.
     store: Option<String>,
-    /// A language, before what the browser prefers.
+    /// A language, which takes precedence over the browser's preference.
     lang: Option<String>,
-    /// Whether the page stays as it is, rather than being fetched again.
+    /// Whether the page stays as it is, instead of refreshing.
     pause: Option<String>,
 }
 
-/// The language that somebody asks for: `?lang=`, else `Accept-Language`, else the installation's.
+/// Returns the requested language: `?lang=`, else `Accept-Language`, else the installation's.
 fn locale(asked: Option<&str>, headers: &HeaderMap, installation: Locale) -> Locale {
     let preferred = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     let language = asked.and_then(Language::parse).or_else(|| preferred.and_then(preferred_language));
     Locale { language: language.unwrap_or(installation.language), ..installation }
 }
 
-/// The first language of the catalogue that a browser accepts, by its weights.
+/// Returns the first language of the catalogue that a browser accepts, by its weights.
 fn preferred_language(accepted: &str) -> Option<Language> {
     let mut ranges: Vec<(u16, Language)> = Vec::new();
     for range in accepted.split(',') {
@@ -46,11 +46,11 @@ fn preferred_language(accepted: &str) -> Option<Language> {
             ranges.push(((weight * 1_000.0) as u16, language));
         }
     }
-    // Of equal weights the first one counts.
+    // Among equal weights the first one counts.
     ranges.into_iter().rev().max_by_key(|(weight, _)| *weight).map(|(_, language)| language)
 }
 
-/// One store, every store, or none of that name.
+/// Returns the named store, `None` for every store, or the name if no store has it.
 fn named(state: &State, asked: &Asked) -> Result<Option<StoreKey>, String> {
     match &asked.store {
         None => Ok(None),
@@ -94,7 +94,7 @@ pub(super) async fn page(
         Err(name) => (StatusCode::NOT_FOUND, guarded(), Html(status::unknown(&name, locale))).into_response(),
     };
     answer.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept-Language"));
-    // A header, not an element: an old green does not stand there, and its reader may pause it.
+    // A header, not an element: an outdated green page does not stay there, and its reader can pause the refresh.
     if !is_paused {
         answer.headers_mut().insert(header::REFRESH, HeaderValue::from(status::RENEWS));
     }

@@ -1,7 +1,7 @@
-//! What the clients have counted, as lines of `/metrics`.
+//! The counts of the clients, as lines of `/metrics`.
 //!
-//! Three thousand stores with sixteen routes each would be fifty thousand lines and six megabytes at every scrape, so that
-//! above [`STORES_BY_ROUTE`] stores requests are summed up over the stores; durations always are.
+//! Three thousand stores with sixteen routes each would be fifty thousand lines and six megabytes at every scrape.
+//! Above [`STORES_BY_ROUTE`] stores, requests are therefore summed over the stores; durations always are.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use espelho_model::StoreKey;
 
 use super::collectors::{head, line};
 
-/// Up to so many stores each has requests by route of its own: 200 by 16 are 3,200 lines and 400 KiB.
+/// Up to this number of stores, each has its own requests by route: 200 by 16 are 3,200 lines and 400 KiB.
 const STORES_BY_ROUTE: usize = 200;
 
-/// Writes everything that the clients have counted.
+/// Writes all counts of the clients.
 pub(super) fn write(text: &mut String, stores: &[(StoreKey, Counted)], timed: &[Timed]) {
     requests(text, stores);
     head(text, "espelho_logins_total", "counter");
@@ -92,7 +92,7 @@ fn add(sum: &mut Histogram, other: &Histogram) {
     sum.sum += other.sum;
 }
 
-/// Prometheus wants buckets that include the smaller ones.
+/// Writes a histogram; Prometheus expects buckets that include the smaller ones.
 fn write_histogram(text: &mut String, name: &str, label: (&str, &str), histogram: &Histogram) {
     let mut below = 0;
     let bounds = BUCKETS.map(|bound| bound.to_string()).into_iter().chain(["+Inf".to_owned()]);

@@ -1,4 +1,4 @@
-//! The service in this process, with a clock that can be put forward and that can break whoever looks at it.
+//! The service in this process, with a clock that can jump forward and can break a lane that reads it.
 
 use std::{
     net::SocketAddr,
@@ -21,11 +21,11 @@ use tokio_util::sync::CancellationToken;
 use super::*;
 use crate::{config, panics::tests::ALONE};
 
-/// The machine's clock, with two levers.
+/// The machine's clock, with two controls.
 struct Lever {
     clock: Arc<dyn Clock>,
     ahead: AtomicU64,
-    /// The lane whose next look at the clock is its last.
+    /// The lane that panics at its next read of the clock.
     breaks: Mutex<Option<&'static str>>,
 }
 
@@ -60,7 +60,7 @@ impl Clock for Lever {
     }
 }
 
-/// A service of one store, whose marketplace takes connections and says nothing.
+/// A service of one store, whose marketplace accepts connections and never answers.
 struct World {
     lever: Arc<Lever>,
     stop: CancellationToken,
@@ -121,14 +121,14 @@ impl World {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lane_that_hangs_is_named_and_the_service_is_no_longer_alive() {
     let mut world = World::with(Lever::new(None), Panics::default()).await;
-    // Whoever logs in first waits for an answer that does not come.
+    // The first login waits for an answer that does not come.
     let connection = world.asked.recv().await.unwrap();
     assert!(world.livez().await.starts_with("HTTP/1.1 200"));
     world.lever.ahead.store(61, Ordering::Relaxed);
     let mut answer = world.livez().await;
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     let hanging = |answer: &str| answer.lines().filter(|line| line.starts_with("[-]")).count();
-    // Whoever was at work when the clock jumped gets on.
+    // A lane that was at work when the clock jumped makes progress.
     for _ in 0..1_000 {
         if hanging(&answer) > 1 {
             answer = world.livez().await;
@@ -136,7 +136,7 @@ async fn a_lane_that_hangs_is_named_and_the_service_is_no_longer_alive() {
     }
     assert_eq!(hanging(&answer), 1, "the others wait, and rightly so: {answer}");
     assert!(answer.contains("[-] store loja: lane "), "{answer}");
-    // It fails, and is tried again: that is movement.
+    // The login fails, and is tried again: that is progress.
     drop(connection);
     world.asked.recv().await.unwrap();
     assert!(world.livez().await.starts_with("HTTP/1.1 200"));
@@ -150,7 +150,7 @@ async fn a_panic_in_any_lane_ends_the_service_with_an_error_that_says_where() {
     for lane in ["owner", "inbox", "hinted", "swept", "sweep", "reconcile", "receiver"] {
         let world = World::with(Lever::new(Some(lane)), Panics::listen()).await;
         let _delivery = tokio::net::TcpStream::connect(world.webhooks).await;
-        // The marketplace goes away, so that nobody waits for it at the end.
+        // The marketplace goes away, so that nothing waits for it at the end.
         drop(world.asked);
         let problem = world.service.await.unwrap().unwrap_err();
         assert!(

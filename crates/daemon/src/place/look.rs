@@ -1,4 +1,4 @@
-//! What the system says about the places where the database could be.
+//! Reads the system's facts about the places where the database could be.
 
 use std::{
     fs, io,
@@ -17,14 +17,14 @@ impl Facts {
     fn of_this_process() -> Self {
         Self {
             given: std::env::var_os("STATE_DIRECTORY"),
-            // Not `exists`: a link is there also for whoever may not follow it.
+            // Not `exists`: a link exists even for a user who may not follow it.
             is_installed: fs::symlink_metadata(INSTALLED).is_ok(),
             working: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
         }
     }
 }
 
-/// Where relative paths begin.
+/// Returns the base of relative paths.
 fn state_directory() -> StateDirectory {
     let facts = Facts::of_this_process();
     let chosen = facts.candidates().into_iter().next();
@@ -32,18 +32,18 @@ fn state_directory() -> StateDirectory {
 }
 
 impl Place {
-    /// The place that the configuration means, whatever is there.
+    /// Returns the place that the configuration means, whatever is there.
     pub(crate) fn meant(configuration: &Configuration) -> Self {
         place(&configuration.installation.database.url, &Facts::of_this_process().candidates())
     }
 
-    /// The place of a database that is made if it is not there, unless one of the other places has one and none is to be made
-    /// beside it.
+    /// Returns the place of a database that is created if it does not exist, unless another candidate has a database
+    /// and no second one may be created beside it.
     pub(crate) fn to_open(configuration: &Configuration, may_be_second: bool) -> Result<Self, Problem> {
         Self::unless_meant(configuration, |_| !may_be_second)
     }
 
-    /// The place of a database that a copy is put back to: the copy itself is no other database that was meant.
+    /// Returns the place to which a backup is restored: the backup itself does not count as another candidate.
     pub(crate) fn to_restore(configuration: &Configuration, copy: &Path) -> Result<Self, Problem> {
         let copy = copy.canonicalize().unwrap_or_else(|_| copy.to_owned());
         let lies_there = |other: &Path| other.canonicalize().is_ok_and(|other| other.starts_with(&copy));
@@ -58,7 +58,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The place of a database that must be there.
+    /// Returns the place of a database that must exist.
     pub(crate) fn to_read(configuration: &Configuration) -> Result<Self, Problem> {
         let place = place(&configuration.installation.database.url, &Facts::of_this_process().candidates());
         let readable = place.readable(&place.found());
@@ -66,17 +66,17 @@ impl Place {
         Ok(place)
     }
 
-    /// Where the other relative paths of the configuration begin.
+    /// Returns the base of the other relative paths of the configuration.
     pub(crate) fn base(&self) -> PathBuf {
         self.base_in(state_directory())
     }
 
-    /// True where opening would create a file, and a relative path decides where: another folder or user creates another one.
+    /// Whether opening would create a file at a relative path: another folder or user would create another one.
     pub(crate) fn is_new_and_relative(&self) -> bool {
         matches!(self.file, Some((_, Some(_)))) && self.found() == Found::Nothing
     }
 
-    /// The refusal to make a database beside the one that a service on `address` works with.
+    /// Returns the refusal to create a database beside the one that a service on `address` uses.
     pub(crate) fn beside_service(&self, address: SocketAddr) -> Problem {
         let (path, rule) = self.file.as_ref().map(|(file, rule)| (file.display().to_string(), *rule)).unzip();
         let (path, rule) = (path.unwrap_or_default(), rule.flatten());
@@ -84,12 +84,12 @@ impl Place {
         Problem::of(Trouble::Held, "other_database", text)
     }
 
-    /// The file, where the database is one.
+    /// Returns the file, if the database is one.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_ref().map(|(file, _)| file.as_path())
     }
 
-    /// The same for whoever makes what is not there.
+    /// Returns what is there, for a caller that creates a missing database.
     fn found_to_make(&self) -> Found {
         let folder = self.file().and_then(Path::parent);
         match (self.found(), folder) {
@@ -113,8 +113,8 @@ impl Place {
     }
 }
 
-/// Whether something is there that this user may not read and write. It is not opened for that: closing a database again would end
-/// the locks that this process has on it.
+/// Whether something is there that this user may not read and write. It does not open the file: closing a database
+/// again would end the locks that this process has on it.
 fn is_denied(path: &Path) -> bool {
     rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK) == Err(rustix::io::Errno::ACCESS)
 }

@@ -1,6 +1,6 @@
-//! The state directory: what a relative path of the configuration is relative to, decided here and nowhere else (PRODUCT contract 1).
+//! The state directory: the base of the configuration's relative paths, decided only here (PRODUCT contract 1).
 //!
-//! `look` asks the system; what follows from its answers is decided by pure functions.
+//! `look` asks the system; pure functions decide from its answers.
 
 mod look;
 
@@ -17,10 +17,10 @@ use espelho_sync_engine::{Problem, Trouble};
 /// The state directory of an installed service.
 const INSTALLED: &str = "/var/lib/espelho";
 
-/// Which rule has chosen the state directory.
+/// The rule that chose the state directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// `$STATE_DIRECTORY`, which systemd gives to units.
+    /// `$STATE_DIRECTORY`, which systemd sets for units.
     Given,
     /// `/var/lib/espelho`, because it exists.
     Installed,
@@ -28,14 +28,14 @@ pub(crate) enum Rule {
     Working,
 }
 
-/// Where relative paths begin.
+/// The base of relative paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StateDirectory {
     pub path: PathBuf,
     pub rule: Rule,
 }
 
-/// What the choice depends on.
+/// The facts that the choice depends on.
 #[derive(Clone, Debug)]
 struct Facts {
     given: Option<OsString>,
@@ -44,10 +44,10 @@ struct Facts {
 }
 
 impl Facts {
-    /// The folders that could be meant, the one that is meant first.
+    /// Returns the possible folders, by precedence.
     fn candidates(&self) -> Vec<StateDirectory> {
         let working = self.working.clone();
-        // systemd separates several directories by colons, and the first one is ours.
+        // systemd separates several directories by colons; the first one is ours.
         let given = self.given.as_ref().and_then(|given| given.as_bytes().split(|byte| *byte == b':').next());
         let given = given.filter(|given| !given.is_empty()).map(std::ffi::OsStr::from_bytes);
         let given = given.map(|given| (working.join(given), Rule::Given));
@@ -57,23 +57,23 @@ impl Facts {
     }
 }
 
-/// Where the configuration says that the database is.
+/// The place of the database according to the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Its address; that of a file with the absolute path.
+    /// Its address; for a file with the absolute path.
     pub url: String,
-    /// The file, and the rule by which it is there; `None` where the path was absolute.
+    /// The file, and the rule that chose its folder; `None` for an absolute path.
     file: Option<(PathBuf, Option<Rule>)>,
-    /// The other files that could have been meant.
+    /// The other candidate files.
     others: Vec<PathBuf>,
 }
 
-/// The place that an address means.
+/// Returns the place that an address means.
 fn place(url: &str, candidates: &[StateDirectory]) -> Place {
     let Some(path) = url.strip_prefix("sqlite:").map(|path| path.strip_prefix("//").unwrap_or(path)) else {
         return Place { url: url.to_owned(), file: None, others: Vec::new() };
     };
-    // An address without a file is refused where it is opened.
+    // Opening refuses an address without a file.
     let Some(named) = Store::file_named_by(url) else {
         return Place { url: url.to_owned(), file: None, others: Vec::new() };
     };
@@ -95,21 +95,21 @@ fn place(url: &str, candidates: &[StateDirectory]) -> Place {
     Place { url, file: Some((file, Some(chosen.rule))), others }
 }
 
-/// A path as part of an address.
+/// Escapes a path as part of an address.
 fn escaped(path: &Path) -> String {
     path.to_string_lossy().trim_end_matches('/').replace('%', "%25").replace('?', "%3F")
 }
 
-/// What lies where the database should be.
+/// What is at the place of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Found {
     File,
     Nothing,
-    /// This user may not look there.
+    /// This user may not read this path.
     Denied(PathBuf),
 }
 
-/// Why a database is not opened.
+/// The reason why a database is not opened.
 #[derive(Clone, Debug, PartialEq)]
 enum Refusal {
     Missing(Text),
@@ -118,7 +118,7 @@ enum Refusal {
 }
 
 impl Place {
-    /// Whether what lies there may be read.
+    /// Checks whether the database at the place may be read.
     fn readable(&self, found: &Found) -> Result<(), Refusal> {
         let Some((file, rule)) = &self.file else { return Ok(()) };
         match found {
@@ -131,8 +131,8 @@ impl Place {
         }
     }
 
-    /// Where the other relative paths of the configuration begin: the state directory; where there is none, the folder of a
-    /// database whose path is absolute, so that no command depends on where it is typed.
+    /// Returns the base of the other relative paths: the state directory; without one, the folder of a database with an
+    /// absolute path, so that no command depends on its working directory.
     fn base_in(&self, state: StateDirectory) -> PathBuf {
         match &self.file {
             Some((file, None)) if state.rule == Rule::Working => {
@@ -142,7 +142,7 @@ impl Place {
         }
     }
 
-    /// Whether a database may be made there if there is none; `other` is one that could have been meant, and is there.
+    /// Checks whether a missing database may be created here; `other` is another candidate that exists.
     fn usable(&self, found: &Found, other: Option<&Path>) -> Result<(), Refusal> {
         let Some((file, rule)) = &self.file else { return Ok(()) };
         match (found, other) {
@@ -165,7 +165,7 @@ fn denied(path: &Path) -> Refusal {
     Refusal::Denied(text!("place-denied", path = path.display().to_string()))
 }
 
-/// Why the database is looked for in a folder.
+/// Explains why the database is expected in a folder.
 fn why(rule: Option<Rule>) -> Text {
     match rule {
         Some(Rule::Given) => text!("place-why-given"),

@@ -40,7 +40,7 @@ fn a_relative_address_means_a_file_in_the_state_directory_and_others_stay_as_the
     ] {
         let place = of(url, given, true, "/home/ana");
         assert_eq!(place.url, meant, "{url} {given:?}");
-        // The address and the file that is looked at are the same place.
+        // The address and the checked file are the same place.
         if let Some((file, _)) = &place.file {
             assert_eq!(Store::file_named_by(&place.url).as_ref(), Some(file), "{url}");
         }

@@ -1,4 +1,4 @@
-//! The process that listens on an address of this machine, as Linux tells it in `/proc`.
+//! Finds the process that listens on an address of this machine, from Linux's `/proc`.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ pub(super) struct Process {
     pub(super) name: String,
 }
 
-/// The process that keeps `address` from being listened on. Only root finds other users' processes.
+/// Returns the process that occupies `address`. Only root finds other users' processes.
 pub(super) fn of(address: SocketAddr) -> Option<Process> {
     let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"].map(|table| fs::read_to_string(table).ok());
     let inode = tables.into_iter().flatten().find_map(|table| listening_inode(&table, address))?;
@@ -38,7 +38,7 @@ fn name_in(process: &Path) -> String {
     fs::read_to_string(process.join("comm")).unwrap_or_default().trim_end().to_owned()
 }
 
-/// The inode of the socket that listens where `wanted` would, of what `/proc/net/tcp` or `tcp6` says.
+/// Returns the inode of the socket that listens in the way of `wanted`, from the text of `/proc/net/tcp` or `tcp6`.
 fn listening_inode(table: &str, wanted: SocketAddr) -> Option<u64> {
     table.lines().find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -48,14 +48,14 @@ fn listening_inode(table: &str, wanted: SocketAddr) -> Option<u64> {
     })
 }
 
-/// Whether two sockets cannot listen at once.
+/// Whether two sockets cannot listen at the same time.
 fn collides(one: SocketAddr, other: SocketAddr) -> bool {
     let [first, second] = [one, other].map(|address| address.ip().to_canonical());
     let is_for_all = first.is_unspecified() || second.is_unspecified();
     one.port() == other.port() && (first == second || is_for_all)
 }
 
-/// Reads `0100007F:2253`: the address as words in the machine's byte order, the port as a number.
+/// Parses `0100007F:2253`: the address as words in the machine's byte order, the port as a number.
 fn address_in(field: &str) -> Option<SocketAddr> {
     let (address, port) = field.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;

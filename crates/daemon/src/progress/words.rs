@@ -1,4 +1,4 @@
-//! How far a pass is and how long it takes, in words: pure.
+//! The progress of a pass and its remaining time, in words. Pure.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use espelho_model::{
 };
 use espelho_sync_engine::Position;
 
-/// The budget is the bound where it explains so much of the time that is left.
+/// The budget counts as the limit if it explains this share of the remaining time.
 const BOUND: f64 = 0.8;
-/// Before so many rows nobody knows the pace.
+/// With fewer rows the pace is unknown.
 const FEW: u64 = 5;
 
-/// How fast a pass goes.
+/// The pace of a pass.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) position: Position,
     /// Rows of this run.
     pub(super) read: u64,
-    /// Since this run began.
+    /// Time since this run began.
     pub(super) elapsed: Duration,
     /// Requests a minute that the store may make.
     pub(super) per_minute: Option<u32>,
 }
 
 impl Pace {
-    /// What is left: by the budget where that is the bound, else by the pace so far.
+    /// Returns the remaining time: by the budget if that is the limit, else by the pace so far.
     pub(super) fn left(self) -> Option<Text> {
         let Position { done, total, requests_left } = self.position;
         let rows_left = total?.saturating_sub(done);
@@ -45,7 +45,7 @@ impl Pace {
         })
     }
 
-    /// The line where there is no bar.
+    /// Returns the line for output without a bar.
     pub(super) fn line(self) -> Text {
         let Position { done, total, .. } = self.position;
         match (total.filter(|total| *total > 0), self.left()) {

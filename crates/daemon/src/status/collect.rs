@@ -1,4 +1,4 @@
-//! What the database says about each store.
+//! Reads from the database the state of each store.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{
     TableCounts, resources, sweeps, wanted,
 };
 
-/// How much the mirror holds. To count goes through all rows, so that whoever looks often keeps it for a while.
+/// The row counts of the mirror. Counting reads all rows, so frequent readers keep the counts for a while.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
     tables: BTreeMap<String, Vec<TableState>>,
@@ -19,13 +19,13 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Counts what a store holds, or every one.
+    /// Counts the rows of one store, or of every store.
     pub(crate) async fn take(store: &Store, of: Option<&StoreKey>) -> Result<Self, Error> {
         Ok(Self { tables: store.table_states(of).await?, open_orders: store.open_order_counts(of).await? })
     }
 }
 
-/// Takes the picture of a store, or of every one that is shown. With `live`, of the service that takes it itself.
+/// Takes the snapshot of one store, or of every shown store. `live` is present if the service itself takes it.
 pub(crate) async fn collect(
     store: &Store,
     clock: &dyn Clock,
@@ -68,7 +68,8 @@ pub(crate) async fn collect(
     Ok(StatusSnapshot { state, at, proof, service, stores, alarms, unproved })
 }
 
-/// How old the mirror may be: what a delivery told and is not read yet, else the last reading that looked for changed orders.
+/// Returns how old the mirror may be: the age of the oldest unread delivery, else the time since the last read of
+/// changed orders.
 fn lag(store: &StoreSnapshot, at: DateTime<Utc>) -> Option<i64> {
     let orders =
         store.resources.iter().filter(|row| matches!(row.resource.as_str(), "orders" | "open_orders"));

@@ -17,7 +17,7 @@ use super::{
     wanted,
 };
 
-/// Writes everything that is known of a store.
+/// Writes everything known about a store.
 pub(super) fn write(body: &mut String, snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) {
     write_resources(body, snapshot, store, locale);
     wanted::write(body, store, locale);

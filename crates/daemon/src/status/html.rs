@@ -14,13 +14,13 @@ use super::{
 use crate::alarms::ShownAlarm;
 
 const STYLE: &str = include_str!("page.css");
-/// Alarms and stores that are listed at all, the failing ones first.
+/// The maximum number of alarms and stores listed, the failing ones first.
 const LISTED: usize = 50;
 
-/// Seconds after which the page is fetched again.
+/// Seconds until the page refreshes.
 pub(crate) const RENEWS: u16 = 10;
 
-/// The page.
+/// Returns the page.
 pub(crate) fn page(snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) -> String {
     let mut body = String::with_capacity(16 << 10);
     renewal(&mut body, snapshot, is_paused, locale);
@@ -30,14 +30,14 @@ pub(crate) fn page(snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) -
         snapshot.stores.iter().map(|store| (snapshot.state_of(store), store)).collect();
     stores.sort_by_key(|(state, _)| ["failing", "warning", "unknown", "ok"].iter().position(|s| s == state));
     stores_table(&mut body, snapshot, &stores, locale);
-    // A hub has thousands: each leads to a page of its own.
+    // A hub has thousands of stores: each row links to a page of its own.
     if let [(_, store)] = &stores[..] {
         details::write(&mut body, snapshot, store, locale);
     }
     document(&body, &title_of(snapshot, locale), locale)
 }
 
-/// The page for a store that there is not.
+/// Returns the page for an unknown store.
 pub(crate) fn unknown(asked: &str, locale: Locale) -> String {
     let (none, all) = (text!("status-unknown-store", store = asked), text!("status-all-stores"));
     let body = format!(
@@ -48,7 +48,7 @@ pub(crate) fn unknown(asked: &str, locale: Locale) -> String {
     document(&body, "espelho", locale)
 }
 
-/// Says that the page renews itself, with the link that stops it, or the other way round.
+/// Says that the page refreshes itself, with the link that stops it, or the reverse.
 fn renewal(body: &mut String, snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) {
     let store = match &snapshot.stores[..] {
         [store] => format!("&amp;store={}", escape(&store.store)),
@@ -130,7 +130,7 @@ pub(super) fn title(body: &mut String, text: &Text, locale: Locale) {
     let _ = write!(body, "<h2>{}</h2>", escape(&text.message(locale)));
 }
 
-/// Opens a table with these columns; numbers stand at the right.
+/// Opens a table with these columns; numbers are right-aligned.
 pub(super) fn heads(body: &mut String, columns: &[(Text, bool)], locale: Locale) {
     body.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
     for (text, number) in columns {
@@ -183,7 +183,7 @@ fn store_row(
         let ended = run.finished_at.unwrap_or(run.started_at);
         let ago = text!("status-ago", span = Arg::Seconds((snapshot.at - ended).num_seconds()));
         let told = format!("{}, {}", word(words::run_state(&run.state)), word(ago));
-        // The figures are written down in the end.
+        // A run writes its numbers at its end.
         let collectors = run.finished_at.map(|_| {
             text!("status-run-figures", seen = run.seen, changed = run.changed, failed = run.failed)
         });
@@ -209,13 +209,13 @@ fn store_row(
     );
 }
 
-/// Rows of the mirror now.
+/// Returns the number of rows in the mirror now.
 fn local_count(store: &StoreSnapshot, resource: &str) -> String {
     let row = store.resources.iter().find(|row| row.resource == resource);
     row.map_or_else(|| "-".to_owned(), |row| row.local.to_string())
 }
 
-/// Text that is safe in an element and in a quoted attribute.
+/// Escapes text for an element and for a quoted attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {

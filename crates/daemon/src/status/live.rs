@@ -1,4 +1,4 @@
-//! What only the running service knows: which stores it works on, and how its budgets are spent.
+//! The state that only the running service knows: which stores it works on, and how its budgets are spent.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::{
     store_metrics::StoreMetrics,
 };
 
-/// The budgets of the stores that this process works on. A store that is given back takes its budget along.
+/// The budgets of the stores that this process works on. A released store's budget goes with it.
 #[derive(Default)]
 pub(crate) struct RateLimiters(Mutex<BTreeMap<StoreKey, Weak<RateLimiter>>>);
 
@@ -27,13 +27,13 @@ impl RateLimiters {
         limiters.insert(store.clone(), Arc::downgrade(limiter));
     }
 
-    /// The budget of a store.
+    /// Returns the budget of a store.
     pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<RateLimiter>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(store)?.upgrade()
     }
 }
 
-/// A store of the configuration, as far as it is shown.
+/// A store of the configuration, as it is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownStore {
     pub key: StoreKey,
@@ -42,35 +42,35 @@ pub(crate) struct ShownStore {
     pub plan: SweepPlan,
     /// The marketplace's address.
     pub base_url: String,
-    /// Where the password stands.
+    /// Where the password is.
     pub password_place: String,
-    /// Where deliveries are to come; absent: polling only.
+    /// The address for deliveries; absent: polling only.
     pub webhook_address: Option<String>,
 }
 
-/// The stores that are shown; they change when the configuration is read again.
+/// The shown stores; they change when the configuration is reloaded.
 #[derive(Default)]
 pub(crate) struct ShownStores(Mutex<Arc<[ShownStore]>>);
 
 impl ShownStores {
-    /// As they are now.
+    /// Returns the stores that are shown now.
     pub(crate) fn get(&self) -> Arc<[ShownStore]> {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Shows these.
+    /// Shows these stores from now on.
     pub(crate) fn set(&self, shown: Vec<ShownStore>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = shown.into();
     }
 }
 
-/// The service that answers.
+/// The state of the answering service.
 #[derive(Clone)]
 pub(crate) struct Live {
     pub health: Arc<Health>,
     pub limiters: Arc<RateLimiters>,
     pub store_metrics: Arc<StoreMetrics>,
-    /// The disk of the database is looked at through it.
+    /// Gives access to the database's disk.
     pub store: Store,
     pub started_at: DateTime<Utc>,
 }
@@ -102,7 +102,7 @@ impl Live {
         });
     }
 
-    /// Free bytes on the database's disk, where it is this machine's.
+    /// Returns the free bytes on the database's disk, if it is on this machine.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         crate::http::free(&self.store)
     }

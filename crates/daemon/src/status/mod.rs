@@ -1,7 +1,7 @@
-//! How everything is: one picture for `/status`, the status page and `espelho status`.
+//! The state of everything: one snapshot for `/status`, the status page and `espelho status`.
 //!
-//! `collect` reads it from the database, `live` adds what only the running service knows, the verdict comes from
-//! [`crate::alarms`], `text` and `html` show it in one language, `details` is one store of the page.
+//! `collect` reads it from the database, `live` adds what only the running service knows, [`crate::alarms`] gives the
+//! verdict, `text` and `html` show it in one language, `details` is one store of the page.
 
 mod collect;
 mod details;
@@ -25,14 +25,14 @@ pub(crate) use text::{TextStyle, show};
 
 use crate::alarms::{ShownAlarm, ShownVerdict};
 
-/// The picture. Its JSON is the answer of `/status`.
+/// The status snapshot. Its JSON is the answer of `/status`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct StatusSnapshot {
     /// `ok`, `warning`, `failing` or `unknown`.
     pub state: String,
     /// When it was taken.
     pub at: DateTime<Utc>,
-    /// What the state rests on.
+    /// The evidence for the state.
     #[serde(default)]
     pub proof: Proof,
     pub service: ServiceState,
@@ -57,19 +57,20 @@ pub(crate) struct Proof {
 }
 
 impl StatusSnapshot {
-    /// A picture of a service whose database has not answered yet.
+    /// Returns the snapshot of a service whose database has not answered yet.
     pub(crate) fn empty(at: DateTime<Utc>, service: ServiceState) -> Self {
         let (state, proof) = ("unknown".to_owned(), Proof::default());
         Self { state, at, proof, service, stores: Vec::new(), alarms: Vec::new(), unproved: Vec::new() }
     }
 
-    /// Puts the verdict on it.
+    /// Adds the verdict.
     pub(crate) fn judged(mut self, verdict: ShownVerdict) -> Self {
         (self.state, self.alarms, self.unproved) = (verdict.state, verdict.alarms, verdict.unproved);
         self
     }
 
-    /// The worst that concerns a store: `failing`, `warning` or `ok`; `unknown` where the whole is not known.
+    /// Returns the worst state that concerns a store: `failing`, `warning` or `ok`; `unknown` if the whole is not
+    /// known.
     pub(crate) fn state_of(&self, store: &StoreSnapshot) -> &str {
         let own =
             self.alarms.iter().filter(|alarm| alarm.store.as_ref().is_none_or(|key| *key == store.store));
@@ -87,7 +88,7 @@ impl StatusSnapshot {
 pub(crate) struct ServiceState {
     pub running: bool,
     pub version: String,
-    /// Of the service; absent where it is not running.
+    /// The service's process; absent if it is not running.
     pub process: Option<u32>,
     pub started_at: Option<DateTime<Utc>>,
 }
@@ -97,7 +98,7 @@ pub(crate) struct ServiceState {
 pub(crate) struct StoreSnapshot {
     pub store: String,
     pub holder: Option<Holder>,
-    /// Whether the answering service works on it; absent where none was asked.
+    /// Whether the answering service works on it; absent if no service was asked.
     pub ours: Option<bool>,
     pub last_run: Option<Run>,
     pub last_success: Option<DateTime<Utc>>,
@@ -105,33 +106,33 @@ pub(crate) struct StoreSnapshot {
     pub failures: Vec<Failures>,
     pub inbox: Inbox,
     pub token_expires_at: Option<DateTime<Utc>>,
-    /// Absent where no service was asked.
+    /// Absent if no service was asked.
     pub budget: Option<Budget>,
-    /// How old the mirror may be: the age of the oldest delivery that waits, else the time since orders were last read.
+    /// How old the mirror may be: the age of the oldest waiting delivery, else the time since orders were last read.
     pub lag_seconds: Option<i64>,
-    /// When the marketplace last answered a call for it; absent where no service was asked.
+    /// When the marketplace last answered a call for it; absent if no service was asked.
     #[serde(default)]
     pub answered_at: Option<DateTime<Utc>>,
     /// The sweeps, and whether webhooks arrive.
     #[serde(default)]
     pub sweeps: sweeps::Sweeps,
-    /// What is mirrored, against what the marketplace has.
+    /// The mirrored rows, compared with the marketplace.
     #[serde(default)]
     pub resources: Vec<resources::ResourceRow>,
-    /// Deliveries in a row whose signature none of the known secrets has made, since the service began.
+    /// Deliveries in a row without a signature by a known secret, since the service started.
     #[serde(default)]
     pub unverified: u64,
-    /// What the ERP wants and is not done, by table; tables of which nothing is are absent.
+    /// The intents that are not done, by table; tables without any are absent.
     #[serde(default)]
     pub wanted: Vec<wanted::IntentRows>,
 }
 
-/// Who holds a store's lease, or was the last to.
+/// The current holder of a store's lease, or the last one.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Holder {
     pub owner: String,
     pub since: DateTime<Utc>,
-    /// Absent where the system does not say.
+    /// Absent if the system does not say.
     pub held: Option<bool>,
 }
 
@@ -160,7 +161,7 @@ pub(crate) struct TableCounts {
     pub last_mirrored: Option<DateTime<Utc>>,
 }
 
-/// Rows that fail for one cause.
+/// Rows that fail for the same cause.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Failures {
     pub entity: String,
@@ -170,7 +171,7 @@ pub(crate) struct Failures {
     pub hint: String,
 }
 
-/// Deliveries that wait.
+/// The waiting deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Inbox {
     pub backlog: u64,
@@ -181,9 +182,9 @@ pub(crate) struct Inbox {
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Budget {
     pub per_minute: u32,
-    /// Slots that are held now.
+    /// Slots that are taken now.
     pub held: u32,
-    /// Requests that wait, by lane.
+    /// Waiting requests, by lane.
     pub waiting: BTreeMap<String, usize>,
 }
 
@@ -195,7 +196,7 @@ pub(crate) mod specimen {
         DateTime::from_timestamp(1_795_000_000 + minute * 60, 0).unwrap()
     }
 
-    /// A store that is well, as of minute 60.
+    /// Returns a healthy store, as of minute 60.
     pub(crate) fn store(key: &str) -> StoreSnapshot {
         let run = Run {
             kind: "scheduled".into(),

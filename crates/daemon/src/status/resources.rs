@@ -1,5 +1,5 @@
-//! What is mirrored of each store, against what the marketplace has: rows on both sides, how old it is, how much of it
-//! differed when it was last compared.
+//! The mirrored rows of each store, compared with the marketplace: the number of rows in both, their age, and how much
+//! differed at the last comparison.
 
 use std::fmt::Write as _;
 
@@ -13,18 +13,18 @@ use serde::{Deserialize, Serialize};
 
 use super::StoreSnapshot;
 
-/// What is mirrored of one kind.
+/// The mirrored rows of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct ResourceRow {
     pub resource: String,
     /// Rows of the mirror that are not gone.
     pub local: u64,
-    /// Rows that the marketplace counts, and when it did; absent where no route counts them.
+    /// The marketplace's number of rows, and the time of its count; absent if no route counts them.
     pub remote: Option<u64>,
     pub remote_at: Option<DateTime<Utc>>,
     /// Rows of the mirror at that time.
     pub local_then: Option<u64>,
-    /// When it was last walked through, or looked at for news.
+    /// When it was last read in full, or checked for news.
     pub last_success: Option<DateTime<Utc>>,
     pub lag_seconds: Option<i64>,
     pub drift: Option<Drift>,
@@ -32,7 +32,7 @@ pub(crate) struct ResourceRow {
     pub errors: u64,
 }
 
-/// How a sample compared.
+/// The comparison of a sample.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Drift {
     pub at: DateTime<Utc>,
@@ -40,12 +40,12 @@ pub(crate) struct Drift {
     pub differing: u64,
 }
 
-/// A kind: its name, the sweep that keeps it, and what its failures are filed under.
+/// A kind: its name, the sweep that refreshes it, and the entity of its failures.
 struct Kind {
     name: &'static str,
     sweep: &'static str,
     entity: &'static str,
-    /// Whether a complete run walks through it too.
+    /// Whether a complete run reads it too.
     in_runs: bool,
 }
 
@@ -67,7 +67,7 @@ const KINDS: [Kind; 8] = [
     kind(PROFILE, PROFILE, "", false),
 ];
 
-/// Puts together what is known; the picture has tables, failures and sweeps already.
+/// Combines what is known; the snapshot already has tables, failures and sweeps.
 pub(super) fn of_store(
     store: &StoreSnapshot,
     audits: &[AuditRecord],
@@ -105,7 +105,8 @@ fn row(
     }
 }
 
-/// What a count of both sides at one time said: `300 / 302, 3 min`. Rows of now are never held against a count of then.
+/// Returns the counts of both mirror and marketplace at one time: `300 / 302, 3 min`. It never compares rows of now
+/// with a count of then.
 pub(super) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let (Some(remote), Some(then), Some(counted_at)) = (row.remote, row.local_then, row.remote_at) else {
         return "-".to_owned();
@@ -114,7 +115,7 @@ pub(super) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> S
     format!("{then} / {remote}, {}", when.message(locale))
 }
 
-/// How a sample compared, in a few words.
+/// Returns the comparison of a sample in a few words.
 pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let Some(drift) = &row.drift else { return "-".to_owned() };
     let span = Arg::Seconds((at - drift.at).num_seconds());
@@ -122,7 +123,7 @@ pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> Str
         .message(locale)
 }
 
-/// The table for a terminal.
+/// Returns the table for a terminal.
 pub(super) fn text(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> String {
     let mut text = String::new();
     if store.resources.is_empty() {

@@ -1,5 +1,4 @@
-//! The sweeps of each store: how often, what they take, when they last went well; what the marketplace counts; and whether
-//! webhooks arrive.
+//! The sweeps of each store: interval, cost and last success; the marketplace's counts; and whether webhooks arrive.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -17,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ShownStore, StoreSnapshot, text::wrapped};
 
-/// How a store is swept.
+/// The sweep plan of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct SweepPlan {
     /// Whether it has a webhook.
@@ -31,13 +30,13 @@ pub(crate) struct SweepPlan {
 pub(crate) struct Sweeps {
     /// Each sweep.
     pub rows: Vec<SweepRow>,
-    /// What all of them take at most, in requests a minute.
+    /// The maximum cost of all sweeps, in requests a minute.
     pub requests_per_minute: f64,
-    /// Whether that fits, without a sweep that runs less often than it was told.
+    /// Whether they fit the budget without a sweep that runs less often than configured.
     pub fits: bool,
-    /// What the marketplace counts.
+    /// The counts of the marketplace.
     pub remote: Vec<Remote>,
-    /// Whether webhooks arrive; absent where there is none.
+    /// Whether webhooks arrive; absent if the store has no webhook.
     pub webhook: Option<Webhook>,
 }
 
@@ -53,7 +52,7 @@ pub(crate) struct SweepRow {
     pub problem: Option<String>,
 }
 
-/// What the marketplace counts of something, and what the mirror had then.
+/// A count of the marketplace, and the mirror's count at that time.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Remote {
     pub of: String,
@@ -76,7 +75,7 @@ pub(crate) struct Webhook {
     pub other_login_at: Option<DateTime<Utc>>,
 }
 
-/// Puts together what is known of a store's sweeps; the picture's tables say how much the store has.
+/// Combines what is known about a store's sweeps; the snapshot's tables tell how much the store has.
 pub(super) fn of_store(
     store: &StoreSnapshot,
     per_minute: u32,
@@ -151,7 +150,8 @@ fn webhook(watch: &WebhookWatch) -> Webhook {
     }
 }
 
-/// How often each sweep of a store runs, as its budget allows; rows are taken from the last count of both sides.
+/// Returns how often each sweep of a store runs within its budget; the number of rows is from the last count of both
+/// mirror and marketplace.
 pub(crate) fn periods(
     shown: &ShownStore,
     swept: Option<&SweepOverview>,
@@ -175,7 +175,7 @@ pub(crate) fn periods(
     loads.iter().filter(|load| is_run(load.sweep)).map(|load| (load.sweep.as_str(), load.every)).collect()
 }
 
-/// The table for a terminal.
+/// Returns the table for a terminal.
 pub(super) fn text(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> String {
     let sweeps = &store.sweeps;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The picture on a terminal: 100 columns, the verdict first, with its proof.
+//! The snapshot on a terminal: 100 columns, the verdict first, with its proof.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ use espelho_model::{
 use super::{StatusSnapshot, StoreSnapshot, resources, sweeps, wanted};
 use crate::alarms::ShownAlarm;
 
-/// Columns that the text fits into.
+/// The maximum number of columns.
 const WIDTH: usize = 100;
-/// Alarms and stores that are shown one by one, the failing ones first.
+/// The maximum number of alarms and stores shown one by one, the failing ones first.
 const SHOWN: usize = 20;
 
-/// How to write: in which language, and colours only where somebody sees them.
+/// The style of the text: its language, and colours only if a person sees them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextStyle {
     pub colours: bool,
@@ -50,7 +50,7 @@ impl TextStyle {
     }
 }
 
-/// Writes the picture for people.
+/// Writes the snapshot for people.
 pub(crate) fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -83,7 +83,7 @@ pub(crate) fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
     text
 }
 
-/// The state in words: `2 problemas, 1 aviso`.
+/// Returns the state in words: `2 problemas, 1 aviso`.
 pub(super) fn verdict(snapshot: &StatusSnapshot, locale: Locale) -> String {
     let failing = snapshot.alarms.iter().filter(|alarm| alarm.is_failing()).count();
     let warnings = snapshot.alarms.len() - failing;
@@ -97,7 +97,7 @@ pub(super) fn verdict(snapshot: &StatusSnapshot, locale: Locale) -> String {
     }
 }
 
-/// What the state rests on, with its age.
+/// Returns the evidence for the state, with its age.
 pub(super) fn proof(snapshot: &StatusSnapshot, locale: Locale) -> String {
     let age = |then: DateTime<Utc>| Arg::Seconds((snapshot.at - then).num_seconds());
     let proof = snapshot.proof;
@@ -167,7 +167,7 @@ fn store_line(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyle
     if state == "failing" { format!("{}\n", style.of_state(state, text.trim_end())) } else { text }
 }
 
-/// Requests that wait, by lane; lanes without any are left out.
+/// Returns the waiting requests, by lane; lanes without any are left out.
 fn waiting(store: &StoreSnapshot, locale: Locale) -> String {
     let Some(budget) = &store.budget else { return "-".to_owned() };
     let lanes = budget.waiting.iter().filter(|(_, n)| **n > 0);
@@ -176,7 +176,7 @@ fn waiting(store: &StoreSnapshot, locale: Locale) -> String {
     if lanes.is_empty() { "0".to_owned() } else { lanes.join(" ") }
 }
 
-/// Who holds the store, in words.
+/// Returns in words who holds the store.
 pub(super) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option<Text> {
     let holder = store.holder.as_ref()?;
     let (owner, span) = (holder.owner.as_str(), Arg::Seconds((snapshot.at - holder.since).num_seconds()));

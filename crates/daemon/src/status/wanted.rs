@@ -1,4 +1,4 @@
-//! What the ERP wants of a store and is not done: how much, since when, and what to do about it.
+//! A store's intents that are not done: how many, since when, and what to do about them.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -15,19 +15,19 @@ use super::{
     html::{escape, heads, title},
 };
 
-/// One of the tables that the ERP writes.
+/// The undone rows of one table that the ERP writes.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub(crate) struct IntentRows {
     /// `stock`, `price` or `command`, as in `v_errors`.
     pub entity: String,
     /// New, waiting, or being sent.
     pub open: u64,
-    /// How old the oldest of these is.
+    /// The age of the oldest of these.
     pub oldest_open_seconds: Option<i64>,
     pub failed: u64,
-    /// Held by a guard, until somebody releases it.
+    /// Held by a guard until a person releases it.
     pub held: u64,
-    /// Sent, and nothing proves what came of it.
+    /// Sent, and nothing proves the outcome.
     pub doubtful: u64,
 }
 
@@ -43,7 +43,8 @@ pub(super) fn of_store(counts: BTreeMap<String, IntentCounts>, at: DateTime<Utc>
     counts.into_iter().map(rows).collect()
 }
 
-/// What to do about rows of a table: each row of `espelho errors` names its own next step, and what is held only waits for a word.
+/// Returns what to do about rows of a table: each row of `espelho errors` names its own next step, and held rows only
+/// wait for a release.
 fn next_step(rows: &IntentRows, store: &str) -> String {
     match (rows.doubtful + rows.failed, rows.held) {
         (0, 0) => "-".to_owned(),
@@ -52,7 +53,7 @@ fn next_step(rows: &IntentRows, store: &str) -> String {
     }
 }
 
-/// A part of the text for one store; nothing where nothing is wanted.
+/// Returns the section of the text for one store; empty if the store has no undone intents.
 pub(super) fn text(store: &StoreSnapshot, locale: Locale) -> String {
     if store.wanted.is_empty() {
         return String::new();
@@ -78,7 +79,7 @@ pub(super) fn text(store: &StoreSnapshot, locale: Locale) -> String {
     text
 }
 
-/// The same on the page.
+/// Writes the same section of the page.
 pub(super) fn write(body: &mut String, store: &StoreSnapshot, locale: Locale) {
     if store.wanted.is_empty() {
         return;

@@ -11,7 +11,7 @@ type Bundle = FluentBundle<FluentResource>;
 /// Declares the files of the catalogue, once for both languages.
 macro_rules! files {
     ($($area:literal),+ $(,)?) => {
-        /// Area, Portuguese, English.
+        /// Area, Portuguese source, English source.
         pub(super) const FILES: &[(&str, &str, &str)] = &[$((
             $area,
             include_str!(concat!("../../texts/pt-BR/", $area, ".ftl")),
@@ -42,10 +42,10 @@ pub(super) fn source(
 fn bundle(language: Language) -> Bundle {
     // Both tags are well-formed.
     let mut bundle = Bundle::new_concurrent(language.tag().parse().into_iter().collect());
-    // The marks around arguments are for texts that mix directions; in a terminal they are rubbish.
+    // Isolation marks around arguments are for texts that mix directions; a terminal shows them as garbage.
     bundle.set_use_isolating(false);
     for file in FILES {
-        // A test holds that every file parses and that no identifier stands twice.
+        // A test checks that every file parses and that no identifier is repeated.
         let resource =
             FluentResource::try_new(source(language, file).to_owned()).unwrap_or_else(|(parsed, _)| parsed);
         bundle.add_resource_overriding(resource);
@@ -64,7 +64,7 @@ pub(super) fn has(id: &str) -> bool {
     of(Language::Portuguese).has_message(id)
 }
 
-/// A message, or one of its attributes; `None` where there is none.
+/// Renders a message, or one of its attributes; `None` if it does not exist.
 pub(super) fn render(
     id: &str,
     attribute: Option<&str>,
@@ -78,7 +78,7 @@ pub(super) fn render(
         Some(attribute) => message.get_attribute(attribute)?.value(),
     };
     let values: FluentArgs<'_> = args.iter().map(|(name, arg)| (name.as_ref(), value(arg, locale))).collect();
-    // What is missing is shown by its name: a text with a hole is better than none.
+    // A missing argument is shown by its name: a text with a gap is better than none.
     let mut errors = Vec::new();
     Some(bundle.format_pattern(pattern, Some(&values), &mut errors).into_owned())
 }

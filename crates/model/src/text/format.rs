@@ -1,4 +1,4 @@
-//! Numbers and times as people in Brazil, or readers of English, write them.
+//! Numbers and times in Brazilian or English notation.
 
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
@@ -6,27 +6,27 @@ use rust_decimal::Decimal;
 use super::{Language, Locale};
 
 impl Locale {
-    /// An amount: `R$ 1.234,56`, `R$ 1,234.56`; at least two decimals, and all that there are.
+    /// Formats an amount: `R$ 1.234,56`, `R$ 1,234.56`. Shows at least two decimals, and all significant ones.
     pub fn money(self, amount: Decimal) -> String {
         money(amount, self.language)
     }
 
-    /// A quantity, without trailing zeros: `1.234,5`.
+    /// Formats a quantity, without trailing zeros: `1.234,5`.
     pub fn quantity(self, quantity: Decimal) -> String {
         grouped(&quantity.normalize().to_string(), self.language)
     }
 
-    /// A count, with its thousands apart: `99.441`.
+    /// Formats a count with thousands separators: `99.441`.
     pub fn number(self, number: i64) -> String {
         self.quantity(Decimal::from(number))
     }
 
-    /// A local time to the minute: `31/01/2026 14:05`, `2026-01-31 14:05`.
+    /// Formats a local time to the minute: `31/01/2026 14:05`, `2026-01-31 14:05`.
     pub fn time(self, time: DateTime<Utc>) -> String {
         local(time, self)
     }
 
-    /// A span as one number and one unit: `45 s`, `12 min`, `3 h`, `29 d`.
+    /// Formats a duration as one number and one unit: `45 s`, `12 min`, `3 h`, `29 d`.
     pub fn span(self, seconds: i64) -> String {
         span(seconds)
     }
@@ -43,7 +43,7 @@ pub(super) fn quantity(quantity: Decimal, language: Language) -> String {
     grouped(&quantity.normalize().to_string(), language)
 }
 
-/// Plain decimal text with the thousands apart.
+/// Adds thousands separators to plain decimal text.
 fn grouped(plain: &str, language: Language) -> String {
     let (thousands, point) = match language {
         Language::Portuguese => ('.', ','),

@@ -1,9 +1,9 @@
-//! The words for people, apart from the logic: one catalogue, keyed by code, in Brazilian Portuguese and English
+//! Texts for people, separate from the logic: one catalogue, keyed by code, in Brazilian Portuguese and English
 //! (PRODUCT contract 4: one language at a time).
 //!
-//! Logic makes a [`Text`]: a message's identifier and its arguments, no words. Whoever shows it renders it with a
-//! [`Locale`]. The messages are Fluent files, `texts/LANGUAGE/AREA.ftl`; a message's attribute `.next` is the next step.
-//! Logs do not come from here: they are English, for engineers.
+//! Logic creates a [`Text`]: a message's identifier and its arguments, no words. The user interface renders it with a
+//! [`Locale`]. The messages are Fluent files, `texts/LANGUAGE/AREA.ftl`; a message's attribute `.next` is the next
+//! step. Logs do not come from here: they are English, for engineers.
 
 mod catalogue;
 mod format;
@@ -16,7 +16,7 @@ pub use chrono_tz::Tz;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-/// A language that the catalogue has.
+/// A language of the catalogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Language {
     /// Brazilian Portuguese.
@@ -32,7 +32,7 @@ impl Language {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Portuguese, Self::English];
 
-    /// The BCP 47 tag, as in `language` of `espelho.toml`.
+    /// Returns the BCP 47 tag, as in `language` of `espelho.toml`.
     pub fn tag(self) -> &'static str {
         match self {
             Self::Portuguese => "pt-BR",
@@ -65,7 +65,7 @@ impl FromStr for Language {
     }
 }
 
-/// How words, numbers and times are shown to somebody.
+/// The language and time zone for texts, numbers and times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Locale {
     /// The language.
@@ -81,7 +81,7 @@ impl Default for Locale {
 }
 
 impl Locale {
-    /// A language in the default zone.
+    /// Returns a locale with a language and the default zone.
     pub fn of(language: Language) -> Self {
         Self { language, ..Self::default() }
     }
@@ -91,9 +91,9 @@ impl Locale {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arg {
-    /// A count: messages choose singular or plural by it.
+    /// A count: it selects the singular or plural of a message.
     Number(i64),
-    /// A word that is the same in all languages: a code, a key, a command, what the marketplace said.
+    /// A word that is the same in all languages: a code, a key, a command, or the marketplace's own words.
     Word(String),
     /// An amount in reais.
     Money(Decimal),
@@ -101,17 +101,17 @@ pub enum Arg {
     Quantity(Decimal),
     /// An instant.
     Time(DateTime<Utc>),
-    /// A span, in seconds.
+    /// A duration, in seconds.
     Seconds(i64),
     /// Another message, rendered in the same language.
     Text(Box<Text>),
     /// The next step of another message.
     Next(Box<Text>),
-    /// Several messages, one after the other with commas between.
+    /// Several messages, joined with commas.
     List(Vec<Text>),
 }
 
-/// Something to tell people: which message, with which arguments.
+/// A message for people: its identifier and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Text {
     id: Cow<'static, str>,
@@ -120,46 +120,47 @@ pub struct Text {
 }
 
 impl Text {
-    /// The message of this identifier. Prefer [`text!`](crate::text!), whose identifiers a test holds against the catalogue.
+    /// Creates the message of this identifier. Prefer [`text!`](crate::text!), whose identifiers a test checks
+    /// against the catalogue.
     pub fn new(id: impl Into<Cow<'static, str>>) -> Self {
         Self { id: id.into(), args: BTreeMap::new() }
     }
 
-    /// With an argument.
+    /// Adds an argument.
     #[must_use]
     pub fn with(mut self, name: impl Into<Cow<'static, str>>, value: impl Into<Arg>) -> Self {
         self.args.insert(name.into(), value.into());
         self
     }
 
-    /// The message's identifier.
+    /// Returns the message's identifier.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether the catalogue has such a message.
+    /// Returns whether the catalogue has the message.
     pub fn is_known(&self) -> bool {
         catalogue::has(&self.id)
     }
 
-    /// Whether the message has a next step.
+    /// Returns whether the message has a next step.
     pub fn has_next(&self) -> bool {
         self.next(Locale::default()).is_some()
     }
 
-    /// The sentence. An identifier that the catalogue lacks is shown as it is.
+    /// Returns the sentence. An identifier that the catalogue lacks is shown unchanged.
     pub fn message(&self, locale: Locale) -> String {
         catalogue::render(&self.id, None, &self.args, locale).unwrap_or_else(|| self.id.clone().into_owned())
     }
 
-    /// The next step, where the message has one.
+    /// Returns the next step, if the message has one.
     pub fn next(&self, locale: Locale) -> Option<String> {
         catalogue::render(&self.id, Some("next"), &self.args, locale)
     }
 }
 
 impl fmt::Display for Text {
-    /// In English, for logs.
+    /// Formats in English, for logs.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message(Locale::of(Language::English)))
     }
@@ -214,7 +215,7 @@ macro_rules! numbers {
 
 numbers!(i32, i64, u8, u16, u32, u64, usize);
 
-/// A [`Text`] of the catalogue: `text!("unknown-sku", sku = "CAN-01")`.
+/// Creates a [`Text`] of the catalogue: `text!("unknown-sku", sku = "CAN-01")`.
 #[macro_export]
 macro_rules! text {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {

@@ -1,10 +1,10 @@
-//! Every message of the catalogue as the shop reads it, for people to read through: one snapshot for each language.
+//! Every message of the catalogue as a reader sees it, for review by people: one snapshot for each language.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
-/// A sample for an argument, by its name: messages that choose by an argument are shown with each of these.
+/// Returns a sample for an argument, by its name. Messages are shown with these samples.
 fn sample(name: &str) -> Arg {
     let words = |word: &str| Arg::Word(word.to_owned());
     match name {

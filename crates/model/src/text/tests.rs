@@ -9,7 +9,7 @@ const BOTH: [Locale; 2] = [
     Locale { language: Language::English, timezone: Tz::America__Sao_Paulo },
 ];
 
-/// Every message and attribute of a language, with the arguments that it names.
+/// Returns every message and attribute of a language, with the arguments that it names.
 pub(super) fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
     let mut all = BTreeMap::new();
     for file in catalogue::FILES {

@@ -1,5 +1,5 @@
-//! Words for statuses, states and names of the marketplace and of ours. What the catalogue lacks is shown as it came: the
-//! marketplace may have new ones.
+//! Words for statuses, states and names, of the marketplace and of this project. A word that the catalogue lacks is
+//! shown unchanged, because the marketplace may add new ones.
 
 use super::Text;
 
@@ -23,13 +23,13 @@ families! {
     order_status = "order",
     /// A shipment's status.
     shipment_status = "shipment",
-    /// How a run ended.
+    /// The result of a run.
     run_state = "run",
     /// The state of a command or push.
     push_state = "push",
     /// A resource of a reconciliation or audit.
     resource = "resource",
-    /// A kind of thing, as in the change feed.
+    /// An entity type, as in the change feed.
     entity = "entity",
     /// A lane of the request budget.
     lane = "lane",

@@ -40,7 +40,7 @@ fn names(watch: &Watch) -> Vec<&'static str> {
     watch.stalled(MINUTE).into_iter().map(|stalled| stalled.lane).collect()
 }
 
-/// A lane that does `work`, begun.
+/// Starts a lane that does `work`.
 fn begun<'w, T: 'w>(
     watch: &Arc<Watch>,
     work: impl Future<Output = T> + 'w,
@@ -63,7 +63,7 @@ fn a_lane_that_hangs_is_stalled_after_a_minute_and_named_with_its_store() {
     hands.forward(Duration::from_secs(1));
     let stalled = Duration::from_secs(61);
     assert_eq!(watch.stalled(MINUTE), [Stalled { store: Some(store), lane: "hints", stalled }]);
-    // Somebody else's wake-up polls it again, and it still hangs.
+    // Another task's wake-up polls it again, and it is still stuck.
     assert!(poll(&mut work).is_pending());
     assert_eq!(names(&watch), ["hints"]);
     drop(work);

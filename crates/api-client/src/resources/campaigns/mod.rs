@@ -1,4 +1,5 @@
-//! Discount campaigns (API document, "Campaigns"): reading them, and joining one. There is no documented way out.
+//! Discount campaigns (API document, "Campaigns"): reads campaigns and joins one. There is no documented way to
+//! leave.
 
 mod opt_in;
 mod read;
@@ -22,17 +23,17 @@ const ONE: &str = "/api/seller/discounts/campaigns/{id}";
 const ELIGIBLE: &str = "/api/seller/discounts/campaigns/{id}/eligible-products";
 const ENROLLED: &str = "/api/seller/discounts/campaigns/{id}/my-products";
 
-/// A page of the campaigns that have not ended, nearest first.
+/// Requests a page of the campaigns that have not ended, nearest first.
 pub fn calendar_request(paging: Paging) -> ApiRequest {
     with_parameters(ApiRequest::get(CALENDAR, &[]), paging.parameters())
 }
 
-/// A page of the listings that have joined a campaign.
+/// Requests a page of the listings that have joined a campaign.
 pub fn enrolled_request(campaign: CampaignId, paging: Paging) -> ApiRequest {
     with_parameters(ApiRequest::get(ENROLLED, &[&campaign.to_string()]), paging.parameters())
 }
 
-/// Which of the store's listings that could join a campaign.
+/// A query for the store's listings that could join a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EligibleQuery {
     /// `search`: a part of the title, or the `item_id`.
@@ -42,7 +43,7 @@ pub struct EligibleQuery {
 }
 
 impl EligibleQuery {
-    /// The listing request.
+    /// Builds the request.
     pub fn request(&self, campaign: CampaignId) -> ApiRequest {
         let search = [("search", self.search.clone())];
         let request = ApiRequest::get(ELIGIBLE, &[&campaign.to_string()]);
@@ -51,7 +52,7 @@ impl EligibleQuery {
 }
 
 impl Client {
-    /// A page of the campaigns that have not ended. Needs `store_products_read`, as all reads of campaigns.
+    /// Reads a page of the campaigns that have not ended. Needs `store_products_read`, like all reads of campaigns.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -59,7 +60,7 @@ impl Client {
         self.fetch_rows(&calendar_request(paging), campaign_row).await
     }
 
-    /// The figures of all campaigns together.
+    /// Reads the totals over all campaigns.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -67,7 +68,7 @@ impl Client {
         self.read_as(&ApiRequest::get(SUMMARY, &[]), read_summary).await
     }
 
-    /// One campaign.
+    /// Reads one campaign.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -76,7 +77,7 @@ impl Client {
         self.read_as(&request, |read, payload| read_campaign(read, payload, id)).await
     }
 
-    /// A page of the store's active offers that are not in a campaign yet.
+    /// Reads a page of the store's active offers that are not in a campaign yet.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -88,7 +89,7 @@ impl Client {
         self.fetch_rows(&query.request(campaign), eligible_row).await
     }
 
-    /// A page of the listings that have joined a campaign.
+    /// Reads a page of the listings that have joined a campaign.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -100,8 +101,8 @@ impl Client {
         self.fetch_rows(&enrolled_request(campaign, paging), enrolled_row).await
     }
 
-    /// Joins a campaign with some listings. The document does not show the answer; what joined is read from
-    /// [`Client::enrolled_listings`]. Needs `store_products_write`.
+    /// Joins a campaign with some listings. The document does not show the answer; [`Client::enrolled_listings`]
+    /// shows what joined. Needs `store_products_write`.
     ///
     /// # Errors
     /// As every call; after the deadline a refusal with `CAMPAIGN_OPT_IN_CLOSED`.

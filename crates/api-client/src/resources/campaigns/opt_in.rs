@@ -7,7 +7,7 @@ use crate::{ApiRequest, Invalid};
 
 const ROUTE: &str = "/api/seller/discounts/campaigns/{id}/opt-in";
 
-/// The listings that are to join a campaign: at least one, each once, each named as the document names listings.
+/// The listings that join a campaign: at least one, each once, each in the document's form of a listing id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptIn {
     listings: Vec<ItemId>,
@@ -19,10 +19,10 @@ struct OptInBody<'a> {
 }
 
 impl OptIn {
-    /// Takes the listings, in their order.
+    /// Takes the listings and keeps their order.
     ///
     /// # Errors
-    /// When there is none, or one is not named `<PREFIX>-<13 digits>`.
+    /// When there is no listing, or an id is not of the form `<PREFIX>-<13 digits>`.
     pub fn new(listings: impl IntoIterator<Item = ItemId>) -> Result<Self, Invalid> {
         let mut taken: Vec<ItemId> = Vec::new();
         for listing in listings {
@@ -40,12 +40,12 @@ impl OptIn {
         }
     }
 
-    /// The listings.
+    /// Returns the listings.
     pub fn listings(&self) -> &[ItemId] {
         &self.listings
     }
 
-    /// The request.
+    /// Builds the request.
     pub fn request(&self, campaign: CampaignId) -> ApiRequest {
         let publication_ids = self.listings.iter().map(ItemId::as_str).collect();
         ApiRequest::post(ROUTE, &[&campaign.to_string()]).json(&OptInBody { publication_ids })

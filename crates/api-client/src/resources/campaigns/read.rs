@@ -1,5 +1,5 @@
-//! Campaigns and their listings, reading (API document, "Campaign", "Campaign summary", "Eligible listing",
-//! "Enrolled listing").
+//! Reads campaigns and their listings (API document, "Campaign", "Campaign summary", "Eligible listing", "Enrolled
+//! listing").
 
 use espelho_model::{
     CampaignId, ItemId, RawJson,
@@ -32,7 +32,7 @@ shape! { DeadlineWire { id, name, opt_in_deadline } }
 shape! { EligibleWire { item_id, title, image, price, discount_preview } }
 shape! { EnrolledWire { publication_id, title, image, authorized_discount_price, status } }
 
-/// One campaign, which must be the one that was asked for.
+/// Reads one campaign, which must be the requested one.
 pub(super) fn read_campaign(
     read: &mut FieldReader,
     payload: &str,
@@ -47,7 +47,7 @@ pub(super) fn read_campaign(
     }
 }
 
-/// A row of the calendar.
+/// Reads a row of the calendar.
 pub(super) fn campaign_row(read: &mut FieldReader, row: &RawValue) -> Option<Campaign> {
     campaign_of(read, row.get()).ok()?
 }
@@ -81,7 +81,7 @@ fn campaign_of(read: &mut FieldReader, json: &str) -> Result<Option<Campaign>, s
     }))
 }
 
-/// The summary.
+/// Reads the summary.
 pub(super) fn read_summary(read: &mut FieldReader, payload: &str) -> Result<CampaignSummary, BodyError> {
     let wire: SummaryWire<'_> = object(payload)?;
     let deadlines = read.list("upcoming_deadlines", wire.upcoming_deadlines);
@@ -103,7 +103,7 @@ fn read_deadline(read: &mut FieldReader, row: &RawValue) -> Option<UpcomingDeadl
     })
 }
 
-/// A row of the eligible listings.
+/// Reads a row of the eligible listings.
 pub(super) fn eligible_row(read: &mut FieldReader, row: &RawValue) -> Option<EligibleListing> {
     let wire: EligibleWire<'_> = object(row.get()).ok()?;
     Some(EligibleListing {
@@ -116,7 +116,7 @@ pub(super) fn eligible_row(read: &mut FieldReader, row: &RawValue) -> Option<Eli
     })
 }
 
-/// A row of the enrolled listings. It may be without a name, which the document allows.
+/// Reads a row of the enrolled listings. The document allows a row without an id.
 pub(super) fn enrolled_row(read: &mut FieldReader, row: &RawValue) -> Option<EnrolledListing> {
     let wire: EnrolledWire<'_> = object(row.get()).ok()?;
     let price = read.decimal("authorized_discount_price", wire.authorized_discount_price);
@@ -213,7 +213,7 @@ mod tests {
             (None, None, None)
         );
         assert_eq!(campaign.unknown_values(), [("type", "flash"), ("status", "paused")]);
-        // How PHP writes an empty object.
+        // PHP writes an empty object like this.
         sent["rules"] = json!([]);
         assert_eq!(one(&sent).unwrap().unreadable, Vec::<&str>::new());
     }
@@ -292,7 +292,7 @@ mod tests {
             let row =
                 json!([{"item_id": "MPB-0000000000001", "price": "19.90", "discount_preview": preview}]);
             let rows = rows_of(&row, eligible_row);
-            // 17.91 would be ten per cent off: what the marketplace says counts, not what we would reckon.
+            // 17.91 would be ten per cent off: the marketplace's figure counts, not our own calculation.
             assert_eq!(rows[0].value.discount_preview, preview.parse().ok().map(with_cents), "{kind}");
         }
     }

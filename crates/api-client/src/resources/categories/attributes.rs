@@ -17,10 +17,10 @@ use crate::{
 
 const ROUTE: &str = "/api/categories/{id}/attributes";
 
-/// How deep attributes are looked for: the answer, its sections, their lists.
+/// How deep attributes are searched: the answer, its sections, their lists.
 const DEEPEST: usize = 4;
 
-/// Which attributes alone. The marketplace refuses both together, so they are one choice.
+/// A restriction to one kind of attribute. The marketplace refuses both at once, so they are one choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Only {
@@ -28,7 +28,7 @@ pub enum Only {
     Variations,
 }
 
-/// Which attributes, and how.
+/// A query for a category's attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttributeQuery {
     /// `matrix`: grouped by section.
@@ -42,14 +42,14 @@ pub struct AttributeQuery {
 pub struct Attributes {
     /// The attributes, section by section.
     pub attributes: Vec<CategoryAttribute>,
-    /// How many had no readable id.
+    /// How many attributes had no readable id.
     pub nameless: usize,
     /// The answer as received.
     pub raw: RawJson,
 }
 
 impl AttributeQuery {
-    /// The request.
+    /// Builds the request.
     pub fn request(&self, category: CategoryId) -> ApiRequest {
         let flag = |wanted: bool, value: &str| wanted.then(|| value.to_owned());
         let parameters = [
@@ -62,7 +62,7 @@ impl AttributeQuery {
 }
 
 impl Client {
-    /// The attributes of a category.
+    /// Reads the attributes of a category.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -85,8 +85,8 @@ fn read_attributes(read: &mut FieldReader, payload: &str) -> Result<Attributes, 
     Ok(found)
 }
 
-/// Finds attributes wherever they stand: in a list, in sections that hold lists, or in an object from section to list.
-/// The document says that they may be grouped, not how.
+/// Finds attributes at any position: in a list, in sections that hold lists, or in an object from section to list.
+/// The document says that they may be grouped, but not how.
 fn collect(
     read: &mut FieldReader,
     value: &RawValue,
@@ -107,7 +107,7 @@ fn collect(
     let section_wire: SectionWire<'_> = object(value.get()).unwrap_or_default();
     let inner = section_wire.attributes.or(section_wire.items).or(section_wire.data);
     match (wire.id.or(wire.attribute_id), inner.filter(|list| list.get().starts_with('['))) {
-        // What has the flags is an attribute, and its lists are values.
+        // An object with the flags is an attribute, and its lists are values.
         (Some(id), _) if wire.has_flags() => {
             found.attributes.push(read_attribute(read, value, &wire, id, section));
         }
@@ -128,7 +128,7 @@ impl AttributeWire<'_> {
     }
 }
 
-/// An object from section to list of attributes.
+/// Reads an object from section to list of attributes.
 fn collect_sections(read: &mut FieldReader, value: &RawValue, depth: usize, found: &mut Attributes) {
     let sections: BTreeMap<Cow<'_, str>, &RawValue> = object(value.get()).unwrap_or_default();
     let before = found.attributes.len();
@@ -147,7 +147,7 @@ fn read_attribute(
     id: &RawValue,
     section: Option<&str>,
 ) -> CategoryAttribute {
-    // Outside of a matrix nothing surrounds an attribute, which may then say itself where it belongs.
+    // Outside of a matrix no section surrounds an attribute, so it may name its own.
     let own = read.labelled("attributes[].section", wire.section).0;
     CategoryAttribute {
         id: RawJson::new(id.get()),

@@ -15,7 +15,7 @@ use crate::{
 
 const ROUTE: &str = "/api/categories/{id}/combine-attributes";
 
-/// An attribute's or a value's id, sent in the form in which it was read: the document does not give it.
+/// The id of an attribute or of a value, sent in the form in which it was read: the document does not state the form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AttributeId {
@@ -34,7 +34,7 @@ impl std::fmt::Display for AttributeId {
     }
 }
 
-/// Attributes with the values chosen of each, to be combined each with each.
+/// Attributes with their chosen values, to be combined with each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Combination {
     attributes: Vec<(AttributeId, Vec<AttributeId>)>,
@@ -62,11 +62,11 @@ impl Serialize for Ordered<'_> {
 }
 
 impl Combination {
-    /// Takes attributes with their chosen values, and the primary one where it is not the first.
+    /// Takes attributes with their chosen values, and the primary one if it is not the first.
     ///
     /// # Errors
-    /// When there is no attribute, one comes twice or has no value (it would leave nothing of the others), or the
-    /// primary one is not among them.
+    /// When there is no attribute, an attribute is repeated or has no value (then no combination would remain), or
+    /// the primary one is not among them.
     pub fn new(
         attributes: Vec<(AttributeId, Vec<AttributeId>)>,
         primary: Option<AttributeId>,
@@ -91,7 +91,7 @@ impl Combination {
         }
     }
 
-    /// The request.
+    /// Builds the request.
     pub fn request(&self, category: CategoryId) -> ApiRequest {
         let body = CombinationBody {
             attributes: Ordered(&self.attributes),
@@ -101,7 +101,7 @@ impl Combination {
     }
 }
 
-/// What came of it.
+/// The combinations that the marketplace returned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combinations {
     /// The combinations, each as received: the document does not show their fields.
@@ -113,7 +113,7 @@ pub struct Combinations {
 }
 
 impl Client {
-    /// Combines attribute values. It changes nothing, but is sent as a write and so only once.
+    /// Combines attribute values. The call changes nothing, but is sent as a write and so only once.
     ///
     /// # Errors
     /// As every call; see [`Error`].

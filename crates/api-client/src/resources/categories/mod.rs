@@ -1,5 +1,5 @@
-//! Categories, their departments and attributes (API document, "Listings (items) and categories"). The recommended way:
-//! search a leaf, read its attributes, combine those that vary, then draft a listing.
+//! Categories, their departments and attributes (API document, "Listings (items) and categories"). The recommended
+//! way: search a leaf, read its attributes, combine the variant ones, then draft a listing.
 
 mod attributes;
 mod combine;
@@ -37,7 +37,7 @@ pub struct CategorySearch {
 }
 
 impl CategorySearch {
-    /// Searches for some words, in one department or in all.
+    /// Searches for words, in one department or in all.
     ///
     /// # Errors
     /// When there are no words.
@@ -49,7 +49,7 @@ impl CategorySearch {
         }
     }
 
-    /// The request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         let department = self.department.clone().map(DepartmentId::into_string);
         let parameters = [("search", Some(self.search.clone())), ("departament_id", department)];
@@ -57,10 +57,10 @@ impl CategorySearch {
     }
 }
 
-/// One level of the category tree. The document names no parameters; [`CategoryLevel::parameter`] does.
+/// One level of the category tree. The document names no parameters, so [`CategoryLevel::parameter`] sets the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CategoryLevel {
-    /// The category whose children are wanted; `None` for the top.
+    /// The category whose children are listed; `None` for the top.
     pub parent: Option<CategoryId>,
     /// The name of the parameter for the parent.
     pub parameter: String,
@@ -73,7 +73,7 @@ impl Default for CategoryLevel {
 }
 
 impl CategoryLevel {
-    /// The request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         let parent = self.parent.map(|parent| parent.to_string());
         ApiRequest::get(BROWSE, &[]).query(parent.as_deref().map(|id| (self.parameter.as_str(), id)))
@@ -81,7 +81,7 @@ impl CategoryLevel {
 }
 
 impl Client {
-    /// Leaf categories by words.
+    /// Searches leaf categories by words.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -89,7 +89,7 @@ impl Client {
         self.fetch_rows(&search.request(), category_row).await
     }
 
-    /// One level of the category tree.
+    /// Reads one level of the category tree.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -97,7 +97,7 @@ impl Client {
         self.fetch_rows(&level.request(), category_row).await
     }
 
-    /// The departments.
+    /// Reads the departments.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -109,7 +109,7 @@ impl Client {
 shape! { CategoryWire { id, parent_id, name, hierarchy } }
 shape! { DepartmentWire { id, name, icon_svg } }
 
-/// A category: a row of a listing, or the one that a listing stands in.
+/// Reads a category: a row of a list, or the category of a listing.
 pub(super) fn category_row(read: &mut FieldReader, row: &RawValue) -> Option<Category> {
     let wire: CategoryWire<'_> = object(row.get()).ok()?;
     Some(Category {
@@ -121,7 +121,7 @@ pub(super) fn category_row(read: &mut FieldReader, row: &RawValue) -> Option<Cat
     })
 }
 
-/// A department: a row of a listing, or the one that a listing stands in.
+/// Reads a department: a row of a list, or the department of a listing.
 pub(super) fn department_row(read: &mut FieldReader, row: &RawValue) -> Option<Department> {
     let wire: DepartmentWire<'_> = object(row.get()).ok()?;
     Some(Department {

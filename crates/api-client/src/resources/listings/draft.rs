@@ -1,7 +1,7 @@
 //! A listing to simulate and create (API document, "Listings (items) and categories"). Only the title is known to be
-//! required; what else a category wants, the simulation says.
+//! required; the simulation says what else a category requires.
 //!
-//! A draft is read from the same JSON that it is sent as, under the same rules: whoever orders a listing writes the
+//! A draft is deserialized from the same JSON that is sent, under the same rules, so an intent contains the
 //! document's body.
 
 use espelho_model::{CategoryId, MediaId, Sku, text};
@@ -16,7 +16,7 @@ const CREATE: &str = "/api/items/create";
 /// A listing's title: at most 100 characters.
 pub type ListingTitle = Text<100>;
 
-/// A listing to be. The same body is simulated and created.
+/// A draft of a listing. The same body is simulated and created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
@@ -56,7 +56,7 @@ struct GtinBody {
     value: String,
 }
 
-/// What a listing says of itself.
+/// An attribute of the listing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
@@ -68,7 +68,7 @@ pub struct DraftAttribute {
     pub value: Option<String>,
 }
 
-/// One of the things that a listing offers.
+/// One variation that the listing offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
@@ -81,7 +81,7 @@ pub struct DraftVariation {
     pub images: Vec<MediaId>,
 }
 
-/// What tells a variation from the others.
+/// An attribute that distinguishes a variation from the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
@@ -114,7 +114,7 @@ struct DescriptionBody {
     raw_content: String,
 }
 
-/// A table of facts.
+/// A technical sheet: a table of facts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
@@ -125,7 +125,7 @@ pub struct TechnicalSheet {
     pub items: Vec<SheetItem>,
 }
 
-/// A fact.
+/// One fact of a technical sheet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
@@ -182,7 +182,7 @@ impl TryFrom<DescriptionBody> for Description {
 }
 
 impl ListingDraft {
-    /// A draft with a title and nothing else yet.
+    /// Creates a draft with only a title.
     pub fn new(title: ListingTitle) -> Self {
         Self {
             title,
@@ -196,12 +196,12 @@ impl ListingDraft {
         }
     }
 
-    /// Asks whether it would do.
+    /// Builds the request that simulates the draft.
     pub fn simulate_request(&self) -> ApiRequest {
         ApiRequest::post(SIMULATE, &[]).json(self)
     }
 
-    /// Creates it.
+    /// Builds the request that creates the listing.
     pub fn create_request(&self) -> ApiRequest {
         ApiRequest::post(CREATE, &[]).json(self)
     }
@@ -245,7 +245,7 @@ mod category_number {
     }
 }
 
-/// `seller_sku`, a text that is not empty.
+/// `seller_sku`, a text that is not blank.
 mod sku_text {
     use super::{Deserialize, Deserializer, Serializer, Sku};
     use serde::de::Error as _;

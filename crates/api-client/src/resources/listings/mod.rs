@@ -1,5 +1,5 @@
-//! Listings (API document, "Listings (items) and categories"): simulate, create as draft, publish for review. No route
-//! reads a listing; what the marketplace thinks of it comes by event and in campaigns.
+//! Listings (API document, "Listings (items) and categories"): simulate, create as draft, publish for review. No
+//! route reads a listing; its review state arrives in events and in campaigns.
 
 mod draft;
 mod read;
@@ -17,22 +17,22 @@ use crate::{ApiRequest, Client, Error};
 
 const PUBLISH: &str = "/api/items/{id}/publish";
 
-/// Sends a draft to review.
+/// Builds the request that sends a draft to review.
 pub fn publish_request(listing: &ItemId) -> ApiRequest {
     ApiRequest::put(PUBLISH, &[listing.as_str()])
 }
 
-/// The listing that an answer to a write tells of, if it tells of one.
+/// Returns the listing in the answer to a write, if there is one.
 pub fn listing_in(answer: &str) -> Option<Listing> {
     read_written(answer, Utc.fix(), read_listing).value
 }
 
 impl Client {
-    /// Asks whether a draft would do. An answer means that it would. Nothing is created, but it is sent as a write and
-    /// so only once.
+    /// Simulates a draft. An answer means that the marketplace would accept it. Nothing is created, but the call is
+    /// sent as a write and so only once.
     ///
     /// # Errors
-    /// As every call; a draft that would not do is a refusal with 422.
+    /// As every call; an unacceptable draft is a refusal with 422.
     pub async fn simulate_listing(&self, draft: &ListingDraft) -> Result<RawJson, Error> {
         self.fetch_raw(&draft.simulate_request()).await
     }

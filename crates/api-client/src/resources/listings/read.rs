@@ -1,4 +1,4 @@
-//! Listings, reading (API document, "Listing (item)").
+//! Reads listings (API document, "Listing (item)").
 
 use espelho_model::{ItemId, RawJson, listing::Listing};
 use serde_json::value::RawValue;
@@ -26,7 +26,7 @@ shape! { GtinWire {
     value,
 } }
 
-/// The listing that an answer carries, if it carries one.
+/// Reads the listing in an answer, if there is one.
 pub(super) fn read_listing(read: &mut FieldReader, payload: &str) -> Option<Listing> {
     let outer: ListingWire<'_> = object(payload).ok()?;
     let own = unwrapped(payload, outer.item_id, outer.item);
@@ -57,7 +57,7 @@ pub(super) fn read_listing(read: &mut FieldReader, payload: &str) -> Option<List
     })
 }
 
-/// A GTIN with its type, or bare.
+/// Reads a GTIN with its type, or a bare one.
 fn read_gtin(read: &mut FieldReader, field: Field<'_>) -> (Option<String>, Option<String>) {
     if object_of(field).is_none() {
         let bare = field.filter(|raw| raw.get() != "[]");

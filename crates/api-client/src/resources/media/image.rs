@@ -1,5 +1,5 @@
-//! Files to upload (API document, "Media", "Store page and rating"). What a file is, is told by its own bytes: names
-//! lie, and a refused upload costs a request.
+//! Files to upload (API document, "Media", "Store page and rating"). The file's bytes decide its type: names can be
+//! wrong, and a refused upload costs a request.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use espelho_model::text;
 
 use crate::{Invalid, request::File};
 
-/// "2 MB": a product's or listing's image.
+/// "2 MB": an image of a product or a listing.
 const MEDIA_LIMIT: usize = 2 << 20;
-/// "5 MB": the store page's logo and background.
+/// "5 MB": logo and background of the store page.
 const PAGE_LIMIT: usize = 5 << 20;
 
-/// The kinds of image that the marketplace takes somewhere.
+/// The image types that some route accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum ImageType {
@@ -23,7 +23,7 @@ pub enum ImageType {
 }
 
 impl ImageType {
-    /// Recognises an image by how its bytes begin.
+    /// Recognises an image by its first bytes.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
@@ -34,7 +34,7 @@ impl ImageType {
         }
     }
 
-    /// A name for the file, which says what it is and nothing of where it came from; and its media type.
+    /// Returns a file name and the media type. The name states the type and nothing about the file's origin.
     fn name_and_type(self) -> (&'static str, &'static str) {
         match self {
             Self::Jpeg => ("image.jpg", "image/jpeg"),
@@ -63,7 +63,7 @@ impl ProductImage {
     /// Takes the file.
     ///
     /// # Errors
-    /// When it is too large, or no image of these kinds.
+    /// When it is too large, or not an image of these types.
     pub fn new(bytes: Vec<u8>) -> Result<Self, Invalid> {
         let kinds = [ImageType::Jpeg, ImageType::Png, ImageType::WebP];
         Image::new(
@@ -76,7 +76,7 @@ impl ProductImage {
         .map(Self)
     }
 
-    /// What it is.
+    /// Returns the image type.
     pub fn kind(&self) -> ImageType {
         self.0.kind
     }
@@ -90,7 +90,7 @@ impl PageImage {
     /// Takes the file.
     ///
     /// # Errors
-    /// When it is too large, or no image of these kinds.
+    /// When it is too large, or not an image of these types.
     pub fn new(bytes: Vec<u8>) -> Result<Self, Invalid> {
         let kinds = [ImageType::Jpeg, ImageType::Png, ImageType::Gif, ImageType::WebP];
         Image::new(
@@ -103,7 +103,7 @@ impl PageImage {
         .map(Self)
     }
 
-    /// What it is.
+    /// Returns the image type.
     pub fn kind(&self) -> ImageType {
         self.0.kind
     }
@@ -140,7 +140,7 @@ impl Image {
     }
 }
 
-/// Without the bytes, which nobody wants in a log.
+/// Omits the bytes, which have no use in a log.
 impl fmt::Debug for Image {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} of {} bytes", self.kind, self.bytes.len())
@@ -230,7 +230,7 @@ mod tests {
         #[test]
         fn no_bytes_make_the_recognition_panic(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
             let product = ProductImage::new(bytes.clone()).is_ok();
-            // Whatever a product may have, the page may have too.
+            // The page accepts every image that a product accepts.
             prop_assert!(!product || PageImage::new(bytes).is_ok());
         }
     }

@@ -1,5 +1,4 @@
-//! Images of the store (API document, "Media"). What nothing refers to is removed by the marketplace after about 72
-//! hours.
+//! Images of the store (API document, "Media"). The marketplace removes an unreferenced image after about 72 hours.
 
 mod image;
 
@@ -29,7 +28,7 @@ const UPLOAD: &str = "/api/media/upload";
 const LIST: &str = "/api/media";
 const ONE: &str = "/api/media/{file_hash}";
 
-/// What an image belongs to.
+/// The kind of resource that an image belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the document's own words")]
 pub enum ReferenceModel {
@@ -39,7 +38,7 @@ pub enum ReferenceModel {
 }
 
 impl ReferenceModel {
-    /// The document's word.
+    /// Returns the document's word.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Product => "product",
@@ -49,7 +48,7 @@ impl ReferenceModel {
     }
 }
 
-/// The order of the images.
+/// The sort order of the images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum MediaSort {
@@ -87,25 +86,25 @@ impl MediaPerPage {
     }
 }
 
-/// Which images to list. `None` leaves a parameter to the server.
+/// A query for images. `None` leaves a parameter to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MediaQuery {
-    /// `filter[reference_id]`: the resource that they belong to.
+    /// `filter[reference_id]`: the resource that the images belong to.
     pub reference_id: Option<String>,
-    /// `filter[reference_model]`: the kind of resource that they belong to.
+    /// `filter[reference_model]`: the kind of resource that the images belong to.
     pub reference_model: Option<ReferenceModel>,
-    /// `filter[in_use]`: whether something refers to them.
+    /// `filter[in_use]`: whether something refers to the image.
     pub in_use: Option<bool>,
     /// `sort`.
     pub sort: Option<MediaSort>,
     /// `per_page`, 15 by default.
     pub per_page: Option<MediaPerPage>,
-    /// The page, from 1. The document names no parameter for it; `page` is sent, for later pages than the first.
+    /// The page, from 1. The document names no parameter for it; `page` is sent for every page but the first.
     pub page: Option<u64>,
 }
 
 impl MediaQuery {
-    /// The listing request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         let parameters = [
             ("filter[reference_id]", self.reference_id.clone()),
@@ -119,18 +118,18 @@ impl MediaQuery {
     }
 }
 
-/// Uploads an image.
+/// Builds the upload request.
 pub fn upload_request(image: &ProductImage) -> ApiRequest {
     ApiRequest::post(UPLOAD, &[]).file(image.file())
 }
 
-/// Deletes an image.
+/// Builds the delete request.
 pub fn delete_request(image: &MediaId) -> ApiRequest {
     ApiRequest::delete(ONE, &[image.as_str()])
 }
 
 impl Client {
-    /// Uploads an image, which is loose until something refers to it.
+    /// Uploads an image. It stays unreferenced until something refers to it.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -138,7 +137,7 @@ impl Client {
         self.write_as(&upload_request(image), image_of).await
     }
 
-    /// A page of the store's images.
+    /// Reads a page of the store's images.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -146,7 +145,7 @@ impl Client {
         self.fetch_rows(&query.request(), |read, row| image_of(read, row.get())).await
     }
 
-    /// One image.
+    /// Reads one image.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -195,7 +194,7 @@ fn image_of(read: &mut FieldReader, json: &str) -> Option<MediaImage> {
     })
 }
 
-/// One size of an image; also of a product's thumbnail.
+/// Reads one size of an image. A product's thumbnail has the same form.
 pub(crate) fn read_variation(read: &mut FieldReader, row: &RawValue) -> Option<ImageVariation> {
     let wire: VariationWire<'_> = read.nested("urls[]", Some(row))?;
     Some(ImageVariation {

@@ -1,6 +1,6 @@
-//! Moving many orders at once (API document, "Orders"): a route whose body the document does not show.
+//! Bulk transitions: many orders at once (API document, "Orders"). The document does not show the route's body.
 //!
-//! Nothing here is used unless somebody asks for it by name: single calls say for each order what became of it.
+//! Nothing uses this route unless a caller names it explicitly: single calls report the outcome of each order.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::{ApiRequest, Client, Error};
 
-/// What the body is assumed to be. The default is `{"action": …, "order_numbers": […], "data": …}`: `action` as the
-/// possible-statuses route names it, the orders by the identifier of every order route, `data` as in the status route.
+/// The assumed body. The default is `{"action": …, "order_numbers": […], "data": …}`: `action` as the
+/// possible-statuses route names it, the orders by the identifier of every order route, `data` as in the status
+/// route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BulkBody {
     /// The field of the action.
@@ -31,26 +32,26 @@ pub struct BulkTransition {
     body: Map<String, Value>,
 }
 
-/// Orders that cannot go into one bulk transition.
+/// Why orders cannot go into one bulk transition.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum InvalidBulk {
-    /// None, or more than the route takes.
+    /// There are no orders, or more than the route accepts.
     #[error("a bulk transition takes 1 to {most} orders, not {0}", most = BulkTransition::MOST_ORDERS)]
     Count(usize),
-    /// An assumed body in which one field would overwrite another.
+    /// In the assumed body one field would overwrite another.
     #[error("the fields {0:?} and {1:?} of a bulk transition must differ, also from \"data\"")]
     Fields(String, String),
-    /// The same order twice.
+    /// An order is repeated.
     #[error("order {0} is named twice")]
     Twice(OrderNumber),
 }
 
 impl BulkTransition {
-    /// The most orders a call (API document, "Limits").
+    /// The most orders in one call (API document, "Limits").
     pub const MOST_ORDERS: usize = 200;
 
-    /// A bulk transition of an assumed form. Which ten actions the marketplace allows is not shown either; it refuses
-    /// the others.
+    /// Builds a bulk transition of an assumed form. The ten actions that the marketplace allows are not documented
+    /// either; it refuses all others.
     ///
     /// # Errors
     /// Unless there are 1 to 200 orders, each named once, and the assumed fields differ.
@@ -79,14 +80,14 @@ impl BulkTransition {
         Ok(Self { body })
     }
 
-    /// Its request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         ApiRequest::post("/api/v1/sellers/orders/bulk/transition", &[]).json(&self.body)
     }
 }
 
 impl Client {
-    /// Moves many orders on. The answer is given as sent; what became of each order is read from the order.
+    /// Applies an action to many orders. Returns the answer as sent; read each order to see its outcome.
     ///
     /// # Errors
     /// As every call; see [`Error`].

@@ -1,6 +1,6 @@
-//! What an order says beyond its columns (API document, "Order"): words for people, parties, freight, payment link.
+//! The details of an order that have no column (API document, "Order"): labels, parties, freight, payment link.
 //!
-//! It is read from the order's `raw`, whenever somebody wants to see it, so nothing of it is asked for again.
+//! They are read from the order's `raw` on demand, so no request is needed.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::{
     wire::fields::{Field, FieldReader, object},
 };
 
-/// The parts of an order that no column has. `None` means not applicable or not sent.
+/// The details of an order that have no column. `None` means not applicable or not sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct OrderDetails {
@@ -35,23 +35,23 @@ pub struct OrderDetails {
     pub sales_agent: Party,
     pub physical_store: Party,
     pub is_production_order: Option<bool>,
-    /// Whether the buyer's data may be seen.
+    /// Whether the buyer's data may be shown.
     pub customer_data_released: Option<bool>,
     pub shipping: Shipping,
     /// Only for pickup.
     pub pickup_address: Option<RawJson>,
-    /// Which of them counts, the fiscal route says: these carry no `replaced_at`.
+    /// These carry no `replaced_at`; the fiscal route says which invoice is current.
     pub invoices: Vec<InvoiceSummary>,
     pub applied_benefits: Vec<AppliedBenefit>,
     /// The first three lines, with a thumbnail each.
     pub items_preview: Vec<RawJson>,
-    /// `stock_status_label` of each line, by its `id`.
+    /// The `stock_status_label` of each line, by its `id`.
     pub stock_status_labels: BTreeMap<String, String>,
     pub metadata: Option<RawJson>,
     pub occurrences: Option<RawJson>,
 }
 
-/// An enum value with its word in Brazilian Portuguese.
+/// An enum value with its label in Brazilian Portuguese.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct Labelled {
@@ -59,20 +59,20 @@ pub struct Labelled {
     pub label: Option<String>,
 }
 
-/// Somebody who has to do with the order.
+/// A party of the order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct Party {
-    /// From the object, or from the loose `*_id`.
+    /// From the object, or from the separate `*_id`.
     pub id: Option<String>,
-    /// From the object, or from the loose `*_uid`.
+    /// From the object, or from the separate `*_uid`.
     pub uid: Option<String>,
     pub name: Option<String>,
     /// Of `sold_by` only.
     pub is_substore: Option<bool>,
 }
 
-/// The freight that was chosen.
+/// The chosen freight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct Shipping {
@@ -120,7 +120,7 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The object of this name; anything else is named as unreadable and gives an empty one.
+    /// Returns the object of this name. Any other value is recorded as unreadable and gives an empty object.
     fn nested(&self, read: &mut FieldReader, name: &'static str) -> Self {
         Self(read.nested(name, self.get(name)).unwrap_or_default())
     }
@@ -138,7 +138,7 @@ impl<'a> Members<'a> {
 }
 
 impl OrderDetails {
-    /// Reads them from an order as it was received.
+    /// Reads the details from an order as received.
     pub fn of(order: &RawJson) -> Read<Self> {
         // No time is read here, so no offset matters.
         let mut read = FieldReader::new(Utc.fix());

@@ -1,6 +1,6 @@
-//! The money side of an order: splits, commission and benefits (API document, "Orders").
+//! The financial view of an order: splits, commission and benefits (API document, "Orders").
 //!
-//! The document names the three parts and none of their fields: likely names are read, `raw` keeps the rest.
+//! The document names the three parts, but none of their fields. The likely names are read, and `raw` keeps the rest.
 
 use std::collections::BTreeMap;
 
@@ -27,13 +27,13 @@ const SPLITS: &[&str] = &["splits", "revenue_splits", "split"];
 const COMMISSIONS: &[&str] = &["commission_audit", "commissions", "commission", "audit"];
 const BENEFITS: &[&str] = &["applied_benefits", "benefits"];
 
-/// The request of an order's financial view.
+/// Builds the request for an order's financial view.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/financial", &[number.as_str()])
 }
 
 impl Client {
-    /// Splits, commission and benefits of an order.
+    /// Reads splits, commission and benefits of an order.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -153,7 +153,7 @@ fn parse(payload: &str, naive: FixedOffset) -> Result<Read<OrderFinancial>, Body
     Ok(Read { value, unreadable: read.into_unreadable() })
 }
 
-/// The splits as a list, or as an object by party whose values are amounts, splits or lists of splits.
+/// Reads the splits as a list, or as an object by party whose values are amounts, splits or lists of splits.
 fn read_splits(read: &mut FieldReader, splits: Field<'_>) -> Result<Vec<RevenueSplit>, BodyError> {
     let (mut keys, mut found) = (Keys::default(), Vec::new());
     let Some(splits) = splits else { return Ok(found) };
@@ -184,7 +184,7 @@ fn read_split(
     let named = wire.party.or(wire.kind).or(wire.role).or(wire.recipient_type);
     let party = read.text("splits[].party", named).or_else(|| party.map(str::to_owned));
     let own = read.id("splits[].id", wire.id).or_else(|| party.clone());
-    // Parties of an order are objects with `id` and `name`; the party of a split may well be one too.
+    // Parties of an order are objects with `id` and `name`; the party of a split may be one too.
     let as_object = wire.recipient.filter(|recipient| recipient.get().starts_with('{'));
     let recipient: RecipientWire<'_> = read.nested("splits[].recipient", as_object).unwrap_or_default();
     let as_text = wire.recipient.filter(|_| as_object.is_none());
@@ -233,7 +233,7 @@ pub(super) fn read_benefits(
     Ok(rows.into_iter().filter_map(|row| read_benefit(read, &mut keys, row)).collect())
 }
 
-/// One coupon or discount, in the financial view as in the order's own `applied_benefits[]`.
+/// Reads one coupon or discount, from the financial view or from the order's own `applied_benefits[]`.
 fn read_benefit(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option<AppliedBenefit> {
     let wire: BenefitWire<'_> = read.nested("benefits[]", Some(row))?;
     let own = read.id("benefits[].id", wire.id.or(wire.code));

@@ -1,6 +1,6 @@
 //! The fiscal documents of an order (API document, "Orders").
 //!
-//! The order's own `invoices[]` cannot say which document counts; this route can, by `replaced_at`.
+//! The order's own `invoices[]` cannot show which document is current; this route can, by `replaced_at`.
 
 use chrono::FixedOffset;
 use espelho_model::{OrderNumber, RawJson, fiscal::FiscalDocument};
@@ -17,13 +17,13 @@ use crate::{
     },
 };
 
-/// The request of an order's fiscal documents.
+/// Builds the request for an order's fiscal documents.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/fiscal", &[number.as_str()])
 }
 
 impl Client {
-    /// The fiscal documents of an order; those that were replaced are not [`FiscalDocument::is_current`].
+    /// Reads the fiscal documents of an order. For a replaced document [`FiscalDocument::is_current`] is false.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -83,7 +83,7 @@ fn read_document(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Opt
         pdf_url: read.text("fiscal[].pdf_url", wire.pdf_url),
         issued_at: read.time("fiscal[].issued_at", wire.issued_at.or(wire.created_at)),
         replaced_at: read.time("fiscal[].replaced_at", replaced),
-        // Something that cannot be read was said about its replacement: it does not count until it can.
+        // The document has an unreadable `replaced_at`, so it does not count as current until the field can be read.
         is_current: replaced.is_none(),
         raw: RawJson::new(row.get()),
     })

@@ -1,10 +1,10 @@
-//! Orders (API document, "Orders"): listing and reading them, moving them on, and their timeline, money, fiscal
-//! documents and tracking.
+//! Orders (API document, "Orders"): listing, reading, transitions, timeline, financial view, fiscal documents and
+//! tracking.
 //!
-//! Reading order: [`query`] lists, [`read`] reads one order whole ([`details`] what of it no column has),
-//! [`next_action`] says where it may go and [`transition`] takes it there ([`bulk`] many at once, undocumented).
-//! [`notes`], [`timeline`], [`financial`], [`fiscal`] and [`tracking`] are one route each; [`overview`] is about all
-//! orders together, [`stalled`] about those that wait too long.
+//! Reading order: [`query`] lists orders. [`read`] reads one order completely ([`details`] has the fields without a
+//! column). [`next_action`] shows the possible transitions and [`transition`] performs one ([`bulk`] performs many at
+//! once, undocumented). [`notes`], [`timeline`], [`financial`], [`fiscal`] and [`tracking`] are one route each.
+//! [`overview`] covers all orders together, [`stalled`] those with an expired deadline.
 
 pub mod bulk;
 pub mod details;

@@ -1,4 +1,4 @@
-//! Where an order may go from here, and with which payload (API document, "Orders").
+//! The transitions that an order allows, and the payload of each (API document, "Orders").
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ use serde_json::{Map, Value, json};
 
 use crate::{ApiRequest, Client, Error};
 
-/// More violations than this are not worth reading.
+/// The most violations that are reported.
 const MOST_VIOLATIONS: usize = 20;
 
-/// The request of an order's possible statuses.
+/// Builds the request for an order's possible statuses.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/possible-statuses", &[number.as_str()])
 }
 
 impl Client {
-    /// The transitions that the marketplace offers for an order now.
+    /// Reads the transitions that the marketplace offers for an order now.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -47,10 +47,10 @@ pub struct PossibleStatuses {
 pub struct NextAction {
     pub action: String,
     pub target_status: String,
-    /// The label of the target status; no words for the action.
+    /// The label of the target status. The action has no label.
     #[serde(default)]
     pub label: Option<String>,
-    /// A JSON Schema of `data`, or `None` when the transition takes none.
+    /// A JSON Schema for `data`; `None` if the transition takes no payload.
     #[serde(default, deserialize_with = "no_schema_is_none")]
     pub payload_schema: Option<Value>,
 }
@@ -61,21 +61,21 @@ pub enum SchemaProblem {
     /// The transition takes no payload.
     #[error("{target_status} takes no data")]
     TakesNone {
-        /// The status that was to be reached.
+        /// The target status.
         target_status: String,
     },
-    /// The schema itself cannot be used. Whether `data` fits is not known.
+    /// The schema itself is invalid, so it is unknown whether `data` fits.
     #[error("the schema of {target_status} cannot be used: {problem}")]
     Unusable {
-        /// The status that was to be reached.
+        /// The target status.
         target_status: String,
         /// What is wrong with the schema.
         problem: String,
     },
-    /// `data` is not as the schema wants it.
+    /// `data` violates the schema.
     #[error("data of {target_status}: {}", listed(violations))]
     Violated {
-        /// The status that was to be reached.
+        /// The target status.
         target_status: String,
         /// Each violation, at most 20.
         violations: Vec<Violation>,
@@ -83,7 +83,7 @@ pub enum SchemaProblem {
 }
 
 impl SchemaProblem {
-    /// The same for people; what the schema wants is said as the schema says it.
+    /// Returns the text for people. The schema's requirements keep the schema's words.
     pub fn text(&self) -> Text {
         match self {
             Self::TakesNone { target_status } => {
@@ -101,19 +101,19 @@ impl SchemaProblem {
     }
 }
 
-/// One way in which `data` breaks its schema. Carries no value of `data`: it may be a buyer's.
+/// One violation of the schema. Carries no value of `data`, which may be a buyer's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The field, `outer.inner`; empty when it is `data` itself.
+    /// The field, `outer.inner`; empty for `data` itself.
     pub field: String,
-    /// What the schema wants of it, as the schema's language says it.
+    /// The schema's requirement, in the words of JSON Schema.
     pub problem: String,
-    /// The same for people.
+    /// The text for people.
     pub text: Text,
 }
 
 impl PossibleStatuses {
-    /// The action that leads to `target_status`, if the marketplace offers one that it will also accept.
+    /// Returns the action that leads to `target_status`, if the marketplace offers one that it also accepts.
     pub fn action_to(&self, target_status: &str) -> Option<&NextAction> {
         let leads_there = |action: &&NextAction| action.target_status == target_status;
         self.next_actions.iter().filter(leads_there).find(|action| !action.is_noise(&self.current_status))
@@ -121,22 +121,22 @@ impl PossibleStatuses {
 }
 
 impl NextAction {
-    /// Whether the action is listed and refused all the same: `paid` while the order waits for its campaign (API
-    /// document, "Order, collective").
+    /// Returns whether the marketplace lists the action but refuses it: `paid` while the order waits for its campaign
+    /// (API document, "Order, collective").
     pub fn is_noise(&self, current_status: &str) -> bool {
         current_status == "awaiting_campaign_conclusion" && self.target_status == "paid"
     }
 
     /// Checks `data` against the action's schema; `null` means "no data".
     ///
-    /// Nothing is fetched for it: a schema that refers to another address is unusable.
+    /// The check fetches nothing: a schema that refers to another address is unusable.
     ///
     /// # Errors
-    /// Names each violation, or says why the schema cannot tell.
+    /// Names each violation, or says why the schema is unusable.
     pub fn validate(&self, data: &Value) -> Result<(), SchemaProblem> {
         let target_status = self.target_status.clone();
         let Some(schema) = &self.payload_schema else {
-            // The document's own table has fields for it, schema or not.
+            // The document's own table lists fields for the status even without a schema.
             let is_documented = |fields: &Map<String, Value>| {
                 fields.keys().all(|field| documented_fields(&target_status).contains(&field.as_str()))
             };
@@ -152,7 +152,7 @@ impl NextAction {
                 return Err(SchemaProblem::Unusable { target_status, problem: error.to_string() });
             }
         };
-        // Leaving out a payload all of whose fields are optional is the same as an empty one.
+        // If all fields are optional, a missing payload equals an empty one.
         let (nothing, empty) = (data.is_null(), json!({}));
         let instance = if nothing { &empty } else { data };
         let violations: Vec<_> = validator
@@ -168,7 +168,7 @@ impl NextAction {
     }
 }
 
-/// The fields of `data` for a status (API document, "Orders": payload per target status).
+/// Returns the fields of `data` for a status (API document, "Orders": payload per target status).
 fn documented_fields(target_status: &str) -> &'static [&'static str] {
     match target_status {
         "shipped" => &["tracking_code"],
@@ -223,7 +223,7 @@ fn null_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<NextAction>, D
     Ok(Option::deserialize(from)?.unwrap_or_default())
 }
 
-/// An empty list is how some servers write "no object" (this API's own error envelope does).
+/// Some servers write an empty list for "no object" (this API's own error envelope does).
 fn no_schema_is_none<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     let schema: Option<Value> = Option::deserialize(from)?;
     Ok(schema.filter(|schema| schema.as_array().is_none_or(|list| !list.is_empty())))

@@ -7,11 +7,11 @@ use crate::{ApiRequest, Client, Error};
 
 #[derive(Serialize)]
 struct Body<'a> {
-    /// Sent as `null` too: that is what clears them.
+    /// Also sent as `null`, which clears the notes.
     notes: Option<&'a str>,
 }
 
-/// The request that replaces the whole text; `None` clears it.
+/// Builds the request that replaces the whole text; `None` clears it.
 pub fn request(number: &OrderNumber, notes: Option<&str>) -> ApiRequest {
     ApiRequest::put("/api/v1/sellers/orders/{id}/notes", &[number.as_str()]).json(&Body { notes })
 }

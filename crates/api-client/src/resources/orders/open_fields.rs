@@ -1,7 +1,7 @@
-//! What an order says in fields that the document leaves open: where the goods go, and until when what is to be done
-//! (API document, "Order": fields of `customer` and `shipping` "not shown"; docs/ASSUMPTIONS.md lists what is tried).
+//! Order fields that the document leaves open: destination and deadlines (API document, "Order": fields of `customer`
+//! and `shipping` "not shown"; docs/ASSUMPTIONS.md lists the names that are tried).
 //!
-//! Nothing here is ever unreadable: a field of another kind is another field than the one that was looked for.
+//! These fields are never reported as unreadable: a value of another type counts as a different field.
 
 use std::collections::BTreeMap;
 
@@ -23,17 +23,17 @@ const INVOICE_BY: &[&str] =
     &["invoice_by", "fiscal_deadline", "fiscal_deadline_at", "nfe_deadline", "nfe_deadline_at"];
 const PICK_BY: &[&str] = &["pick_by", "picking_deadline", "picking_deadline_at"];
 
-/// The objects of one order in which these fields may stand.
+/// The objects of one order that may contain these fields.
 pub(super) struct OpenFields<'a> {
     order: Members<'a>,
     shipping: Members<'a>,
-    /// Objects that may have an address in them, the likeliest first.
+    /// Objects that may contain an address, the likeliest first.
     addresses: Vec<Members<'a>>,
     naive: FixedOffset,
 }
 
 impl<'a> OpenFields<'a> {
-    /// Those of an order as it was received; a time without an offset is read in `naive`.
+    /// Reads the objects from an order as received. A time without an offset is read in `naive`.
     pub(super) fn of(payload: &'a str, naive: FixedOffset) -> Self {
         let order: Members<'a> = object(payload).unwrap_or_default();
         let [customer, shipping] = ["customer", "shipping"].map(|name| nested(&order, name));
@@ -58,20 +58,20 @@ impl<'a> OpenFields<'a> {
         self.addresses.iter().find_map(|address| first_text(address, STATE))
     }
 
-    /// Until when the goods are to be handed over.
+    /// Returns the deadline for handing over the goods.
     pub(super) fn ship_by(&self) -> Option<DateTime<Utc>> {
         self.first_moment(&self.shipping, SHIP_BY_OF_SHIPPING)
             .or_else(|| self.first_moment(&nested(&self.shipping, "deadline"), SHIP_BY_OF_DEADLINE))
             .or_else(|| self.first_moment(&self.order, SHIP_BY))
     }
 
-    /// Until when a fiscal document is to be issued.
+    /// Returns the deadline for issuing a fiscal document.
     pub(super) fn invoice_by(&self) -> Option<DateTime<Utc>> {
         self.first_moment(&nested(&self.shipping, "nfe_requirements"), INVOICE_BY_OF_NFE)
             .or_else(|| self.first_moment(&self.order, INVOICE_BY))
     }
 
-    /// Until when everything is to be ready.
+    /// Returns the deadline for having the order ready.
     pub(super) fn pick_by(&self) -> Option<DateTime<Utc>> {
         self.first_moment(&self.order, PICK_BY)
     }
@@ -95,7 +95,7 @@ fn text(field: Field<'_>) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A deadline that is a day alone lasts until the day's end.
+/// Reads a deadline. A date without a time lasts until the end of that day.
 fn deadline(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
     let at = parse_timestamp(text, naive)?;
     if text.trim().len() > "2026-11-27".len() {

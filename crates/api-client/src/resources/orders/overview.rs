@@ -1,12 +1,13 @@
 //! All orders together: enums, the day's figures and their evolution (API document, "Orders").
 //!
-//! These are shown to people and decide nothing, and the document names few of their fields: they are given as sent.
+//! These answers are only displayed and decide nothing. The document names few of their fields, so they are returned
+//! as sent.
 
 use serde_json::Value;
 
 use crate::{ApiRequest, Client, Error};
 
-/// The request of the dashboard; the server's default is 30 days.
+/// Builds the request for the dashboard. The server's default is 30 days.
 pub fn dashboard_request(days: Option<u32>) -> ApiRequest {
     let days = days.map(|days| days.to_string());
     let parameters = days.as_deref().map(|days| ("days", days));
@@ -14,7 +15,7 @@ pub fn dashboard_request(days: Option<u32>) -> ApiRequest {
 }
 
 impl Client {
-    /// All order enums, as sent.
+    /// Reads all order enums, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -22,7 +23,7 @@ impl Client {
         self.fetch(&ApiRequest::get("/api/v1/sellers/orders/enums", &[])).await
     }
 
-    /// The public enum of order statuses by workflow, as sent.
+    /// Reads the public enum of order statuses by workflow, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -30,7 +31,7 @@ impl Client {
         self.fetch(&ApiRequest::get("/api/global/enums/order/status", &[]).public()).await
     }
 
-    /// The KPIs of the current day, as sent.
+    /// Reads the KPIs of the current day, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -38,7 +39,7 @@ impl Client {
         self.fetch(&ApiRequest::get("/api/v1/sellers/orders/summary", &[])).await
     }
 
-    /// Daily evolution, totals of the period and their comparison with the one before, as sent.
+    /// Reads the daily evolution, the totals of the period and their comparison with the previous period, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].

@@ -11,7 +11,7 @@ use crate::{
 
 const ROUTE: &str = "/api/v1/sellers/orders";
 
-/// What to list, and how. `None` leaves a parameter to the server's default.
+/// A query for the listing. `None` leaves a parameter to the server's default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrderQuery {
     /// `status`: any of these.
@@ -26,15 +26,15 @@ pub struct OrderQuery {
     pub order_type: Option<String>,
     /// `workflow`: one of the `workflow_type` values.
     pub workflow: Option<String>,
-    /// `item_id`: orders in which this listing was sold.
+    /// `item_id`: orders that contain this listing.
     pub item_id: Option<String>,
     /// `blocking_stock`: only orders with a line that blocks dispatch.
     pub blocking_stock: bool,
     /// `item_stock_status`: orders with a line in any of these.
     pub item_stock_statuses: Vec<String>,
-    /// `date_from`: created on this day or later.
+    /// `date_from`: created on or after this day.
     pub date_from: Option<NaiveDate>,
-    /// `date_to`: created on this day or before.
+    /// `date_to`: created on or before this day.
     pub date_to: Option<NaiveDate>,
     /// `late`. The document does not show its values.
     pub late: Option<String>,
@@ -42,14 +42,14 @@ pub struct OrderQuery {
     pub sort: Option<String>,
     /// `limit`: rows a page, 20 by default.
     pub limit: Option<u32>,
-    /// The page, from 1. The document does not name the parameter; [`OrderQuery::page_parameter`] does.
+    /// The page, from 1. The document does not name the parameter, so [`OrderQuery::page_parameter`] sets the name.
     pub page: u64,
     /// The name of the page parameter.
     pub page_parameter: String,
 }
 
 impl OrderQuery {
-    /// The listing request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         let csv = |values: &[String]| (!values.is_empty()).then(|| values.join(","));
         let day = |date: Option<NaiveDate>| date.map(|d| d.to_string());
@@ -76,7 +76,7 @@ impl OrderQuery {
 }
 
 impl Client {
-    /// One page of the listing.
+    /// Reads one page of the listing.
     ///
     /// # Errors
     /// As every call; see [`Error`].

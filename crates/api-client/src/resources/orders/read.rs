@@ -1,4 +1,4 @@
-//! One order, whole (API document, "Order" and "Orders").
+//! Reads one complete order (API document, "Order" and "Orders").
 
 use chrono::FixedOffset;
 use espelho_model::{
@@ -21,13 +21,13 @@ use crate::{
 
 const ROUTE: &str = "/api/v1/sellers/orders/{id}";
 
-/// The request of one order.
+/// Builds the request for one order.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get(ROUTE, &[number.as_str()])
 }
 
 impl Client {
-    /// One order, whole.
+    /// Reads one complete order.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -39,7 +39,7 @@ impl Client {
         Ok(read)
     }
 
-    /// Words that the document does not list are kept as they are, and counted.
+    /// Counts values that the document does not list. The order keeps them unchanged.
     fn note_unknown_words(&self, order: &Order) {
         let metrics = &self.transport.metrics;
         metrics.value("order.status", order.status.as_deref(), &STATUSES);
@@ -50,7 +50,7 @@ impl Client {
     }
 }
 
-/// The order with every field unread; names of the document.
+/// The order with every field unread, by the document's names.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OrderWire<'a> {
@@ -179,7 +179,7 @@ struct ProductOfItem<'a> {
     name: Field<'a>,
 }
 
-/// Reads one order; `asked` is the number it was asked for by, which it must bear.
+/// Reads one order, which must have the requested number (`asked`).
 pub(crate) fn parse_order(
     payload: &str,
     asked: &OrderNumber,
@@ -247,7 +247,7 @@ fn read_items(read: &mut FieldReader, items: Field<'_>) -> Vec<OrderItem> {
 fn read_item(read: &mut FieldReader, at: usize, row: &RawValue) -> Option<OrderItem> {
     let wire: ItemWire<'_> = read.nested("items[]", Some(row))?;
     let product: ProductOfItem<'_> = read.nested("items[].product", wire.product).unwrap_or_default();
-    // A line without an id is named by its place, which is all that tells it from its neighbours.
+    // A line without an id gets its position as id, because nothing else distinguishes it from its neighbours.
     let id = read.id("items[].id", wire.id).unwrap_or_else(|| format!("#{}", at + 1));
     let sku = wire.sku.or(wire.product_sku).or(wire.seller_sku).or(product.sku);
     let name = wire.name.or(wire.product_name).or(wire.title).or(product.name);

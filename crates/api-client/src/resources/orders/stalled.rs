@@ -1,4 +1,4 @@
-//! Orders that wait too long: those with an expired deadline (API document, "Orders").
+//! Stalled orders: those with an expired deadline (API document, "Orders").
 
 use chrono::{DateTime, FixedOffset, Utc};
 use espelho_model::{OrderNumber, RawJson};
@@ -14,28 +14,28 @@ use crate::{
     },
 };
 
-/// Which page of the stalled orders.
+/// A query for a page of the stalled orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StalledQuery {
     page: u64,
     per_page: u8,
 }
 
-/// More rows a page than the route gives.
+/// The number of rows is outside of the route's limits.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("stalled orders come 1 to {most} a page, not {0}", most = StalledQuery::MOST_ROWS)]
 pub struct TooManyRows(pub u32);
 
 impl StalledQuery {
-    /// The most rows a page (API document, "Limits").
+    /// The most rows on a page (API document, "Limits").
     pub const MOST_ROWS: u8 = 50;
 
-    /// A page, from 1, of as many rows as the route gives.
+    /// Selects a page, from 1, with the most rows.
     pub fn page(page: u64) -> Self {
         Self { page, per_page: Self::MOST_ROWS }
     }
 
-    /// The same page with fewer rows.
+    /// Sets the number of rows.
     ///
     /// # Errors
     /// Unless it is 1 to 50.
@@ -46,7 +46,7 @@ impl StalledQuery {
         }
     }
 
-    /// The request of the page.
+    /// Builds the request.
     pub fn request(self) -> ApiRequest {
         let (page, per_page) = (self.page.to_string(), self.per_page.to_string());
         ApiRequest::get("/api/v1/sellers/orders/stalled", &[])
@@ -81,7 +81,7 @@ pub struct StalledOrder {
 }
 
 impl Client {
-    /// One page of the orders that wait too long.
+    /// Reads one page of the stalled orders.
     ///
     /// # Errors
     /// As every call; see [`Error`].

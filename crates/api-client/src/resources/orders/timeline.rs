@@ -15,13 +15,13 @@ use crate::{
     },
 };
 
-/// The request of an order's timeline.
+/// Builds the request for an order's timeline.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/events", &[number.as_str()])
 }
 
 impl Client {
-    /// The timeline of an order, in the server's order.
+    /// Reads the timeline of an order, in the server's order.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -30,7 +30,7 @@ impl Client {
     }
 }
 
-/// An event. The document names its author and `metadata`; the rest bears likely names.
+/// An event. The document names its author and `metadata`; the other names are likely ones.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct EventWire<'a> {
@@ -72,7 +72,7 @@ struct EventWire<'a> {
     occurred_at: Field<'a>,
 }
 
-/// What an event's metadata may tell of a change of status.
+/// Status fields that an event's metadata may contain.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct MetadataWire<'a> {
@@ -95,11 +95,11 @@ fn parse(payload: &str, naive: FixedOffset) -> Result<Read<Vec<OrderEvent>>, Bod
 
 fn read_event(read: &mut FieldReader, keys: &mut Keys, row: &RawValue) -> Option<OrderEvent> {
     let wire: EventWire<'_> = read.nested("events[]", Some(row))?;
-    // The document names the metadata of an event and no statuses: they may stand there.
+    // The document names an event's metadata but no status fields: they may be inside it.
     let told: MetadataWire<'_> =
         wire.metadata.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default();
     let own = read.id("events[].id", wire.id.or(wire.uid));
-    // Its place would change with each event that arrives before it; its text does not.
+    // The event's position changes when an event arrives before it; its text does not.
     let own = own.unwrap_or_else(|| format!("{:016x}", ContentHash::of(row.get().as_bytes()).as_i64()));
     Some(OrderEvent {
         id: keys.give(Some(own)),

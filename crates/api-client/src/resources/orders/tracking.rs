@@ -17,13 +17,13 @@ use crate::{
     },
 };
 
-/// The request of an order's tracking.
+/// Builds the request for an order's tracking.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/tracking", &[number.as_str()])
 }
 
 impl Client {
-    /// Where an order's shipments are.
+    /// Reads the tracking of an order's shipments.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -32,7 +32,8 @@ impl Client {
     }
 }
 
-/// The order's own `tracking_code`, `tracking_url` and `estimated_delivery_at` are always null, and not read.
+/// The answer. The order's own `tracking_code`, `tracking_url` and `estimated_delivery_at` are always null, and not
+/// read.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct TrackingWire<'a> {

@@ -1,4 +1,4 @@
-//! Moving one order on: the single status route (API document, "Orders").
+//! Transitions of one order: the single status route (API document, "Orders").
 
 use std::num::NonZeroU32;
 
@@ -14,7 +14,7 @@ use crate::{ApiRequest, Client, Error, resources::Read};
 
 const ROUTE: &str = "/api/v1/sellers/orders/{id}/status";
 
-/// A target status with its payload. Only what the document, or the action's own schema, allows can be made.
+/// A target status with its payload. Only what the document or the action's own schema allows can be built.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Transition {
     status: String,
@@ -25,7 +25,7 @@ pub struct Transition {
 /// A payload that the status route would refuse.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum InvalidTransition {
-    /// Too short or too long; lengths are in characters.
+    /// A text is too short or too long; lengths are in characters.
     #[error("{field} must have {least} to {most} characters, not {length}")]
     Length {
         /// The field of `data`.
@@ -34,16 +34,16 @@ pub enum InvalidTransition {
         least: usize,
         /// The most characters.
         most: usize,
-        /// What it has.
+        /// The actual length.
         length: usize,
     },
-    /// It does not fit the action's schema.
+    /// The payload violates the action's schema.
     #[error(transparent)]
     Schema(#[from] SchemaProblem),
 }
 
 impl InvalidTransition {
-    /// The same for people.
+    /// Returns the text for people.
     pub fn text(&self) -> Text {
         match self {
             Self::Length { field, least, most, length } => {
@@ -66,7 +66,7 @@ impl Transition {
         Self::bare("ready_to_ship")
     }
 
-    /// To `delivered`, by hand: refused where the platform's carrier or driver confirms.
+    /// To `delivered`, by hand. The marketplace refuses it if the platform's carrier or driver confirms delivery.
     pub fn delivered() -> Self {
         Self::bare("delivered")
     }
@@ -81,7 +81,7 @@ impl Transition {
         Self::bare("available")
     }
 
-    /// To `restocked`: what a back-order waited for has arrived.
+    /// To `restocked`: the missing goods of a back-order have arrived.
     pub fn restocked() -> Self {
         Self::bare("restocked")
     }
@@ -123,7 +123,7 @@ impl Transition {
         Self::for_reason("cancelled", reason)
     }
 
-    /// To `pickup_expired`: nobody came.
+    /// To `pickup_expired`: the customer did not collect the order.
     ///
     /// # Errors
     /// Unless the reason has 10 to 500 characters.
@@ -131,7 +131,7 @@ impl Transition {
         Self::for_reason("pickup_expired", reason)
     }
 
-    /// To `picked_up`, after which `delivered` follows by itself.
+    /// To `picked_up`. The marketplace then sets `delivered` itself.
     ///
     /// # Errors
     /// When the customer's code is empty or longer than 50 characters.
@@ -146,17 +146,17 @@ impl Transition {
         Self { data, ..Self::bare("production_started") }
     }
 
-    /// To `awaiting_materials`; without any named, no payload is sent.
+    /// To `awaiting_materials`. Without materials, no payload is sent.
     pub fn awaiting_materials(materials: &[String]) -> Self {
         let data = (!materials.is_empty()).then(|| json!({"materials": materials}));
         Self { data, ..Self::bare("awaiting_materials") }
     }
 
-    /// To the target of an action that the marketplace offers for the order, with `data` as its schema wants it
+    /// To the target of an action that the marketplace offers for the order, with `data` according to its schema
     /// (`null` for none).
     ///
     /// # Errors
-    /// When `data` breaks the schema or the document's own bounds, or the schema cannot be used.
+    /// When `data` violates the schema or the document's own bounds, or the schema is invalid.
     pub fn offered(action: &NextAction, data: Value) -> Result<Self, InvalidTransition> {
         action.validate(&data)?;
         check_documented(&action.target_status, &data)?;
@@ -168,18 +168,18 @@ impl Transition {
         Ok(Self { data: Some(json!({"reason": reason})), ..Self::bare(status) })
     }
 
-    /// The status that it leads to.
+    /// Returns the target status.
     pub fn status(&self) -> &str {
         &self.status
     }
 
-    /// Its request for one order.
+    /// Builds the request for one order.
     pub fn request(&self, number: &OrderNumber) -> ApiRequest {
         ApiRequest::post(ROUTE, &[number.as_str()]).json(self)
     }
 }
 
-/// The bounds of the document's table, which hold also where an action's schema leaves them out.
+/// Checks the bounds of the document's table, which apply even if an action's schema omits them.
 fn check_documented(status: &str, data: &Value) -> Result<(), InvalidTransition> {
     let (field, least, most) = match status {
         "cancelled" | "pickup_expired" => ("reason", 10, 500),
@@ -191,7 +191,8 @@ fn check_documented(status: &str, data: &Value) -> Result<(), InvalidTransition>
     sized(field, least, most, text).map(drop)
 }
 
-/// Characters, as people and the server's schema count them; bytes would refuse half a page of Portuguese.
+/// Checks a length in characters, as people and the server's schema count them. In bytes, half a page of Portuguese
+/// would be refused.
 fn sized<'a>(
     field: &'static str,
     least: usize,
@@ -206,7 +207,7 @@ fn sized<'a>(
 }
 
 impl Client {
-    /// Moves an order on, and gives it back as the marketplace then has it.
+    /// Sends a transition and returns the order as the marketplace then has it.
     ///
     /// # Errors
     /// As every call; see [`Error`]. An answer that is not the order leaves the outcome

@@ -1,4 +1,4 @@
-//! A product, reading (API document, "Product").
+//! Reads a product (API document, "Product").
 
 use chrono::FixedOffset;
 use espelho_model::{
@@ -91,7 +91,7 @@ fn read_product(read: &mut FieldReader, json: &str, asked: &ProductId) -> Result
     })
 }
 
-/// What a product has beside what is mirrored.
+/// Reads the product fields that are not mirrored.
 fn read_extras(read: &mut FieldReader, json: &str) -> Result<ProductExtras, BodyError> {
     let wire: ExtrasWire<'_> = object(json)?;
     Ok(ProductExtras {
@@ -101,7 +101,7 @@ fn read_extras(read: &mut FieldReader, json: &str) -> Result<ProductExtras, Body
     })
 }
 
-/// A thumbnail is an object; a bare address is taken too, and an empty text means that there is none.
+/// Reads a thumbnail: an object, or a bare address. An empty text means that there is none.
 fn read_thumbnail(read: &mut FieldReader, field: Option<&RawValue>) -> Option<Thumbnail> {
     if field?.get().starts_with('"') {
         let url = read.text("thumbnail", field).filter(|url| !url.is_empty())?;

@@ -1,4 +1,4 @@
-//! Products, writing (API document, "Product"). Prices and stock have routes of their own.
+//! Writes products (API document, "Product"). Prices and stock have routes of their own.
 
 use espelho_model::{ProductId, RawJson, text};
 use serde::Serialize;
@@ -22,7 +22,7 @@ pub type ProductName = Text<255>;
 /// A SKU to create: at most 50 characters.
 pub type NewSku = Text<50>;
 
-/// The unit that a product is sold in. A unit that the document does not know can be read, as text, but not sent.
+/// The unit in which a product is sold. A unit that the document does not list can be read, as text, but not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(missing_docs, reason = "the document's own words")]
@@ -39,7 +39,7 @@ pub enum BaseUnit {
 }
 
 impl BaseUnit {
-    /// All of them, with the document's words.
+    /// All units, with the document's words.
     pub const ALL: [(&'static str, Self); 9] = [
         ("un", Self::Un),
         ("pc", Self::Pc),
@@ -55,7 +55,7 @@ impl BaseUnit {
     /// Reads the document's word.
     ///
     /// # Errors
-    /// When it is another.
+    /// When the word is unknown.
     pub fn parse(word: &str) -> Result<Self, Invalid> {
         let found = Self::ALL.into_iter().find(|(known, _)| *known == word);
         let rule = text!("value-rule-unit");
@@ -77,7 +77,7 @@ impl PriceType {
     /// Reads the document's word.
     ///
     /// # Errors
-    /// When it is another.
+    /// When the word is unknown.
     pub fn parse(word: &str) -> Result<Self, Invalid> {
         match word {
             "default" => Ok(Self::Default),
@@ -87,10 +87,10 @@ impl PriceType {
     }
 }
 
-/// The switches of a product; `None` leaves one to the marketplace, or as it is.
+/// The switches of a product. `None` leaves a switch unchanged, or to the marketplace's default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ProductSwitches {
-    /// Whether it is seen in the catalogue.
+    /// Whether it is visible in the catalogue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_available_for_sale: Option<bool>,
     /// Whether it is made on demand.
@@ -111,11 +111,11 @@ pub struct NewProduct {
     pub name: ProductName,
     /// The seller's code. It can never be changed.
     pub sku: NewSku,
-    /// The unit that it is sold in.
+    /// The unit in which it is sold.
     pub base_unit: BaseUnit,
     /// Whether it has one price or tiers.
     pub price_type: PriceType,
-    /// What it measures. Without it there is no freight.
+    /// Its dimensions. Without them there is no freight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
     /// Its switches.
@@ -124,25 +124,26 @@ pub struct NewProduct {
 }
 
 impl NewProduct {
-    /// The request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         ApiRequest::post(PRODUCTS, &[]).json(self)
     }
 }
 
-/// What may change in a product; `None` leaves it as it is. The SKU is not among it: the marketplace ignores it.
+/// Changes to a product; `None` leaves a field unchanged. The SKU is not included, because the marketplace ignores
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ProductChanges {
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<ProductName>,
-    /// The unit that it is sold in.
+    /// The unit in which it is sold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_unit: Option<BaseUnit>,
-    /// Whether it has one price or tiers. Back to one price only when a single tier is left.
+    /// Whether it has one price or tiers. A change back to one price requires that a single tier is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_type: Option<PriceType>,
-    /// What it measures.
+    /// Its dimensions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Dimensions>,
     /// Its switches.
@@ -150,7 +151,7 @@ pub struct ProductChanges {
     pub switches: ProductSwitches,
 }
 
-/// An update of a product, which changes something.
+/// An update of a product with at least one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProductUpdate(ProductChanges);
 
@@ -166,14 +167,14 @@ impl ProductUpdate {
         }
     }
 
-    /// The request. It carries only what changes.
+    /// Builds the request, which carries only the changes.
     pub fn request(&self, product: &ProductId) -> ApiRequest {
         ApiRequest::put(PRODUCT, &[product.as_str()]).json(&self.0)
     }
 }
 
 impl Client {
-    /// Creates a product, and gives its id where the answer tells it.
+    /// Creates a product. Returns its id if the answer contains it.
     ///
     /// # Errors
     /// As every call; in a sub-store in mirror mode a refusal with `SUBSTORE_CANNOT_CREATE_SKU`.

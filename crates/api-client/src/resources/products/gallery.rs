@@ -1,5 +1,5 @@
-//! A product's gallery (API document, "Products, prices, stock"). At most six images; the first is the thumbnail. Only
-//! adding is documented, and how many there are already the marketplace knows best.
+//! A product's gallery (API document, "Products, prices, stock"). It holds at most six images; the first is the
+//! thumbnail. Only adding is documented, and only the marketplace knows how many images there are.
 
 use espelho_model::{MediaId, ProductId, RawJson};
 use serde::Serialize;
@@ -11,14 +11,14 @@ struct GalleryBody<'a> {
     image_id: &'a str,
 }
 
-/// Adds an uploaded image to a product's gallery.
+/// Builds the request that adds an uploaded image to a product's gallery.
 pub fn add_request(product: &ProductId, image: &MediaId) -> ApiRequest {
     let body = GalleryBody { image_id: image.as_str() };
     ApiRequest::post("/api/products/{id}/gallery", &[product.as_str()]).json(&body)
 }
 
 impl Client {
-    /// Adds an uploaded image to a product's gallery, which keeps it from being removed as loose.
+    /// Adds an uploaded image to a product's gallery, so that the marketplace does not remove it as unreferenced.
     ///
     /// # Errors
     /// As every call; a refusal with 422 when the gallery is full.

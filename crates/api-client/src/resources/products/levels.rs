@@ -1,4 +1,4 @@
-//! Stock, reading (API document, "Product": stock response).
+//! Reads stock (API document, "Product": stock response).
 
 use espelho_model::{
     LocationId, RawJson, Sku,
@@ -13,12 +13,12 @@ use crate::wire::{
     shape::shape,
 };
 
-/// A stock object: levels, and the locations they lie in.
+/// A stock object: levels and their locations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stock {
     /// `total`: the sum over all locations.
     pub total: Option<Decimal>,
-    /// What each location holds.
+    /// The stock level of each location.
     pub levels: Vec<StockLevel>,
     /// The locations.
     pub locations: Vec<StockLocation>,
@@ -27,7 +27,7 @@ pub struct Stock {
 shape! { StockWire { total, stocks, locations } }
 
 shape! {
-    /// A row of `stocks[]`. The document does not say what `location_stock` holds: an id or an object.
+    /// A row of `stocks[]`. The document does not say whether `location_stock` holds an id or an object.
     LevelWire {
         id, product_sku, location_id, location_stock, quantity, reserved_quantity, available_quantity,
     }
@@ -35,7 +35,7 @@ shape! {
 
 shape! { LocationWire { location_id, id, name, status, location_type, allows_pickup, allows_production } }
 
-/// Reads a stock object, or the bare list of levels that the product's detail may carry.
+/// Reads a stock object, or the bare list of levels that the product's detail may contain.
 pub(super) fn read_stock(read: &mut FieldReader, json: &str, sku: &Sku) -> Result<Stock, BodyError> {
     let (total, levels, locations): (_, Vec<&RawValue>, Vec<&RawValue>) = match json.starts_with('[') {
         true => (None, serde_json::from_str(json)?, Vec::new()),
@@ -56,7 +56,7 @@ fn read_level(read: &mut FieldReader, row: &RawValue, sku: &Sku) -> Option<Stock
     let place: LocationWire<'_> = read.nested("stocks[].location_stock", inner).unwrap_or_default();
     let scalar = wire.location_stock.filter(|raw| !raw.get().starts_with('{'));
     let location = wire.location_id.or(place.location_id).or(place.id).or(scalar);
-    // The row's own `id` is that of the record: taken for a place, a movement would be sent there.
+    // The row's own `id` identifies the record. Used as a location, it would misdirect a movement.
     let Some(location_id) = read.id("stocks[].location_stock", location).map(LocationId::new) else {
         read.give_up("stocks[].location_stock");
         return None;

@@ -1,4 +1,4 @@
-//! What goods measure, alone and packed (API document, "Product", "Dimensions").
+//! Dimensions of goods, alone and packed (API document, "Product", "Dimensions").
 
 use espelho_model::text;
 use rust_decimal::Decimal;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{Invalid, wire::outward::Exact};
 
-/// The four measures of a thing, by name: nothing else tells a height from a width.
+/// Four measures by name, because a height cannot be told from a width by its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measures {
     /// In centimetres.
@@ -24,7 +24,7 @@ pub struct Measures {
 #[serde(into = "DimensionsBody")]
 pub struct Dimensions(Measures);
 
-/// The measures of the package of a wholesale tier: all four, each above zero.
+/// The package measures of a wholesale tier: all four, each above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package(Measures);
 
@@ -68,7 +68,7 @@ impl Package {
             .map(|()| Self(measures))
     }
 
-    /// The measures.
+    /// Returns the measures.
     pub fn measures(self) -> Measures {
         self.0
     }
@@ -93,7 +93,7 @@ impl Measures {
 pub(super) mod tests {
     use super::*;
 
-    /// Measures from four texts: height, width, length, weight.
+    /// Builds measures from four texts: height, width, length, weight.
     pub(crate) fn measures([height, width, length, weight]: [&str; 4]) -> Measures {
         let [height, width, length, weight] =
             [height, width, length, weight].map(|text| text.parse().unwrap());

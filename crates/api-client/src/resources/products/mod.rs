@@ -1,7 +1,7 @@
 //! Products, prices and stock (API document, "Products, prices, stock").
 //!
-//! Reading: `detail`, `tiers`, `levels`. Writing: [`draft`] makes and changes products, [`prices`] writes single tiers,
-//! [`tier_list`] holds the rules that tiers keep together, [`stock`] moves stock, [`gallery`] adds images.
+//! Reading: `detail`, `tiers`, `levels`. Writing: [`draft`] creates and changes products, [`prices`] writes single
+//! tiers, [`tier_list`] enforces the rules between tiers, [`stock`] moves stock, [`gallery`] adds images.
 
 mod detail;
 pub mod draft;
@@ -46,10 +46,10 @@ const DETAIL: &str = "/api/products/{id}";
 const PRICES: &str = "/api/products/{id}/prices";
 const STOCK: &str = "/api/products/{id}/stock";
 
-/// Which page of the products. The document names no parameters for this listing.
+/// A query for a page of the products. The document names no parameters for this listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProductQuery {
-    /// Rows a page.
+    /// Rows on a page.
     pub per_page: Option<u32>,
     /// The page, from 1.
     pub page: u64,
@@ -58,7 +58,7 @@ pub struct ProductQuery {
 }
 
 impl ProductQuery {
-    /// The listing request.
+    /// Builds the request.
     pub fn request(&self) -> ApiRequest {
         let (per_page, page) = (self.per_page.map(|n| n.to_string()), self.page.to_string());
         let parameters =
@@ -68,22 +68,22 @@ impl ProductQuery {
     }
 }
 
-/// A product as its detail route gives it.
+/// A product as returned by its detail route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProductDetail {
-    /// The product with what the answer carried of tiers and stock.
+    /// The product, with the tiers and stock of the answer.
     pub product: Product,
-    /// The locations that the answer carried.
+    /// The locations in the answer.
     pub locations: Vec<StockLocation>,
-    /// Whether the answer carried tiers at all.
+    /// Whether the answer contained tiers.
     pub has_prices: bool,
-    /// Whether the answer carried stock at all.
+    /// Whether the answer contained stock.
     pub has_stock: bool,
-    /// What the mirror's tables have no column for.
+    /// Fields without a column in the mirror's tables.
     pub extras: ProductExtras,
 }
 
-/// Fields of a product that stand in no column, only in `raw`.
+/// Product fields without a column, present only in `raw`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields bear the document's names")]
 pub struct ProductExtras {
@@ -95,14 +95,14 @@ pub struct ProductExtras {
 /// The first image of a product's gallery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thumbnail {
-    /// The image.
+    /// The image's id.
     pub id: Option<MediaId>,
-    /// The image in its sizes.
+    /// The sizes of the image.
     pub resources: Vec<ImageVariation>,
 }
 
 impl Client {
-    /// One page of the listing.
+    /// Reads one page of the listing.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -110,7 +110,7 @@ impl Client {
         self.fetch_list(&query.request(), row_key).await
     }
 
-    /// One product with tiers and stock.
+    /// Reads one product with tiers and stock.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -119,7 +119,7 @@ impl Client {
         self.read_with(&request, |payload| parse_product(payload, id, self.naive_offset)).await
     }
 
-    /// The tiers of a product.
+    /// Reads the tiers of a product.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -128,7 +128,7 @@ impl Client {
         self.read_with(&request, |payload| parse_tiers(payload, self.naive_offset)).await
     }
 
-    /// The stock of a product, with its locations.
+    /// Reads the stock of a product, with its locations.
     ///
     /// # Errors
     /// As every call; see [`Error`].

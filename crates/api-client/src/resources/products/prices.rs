@@ -1,7 +1,7 @@
-//! Price tiers, writing (API document, "Products, prices, stock": price rules).
+//! Writes price tiers (API document, "Products, prices, stock": price rules).
 //!
-//! A PUT that leaves `price` out sets it to zero in manual mode. So a tier is either a price or, where the product is
-//! known to derive its prices, a discount; there is no tier without one.
+//! A PUT without `price` sets it to zero in manual mode. So a tier has either a price or, for a product known to
+//! derive its prices, a discount; a tier without both does not exist.
 
 use espelho_model::{ProductId, RawJson, text};
 use rust_decimal::Decimal;
@@ -30,30 +30,30 @@ amount! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WholesaleQuantity(u32);
 
-/// That a product derives its wholesale prices from discounts. Only the product itself can say so: to a product in
-/// manual mode a discount means nothing, and the missing price zero.
+/// Proof that a product derives its wholesale prices from discounts. Only the product itself can give it: in manual
+/// mode the marketplace ignores a discount and sets the missing price to zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AutomaticPricing(());
 
-/// A tier above the base, at a price or at a discount.
+/// A tier above the base, with a price or a discount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholesaleTier<P> {
-    /// From which quantity on it applies.
+    /// The quantity from which it applies.
     pub min_quantity: WholesaleQuantity,
-    /// What it costs.
+    /// Its price or discount.
     pub pricing: P,
-    /// What the package measures. `None` inherits (or keeps) what is there.
+    /// The package measures. `None` inherits (or keeps) the existing ones.
     pub package: Option<Package>,
 }
 
-/// One tier, whole.
+/// One complete tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// From one unit on: a price and nothing else. Its measures are the product's.
+    /// Applies from one unit: a price and nothing else. Its measures are the product's.
     Base(Price),
     /// A wholesale tier with a price of its own.
     Manual(WholesaleTier<Price>),
-    /// A wholesale tier that is derived from the base price.
+    /// A wholesale tier derived from the base price.
     Automatic(AutomaticPricing, WholesaleTier<Discount>),
 }
 
@@ -61,7 +61,7 @@ impl Price {
     /// Takes a price.
     ///
     /// # Errors
-    /// When it is zero or less, which is somebody's bad day, or has more decimals than the marketplace keeps.
+    /// When it is zero or less, which is a typical mistake, or has more decimals than the marketplace keeps.
     pub fn new(amount: Decimal) -> Result<Self, Invalid> {
         match amount > Decimal::ZERO {
             true => Self::allowing_zero(amount),
@@ -101,7 +101,7 @@ impl WholesaleQuantity {
     /// Takes a quantity.
     ///
     /// # Errors
-    /// When it is 0, or 1, which is the base tier's.
+    /// When it is 0, or 1, which belongs to the base tier.
     pub fn new(quantity: u32) -> Result<Self, Invalid> {
         match quantity {
             0 | 1 => Err(Invalid::value("min_quantity", quantity, text!("value-rule-wholesale-quantity"))),
@@ -109,15 +109,15 @@ impl WholesaleQuantity {
         }
     }
 
-    /// The quantity.
+    /// Returns the quantity.
     pub fn get(self) -> u32 {
         self.0
     }
 }
 
 impl AutomaticPricing {
-    /// Takes the product's word for it, as its detail route has just given it: in manual mode a discount without a price
-    /// makes the price zero (rule 5), so what the mirror remembers is not good enough.
+    /// Derives the proof from a fresh answer of the product's detail route. In manual mode a discount without a price
+    /// sets the price to zero (rule 5), so the mirrored value is not reliable enough.
     ///
     /// # Errors
     /// When the product is not `wholesale` with `auto_wholesale_pricing` on.
@@ -166,7 +166,7 @@ impl TierBody {
 }
 
 impl Tier {
-    /// From which quantity on it applies.
+    /// Returns the quantity from which it applies.
     pub fn min_quantity(&self) -> u32 {
         match self {
             Self::Base(_) => 1,
@@ -175,7 +175,7 @@ impl Tier {
         }
     }
 
-    /// What its package measures.
+    /// Returns its package measures.
     pub fn package(&self) -> Option<Package> {
         match self {
             Self::Base(_) => None,
@@ -195,19 +195,19 @@ impl Tier {
         body.packed(self.package())
     }
 
-    /// Creates the tier.
+    /// Builds the request that creates the tier.
     pub fn create_request(&self, product: &ProductId) -> ApiRequest {
         let body = TierBody { min_quantity: Some(self.min_quantity()), ..self.body() };
         ApiRequest::post(TIERS, &[product.as_str()]).json(&body)
     }
 
-    /// Changes the tier that applies from the same quantity on. Always carries what the tier costs.
+    /// Builds the request that changes the tier of the same quantity. It always carries the price or discount.
     pub fn update_request(&self, product: &ProductId) -> ApiRequest {
         ApiRequest::put(TIER, &[product.as_str(), &self.min_quantity().to_string()]).json(&self.body())
     }
 }
 
-/// Deletes a tier. The base tier cannot be: a product always has one.
+/// Builds the request that deletes a tier. The base tier cannot be deleted: a product always has one.
 pub fn delete_request(product: &ProductId, tier: WholesaleQuantity) -> ApiRequest {
     ApiRequest::delete(TIER, &[product.as_str(), &tier.get().to_string()])
 }

@@ -1,4 +1,4 @@
-//! Stock, writing (API document, "Products, prices, stock": stock rules). `reserved_quantity` is the platform's own.
+//! Writes stock (API document, "Products, prices, stock": stock rules). Only the platform sets `reserved_quantity`.
 
 use espelho_model::{LocationId, ProductId, RawJson, text};
 use rust_decimal::Decimal;
@@ -12,12 +12,12 @@ use crate::{
 const STOCK: &str = "/api/products/{id}/stock";
 
 amount! {
-    /// An amount of goods, never negative. It may be fractional: some goods are sold by weight.
+    /// A quantity of goods, never negative. It may be fractional: some goods are sold by weight.
     Quantity
 }
 
 impl Quantity {
-    /// Takes an amount.
+    /// Takes a quantity.
     ///
     /// # Errors
     /// When it is negative.
@@ -29,14 +29,14 @@ impl Quantity {
     }
 }
 
-/// What happens to a location's stock. The two flags of the document exclude each other here by being one choice.
+/// A change of a location's stock. The two flags of the document exclude each other, so they are one choice here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Movement {
-    /// The physical quantity is this, whatever it was. May be repeated.
+    /// Sets the physical quantity, whatever it was. May be repeated.
     Set(Quantity),
-    /// So much more. Twice is twice as much.
+    /// Adds a quantity. Sent twice, it adds twice.
     Increment(Quantity),
-    /// So much less. Twice is twice as much.
+    /// Subtracts a quantity. Sent twice, it subtracts twice.
     Decrement(Quantity),
 }
 
@@ -51,7 +51,7 @@ struct MovementBody<'a> {
 }
 
 impl Movement {
-    /// Takes a difference: more if it is positive, less if it is negative.
+    /// Takes a difference: an increment if it is positive, a decrement if it is negative.
     ///
     /// # Errors
     /// When it is zero, which moves nothing.
@@ -66,12 +66,12 @@ impl Movement {
         }
     }
 
-    /// Whether sending it twice is the same as sending it once.
+    /// Returns whether sending it twice has the same effect as sending it once.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, Self::Set(_))
     }
 
-    /// The request.
+    /// Builds the request.
     pub fn request(&self, product: &ProductId, location: &LocationId) -> ApiRequest {
         let (quantity, increment, decrement) = match *self {
             Self::Set(quantity) => (quantity, None, None),
@@ -85,7 +85,7 @@ impl Movement {
 }
 
 impl Client {
-    /// Moves stock. The document does not show the answer; the stock is read by [`Client::product_stock`].
+    /// Moves stock. The document does not show the answer; [`Client::product_stock`] reads the stock.
     ///
     /// # Errors
     /// As every call; see [`Error`].

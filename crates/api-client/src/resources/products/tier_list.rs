@@ -1,4 +1,4 @@
-//! The tiers of a product together (API document, "Products, prices, stock": price rules 1, 4 and 6).
+//! The tier list of a product (API document, "Products, prices, stock": price rules 1, 4 and 6).
 
 use espelho_model::{ProductId, text};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{ApiRequest, Invalid};
 
-/// The base tier among them.
+/// The most tiers, including the base tier.
 const MOST_TIERS: usize = 5;
 
-/// All tiers of a product, in the order of their quantities. What can be built obeys the price rules.
+/// All tiers of a product, by quantity. Every list that can be built obeys the price rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierList {
     price_type: PriceType,
@@ -19,21 +19,21 @@ pub struct TierList {
 }
 
 impl TierList {
-    /// The one tier of a `default` product.
+    /// Builds the single tier of a `default` product.
     pub fn single(price: Price) -> Self {
         Self { price_type: PriceType::Default, tiers: vec![Tier::Base(price)] }
     }
 
-    /// The tiers of a `wholesale` product with prices of its own.
+    /// Builds the tiers of a `wholesale` product with prices of its own.
     ///
     /// # Errors
-    /// When there are more than five tiers in all, two begin at the same quantity, or the first of them has no
+    /// When there are more than five tiers in all, two begin at the same quantity, or the first wholesale tier has no
     /// package measures.
     pub fn manual(base: Price, above: Vec<WholesaleTier<Price>>) -> Result<Self, Invalid> {
         Self::wholesale(base, above.into_iter().map(Tier::Manual).collect())
     }
 
-    /// The tiers of a `wholesale` product that derives its prices.
+    /// Builds the tiers of a `wholesale` product that derives its prices.
     ///
     /// # Errors
     /// As for [`TierList::manual`], and when a discount is not larger than that of the tier before.
@@ -53,25 +53,25 @@ impl TierList {
         Ok(Self { price_type: PriceType::Wholesale, tiers })
     }
 
-    /// The tiers, by quantity. The first is the base.
+    /// Returns the tiers, by quantity. The first is the base.
     pub fn tiers(&self) -> &[Tier] {
         &self.tiers
     }
 
-    /// The `price_type` that a product with these tiers has.
+    /// Returns the `price_type` of a product with these tiers.
     pub fn price_type(&self) -> PriceType {
         self.price_type
     }
 
-    /// The tier that applies to a quantity: the last that begins at it or before.
+    /// Returns the tier that applies to a quantity: the last one that begins at or below it.
     pub fn applying_to(&self, quantity: u32) -> Option<&Tier> {
         self.tiers.iter().rev().find(|tier| tier.min_quantity() <= quantity)
     }
 
-    /// What is left without one of the wholesale tiers.
+    /// Returns the list without one of the wholesale tiers.
     ///
     /// # Errors
-    /// When those that are left could not stand without it: they would inherit measures from nobody.
+    /// When the remaining tiers are invalid without it: they would have no tier to inherit measures from.
     pub fn without(&self, quantity: WholesaleQuantity) -> Result<Self, Invalid> {
         let mut rest = self.clone();
         rest.tiers.retain(|tier| tier.min_quantity() != quantity.get());
@@ -79,14 +79,14 @@ impl TierList {
         Ok(rest)
     }
 
-    /// The requests that create them, in the order in which the marketplace takes them: the base first, because the
-    /// others may be derived from it.
+    /// Builds the requests that create the tiers, in the order that the marketplace requires: the base first, because
+    /// the others may be derived from it.
     pub fn create_requests(&self, product: &ProductId) -> Vec<ApiRequest> {
         self.tiers.iter().map(|tier| tier.create_request(product)).collect()
     }
 }
 
-/// Whether tiers, sorted by quantity, can stand together.
+/// Checks tiers, sorted by quantity, against the rules.
 fn check(tiers: &[Tier]) -> Result<(), Invalid> {
     let broken = |tier: &Tier, rule| Err(Invalid::Tier { min_quantity: tier.min_quantity(), rule });
     if let Some(sixth) = tiers.get(MOST_TIERS) {
@@ -196,7 +196,7 @@ mod tests {
         );
     }
 
-    /// The rules again, in other words, over what would be sent.
+    /// Checks the rules independently, on the request bodies.
     fn assert_obeys(bodies: &[Value], is_derived: bool) {
         let quantities: Vec<_> = bodies.iter().map(|body| body["min_quantity"].as_u64().unwrap()).collect();
         assert!((1..=5).contains(&quantities.len()) && quantities[0] == 1);

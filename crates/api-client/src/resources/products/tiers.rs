@@ -1,4 +1,4 @@
-//! Price tiers, reading (API document, "Product": price tier).
+//! Reads price tiers (API document, "Product": price tier).
 
 use chrono::FixedOffset;
 use espelho_model::{RawJson, money::with_cents, product::PriceTier};
@@ -19,7 +19,7 @@ shape! { TierWire {
     min_quantity, value, price, discount_percent, package_weight, package_height, package_width, package_length,
 } }
 
-/// The list of tiers, bare or under `prices`.
+/// Reads the list of tiers, bare or under `prices`.
 pub(super) fn parse_tiers(payload: &str, naive: FixedOffset) -> Result<Read<Vec<PriceTier>>, BodyError> {
     let mut read = FieldReader::new(naive);
     let wrapped: PricesWire<'_> = object(payload).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The units that products are sold in (API document, "Products, prices, stock").
+//! The units in which products are sold (API document, "Products, prices, stock").
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -15,7 +15,7 @@ use crate::{
 
 const ROUTE: &str = "/api/global/enums/product/units";
 
-/// A unit as the marketplace knows it: the document's nine, and what may be added.
+/// A unit of the marketplace: one of the document's nine, or a later addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The value of `base_unit`.
@@ -25,7 +25,8 @@ pub struct Unit {
 }
 
 impl Client {
-    /// The units. Their route asks for the token, as every route does but the login and the one that the document calls public.
+    /// Reads the units. Their route needs the token, like every route but the login and the one that the document
+    /// calls public.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -34,7 +35,8 @@ impl Client {
     }
 }
 
-/// A list of words or of `{value, label}`, bare or the one list of an object; or an object from word to label.
+/// Reads a list of words or of `{value, label}`, bare or as the only list of an object; or an object from word to
+/// label.
 fn read_units(read: &mut FieldReader, payload: &str) -> Result<Vec<Unit>, BodyError> {
     if payload.starts_with('[') {
         let rows: Vec<&RawValue> = serde_json::from_str(payload)?;

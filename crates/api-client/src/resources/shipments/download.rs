@@ -1,4 +1,4 @@
-//! Where a label's file is (API document, "Shipments and labels").
+//! The address of a label's file (API document, "Shipments and labels").
 
 use chrono::{Offset as _, Utc};
 use espelho_model::{LabelId, ShipmentId, shipment::LabelFormat};
@@ -13,13 +13,13 @@ use crate::{
     },
 };
 
-/// The request of a label's file.
+/// Builds the request for the address of a label's file.
 pub fn request(shipment: &ShipmentId, label: &LabelId) -> ApiRequest {
     let route = "/api/seller/logistics/shipments/{id}/labels/{labelId}/download";
     ApiRequest::get(route, &[shipment.as_str(), label.as_str()])
 }
 
-/// Where a label's file is. Kept nowhere: the address is a secret, and good for 15 minutes.
+/// The address of a label's file. Never stored: the address is a secret, and valid for 15 minutes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelFile {
     /// `label_id`.
@@ -33,7 +33,7 @@ pub struct LabelFile {
 }
 
 impl Client {
-    /// Where a label's file is. While it is being made, the error is
+    /// Reads the address of a label's file. While the label is being generated, the error is
     /// [`LabelNotReady`](crate::error::Documented::LabelNotReady).
     ///
     /// # Errors
@@ -63,7 +63,7 @@ fn parse(payload: &str, asked: &LabelId) -> Result<LabelFile, BodyError> {
     if label_id != *asked {
         return Err(BodyError::shape(format!("asked for label {asked}, was given {label_id}")));
     }
-    // The address itself is never repeated in an error: it is a secret.
+    // The address is a secret, so no error repeats it.
     let url = read.text("url", wire.url).and_then(|url| SignedUrl::parse(&url));
     Ok(LabelFile {
         label_id,

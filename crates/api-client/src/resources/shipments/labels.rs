@@ -1,4 +1,4 @@
-//! The labels of shipments: making them, and seeing which are ready (API document, "Shipments and labels").
+//! The labels of shipments: generating and listing them (API document, "Shipments and labels").
 
 use chrono::{FixedOffset, Offset as _, Utc};
 use espelho_model::{
@@ -19,20 +19,20 @@ use crate::{
     },
 };
 
-/// The request that makes the labels of an order anew. It discards those there are.
+/// Builds the request that regenerates the labels of an order. It discards the existing ones.
 pub fn generate_request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::post("/api/v1/sellers/orders/{id}/shipment-labels/generate", &[number.as_str()])
 }
 
-/// The request of a shipment's labels.
+/// Builds the request for a shipment's labels.
 pub fn labels_request(shipment: &ShipmentId) -> ApiRequest {
     ApiRequest::get("/api/seller/logistics/shipments/{id}/labels", &[shipment.as_str()])
 }
 
-/// What the generation of labels set going.
+/// The result of a label generation request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedLabels {
-    /// `queued_shipments`: those that are not blocked.
+    /// `queued_shipments`: the shipments that are not blocked.
     pub shipments: Vec<ShipmentId>,
     /// `total`.
     pub total: Option<i64>,
@@ -45,12 +45,12 @@ pub struct Labels {
     pub shipment_id: Option<ShipmentId>,
     /// The labels.
     pub labels: Vec<ShipmentLabel>,
-    /// `formats_pending`: formats whose files are still being made.
+    /// `formats_pending`: formats whose files are still being generated.
     pub formats_pending: Vec<LabelFormat>,
 }
 
 impl Client {
-    /// Discards the labels of an order and makes new ones, for every shipment that is not blocked.
+    /// Discards the labels of an order and generates new ones for every shipment that is not blocked.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -58,7 +58,7 @@ impl Client {
         self.read_with(&generate_request(number), parse_queued).await
     }
 
-    /// The labels of a shipment.
+    /// Reads the labels of a shipment.
     ///
     /// # Errors
     /// As every call; see [`Error`].
@@ -109,7 +109,7 @@ pub(super) fn read_label(read: &mut FieldReader, row: &RawValue) -> Option<Shipm
     Some(ShipmentLabel {
         id: LabelId::new(read.id("labels[].id", wire.id)?),
         format: read.text("labels[].format", wire.format).map(|format| LabelFormat::new(&format)),
-        // The document makes the two one statement; a route that leaves one out still says it with the other.
+        // The document equates the two fields, so a missing `is_ready` follows from the status.
         is_ready: said.or_else(|| status.as_deref().map(|status| status == "completed")),
         completed_at: read.time("labels[].completed_at", wire.completed_at),
         source: read.text("labels[].source", wire.source),
@@ -133,7 +133,7 @@ fn parse_labels(payload: &str, naive: FixedOffset) -> Result<Read<Labels>, BodyE
     Ok(Read { value, unreadable: read.into_unreadable() })
 }
 
-/// The 202 says that the work is queued, whatever else of it can be read.
+/// Reads the 202. It means that the work is queued, whatever else can be read.
 fn parse_queued(payload: &str) -> Result<Read<QueuedLabels>, BodyError> {
     let mut read = FieldReader::new(Utc.fix());
     let wire: QueuedWire<'_> = object(payload).unwrap_or_default();

@@ -20,13 +20,13 @@ use crate::{
     },
 };
 
-/// The request of an order's shipments.
+/// Builds the request for an order's shipments.
 pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/shipments", &[number.as_str()])
 }
 
 impl Client {
-    /// The shipments of an order, from any carrier. An order without any is a 404.
+    /// Reads the shipments of an order, from any carrier. An order without shipments is a 404.
     ///
     /// # Errors
     /// As every call; see [`Error`].

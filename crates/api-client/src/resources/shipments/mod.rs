@@ -1,7 +1,7 @@
 //! Shipments and labels (API document, "Shipments and labels").
 //!
-//! A label's file is had in three steps: generate ([`labels`]), read the labels until one is ready ([`LabelPolling`]
-//! says when to look), then ask for its signed address ([`download`]) and fetch that
+//! Fetching a label's file takes three steps: generate the labels ([`labels`]), list them until one is ready
+//! ([`LabelPolling`] sets the intervals), then request its signed address ([`download`]) and fetch it
 //! ([`Client::fetch_signed`](crate::Client::fetch_signed)).
 
 pub mod download;

@@ -1,4 +1,4 @@
-//! The demonstration's folder: what is in it, and what of it stays.
+//! The demonstration's folder: its contents, and which of them stay.
 
 use std::{
     fs,
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 use crate::config::{self, Configuration};
 
-/// The folder. Its configuration, which has passwords in it, goes when this is dropped; a folder of our own goes whole.
+/// The demo folder. On drop it removes its configuration, which contains passwords; a temporary folder goes whole.
 pub(super) struct Place {
     folder: PathBuf,
-    /// Absent where the folder was named.
+    /// Absent if the user named the folder.
     own: Option<TempDir>,
     configuration: Files,
 }
@@ -27,7 +27,7 @@ pub(super) struct Place {
 pub(super) struct Files(Vec<PathBuf>);
 
 impl Place {
-    /// A folder for nobody else: the one that was named, or a new one among the temporary files.
+    /// Returns a private folder: the named one, or a new temporary one.
     pub(super) fn make(named: Option<&Path>) -> Result<Self> {
         let temporary = || {
             let private = fs::Permissions::from_mode(0o700);
@@ -45,22 +45,22 @@ impl Place {
         Ok(Self { folder, own, configuration: Files::default() })
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The database.
+    /// Returns the path of the database.
     pub(super) fn database(&self) -> PathBuf {
         self.folder.join("espelho.db")
     }
 
-    /// The files that have to go, for whoever ends earlier.
+    /// Returns the files to remove if the process ends earlier.
     pub(super) fn configuration(&self) -> Files {
         self.configuration.clone()
     }
 
-    /// Writes the configuration and reads it: the demonstration uses the same files as everybody.
+    /// Writes the configuration and reads it: the demonstration uses the same files as every installation.
     pub(super) fn configure(&mut self, sandbox: &Sandbox, listen: SocketAddr) -> Result<Configuration> {
         let installation = format!(
             "[database]\nurl = \"sqlite:{}\"\n\n[http]\nlisten = \"{listen}\"\n\n[labels]\ndirectory = \"{}\"\n\n\
@@ -84,7 +84,7 @@ impl Place {
 
     fn write(&mut self, name: &str, text: &str) -> Result<()> {
         let path = self.folder.join(name);
-        // Where the folder was named, a configuration of somebody's may be in it.
+        // A named folder may contain a user's configuration.
         let file = fs::File::options().write(true).create_new(true).mode(0o600).open(&path);
         let mut file = file.with_context(|| format!("{} cannot be made", path.display()))?;
         self.configuration.0.push(path.clone());
@@ -101,7 +101,7 @@ impl Place {
 }
 
 impl Files {
-    /// Removes them, and their folder where nothing else is in it.
+    /// Removes the files, and their folder if nothing else is in it.
     pub(super) fn remove(&self) {
         for file in &self.0 {
             let _ = fs::remove_file(file);

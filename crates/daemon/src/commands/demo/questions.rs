@@ -1,4 +1,4 @@
-//! Questions worth asking a mirror, and their answers as tables.
+//! Example queries on the mirror, and their results as tables.
 
 use anyhow::Result;
 use espelho_model::{
@@ -7,7 +7,7 @@ use espelho_model::{
 };
 use espelho_store::{Store, Table};
 
-/// A question: for people, for the database, and the heads of its columns.
+/// A query: its title for people, its SQL, and its column headings.
 struct Question {
     title: Text,
     sql: &'static str,
@@ -55,7 +55,7 @@ fn questions() -> [Question; 3] {
     ]
 }
 
-/// Asks them all, and prints the answers.
+/// Runs all queries, and prints the results.
 pub(super) async fn show(store: &Store, locale: Locale) -> Result<()> {
     for Question { title, sql, heads } in questions() {
         println!("\n{}\n\n{sql};\n", title.message(locale));

@@ -1,4 +1,4 @@
-//! The way to the marketplace with a store's token: through its owner, who is the only one to use it.
+//! Access to the marketplace with a store's token: through the store's owner, who is the only one to use it.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -9,22 +9,22 @@ use espelho_sync_engine::{Examination, Question, StoreContext, examine};
 use super::facts::StoreFacts;
 use crate::handover;
 
-/// A login that is under way is waited for so long before doctor ends.
+/// How long doctor waits for a login under way before it ends.
 const LOGIN_ENDS: Duration = Duration::from_secs(10);
 
-/// The way of one store.
+/// The access to one store.
 pub(super) enum Access {
-    /// The service has the store, and is asked.
+    /// The service owns the store, and answers the questions.
     Service(SocketAddr, StoreKey),
-    /// Nobody had it: doctor has its lease.
+    /// Nobody owned the store: doctor holds its lease.
     Own(Box<StoreContext>),
-    /// There is no database, so there is no token: doctor logs in for itself, and throws the token away.
+    /// There is no database, so there is no token: doctor logs in itself, and discards the token.
     Fresh(Box<Client>),
 }
 
 /// Why a question was not asked, or not answered.
 pub(super) enum Silence {
-    /// Something before it says why.
+    /// An earlier finding says why.
     NotAsked(Text),
     /// The service did not answer.
     NoAnswer,
@@ -44,7 +44,7 @@ impl Access {
         }
     }
 
-    /// The client that doctor itself calls with.
+    /// Returns the client with which doctor itself calls the marketplace.
     fn client(&self) -> Option<&Client> {
         match self {
             Self::Service(..) => None,
@@ -53,21 +53,21 @@ impl Access {
         }
     }
 
-    /// Whether a login of doctor's went well, which proves the password.
+    /// Whether a login of doctor succeeded, which proves the password.
     pub(super) fn has_logged_in(&self) -> bool {
         let logins = self.client().map(|client| client.metrics().counted().logins);
         logins.is_some_and(|[first, renewal, forced, _foreign]| first + renewal + forced > 0)
     }
 
-    /// Whether doctor has made a login, however it ended.
+    /// Whether doctor has tried to log in, whatever the result.
     pub(super) fn has_tried_to_log_in(&self) -> bool {
         self.client().is_some_and(|client| client.stats().logins > 0)
     }
 
-    /// Gives the store back.
+    /// Releases the store.
     pub(super) async fn end(self, clock: &dyn Clock) {
         let Self::Own(context) = self else { return };
-        // Cut off, it would have ended the old token and kept no new one.
+        // A login cut off here would end the old token and keep no new one.
         tokio::select! {
             () = context.client.logins_ended() => {}
             () = clock.sleep(LOGIN_ENDS) => {}
@@ -79,7 +79,7 @@ impl Access {
 }
 
 impl StoreFacts<'_> {
-    /// Asks the store's owner; what has been seen before may say that there is no use in it.
+    /// Asks the store's owner, unless an earlier finding shows that asking is useless.
     pub(super) async fn ask(&self, question: Question) -> Result<Examination, Silence> {
         let Some(access) = self.access.get() else {
             return Err(Silence::NotAsked(text!("doctor-no-access")));
@@ -91,7 +91,7 @@ impl StoreFacts<'_> {
         answer.ok_or(Silence::NoAnswer)
     }
 
-    /// The same for what only a token that works can show.
+    /// Asks a question that needs a working token.
     pub(super) async fn ask_with_token(&self, question: Question) -> Result<Examination, Silence> {
         match self.token.get() {
             Some(_) => self.ask(question).await,

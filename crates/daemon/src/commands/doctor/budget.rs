@@ -1,4 +1,4 @@
-//! How much of the requests a minute is free.
+//! Checks how much of the budget of requests per minute is free.
 
 use espelho_model::text;
 

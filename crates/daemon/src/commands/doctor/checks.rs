@@ -1,4 +1,4 @@
-//! The list of checks, in the order in which they are said: each may use what those before it have seen.
+//! The list of checks, in the order of their output: each may use the observations of earlier checks.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
     labels, lock, marketplace, receiver, scopes, service, webhook,
 };
 
-/// No check takes longer.
+/// The time limit of a check.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// A check of the installation, by its stable name.
@@ -20,7 +20,7 @@ type Check = (&'static str, for<'f> fn(&'f Facts) -> BoxFuture<'f, Finding>);
 /// A check of one store.
 type StoreCheck = (&'static str, for<'f> fn(&'f StoreFacts<'_>) -> BoxFuture<'f, Finding>);
 
-/// What all stores share.
+/// The checks of the installation, which all stores share.
 pub(super) const INSTALLATION: [Check; 5] = [
     ("configuration", |facts| Box::pin(database::configuration(facts))),
     ("database", |facts| Box::pin(database::look(facts))),
@@ -29,7 +29,7 @@ pub(super) const INSTALLATION: [Check; 5] = [
     ("service", |facts| Box::pin(service::look(facts))),
 ];
 
-/// What each store has of its own.
+/// The checks of each store.
 pub(super) const STORE: [StoreCheck; 11] = [
     ("marketplace", |store| Box::pin(marketplace::look(store))),
     ("clock", |store| Box::pin(clock::look(store))),
@@ -44,7 +44,7 @@ pub(super) const STORE: [StoreCheck; 11] = [
     ("labels", |store| Box::pin(labels::look(store))),
 ];
 
-/// Gives a check its five seconds, and notes how many it took.
+/// Runs a check with its five-second limit, and notes its duration.
 pub(super) async fn limited(
     clock: &dyn Clock,
     name: &'static str,

@@ -1,24 +1,25 @@
-//! This machine's clock against the marketplace's, by the `Date` of its answer.
+//! Compares this machine's clock with the marketplace's, by the `Date` of its answer.
 
 use espelho_model::text;
 
 use super::{facts::StoreFacts, finding::Finding};
 
-/// Seconds that clocks may differ.
+/// Seconds that the clocks may differ.
 const SKEW: i64 = 60;
-/// Seconds from which on tokens, deadlines and signatures are misread.
+/// Seconds of difference from which on tokens, deadlines and signatures are misread.
 const WRONG: i64 = 300;
 
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let Some(reached) = store.reached.get() else { return Finding::not_seen(text!("doctor-not-reached")) };
-    // The answer's head was written a moment ago; half of the way is less than the second that `Date` is exact to.
+    // The answer's head was written a moment ago; half of the round trip is less than the second to which `Date` is
+    // exact.
     match reached.date {
         Some(date) => judge((date - store.all.clock.now()).num_seconds()),
         None => Finding::absent(text!("doctor-clock-untold")),
     }
 }
 
-/// How far the marketplace's clock is ahead of ours.
+/// Judges how far the marketplace's clock is ahead of this machine's clock.
 fn judge(ahead: i64) -> Finding {
     let differs = ahead.saturating_abs();
     let text = match (differs > SKEW, ahead > 0) {

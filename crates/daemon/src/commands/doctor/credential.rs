@@ -1,4 +1,4 @@
-//! Whether the marketplace accepts the token, and the password.
+//! Checks whether the marketplace accepts the token, and the password.
 
 use espelho_model::text;
 use espelho_sync_engine::{Examination, Question, Refusal, TokenProof};
@@ -37,7 +37,7 @@ fn judge_token(proof: TokenProof) -> Finding {
     }
 }
 
-/// What a refusal means for the shop. The words of the marketplace are shown as they are.
+/// Explains a refusal to the shop. The marketplace's words are shown unchanged.
 fn judge_refusal(refusal: &Refusal, file: &str, username: &str) -> Finding {
     let cause = refusal.error.as_str();
     match refusal.code.as_str() {
@@ -53,12 +53,12 @@ fn judge_refusal(refusal: &Refusal, file: &str, username: &str) -> Finding {
     }
 }
 
-/// Says whether the password is proved, which a token that lives does not do. `--login` has it proved.
+/// Says whether the password is proved. A valid token does not prove it; `--login` does.
 pub(super) async fn password(store: &StoreFacts<'_>) -> Finding {
     let access = store.access.get();
     let has_token = store.token.get().is_some();
     let has_logged_in = has_token && access.is_some_and(Access::has_logged_in);
-    // Refused a moment ago, it would be refused again.
+    // A login that was refused a moment ago would be refused again.
     let was_refused = !has_token && access.is_some_and(Access::has_tried_to_log_in);
     match (has_logged_in, store.all.login && !was_refused) {
         (true, _) => Finding::green(text!("doctor-password")),

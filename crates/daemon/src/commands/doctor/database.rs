@@ -1,4 +1,4 @@
-//! The configuration, the database, whether it takes writes, and its disk.
+//! Checks the configuration, the database, whether it accepts writes, and its disk.
 
 use std::{path::Path, time::Duration};
 
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::place::Place;
 
-/// Below this the disk is nearly full.
+/// Free bytes below which the disk is nearly full.
 const LITTLE: u64 = 1 << 30;
-/// Below this it is.
+/// Free bytes below which the disk is full.
 const NOTHING: u64 = 32 << 20;
-/// Another program that writes for so long holds everybody up.
+/// Another program whose write takes this long blocks everybody.
 const WRITE_WAITS: Duration = Duration::from_secs(4);
 
 pub(super) async fn configuration(facts: &Facts) -> Finding {
@@ -40,7 +40,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     }
 }
 
-/// Whether nobody has made the database yet.
+/// Whether nobody has created the database yet.
 fn is_not_yet(error: &Error) -> bool {
     matches!(error, Error::Missing { .. } | Error::Older { found: 0, .. })
 }
@@ -75,7 +75,7 @@ pub(super) async fn write(facts: &Facts) -> Finding {
     }
 }
 
-/// A process, as people look for it.
+/// Returns the name by which people find a process.
 pub(super) fn name(process: Option<Process>) -> Text {
     match process {
         None => text!("doctor-process-unknown"),

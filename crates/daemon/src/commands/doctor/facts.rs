@@ -1,4 +1,4 @@
-//! What the checks have to go on, and what they have seen so far: each fills in what those after it use.
+//! The facts for the checks, and their observations so far: each check fills in what later checks use.
 
 use std::{
     path::PathBuf,
@@ -20,21 +20,21 @@ use crate::{
     context::Shared,
 };
 
-/// How long one exchange may take; every check has less.
+/// The time limit of one exchange; every check has less.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// About the installation.
+/// Facts about the installation.
 pub(super) struct Facts {
     pub configuration: Configuration,
-    /// Where the configuration was read.
+    /// Where the configuration was read from.
     pub directory: PathBuf,
-    /// Whether the passwords shall be proved.
+    /// Whether to prove the passwords.
     pub login: bool,
-    /// The language of what is shown.
+    /// The language of the output.
     pub language: Language,
     pub clock: Arc<dyn Clock>,
     pub database: OnceLock<Database>,
-    /// What the service says at `/status`; of another version it may have another shape.
+    /// The service's answer at `/status`; another version may have another shape.
     pub service: OnceLock<Value>,
     shared: OnceCell<Shared>,
 }
@@ -42,17 +42,17 @@ pub(super) struct Facts {
 /// The database.
 pub(super) enum Database {
     Open(Store),
-    /// Nobody has made it yet, so that no token is on record.
+    /// Nobody has created it yet, so no token is on record.
     NotYet,
 }
 
-/// About one store.
+/// Facts about one store.
 pub(super) struct StoreFacts<'f> {
     pub all: &'f Facts,
     pub config: &'f StoreConfig,
-    /// The answer of the public route, where there was one.
+    /// The answer of the public route, if there was one.
     pub reached: OnceLock<Reachability>,
-    /// The way to ask the marketplace with the store's token.
+    /// The access to the marketplace with the store's token.
     pub access: OnceLock<Access>,
     pub token: OnceLock<TokenProof>,
 }
@@ -68,7 +68,7 @@ impl Facts {
         Self { configuration, directory, login, language, clock, database, service, shared: OnceCell::new() }
     }
 
-    /// What work on stores needs; opened when the first store is free to be taken.
+    /// Returns what work on stores needs; opens it when the first store is free.
     pub(super) async fn shared(&self) -> Result<&Shared, Problem> {
         let open = || Shared::open(&self.configuration, "doctor", Arc::new(Silent), CancellationToken::new());
         self.shared.get_or_try_init(open).await
@@ -81,7 +81,7 @@ impl Facts {
         }
     }
 
-    /// What the service says, where it runs.
+    /// Returns the service's status, if the service runs.
     pub(super) fn status(&self) -> Option<&Value> {
         self.service.get()
     }
@@ -99,18 +99,18 @@ impl<'f> StoreFacts<'f> {
         Self { all, config, reached: OnceLock::new(), access: OnceLock::new(), token: OnceLock::new() }
     }
 
-    /// Connections as the store's environment allows them.
+    /// Returns connections as the store's environment allows them.
     pub(super) fn http(&self) -> Result<Http, espelho_api_client::Error> {
         Http::new(self.config.environment == Environment::Sandbox, TIMEOUT)
     }
 
-    /// The store's file.
+    /// Returns the path of the store's file.
     pub(super) fn file(&self) -> String {
         let name = format!("{}.toml", self.config.key);
         self.all.directory.join("stores").join(name).display().to_string()
     }
 
-    /// What the service says of this store.
+    /// Returns what the service's status says about this store.
     pub(super) fn status(&self) -> Option<&Value> {
         let stores = self.all.status()?["stores"].as_array()?;
         stores.iter().find(|store| store["store"] == self.config.key.as_str())

@@ -1,4 +1,4 @@
-//! The result of a check, and what all results together come to.
+//! The result of a check, and the result of all checks together.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use crate::exit;
 
-/// How something is.
+/// The state of a checked thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
     /// Proved at this moment.
     Green,
-    /// Not looked at, or not to be seen.
+    /// Not checked, or not visible.
     Unknown,
-    /// It works, and somebody should look at it.
+    /// It works, but needs attention.
     Yellow,
     /// It does not work.
     Red,
@@ -24,14 +24,14 @@ pub(super) enum State {
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
-    /// Absent where it concerns the installation.
+    /// Absent if it concerns the installation.
     pub store: Option<String>,
     /// The check's stable name.
     pub check: &'static str,
     pub state: State,
     /// The message says what was found; its `.next` is the fix.
     pub found: Text,
-    /// Whether it should have been looked at, and could not be.
+    /// Whether the check was required but not possible.
     pub is_open: bool,
     /// Whether the marketplace does not accept the credential.
     pub is_authentication: bool,
@@ -61,12 +61,12 @@ impl Finding {
         Self { is_authentication: true, ..Self::red(found) }
     }
 
-    /// There is nothing to look at: it is not configured, or not there yet.
+    /// There is nothing to check: it is not configured, or does not exist yet.
     pub(super) fn absent(found: Text) -> Self {
         Self::new(State::Unknown, found)
     }
 
-    /// It should have been looked at, and could not be.
+    /// The check was required but not possible.
     pub(super) fn not_seen(found: Text) -> Self {
         Self { is_open: true, ..Self::new(State::Unknown, found) }
     }
@@ -79,20 +79,20 @@ impl Finding {
         Self { store: Some(store.to_owned()), ..self }
     }
 
-    /// How people call a check.
+    /// Returns a check's name for people.
     pub(super) fn label_of(check: &str) -> Text {
         Text::new(format!("doctor-check-{}", check.replace('_', "-")))
     }
 }
 
-/// The worst of all. What is not there to be looked at counts for nothing.
+/// Returns the worst state. A finding with nothing to check does not count.
 pub(super) fn state_of(findings: &[Finding]) -> State {
     let counts = |finding: &&Finding| finding.state != State::Unknown || finding.is_open;
     findings.iter().filter(counts).map(|finding| finding.state).max().unwrap_or(State::Unknown)
 }
 
-/// Red fails; red for credentials alone has a code of its own, whatever alarms follow from it. What is yellow works. What
-/// could not be looked at makes the result partial; what is not configured does not.
+/// Returns the exit code. Red fails; red for credentials alone has its own code, whatever alarms follow from it. Yellow
+/// works. A required check that was not possible makes the result partial; something that is not configured does not.
 pub(super) fn exit_code(findings: &[Finding]) -> u8 {
     let red: Vec<_> = findings.iter().filter(|finding| finding.state == State::Red).collect();
     let mut own = red.iter().filter(|finding| finding.check != "alarm").peekable();

@@ -1,4 +1,4 @@
-//! Whether files of labels can be written where they belong.
+//! Checks whether label files can be written to their folder.
 
 use espelho_model::text;
 

@@ -1,4 +1,4 @@
-//! Who holds the store; and with that, the way to ask the marketplace with its token.
+//! Checks who holds the store, and opens the access to the marketplace with its token.
 
 use espelho_model::text;
 use espelho_store::LockHolder;
@@ -22,7 +22,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
             }
             return Finding::absent(text!("doctor-database-none"));
         }
-        // A token may be in there that lives.
+        // The database may contain a valid token.
         None => return Finding::not_seen(text!("doctor-lock-no-database")),
     };
     let holder = match database.lock_holder(&store.config.key).await {
@@ -41,7 +41,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     judge(owner, holder)
 }
 
-/// Takes the lease, so that nobody else uses the token meanwhile. No webhook is made: that is the service's to do.
+/// Takes the lease, so that nobody else uses the token meanwhile. It creates no webhook: that is the service's task.
 async fn take(store: &StoreFacts<'_>) -> Finding {
     let config = StoreConfig { webhook: None, ..store.config.clone() };
     let taken = match store.all.shared().await {
@@ -60,18 +60,18 @@ async fn take(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// What kind of process holds a store.
+/// The kind of process that holds a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
     /// The service that answers on this machine.
     Service,
-    /// Another espelho: a run, or another machine's service.
+    /// Another espelho: a run, or a service on another machine.
     Espelho,
-    /// Something else has locked the file.
+    /// Another program has locked the file.
     Stranger,
 }
 
-/// `ours` is what the service says of itself; one of another version may not say it.
+/// Classifies the owner. `ours` is the service's own statement; another version may not make it.
 fn owner_of(holder: &LockHolder, service_runs: bool, ours: Option<&serde_json::Value>) -> Owner {
     let serves = |owner: &str| ["espelho run ", "espelho demo "].iter().any(|doing| owner.starts_with(doing));
     let is_service = holder.owner.as_deref().is_some_and(serves);

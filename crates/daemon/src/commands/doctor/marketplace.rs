@@ -1,4 +1,4 @@
-//! Whether the marketplace answers at all: asked by doctor itself, also beside a service, without token or budget.
+//! Checks whether the marketplace answers at all: doctor itself asks, even beside a service, without token or budget.
 
 use espelho_api_client::{Error, Reachability, probe};
 use espelho_model::text;
@@ -19,7 +19,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     finding
 }
 
-/// Whoever refuses is there: the token is judged apart.
+/// Judges the answer. A marketplace that refuses is reachable: other checks judge the token.
 fn judge(answered: &Result<Reachability, Error>, base_url: &str) -> Finding {
     let reached = match answered {
         Ok(reached) => reached,

@@ -1,4 +1,4 @@
-//! Shows findings: a line for each as it ends, and one object for programs at the end.
+//! Shows findings: a line for each as its check ends, and one JSON object for programs at the end.
 
 use std::io::{Write as _, stderr, stdout};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::finding::{Finding, State, state_of};
 
-/// Where findings go.
+/// The output for findings.
 pub(super) struct Printer {
     locale: Locale,
     json: bool,
@@ -19,7 +19,7 @@ impl Printer {
         Self { locale, json, is_coloured }
     }
 
-    /// Says one finding now. A reader that has gone away ends nothing.
+    /// Prints one finding now. A closed reader does not end doctor.
     pub(super) fn show(&mut self, finding: &Finding) {
         let text = lines(finding, self.locale, self.is_coloured);
         let _ = match self.json {
@@ -28,7 +28,7 @@ impl Printer {
         };
     }
 
-    /// Says all of them to programs, where one asked.
+    /// Prints all findings for programs, if `--json` asks for it.
     pub(super) fn end(&self, findings: &[Finding]) {
         if self.json {
             let _ = writeln!(stdout(), "{}", object(findings, self.locale));
@@ -45,7 +45,7 @@ fn mark(state: State) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// The next step of what is not green.
+/// Returns the next step of a finding that is not green.
 fn fix(finding: &Finding, locale: Locale) -> Option<String> {
     (finding.state != State::Green)
         .then(|| finding.found.next(locale))
@@ -66,7 +66,7 @@ fn lines(finding: &Finding, locale: Locale, is_coloured: bool) -> String {
     format!("{mark} {whose}{label}: {found}\n{fix}")
 }
 
-/// Others' words may break lines.
+/// Puts a text on one line: texts of others may contain line breaks.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,5 @@
-//! Whether the receiver of webhooks listens on this machine: a delivery without a signature is refused by it, and by
-//! nobody else.
+//! Checks whether the webhook receiver listens on this machine: only the receiver refuses a delivery without a
+//! signature.
 
 use std::io;
 
@@ -16,7 +16,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let path = format!("/webhooks/{}", store.config.key);
     let speaks_tls = section.tls().is_some();
     let answer = match speaks_tls {
-        // The certificate is for the public name; that somebody accepts is all that is seen from here.
+        // The certificate is for the public name; from here, only the accepted connection is visible.
         true => local::connects(section.listen, &store.all.clock).await.map(|()| None),
         false => local::request(section.listen, "POST", &path, Some("{}"), &store.all.clock)
             .await
@@ -33,7 +33,7 @@ fn judge(answer: &io::Result<Option<u16>>, address: &str, service_runs: bool) ->
             let status = status.to_string();
             Finding::red(text!("doctor-receiver-other", address = address, status = status))
         }
-        // Of a service that does not run it is no news.
+        // While the service does not run, a closed receiver is expected.
         Err(_) if !service_runs => Finding::not_seen(text!("doctor-receiver-no-service")),
         Err(error) => {
             Finding::red(text!("doctor-receiver-closed", address = address, cause = error.to_string()))

@@ -1,4 +1,4 @@
-//! What the token may do, as far as that can be seen without changing anything.
+//! Checks what the token permits, as far as that is visible without changes.
 
 use espelho_model::text;
 use espelho_sync_engine::{Ability, Examination, Question};
@@ -16,7 +16,8 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// One that is missing is red, whatever else is there; what only writing would show is named, and no reason to act.
+/// Judges the abilities. A missing one is red, whatever else is there; abilities that only a write would prove are
+/// named, and need no action.
 fn judge(abilities: &[Ability]) -> Finding {
     let names = |is: &dyn Fn(&Ability) -> bool| {
         let found: Vec<&str> = abilities.iter().filter(|a| is(a)).map(|a| a.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The service on this machine, and the alarms that it shows.
+//! Checks the service on this machine, and shows its alarms.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(super) async fn look(facts: &Facts) -> Finding {
     let listen = facts.configuration.installation.http.listen;
     let address = listen.to_string();
     let status = format!("/status?lang={}", facts.language);
-    // The database may be slow to answer both.
+    // A slow database may delay both answers.
     let (answer, ready) = tokio::join!(
         local::request(listen, "GET", &status, None, &facts.clock),
         local::request(listen, "GET", "/readyz", None, &facts.clock),
@@ -49,7 +49,8 @@ fn judge(is_ready: bool, told: &Value, address: &str) -> Finding {
     }
 }
 
-/// The service's alarms, as findings with the same codes. It may be of another version: what can be read is shown.
+/// Returns the service's alarms as findings with the same codes. The service may have another version: fields that can
+/// be read are shown.
 pub(super) fn alarms(told: Option<&Value>) -> Vec<Finding> {
     let alarms = told.and_then(|told| told["alarms"].as_array()).into_iter().flatten();
     alarms.map(|alarm| alarm_of(alarm).named("alarm", Duration::ZERO)).collect()

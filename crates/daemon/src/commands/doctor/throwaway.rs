@@ -1,4 +1,4 @@
-//! A client without a database: its token is kept nowhere, and forgotten with it.
+//! A client without a database: its token is stored nowhere, and discarded with the client.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use espelho_api_client::{
 
 use super::facts::StoreFacts;
 
-/// The token, as long as the client lives.
+/// Holds the token as long as the client lives.
 #[derive(Default)]
 struct Memory(Mutex<Option<TokenRecord>>);
 
@@ -36,7 +36,7 @@ impl TokenStore for Memory {
     }
 }
 
-/// A client that logs in when it is first used, and asks for no webhook.
+/// Returns a client that logs in on first use, and asks for no webhook.
 pub(super) async fn client(store: &StoreFacts<'_>) -> Result<Client, Error> {
     let config = store.config;
     let settings = Settings {

@@ -1,4 +1,4 @@
-//! The webhook: its address, and a test delivery from the marketplace to the receiver.
+//! Checks the webhook: its address, and a test delivery from the marketplace to the receiver.
 
 use espelho_model::text;
 use espelho_store::{Error, WebhookOwner};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::local;
 
-/// Whether the next login would take the webhook away from where it was registered.
+/// Checks whether the next login would take the webhook away from its registered address.
 pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     let config = store.config;
     let Some(webhook) = &config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
@@ -33,7 +33,7 @@ pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// Has the marketplace send a test delivery.
+/// Lets the marketplace send a test delivery.
 pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     let Some(webhook) = &store.config.webhook else { return Finding::absent(text!("doctor-webhook-none")) };
     if !matches!(store.access.get(), Some(Access::Service(..))) {
@@ -52,7 +52,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
     }
 }
 
-/// Whether deliveries that no known secret has signed have come since the service was asked first.
+/// Whether deliveries without a signature by a known secret have arrived since the service was first asked.
 async fn unverified_came(store: &StoreFacts<'_>) -> bool {
     let listen = store.all.configuration.installation.http.listen;
     let path = format!("/status?store={}", store.config.key);

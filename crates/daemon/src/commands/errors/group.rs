@@ -1,4 +1,4 @@
-//! Rows of one cause together, the most frequent cause first: pure.
+//! Groups rows by cause, the most frequent cause first. Pure.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -9,27 +9,27 @@ use espelho_store::{ErrorRow, WaitingRow};
 
 use super::shown;
 
-/// Names that a cause lists.
+/// The number of names that a cause lists.
 const NAMED: usize = 5;
 
-/// One cause, and the rows that it hits.
+/// One cause, and the rows that it affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cause {
     pub(super) code: String,
     pub(super) count: usize,
     /// The cause in words: of the only row, or of the first one.
     pub(super) error: String,
-    /// Whether all rows say the same.
+    /// Whether all rows have the same text.
     pub(super) is_same: bool,
     /// The next step of the first row.
     pub(super) hint: String,
-    /// Orders, SKUs or whatever else is concerned, each once.
+    /// The affected orders, SKUs or other names, each once.
     pub(super) names: Vec<String>,
-    /// Since when the oldest row has been so.
+    /// Since when the oldest row is in this state.
     pub(super) since: Option<DateTime<Utc>>,
 }
 
-/// A row, from whichever table it comes.
+/// A row from any of the tables.
 struct Row<'r> {
     store: &'r str,
     entity: &'r str,
@@ -41,7 +41,7 @@ struct Row<'r> {
     since: Option<DateTime<Utc>>,
 }
 
-/// The causes of errors.
+/// Groups errors by cause.
 pub(super) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
     grouped(rows.iter().map(|row| Row {
         store: &row.store,
@@ -55,7 +55,7 @@ pub(super) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
     }))
 }
 
-/// What rows wait for.
+/// Groups waiting rows by reason.
 pub(super) fn of_waiting(rows: &[WaitingRow]) -> Vec<Cause> {
     grouped(rows.iter().map(|row| Row {
         store: &row.store,
@@ -102,7 +102,7 @@ fn grouped<'r>(rows: impl Iterator<Item = Row<'r>>) -> Vec<Cause> {
     causes
 }
 
-/// What people call a row: an order, a SKU, or what a command is about.
+/// Returns a row's name for people: an order, a SKU, or the subject of a command.
 pub(super) fn name(entity: &str, key: &str, subject: Option<&str>) -> String {
     match (entity, subject) {
         ("stock" | "price", _) => key.rsplit_once('/').map_or(key, |(sku, _)| sku).to_owned(),
@@ -113,7 +113,7 @@ pub(super) fn name(entity: &str, key: &str, subject: Option<&str>) -> String {
 }
 
 impl Cause {
-    /// The line of an error: count, cause, names.
+    /// Returns the line of an error: count, cause, names.
     pub(super) fn line(&self, locale: Locale) -> String {
         let (names, more) = self.listed();
         let title = self.title().map_or_else(|| shown(&self.error), |title| title.message(locale));
@@ -132,13 +132,13 @@ impl Cause {
         .message(locale)
     }
 
-    /// The line of what waits: with its age.
+    /// Returns the line of a waiting cause, with its age.
     pub(super) fn waiting_line(&self, locale: Locale, now: DateTime<Utc>) -> String {
         let age = self.since.map_or(0, |since| (now - since).num_seconds());
         text!("errors-waiting", line = self.line(locale), age = Arg::Seconds(age)).message(locale)
     }
 
-    /// The name of the cause, where its rows differ in words.
+    /// Returns the name of the cause if the texts of its rows differ.
     fn title(&self) -> Option<Text> {
         let title = Text::new(format!("errors-code-{}", self.code.replace('_', "-")));
         (!self.is_same && title.is_known()).then_some(title)

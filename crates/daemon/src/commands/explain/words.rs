@@ -1,4 +1,4 @@
-//! The story of one thing: events in order of time, each in words. Pure.
+//! The history of one thing: events in order of time, each in words. Pure.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -11,23 +11,23 @@ use serde_json::{Value, json};
 
 use super::super::errors::shown;
 
-/// Letters of a request that are shown.
+/// The number of letters shown of a request.
 const LONGEST: usize = 120;
 
 /// An event in words.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Told {
     pub(super) at: DateTime<Utc>,
-    /// What kind of event it is: a stable word.
+    /// The kind of event: a stable word.
     pub(super) kind: &'static str,
     pub(super) text: Text,
     /// The next step that a row names.
     pub(super) hint: Option<String>,
-    /// Of two events of one instant the lower comes first: a cause before its effect.
+    /// Of two events at the same instant the lower rank comes first: a cause before its effect.
     rank: u8,
 }
 
-/// Puts events in order of time and finds the words.
+/// Puts events in order of time, and finds their words.
 pub(super) fn told(events: Vec<Event>, failures: &[ErrorRow]) -> Vec<Told> {
     let mut told: Vec<Told> =
         events.into_iter().map(of_event).chain(failures.iter().map(of_failure)).collect();
@@ -37,7 +37,7 @@ pub(super) fn told(events: Vec<Event>, failures: &[ErrorRow]) -> Vec<Told> {
 }
 
 impl Told {
-    /// The line for people.
+    /// Returns the line for people.
     pub(super) fn line(&self, locale: Locale) -> String {
         let next = self.hint.as_ref().map(|hint| {
             let step = text!("wishes-next-step", step = shown(hint)).message(locale);
@@ -137,7 +137,7 @@ fn moved(from: Option<String>, to: Option<String>, description: Option<String>) 
     }
 }
 
-/// A call, and what proves it.
+/// Describes a call, and what proves it.
 fn called(effect: &Effect) -> Text {
     let request = cut(effect.request.lines().next().unwrap_or_default());
     let state = text!("explain-effect", state = effect.state.as_str());
@@ -151,7 +151,7 @@ fn called(effect: &Effect) -> Text {
     }
 }
 
-/// A journal's note as part of a message's identifier.
+/// Returns a journal note as part of a message's identifier.
 fn slug(note: &str) -> String {
     let words: Vec<&str> =
         note.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();

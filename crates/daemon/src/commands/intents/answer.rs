@@ -1,4 +1,4 @@
-//! The words for what became of a wish: pure.
+//! The words for the outcome of an intent. Pure.
 
 use espelho_model::{
     push::PushState,
@@ -10,10 +10,10 @@ use rust_decimal::Decimal;
 
 use crate::exit;
 
-/// The wait that only a person can end: nobody watches a terminal for it.
+/// The wait that only a person can end: the command does not wait for it.
 const WAITING_INVOICE: &str = "waiting_invoice";
 
-/// What a wish changes, and what was there before it.
+/// The change that an intent makes, and the value before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Deed {
     Level { sku: String, location: String, before: Option<Decimal>, after: Decimal },
@@ -26,20 +26,20 @@ pub(super) enum Deed {
     File { rows: usize },
 }
 
-/// What became of it.
+/// The outcome of an intent.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Became {
-    /// Nobody waited.
+    /// The command did not wait.
     Written,
     /// The service does not run.
     ServiceStopped,
     /// Its row, as it was when the wait ended.
     Row(Answer),
-    /// The rows of a file: how many are done, still open, and not done.
+    /// The rows of a file: how many are done, open, and refused.
     Rows { done: usize, open: usize, refused: usize },
 }
 
-/// What is said of it.
+/// The report on an outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Spoken {
     pub(super) mark: char,
@@ -50,7 +50,7 @@ pub(super) struct Spoken {
 }
 
 impl Spoken {
-    /// The lines for people.
+    /// Returns the lines for people.
     pub(super) fn lines(&self, locale: Locale) -> String {
         let next = self.text.next(locale).or_else(|| {
             self.hint.as_ref().map(|hint| text!("wishes-next-step", step = hint.as_str()).message(locale))
@@ -69,7 +69,7 @@ pub(super) fn is_answered(answer: &Answer) -> bool {
     }
 }
 
-/// Says what became of a wish.
+/// Reports the outcome of an intent.
 pub(super) fn spoken(deed: &Deed, became: &Became, command: Option<i64>) -> Spoken {
     let plain = |mark, text, code| Spoken { mark, text, hint: None, code };
     match became {

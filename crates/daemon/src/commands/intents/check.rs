@@ -1,4 +1,4 @@
-//! Refuses, before anything is written, what the tables would refuse afterwards: pure, with the nearest right value.
+//! Refuses, before anything is written, what the tables would refuse later, with the nearest right value. Pure.
 
 use espelho_model::{
     order::STATUSES,
@@ -7,17 +7,17 @@ use espelho_model::{
 };
 use rust_decimal::Decimal;
 
-/// Targets of the status route that no order stays in (API document, "Order, pre-order and backorder").
+/// Targets of the status route in which no order stays (API document, "Order, pre-order and backorder").
 const PASSING: [&str; 2] = ["available", "restocked"];
 const FORMATS: [&str; 4] = ["a4", "zebra", "thermal", "zebra_pdf"];
-/// Units that are sold whole.
+/// Units that are only sold whole.
 const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
-/// Below this likeness two words have nothing to do with each other.
+/// The similarity below which two words are unrelated.
 const ALIKE: f64 = 0.8;
-/// Similar words that are named.
+/// The number of similar words in a message.
 const NAMED: usize = 3;
 
-/// Why a wish is not written.
+/// The reason why an intent is not written.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     pub(super) code: &'static str,
@@ -30,7 +30,7 @@ impl Refusal {
     }
 }
 
-/// The names that a mirrored store has. A store that was never reconciled knows none, and none is refused.
+/// The names in a mirrored store. A store that was never reconciled has none, and no name is refused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
     pub(super) skus: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) fn sku(sku: &str, known: &Known) -> Result<(), Refusal> {
     ))
 }
 
-/// The location of this id or name: id and name.
+/// Finds a location by id or name, and returns both.
 pub(super) fn location(asked: &str, known: &Known) -> Result<(String, String), Refusal> {
     if !known.is_mirrored || known.locations.is_empty() {
         return Ok((asked.to_owned(), asked.to_owned()));
@@ -80,7 +80,7 @@ pub(super) fn location(asked: &str, known: &Known) -> Result<(String, String), R
     Err(Refusal::new("unknown_location", text))
 }
 
-/// Refuses a level that no shelf can have.
+/// Refuses an impossible stock level.
 pub(super) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     if quantity < Decimal::ZERO {
         let text = text!("wishes-negative-quantity", quantity = Arg::Quantity(quantity));
@@ -89,7 +89,7 @@ pub(super) fn quantity(quantity: Decimal, unit: Option<&str>) -> Result<(), Refu
     whole(quantity, unit)
 }
 
-/// Refuses a movement of nothing, or of half a piece.
+/// Refuses a movement of zero, or of half a piece.
 pub(super) fn delta(delta: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     if delta.is_zero() {
         return Err(Refusal::new("invalid_data", text!("wishes-no-movement")));
@@ -107,7 +107,7 @@ fn whole(quantity: Decimal, unit: Option<&str>) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses what no price can be.
+/// Refuses an impossible price.
 pub(super) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
     if price < Decimal::ZERO {
         let text = text!("wishes-negative-price", price = Arg::Money(price));
@@ -119,7 +119,7 @@ pub(super) fn price(price: Decimal, min_quantity: u32) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a status that no order can be moved to.
+/// Refuses a status to which no order can be moved.
 pub(super) fn status(status: &str) -> Result<(), Refusal> {
     let all: Vec<&str> = STATUSES.into_iter().chain(PASSING).collect();
     one_of(status, &all, "unknown_status", |nearest, all| {
@@ -127,7 +127,7 @@ pub(super) fn status(status: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Refuses a format that labels do not have.
+/// Refuses an unknown label format.
 pub(super) fn format(format: &str) -> Result<(), Refusal> {
     one_of(format, &FORMATS, "unknown_format", |nearest, all| {
         text!("wishes-unknown-format", format = format, nearest = nearest, known = all)
@@ -148,7 +148,7 @@ fn one_of(
     Err(Refusal::new(code, words(nearest, known.join(", "))))
 }
 
-/// The words that are most like one, the likest first.
+/// Returns the most similar words, the best first.
 pub(in crate::commands) fn similar<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Vec<&'k str> {
     let lower = word.to_lowercase();
     let mut alike: Vec<(f64, &str)> = known

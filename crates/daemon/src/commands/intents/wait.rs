@@ -1,4 +1,4 @@
-//! Waiting for what becomes of a wish: thin, the words are elsewhere.
+//! Waits for the outcome of an intent. The words for it are elsewhere.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::local;
 /// How long a person waits for an answer.
 const LONGEST: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Rows of a file that are waited for one by one.
+/// The number of rows of a file that are waited for one by one.
 const MOST_ROWS: usize = 500;
 
 /// The rows that were written.
@@ -24,7 +24,7 @@ pub(super) struct Written {
     pub(super) keys: Vec<String>,
 }
 
-/// Waits until the rows are answered, or for as long as a person would.
+/// Waits until the rows are answered, at most `LONGEST`.
 pub(super) async fn wait(reading: &Reading, written: &Written) -> Result<Became, Error> {
     if !is_served(reading, &written.store).await? {
         return Ok(Became::ServiceStopped);
@@ -58,7 +58,7 @@ fn became(mut answers: Vec<Answer>) -> Became {
     Became::Rows { done, open, refused: answers.len() - done - open }
 }
 
-/// Whether somebody carries out what a store's ERP wants: a process holds the store, or a service answers on this machine.
+/// Whether a process carries out a store's intents: a process holds the store, or a service answers on this machine.
 async fn is_served(reading: &Reading, store: &StoreKey) -> Result<bool, Error> {
     let held = reading.store.held_stores().await?;
     if held.is_none_or(|held| held.contains(store.as_str())) {

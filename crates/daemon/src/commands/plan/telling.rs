@@ -1,4 +1,4 @@
-//! How far `plan --apply` is, and what it waits for: told as it changes.
+//! Reports the progress of `plan --apply`, and what it waits for, as they change.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use espelho_sync_engine::{Problem, push::preview};
 use super::super::errors::shown;
 use crate::{cli::Cli, config::StoreConfig, context::Shared};
 
-/// What was told so far.
+/// What was reported so far.
 pub(super) struct Telling {
     planned: usize,
-    /// `None` for programs, which are told the end only.
+    /// `None` for programs, which receive only the result.
     locale: Option<Locale>,
     last: Option<Counts>,
     waiting: BTreeSet<String>,
@@ -30,7 +30,7 @@ impl Telling {
         Self { planned, locale: (!cli.json).then_some(cli.locale), last: None, waiting: BTreeSet::new() }
     }
 
-    /// Looks at the rows, and tells what is new.
+    /// Reads the rows, and prints what is new.
     pub(super) async fn look(&mut self, shared: &Shared, config: &StoreConfig) -> Result<(), Problem> {
         if self.locale.is_none() {
             return Ok(());
@@ -42,7 +42,7 @@ impl Telling {
         Ok(())
     }
 
-    /// The lines that were not told yet.
+    /// Returns the lines that were not printed yet.
     fn news(&mut self, waiting: &[WaitingRow], left: usize) -> Vec<String> {
         let Some(locale) = self.locale else { return Vec::new() };
         let line = |row: &WaitingRow| {

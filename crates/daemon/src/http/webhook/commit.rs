@@ -1,7 +1,7 @@
 //! Group commit: deliveries that arrive while one commit waits for the disk share the next one.
 //!
-//! Measured, a commit of one row takes as long as one of hundreds. The queue is bounded by number and by bytes: what
-//! does not fit is refused, and the marketplace sends it again.
+//! Measured, a commit of one row takes as long as one of hundreds. The queue is bounded by number and by bytes: it
+//! refuses what does not fit, and the marketplace sends it again.
 
 use std::{
     collections::{BTreeSet, HashSet, VecDeque},
@@ -14,14 +14,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::wakers::WakerRegistry;
 
-/// Deliveries in one commit at most.
+/// The maximum number of deliveries in one commit.
 const MOST_AT_ONCE: usize = 500;
-/// Bytes of bodies in one commit at most, so that a few large ones do not keep hundreds waiting.
+/// The maximum bytes of bodies in one commit, so that a few large ones do not keep hundreds waiting.
 const MOST_BYTES_AT_ONCE: usize = 2 << 20;
-/// Digests that are remembered to tell repeated deliveries from new ones in the metrics.
+/// The number of remembered digests, which separate repeated deliveries from new ones in the metrics.
 const REMEMBERED: usize = 8_192;
 
-/// Where deliveries wait for their commit.
+/// The queue in which deliveries wait for their commit.
 #[derive(Clone)]
 pub(super) struct Queue {
     waiting: mpsc::Sender<Waiting>,
@@ -29,7 +29,7 @@ pub(super) struct Queue {
     refused: Refused,
 }
 
-/// The stores whose deliveries were refused since the last commit that went well.
+/// The stores whose deliveries were refused since the last successful commit.
 #[derive(Clone, Default)]
 struct Refused(Arc<Mutex<BTreeSet<StoreKey>>>);
 
@@ -46,7 +46,7 @@ impl Refused {
 /// A delivery on its way to the disk.
 struct Waiting {
     delivery: NewDelivery,
-    /// Its share of the memory for bodies, given back when it is written.
+    /// Its share of the memory for bodies, released when it is written.
     bytes: Bytes,
     answer: oneshot::Sender<Result<Kept, Overloaded>>,
 }
@@ -59,15 +59,17 @@ pub(super) struct Bytes(Option<OwnedSemaphorePermit>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     New,
-    /// The same bytes came lately; they may be a genuine repetition, so they are kept once more, except within one commit.
+    /// The same bytes came recently. It may be a genuine repetition, so it is stored once more, except within one
+    /// commit.
     Duplicate,
 }
 
-/// A delivery was not kept: there is no room, or the database does not take it.
+/// A delivery was not stored: the queue is full, or the database does not accept it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overloaded;
 
-/// A queue and the task that empties it. The task ends when all copies of the queue are gone and everything is written.
+/// Returns a queue and the task that empties it. The task ends when all copies of the queue are dropped and everything
+/// is written.
 pub(super) fn queue(
     most: usize,
     most_bytes: usize,
@@ -83,7 +85,7 @@ pub(super) fn queue(
 }
 
 impl Queue {
-    /// Takes more of the memory for bodies.
+    /// Reserves more of the memory for bodies.
     pub(super) fn more_bytes(&self, held: &mut Bytes, more: usize) -> Result<(), Overloaded> {
         let more = u32::try_from(more).map_err(|_| Overloaded)?;
         let permit = Arc::clone(&self.bytes).try_acquire_many_owned(more).map_err(|_| Overloaded)?;
@@ -94,13 +96,13 @@ impl Queue {
         Ok(())
     }
 
-    /// A delivery was refused for want of room or of a database. The marketplace gives up after a few attempts, so whoever
-    /// works on the store has to look for what it told as soon as something can be written again.
+    /// Notes that a delivery was refused because of a full queue or the database. The marketplace gives up after a few
+    /// attempts, so the work on the store has to search for the reported changes as soon as a write succeeds again.
     pub(super) fn note_refused(&self, store: &StoreKey) {
         self.refused.note(store);
     }
 
-    /// Ends when the delivery is durable, or refuses it at once where the queue is full.
+    /// Resolves when the delivery is durable, or refuses it at once if the queue is full.
     pub(super) async fn keep(&self, delivery: NewDelivery, bytes: Bytes) -> Result<Kept, Overloaded> {
         let (answer, answered) = oneshot::channel();
         self.waiting.try_send(Waiting { delivery, bytes, answer }).map_err(|_| Overloaded)?;
@@ -144,7 +146,7 @@ impl Writer {
             let known = self.lately.knows(&delivery.digest);
             let (store, digest) = (delivery.store.clone(), delivery.digest.clone());
             held.push(bytes);
-            // Nobody has looked at the first one yet, so one row says as much as two.
+            // Nobody has processed the first one yet, so one row says as much as two.
             let repeated = !digests.insert((store.clone(), digest.clone()));
             if !repeated {
                 deliveries.push(delivery);
@@ -165,7 +167,7 @@ impl Writer {
                 self.lately.remember(digest);
                 stores.insert(store);
             }
-            // Whoever waited may have gone; the row stays, and what is sent again is harmless.
+            // The requester may have gone; the row stays, and a repeated delivery is harmless.
             let _ = answer.send(if kept.is_ok() { Ok(how) } else { Err(Overloaded) });
         }
         self.wakers.wake(&stores);
@@ -174,7 +176,7 @@ impl Writer {
         }
     }
 
-    /// Says once that deliveries are refused, and once that they no longer are.
+    /// Logs once that deliveries are refused, and once that they no longer are.
     fn note(&mut self, error: Option<&Error>) {
         match error {
             Some(error) if !self.failing => {
@@ -189,7 +191,7 @@ impl Writer {
     }
 }
 
-/// Takes as much from the front as one commit may hold, at least one.
+/// Takes as many deliveries from the front as fit into one commit, at least one.
 fn first_of(waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
     let mut bytes = 0;
     let fits = |next: &&Waiting| {
@@ -200,7 +202,7 @@ fn first_of(waiting: &mut VecDeque<Waiting>) -> Vec<Waiting> {
     waiting.drain(..count).collect()
 }
 
-/// The digests of the last deliveries.
+/// The digests of the latest deliveries.
 #[derive(Default)]
 struct Lately {
     known: HashSet<String>,
@@ -292,7 +294,7 @@ mod tests {
         let (batch, refused) = waiting("a");
         writer.write(vec![batch]).await;
         assert_eq!(refused.await.unwrap(), Err(Overloaded));
-        // As the receiver does with whatever it answers 503.
+        // As the receiver does for each delivery that it answers with 503.
         writer.refused.note(&loja());
         assert!(!is_told(&store_wakers), "nothing can be written yet");
         writer.store = world.store.clone();
@@ -353,7 +355,7 @@ mod tests {
         let (batch, answered) = waiting("a");
         writer.write(vec![batch]).await;
         assert_eq!(answered.await.unwrap(), Ok(Kept::New));
-        // The signal was kept for whoever waits next.
+        // The signal was kept for the next waiter.
         store_wakers.inbox.notified().await;
         world.store.close().await;
         let (batch, answered) = waiting("b");

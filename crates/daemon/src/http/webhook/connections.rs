@@ -1,6 +1,6 @@
-//! The connections that are open: how many there may be, how long each may take, and who must go when it is full.
+//! The open connections: how many there may be, how long each may take, and which one must go at the limit.
 //!
-//! A connection has no timer of its own. Each carries a deadline, and one task ends those that are past theirs: ten
+//! A connection has no timer of its own. Each has a deadline, and one task ends those that are past theirs: ten
 //! thousand silent sockets then cost nothing but themselves.
 
 use std::{
@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Limits;
 
-/// How often deadlines are looked at.
+/// How often deadlines are checked.
 const SWEEP: Duration = Duration::from_millis(200);
 
 /// Waiting for the first byte of a request.
@@ -29,7 +29,7 @@ const HEAD: u8 = 1;
 /// In the body of a request, or answering it.
 const REQUEST: u8 = 2;
 
-/// All connections that are open.
+/// All open connections.
 pub(super) struct Connections {
     limits: Limits,
     clock: Arc<dyn Clock>,
@@ -39,9 +39,9 @@ pub(super) struct Connections {
 #[derive(Default)]
 struct Open {
     next: u64,
-    /// By their age.
+    /// By age.
     all: BTreeMap<u64, Arc<Connection>>,
-    /// Those that have not yet brought a delivery with a right signature, by their age.
+    /// Connections that have not yet delivered with a valid signature, by age.
     unproven: BTreeMap<u64, Option<AbortHandle>>,
     proven: BTreeMap<u64, Option<AbortHandle>>,
     by_address: HashMap<IpAddr, usize>,
@@ -61,15 +61,15 @@ pub(super) struct Connection {
     all: std::sync::Weak<Connections>,
 }
 
-/// Takes the connection off the list when its task ends, however it ends.
+/// Removes the connection from the list when its task ends, however it ends.
 pub(super) struct Registered(pub(super) Arc<Connection>);
 
-/// Why a connection is not taken.
+/// The reason why a connection is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Its address has as many as it may have.
+    /// Its address has its maximum number of connections.
     Address,
-    /// There is no room, and everybody here has proven to be the marketplace.
+    /// The limit is reached, and all open connections have proven to be the marketplace's.
     Full,
 }
 
@@ -78,8 +78,8 @@ impl Connections {
         Arc::new(Self { limits, clock, open: Mutex::default() })
     }
 
-    /// Takes a connection in. Where there is no room, the oldest one that has not proven itself goes: it has had the
-    /// longest time to do so.
+    /// Admits a connection. At the limit, the oldest connection that has not proven itself goes: it had the longest
+    /// time to do so.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Registered, Refusal> {
         let address = counted(peer);
         let mut open = self.open();
@@ -99,7 +99,7 @@ impl Connections {
             clock: Arc::clone(&self.clock),
             limits: self.limits,
             phase: AtomicU8::new(HEAD),
-            // A new connection has something to say.
+            // A new connection is expected to send a request.
             deadline: AtomicU64::new(milliseconds(self.clock.monotonic() + self.limits.header)),
             began: AtomicU64::new(milliseconds(self.clock.monotonic())),
             all: Arc::downgrade(self),
@@ -112,23 +112,23 @@ impl Connections {
         Ok(Registered(connection))
     }
 
-    /// Lets go of the oldest connection that has not proven itself; whether there was one.
+    /// Ends the oldest connection that has not proven itself; returns whether there was one.
     pub(super) fn evict(&self) -> bool {
         self.open().evict()
     }
 
-    /// Says which task serves a connection, so that it can be ended.
+    /// Registers the task that serves a connection, so that it can be ended.
     pub(super) fn served_by(&self, id: u64, task: AbortHandle) {
         let mut open = self.open();
         let Open { unproven, proven, .. } = &mut *open;
         match unproven.get_mut(&id).or_else(|| proven.get_mut(&id)) {
             Some(entry) => *entry = Some(task),
-            // It had to make room before anybody knew its task.
+            // The connection was evicted before its task was registered.
             None => task.abort(),
         }
     }
 
-    /// How many connections are open.
+    /// Returns the number of open connections.
     pub(super) fn len(&self) -> usize {
         self.open().all.len()
     }
@@ -166,7 +166,7 @@ impl Open {
         }
     }
 
-    /// Ends a connection's task, and with it its socket, now rather than when the task is next looked at.
+    /// Ends a connection's task, and with it its socket, now instead of when the task is next polled.
     fn end(&mut self, id: u64) {
         let task = self.unproven.remove(&id).or_else(|| self.proven.remove(&id));
         if let Some(Some(task)) = task {
@@ -194,7 +194,7 @@ impl Connection {
         self.id
     }
 
-    /// Bytes came: where a request was waited for, it has begun.
+    /// Notes that bytes came: if the connection waited for a request, the request has begun.
     pub(super) fn bytes_came(&self) {
         if self.phase.compare_exchange(WAITING, HEAD, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             self.began.store(milliseconds(self.clock.monotonic()), Ordering::Relaxed);
@@ -202,27 +202,27 @@ impl Connection {
         }
     }
 
-    /// The head of a request has been read; gives what is left of the whole request's time.
+    /// Notes that the head of a request has been read; returns the rest of the whole request's time.
     pub(super) fn request_began(&self) -> Duration {
         let now = self.clock.monotonic();
         if self.phase.swap(REQUEST, Ordering::Relaxed) == WAITING {
-            // Its bytes came with those of the request before.
+            // Its bytes came with those of the previous request.
             self.began.store(milliseconds(now), Ordering::Relaxed);
         }
         let began = Duration::from_millis(self.began.load(Ordering::Relaxed));
         let left = (began + self.limits.request).saturating_sub(now);
-        // An answer that is due then is given a moment to be written.
+        // An answer that is due at that moment gets a little time to be written.
         self.end_after(left + SWEEP);
         left
     }
 
-    /// The request is answered; the next may come.
+    /// Notes that the request is answered; the next one may come.
     pub(super) fn request_ended(&self) {
         self.end_after(self.limits.idle);
         self.phase.store(WAITING, Ordering::Relaxed);
     }
 
-    /// It has brought a delivery with a right signature: it is the marketplace's.
+    /// Notes that the connection delivered with a valid signature: it is the marketplace's.
     pub(super) fn proven(&self) {
         let Some(all) = self.all.upgrade() else { return };
         let mut open = all.open();
@@ -244,8 +244,8 @@ impl Drop for Registered {
     }
 }
 
-/// The address that a connection counts for. Behind a proxy of this machine all of them come from one address; and
-/// whoever has one address of IPv6 has 2^64.
+/// Returns the address that a connection counts for. Behind a proxy on this machine all connections come from one
+/// address; and a client with one IPv6 address has 2^64.
 fn counted(peer: IpAddr) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     if peer.is_loopback() {

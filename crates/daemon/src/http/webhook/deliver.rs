@@ -1,4 +1,4 @@
-//! One request: its address, its caps, its signature, and its place in the inbox.
+//! One request: its address, its limits, its signature, and its way into the inbox.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::health::Health;
 
 /// The largest body that is read.
 pub(super) const MOST_BODY: usize = 256 << 10;
-/// When a delivery that found no room may come again, in seconds.
+/// When a delivery that found the queue full may come again, in seconds.
 const COME_AGAIN: &str = "5";
 const SIGNATURE: &str = "x-webhook-signature";
 
@@ -37,7 +37,7 @@ pub(super) struct Receiver {
     pub clock: Arc<dyn Clock>,
 }
 
-/// Why a delivery is not acknowledged.
+/// The reason why a delivery is not acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     NotFound,
@@ -45,7 +45,7 @@ enum Refusal {
     Encoding,
     TooLarge,
     Signature,
-    /// There is no room, or no database.
+    /// The queue is full, or the database does not answer.
     Overloaded,
     /// The body did not come in time.
     Late,
@@ -54,7 +54,7 @@ enum Refusal {
 }
 
 impl Receiver {
-    /// Answers one request, within the time that is left for it.
+    /// Answers one request within its remaining time.
     pub(super) async fn answer<B>(&self, request: Request<B>, connection: &Connection) -> Answer
     where
         B: Body<Data = Chunk> + Unpin,
@@ -89,7 +89,7 @@ impl Receiver {
         B: Body<Data = Chunk> + Unpin,
     {
         let (head, body) = request.into_parts();
-        // What was re-encoded on its way cannot be compared with what was signed.
+        // A body that was re-encoded on its way cannot be compared with the signed one.
         if head.headers.contains_key(header::CONTENT_ENCODING) {
             return Err(Refusal::Encoding);
         }
@@ -117,7 +117,7 @@ impl Receiver {
             digest: hex(&Sha256::digest(&body)),
             body,
         };
-        // Its commit belongs to a task of its own, and goes on though nobody waits for it.
+        // Its commit belongs to a task of its own, and goes on even if nobody waits for it.
         let kept = self.in_time(deadline, self.queue.keep(delivery, bytes)).await.unwrap_or(Err(Overloaded));
         kept.map(|kept| (kept, label)).map_err(|Overloaded| Refusal::Overloaded)
     }
@@ -127,7 +127,7 @@ impl Receiver {
         tokio::time::timeout(left, work).await.ok()
     }
 
-    /// Reads a body as far as it may go, taking memory only for what has come.
+    /// Reads a body up to its limit, and reserves memory only for the bytes that came.
     async fn read<B: Body<Data = Chunk> + Unpin>(&self, mut body: B) -> Result<(Vec<u8>, Bytes), Refusal> {
         let mut whole = Vec::new();
         let mut held = Bytes::default();
@@ -169,7 +169,7 @@ fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The value of the signature header where there is exactly one.
+/// Returns the value of the signature header if there is exactly one.
 fn only_signature(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(SIGNATURE).iter();
     match (values.next(), values.next()) {
@@ -204,5 +204,5 @@ fn refused(refusal: Refusal) -> Answer {
     answer
 }
 
-/// The kind of body that the listener hands over.
+/// The kind of body that the listener passes on.
 pub(super) type Arriving = Request<Incoming>;

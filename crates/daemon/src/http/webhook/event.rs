@@ -1,9 +1,9 @@
-//! The name of a delivery's event, looked at after the signature and only for a column and a label.
+//! The name of a delivery's event, read after the signature check and only for a column and a label.
 
 use espelho_api_client::webhook::EventName;
 use serde::Deserialize;
 
-/// The label of everything that the document does not name, or that was not looked at.
+/// The label of every event that the document does not name, or that was not read.
 pub(super) const OTHER: &str = "other";
 
 #[derive(Deserialize)]
@@ -11,14 +11,14 @@ struct Envelope {
     event: String,
 }
 
-/// The event of a body: text that fits a column of any database. Whatever else the body is, it is kept as it came.
+/// Returns the event of a body, as text that fits a column of any database. The body itself is stored as it came.
 pub(super) fn name(body: &[u8]) -> Option<String> {
     let Envelope { event } = serde_json::from_slice(body).ok()?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | '*');
     (!event.is_empty() && event.len() <= 64 && event.chars().all(plain)).then_some(event)
 }
 
-/// The event as metrics name it: they know those of the document and one more, so that their number is bounded.
+/// Returns the event's label in metrics: one of the documented events, or one more, so that their number is bounded.
 pub(super) fn label(event: Option<&str>) -> &'static str {
     let mut documented = EventName::ALL.iter().map(EventName::as_str);
     event.and_then(|event| documented.find(|documented| *documented == event)).unwrap_or(OTHER)
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(name(bomb.as_bytes()), None);
         let deep =
             format!(r#"{{"data":{}{},"event":"order.paid"}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        // Skipped, not followed: however deep it is, it costs no stack.
+        // Skipped, not parsed: however deep it is, it costs no stack.
         assert_eq!(name(deep.as_bytes()).as_deref(), Some("order.paid"));
     }
 

@@ -1,4 +1,4 @@
-//! The accept loop. `axum::serve` waits for ever for a head that does not come; this one does not.
+//! The accept loop. `axum::serve` waits for ever for a head that does not come; this loop does not.
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -19,25 +19,25 @@ use super::{
 };
 use crate::panics::contained;
 
-/// Headers of one request.
+/// The maximum number of headers of one request.
 const MOST_HEADERS: usize = 64;
-/// The head of one request, and what is read of a body at once.
+/// The maximum size of a request's head, and of one read of a body.
 const BUFFER: usize = 16 << 10;
-/// After an error of `accept` that another try would meet again at once.
+/// The pause after an error of `accept` that the next try would meet again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
-/// What serves connections.
+/// Serves connections.
 pub(super) struct Front {
     pub receiver: Arc<Receiver>,
     pub connections: Arc<Connections>,
     pub tls: Option<Arc<Tls>>,
-    /// Ends accepting, and each connection after the request it is in.
+    /// Ends accepting, and each connection after its current request.
     pub stop: CancellationToken,
     pub serving: TaskTracker,
 }
 
 impl Front {
-    /// Accepts until it is told to stop; the socket is closed then, and what arrived is served.
+    /// Accepts until `stop` is cancelled. It closes the socket then, and requests that arrived are served.
     pub(super) async fn accept_all(self: Arc<Self>, listener: TcpListener) {
         let mut exhausted = false;
         loop {
@@ -58,7 +58,7 @@ impl Front {
                     if !std::mem::replace(&mut exhausted, true) {
                         tracing::warn!(%error, open = self.connections.len(), "connections cannot be accepted for now");
                     }
-                    // Descriptors or memory have run out: whoever has proven nothing makes room.
+                    // Descriptors or memory have run out: an unproven connection makes room.
                     self.connections.evict();
                     self.receiver.clock.sleep(BACK_OFF).await;
                 }
@@ -70,7 +70,7 @@ impl Front {
         let registered = match self.connections.admit(peer.ip()) {
             Ok(registered) => registered,
             Err(refusal @ (Refusal::Address | Refusal::Full)) => {
-                tracing::debug!(?refusal, "a connection is not taken");
+                tracing::debug!(?refusal, "connection not admitted");
                 return;
             }
         };
@@ -88,7 +88,7 @@ impl Front {
             None => self.speak(socket, &registered).await,
             Some(tls) => match tls.acceptor().accept(socket).await {
                 Ok(socket) => self.speak(socket, &registered).await,
-                Err(error) => tracing::debug!(%error, "no TLS connection"),
+                Err(error) => tracing::debug!(%error, "TLS handshake failed"),
             },
         }
     }
@@ -100,7 +100,7 @@ impl Front {
         });
         let io = TokioIo::new(Timed::new(socket, Arc::clone(connection)));
         let speaking = http1::Builder::new()
-            // Deadlines are kept by `connections`, for all of them at once.
+            // `connections` keeps the deadlines, for all of them at once.
             .header_read_timeout(None)
             .max_headers(MOST_HEADERS)
             .max_buf_size(BUFFER)
@@ -114,7 +114,7 @@ impl Front {
             }
         };
         if let Err(error) = spoken {
-            tracing::debug!(%error, "a connection has ended early");
+            tracing::debug!(%error, "connection ended early");
         }
     }
 }

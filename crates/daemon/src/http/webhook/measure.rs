@@ -9,7 +9,7 @@ pub(crate) const ACK_DURATION: &str = "espelho_webhook_ack_duration_seconds";
 /// Upper bounds of [`ACK_DURATION`]'s buckets.
 pub(crate) const ACK_BUCKETS: [f64; 10] = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.0, 10.0];
 
-/// What became of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Stored,

@@ -1,8 +1,8 @@
 //! The webhook receiver: `POST /webhooks/KEY` on a listener of its own, and nothing else.
 //!
-//! A delivery's way: `socket` or `listener` accepts it, `connections` bounds how many there are and how long each may take,
-//! `deliver` checks one request (`secrets`, `event`), `commit` writes it with its neighbours, and only then is it
-//! acknowledged. What it means is nobody's business here: it waits in the inbox, and its store's task is woken.
+//! The path of a delivery: `socket` or `listener` accepts it, `connections` bounds how many there are and how long each
+//! may take, `deliver` checks one request (`secrets`, `event`), `commit` writes it with its neighbours, and only then
+//! is it acknowledged. The receiver does not interpret it: it waits in the inbox, and its store's task is woken.
 
 mod commit;
 mod connections;
@@ -41,29 +41,29 @@ pub(crate) use wakers::{StoreWakers, WakerRegistry};
 /// How often the age of the inbox is measured.
 const MEASURE: Duration = Duration::from_secs(10);
 
-/// What the receiver takes at most, and how long it waits.
+/// The receiver's limits: what it takes at most, and how long it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     /// Connections in all.
     pub connections: usize,
-    /// Connections from one address; those from this machine, where a proxy may be, are not counted.
+    /// Connections from one address; connections from this machine, where a proxy may be, are not counted.
     pub connections_per_address: usize,
-    /// Until the head of a request is there.
+    /// Time until the head of a request is complete.
     pub header: Duration,
-    /// Until the whole request is answered.
+    /// Time until the whole request is answered.
     pub request: Duration,
-    /// Until the next request of a connection begins.
+    /// Time until the next request of a connection begins.
     pub idle: Duration,
     /// Deliveries that wait for the disk.
     pub queue: usize,
-    /// Bytes of bodies that are read or wait for the disk.
+    /// Bytes of bodies that are being read or wait for the disk.
     pub queue_bytes: usize,
 }
 
-/// The stores that receive webhooks, each with the secret that its configuration names.
+/// The stores that receive webhooks, each with its configured secret.
 pub(crate) type Receiving = Vec<(StoreKey, Option<SecretString>)>;
 
-/// What deliveries come in by: the socket, and the certificate where there is one.
+/// The receiver's socket, and its certificate if there is one.
 pub(crate) type Front = (TcpListener, Option<Tls>);
 
 /// The receiver cannot be opened.
@@ -77,7 +77,7 @@ pub(crate) enum OpenError {
     Listen(SocketAddr, io::Error),
 }
 
-/// The receiver's socket and certificate, where a store receives webhooks.
+/// Opens the receiver's socket and certificate, if a store receives webhooks.
 pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, OpenError> {
     if configuration.stores.iter().all(|store| store.webhook.is_none()) {
         return Ok(None);
@@ -90,10 +90,10 @@ pub(crate) fn open(configuration: &Configuration) -> Result<Option<Front>, OpenE
     Ok(Some((listener, tls)))
 }
 
-/// A receiver at work.
+/// A running receiver.
 pub(crate) struct Webhooks {
     stop: CancellationToken,
-    /// Ends what watches over the connections, once there are none.
+    /// Ends the watch over the connections, once there are none.
     done: CancellationToken,
     receiver: Arc<deliver::Receiver>,
     tls: Option<Arc<Tls>>,
@@ -103,7 +103,7 @@ pub(crate) struct Webhooks {
 }
 
 impl Webhooks {
-    /// Begins to receive on a listener that is bound already.
+    /// Starts to receive on a listener that is bound already.
     pub(crate) fn start(
         listener: TcpListener,
         tls: Option<Tls>,
@@ -119,7 +119,7 @@ impl Webhooks {
         let connections = connections::Connections::new(limits, Arc::clone(&clock));
         tokio::spawn(Arc::clone(&connections).keep_deadlines(done.clone()));
         let receiver = Arc::new(deliver::Receiver { secrets, queue, health, clock: Arc::clone(&clock) });
-        // It must not keep the queue open.
+        // A weak reference, so that the measuring task does not keep the queue open.
         let on = (store, Arc::clone(&clock));
         tokio::spawn(measure_all(Arc::downgrade(&receiver), Arc::clone(&connections), on, stop.clone()));
         let tls = tls.map(Arc::new);
@@ -140,25 +140,25 @@ impl Webhooks {
         Self { stop, done, receiver, tls, serving, accepting, writing }
     }
 
-    /// Receives for these stores from now on; a delivery under way is judged as it began.
+    /// Receives for these stores from now on; a delivery under way keeps its earlier rules.
     pub(crate) fn serve(&self, stores: Receiving) {
         self.receiver.secrets.replace(stores);
     }
 
-    /// Looks at the certificate's files now.
+    /// Checks the certificate's files now.
     pub(crate) fn refresh_certificate(&self) {
         self.tls.iter().for_each(|tls| tls.look_again());
     }
 
-    /// Ends when the receiver no longer works though nobody has stopped it.
+    /// Resolves when the receiver no longer works though nobody has stopped it.
     pub(crate) async fn failed(&mut self) {
         tokio::select! { _ = &mut self.accepting => {}, _ = &mut self.writing => {} }
     }
 
-    /// Accepts no more, lets the requests under way be answered, and ends when everything is written.
+    /// Accepts no more, finishes the requests under way, and ends when everything is written.
     pub(crate) async fn stop(self) {
         self.stop.cancel();
-        // A task that panicked has ended too, and one that was seen to end cannot be waited for again.
+        // A task that panicked has ended too, and a task whose end was observed cannot be awaited again.
         if !self.accepting.is_finished() {
             let _ = self.accepting.await;
         }
@@ -172,7 +172,7 @@ impl Webhooks {
     }
 }
 
-/// Measures again and again how long the oldest delivery of each store has been waiting.
+/// Measures repeatedly how long the oldest delivery of each store has been waiting.
 async fn measure_all(
     receiver: Weak<deliver::Receiver>,
     connections: Arc<connections::Connections>,
@@ -188,7 +188,7 @@ async fn measure_all(
                     let age = oldest.and_then(|oldest| (clock.now() - oldest).to_std().ok());
                     measure::inbox_age(key, age.unwrap_or_default());
                 }
-                Err(error) => tracing::debug!(store = %key, %error, "the inbox's age is not known"),
+                Err(error) => tracing::debug!(store = %key, %error, "cannot read the inbox's age"),
             }
         }
         tokio::select! { () = clock.sleep(MEASURE) => {}, () = stop.cancelled() => return }

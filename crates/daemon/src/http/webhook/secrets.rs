@@ -1,4 +1,4 @@
-//! The secrets that deliveries may be signed with: from the configuration, and from the logins on record.
+//! The secrets that may sign deliveries: from the configuration, and from the logins on record.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,13 @@ use espelho_model::{Clock, StoreKey};
 use espelho_store::{KeptSecret, Store};
 use secrecy::SecretString;
 
-/// A store's secrets are not read more often than this, however many deliveries are signed wrongly.
+/// The minimum time between two reads of a store's secrets, however many deliveries have a wrong signature.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// And not less often, while deliveries come: one may have been retired meanwhile.
+/// The maximum time between two reads while deliveries come: a secret may have been retired meanwhile.
 const BELIEVED_FOR: Duration = Duration::from_secs(60);
 
-/// All stores' secrets. Whoever keeps a new one need not say so: a signature that no known secret has made is reason
-/// to look again.
+/// The secrets of all stores. A task that stores a new secret need not announce it: a signature without a known secret
+/// triggers a new read.
 pub(super) struct Secrets {
     store: Store,
     clock: Arc<dyn Clock>,
@@ -32,24 +32,24 @@ pub(super) struct Secrets {
 struct Known {
     configured: Option<SecretString>,
     records: Mutex<Arc<Records>>,
-    /// When the kept ones were read last; held while they are read, so that one look serves all who wait.
+    /// When the stored secrets were last read; locked during the read, so that one read serves all waiters.
     last: tokio::sync::Mutex<Option<LastRead>>,
-    /// Deliveries in a row that none of the secrets has signed.
+    /// Deliveries in a row without a signature by any of the secrets.
     unverified: AtomicU64,
 }
 
-/// When secrets were read, and whether that worked.
+/// The time of a read of the secrets, and whether it succeeded.
 #[derive(Clone, Copy)]
 struct LastRead {
     at: Duration,
     worked: bool,
 }
 
-/// It is not known which secrets there are.
+/// The secrets are not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unknown;
 
-/// What the database says.
+/// The secrets in the database.
 #[derive(Default)]
 struct Records {
     kept: Vec<Kept>,
@@ -58,7 +58,7 @@ struct Records {
 
 struct Kept {
     secret: SecretString,
-    /// When it was issued, and when another took its place.
+    /// When it was issued, and when another one replaced it.
     record: KeptSecret,
 }
 
@@ -73,24 +73,24 @@ impl Secrets {
         secrets
     }
 
-    /// Takes these stores instead of those that there were. What the database says is read again with the next delivery.
+    /// Replaces the stores with these. The next delivery reads the database again.
     pub(super) fn replace(&self, configured: impl IntoIterator<Item = (StoreKey, Option<SecretString>)>) {
         let known = |(key, configured)| (key, Arc::new(Known { configured, ..Known::default() }));
         let known = configured.into_iter().map(known).collect();
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
     }
 
-    /// The stores that receive webhooks.
+    /// Returns the stores that receive webhooks.
     pub(super) fn stores(&self) -> Vec<StoreKey> {
         self.known.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// The store that a path names, if it receives webhooks.
+    /// Returns the store that a path names, if it receives webhooks.
     pub(super) fn store_named(&self, key: &str) -> Option<StoreKey> {
         StoreKey::new(key).ok().filter(|key| self.of(key).is_some())
     }
 
-    /// Counts a delivery that was looked at; gives the number of those in a row that no secret has signed, where it changes.
+    /// Counts a checked delivery. Returns the number of deliveries in a row that no secret has signed, if it changes.
     pub(super) fn count(&self, store: &StoreKey, is_verified: bool) -> Option<u64> {
         let known = self.of(store)?;
         match is_verified {
@@ -109,7 +109,7 @@ impl Secrets {
         if known.is_fresh(self.clock.monotonic()) && known.verify(body, header, self.clock.now()) {
             return Ok(true);
         }
-        // A task of its own: a connection may end at any moment, and what runs on the database must not.
+        // A task of its own: a connection may end at any moment, and a running database query must not.
         let looking =
             Arc::clone(&known).last_read(self.store.clone(), Arc::clone(&self.clock), store.clone());
         tokio::spawn(looking).await.unwrap_or(Err(Unknown))?;
@@ -118,7 +118,7 @@ impl Secrets {
 }
 
 impl Known {
-    /// Reads a store's secrets from the database, unless they were a moment ago.
+    /// Reads a store's secrets from the database, unless they were read a moment ago.
     async fn last_read(
         self: Arc<Self>,
         store: Store,
@@ -140,7 +140,7 @@ impl Known {
                 let kept = records.into_iter().map(kept).collect();
                 *self.records() = Arc::new(Records { kept, read_at: Some(last_read.at) });
             }
-            Err(error) => tracing::warn!(store = %key, %error, "the webhook secrets cannot be read"),
+            Err(error) => tracing::warn!(store = %key, %error, "cannot read the webhook secrets"),
         }
         *last = Some(last_read);
         verdict(last_read)

@@ -1,17 +1,17 @@
-//! The listening socket: systemd's, where it owns the port, else our own.
+//! The listening socket: systemd's if systemd owns the port, else our own.
 
 use std::{io, net::SocketAddr};
 
 use listenfd::ListenFd;
 use tokio::net::{TcpListener, TcpSocket};
 
-/// Descriptors that connections leave to everything else.
+/// Descriptors that are reserved for everything except connections.
 const KEPT_FREE: usize = 192;
-/// Connections that wait to be accepted; who finds no place comes again after a second.
+/// Connections that wait to be accepted; a client that exceeds this number tries again after a second.
 const BACKLOG: u32 = 4_096;
 
-/// The socket that systemd holds (`espelho.socket`), so that deliveries wait in it while the service restarts; else a
-/// new one on `address`.
+/// Returns the socket that systemd holds (`espelho.socket`), in which deliveries wait while the service restarts; else
+/// a new one on `address`.
 pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     match inherited()? {
         Some(listener) => Ok(listener),
@@ -21,13 +21,13 @@ pub(crate) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A port that a killed service has left is free at once.
+    // The port of a killed service is free at once.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
 }
 
-/// How many connections there may be, so that descriptors are left for the database and the marketplace.
+/// Returns how many connections there may be, so that descriptors remain for the database and the marketplace.
 pub(super) fn affordable(wanted: usize) -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let Some(descriptors) = descriptors(&limits) else { return wanted };
@@ -47,14 +47,14 @@ fn leaving_enough(wanted: usize, descriptors: usize) -> usize {
     wanted.min(descriptors - KEPT_FREE.min(descriptors / 2))
 }
 
-/// The soft limit of this process, of what Linux says about it.
+/// Returns this process's soft limit from Linux's table of limits.
 fn descriptors(limits: &str) -> Option<usize> {
     limits
         .lines()
         .find_map(|line| line.strip_prefix("Max open files")?.split_whitespace().next()?.parse().ok())
 }
 
-/// Whether systemd has handed over a socket; the first is taken.
+/// Returns the first socket that systemd passed on, if any.
 fn inherited() -> io::Result<Option<TcpListener>> {
     let Some(listener) = ListenFd::from_env().take_tcp_listener(0)? else { return Ok(None) };
     listener.set_nonblocking(true)?;

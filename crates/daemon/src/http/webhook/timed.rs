@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::connections::Connection;
 
-/// Tells [`Connection`] of the first byte of each request, so that waiting for a request and waiting for the rest of
-/// one have time-outs of their own.
+/// Reports the first byte of each request to its [`Connection`], so that waiting for a request and waiting for the rest
+/// of one have separate time-outs.
 pub(super) struct Timed<S> {
     socket: S,
     connection: Arc<Connection>,

@@ -15,10 +15,10 @@ use rustls::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const LOOK_AGAIN: Duration = Duration::from_secs(10);
 
-/// Where the certificate chain and its key lie, in PEM.
+/// The paths of the certificate chain and its key, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
     pub certificate: PathBuf,
@@ -31,25 +31,26 @@ pub(crate) struct Tls {
     current: Mutex<(Arc<ServerConfig>, Stamp)>,
 }
 
-/// When the two files were written, and how long they are.
+/// The time of the last write and the length of both files.
 type Stamp = [(Option<SystemTime>, u64); 2];
 
 impl Tls {
     /// Reads the files.
     pub(crate) fn load(files: TlsFiles) -> io::Result<Self> {
-        // The stamp before the contents: what is written in between is found the next time.
+        // The stamp comes before the contents: a write in between is found the next time.
         let found = stamp(&files)?;
         let current = Mutex::new((server_config(&files)?, found));
         Ok(Self { files, current })
     }
 
-    /// What new connections are accepted with.
+    /// Returns the acceptor for new connections.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(&current.0).into()
     }
 
-    /// Takes the files as they are now; whether they had changed. What cannot be used does not replace what can.
+    /// Loads the files as they are now; returns whether they had changed. Unusable files do not replace the current
+    /// certificate.
     pub(super) fn refresh(&self) -> io::Result<bool> {
         let found = stamp(&self.files)?;
         if self.current.lock().unwrap_or_else(PoisonError::into_inner).1 == found {
@@ -60,7 +61,7 @@ impl Tls {
         Ok(true)
     }
 
-    /// Looks at the files again and again until `stop` is cancelled.
+    /// Checks the files repeatedly until `stop` is cancelled.
     pub(super) async fn keep_fresh(self: Arc<Self>, clock: Arc<dyn Clock>, stop: CancellationToken) {
         loop {
             tokio::select! { () = clock.sleep(LOOK_AGAIN) => {}, () = stop.cancelled() => return }
@@ -68,14 +69,14 @@ impl Tls {
         }
     }
 
-    /// Looks at the files, and says what comes of it.
+    /// Checks the files, and logs the result.
     pub(super) fn look_again(&self) {
         match self.refresh() {
             Ok(true) => tracing::info!("the receiver's certificate has been renewed"),
             Ok(false) => {}
-            // Certificate and key are replaced one after the other, so this may be over with the next look.
+            // Certificate and key are replaced one after the other, so the next check may succeed.
             Err(error) => {
-                tracing::warn!(%error, "the receiver's new certificate cannot be used; the old one stays");
+                tracing::warn!(%error, "cannot use the receiver's new certificate; the old one stays");
             }
         }
     }
@@ -129,7 +130,7 @@ mod tests {
         TlsFiles { certificate: dir.join("tls.crt"), key: dir.join("tls.key") }
     }
 
-    /// The certificate that a handshake shows.
+    /// Returns the certificate that a handshake shows.
     async fn shown(tls: &Tls) -> CertificateDer<'static> {
         let mut roots = rustls::RootCertStore::empty();
         for name in ["first", "second"] {

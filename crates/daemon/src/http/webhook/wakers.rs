@@ -1,4 +1,4 @@
-//! Whom the receiver wakes.
+//! The wakers that the receiver notifies.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -8,29 +8,29 @@ use std::{
 use espelho_model::StoreKey;
 use tokio::sync::Notify;
 
-/// Whom to wake when something is in a store's inbox, or could not get there. The signal carries nothing.
+/// The wakers to notify when a delivery is in a store's inbox, or could not get there. The signal carries no data.
 #[derive(Default)]
 pub(crate) struct WakerRegistry(RwLock<HashMap<StoreKey, StoreWakers>>);
 
-/// What wakes the work on a store.
+/// The wakers for the work on one store.
 #[derive(Clone, Default)]
 pub(crate) struct StoreWakers {
-    /// Something is in its inbox.
+    /// A delivery is in its inbox.
     pub inbox: Arc<Notify>,
-    /// Deliveries were refused for want of room, and there is room again.
+    /// Deliveries were refused because the queue was full or the database failed, and writes succeed again.
     pub gap: Arc<Notify>,
-    /// The ERP wants something.
+    /// The ERP has written an intent.
     pub outbox: Arc<Notify>,
 }
 
 impl WakerRegistry {
-    /// Has a store's deliveries wake whoever waits for these.
+    /// Registers the wakers of a store.
     pub(crate) fn put(&self, store: &StoreKey, store_wakers: &StoreWakers) {
         let mut wakers = self.0.write().unwrap_or_else(PoisonError::into_inner);
         wakers.insert(store.clone(), store_wakers.clone());
     }
 
-    /// The stores that are configured.
+    /// Returns the configured stores.
     pub(crate) fn stores(&self) -> BTreeSet<StoreKey> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
@@ -40,7 +40,7 @@ impl WakerRegistry {
         self.0.write().unwrap_or_else(PoisonError::into_inner).remove(store);
     }
 
-    /// Wakes these.
+    /// Wakes these stores.
     pub(crate) fn wake<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
         let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         stores
@@ -49,7 +49,7 @@ impl WakerRegistry {
             .for_each(|store_wakers| store_wakers.inbox.notify_one());
     }
 
-    /// Wakes those for which the ERP wants something.
+    /// Wakes the stores for which the ERP has written intents.
     pub(crate) fn wake_pushers<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
         let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         stores
@@ -58,13 +58,13 @@ impl WakerRegistry {
             .for_each(|store_wakers| store_wakers.outbox.notify_one());
     }
 
-    /// Wakes all.
+    /// Wakes all stores.
     pub(crate) fn wake_all(&self) {
         let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         wakers.values().for_each(|store_wakers| store_wakers.inbox.notify_one());
     }
 
-    /// Has these look for what refused deliveries would have told.
+    /// Makes these stores search for the changes that refused deliveries would have reported.
     pub(super) fn wake_for_gap<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
         let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
         stores

@@ -1,4 +1,4 @@
-//! What is answered to what.
+//! Which answer each request gets.
 
 use super::*;
 
@@ -113,7 +113,7 @@ async fn bodies_and_heads_have_their_caps() {
     assert_eq!(receiving.status(signed(&largest)).await, 200);
     let declared = [("Content-Length", "262145"), ("X-Webhook-Signature", &signature(SECRET, b""))];
     assert_eq!(receiving.status(request("POST /webhooks/loja", &declared, b"")).await, 413);
-    // One whose length is not said is cut off where it becomes too long.
+    // A body without a declared length is cut off where it becomes too long.
     let chunked = [("Transfer-Encoding", "chunked"), ("X-Webhook-Signature", &signature(SECRET, b""))];
     let chunk = [b"40000\r\n".as_slice(), &largest, b"\r\n1\r\nx\r\n0\r\n\r\n"].concat();
     assert_eq!(receiving.status(request("POST /webhooks/loja", &chunked, &chunk)).await, 413);
@@ -155,7 +155,7 @@ async fn a_secret_that_a_login_brings_is_known_at_once_and_the_old_one_stays_for
     assert_eq!(receiving.status(to_outra(SECRET)).await, 401, "the secret of another store");
     receiving.world.store.keep_secret(&outra, "whsec_b").await.unwrap();
     let mut asked = 0;
-    // The secrets are read once a second at most; until then a new one is not known.
+    // The secrets are read at most once a second; until then a new one is not known.
     while receiving.status(to_outra("whsec_b")).await != 200 {
         asked += 1;
         assert!(asked < 1_000_000);
@@ -199,7 +199,7 @@ async fn deliveries_that_no_known_secret_has_signed_are_counted_until_one_is_ver
         assert_eq!(receiving.status(&lost).await, 401);
         assert_eq!(unverified("loja"), Some(in_a_row));
     }
-    // What bears no signature at all is anybody's, and says nothing about the secret.
+    // Anybody can send a request without a signature; it says nothing about the secret.
     assert_eq!(receiving.status(request("POST /webhooks/loja", &[], b"{}")).await, 401);
     assert_eq!((unverified("loja"), unverified("outra")), (Some(3), None));
     assert_eq!(receiving.status(signed(b"{}")).await, 200);

@@ -1,4 +1,4 @@
-//! Who is taken in, who has to go, and when.
+//! Which connections are admitted, which have to go, and when.
 
 use std::sync::atomic::AtomicBool;
 
@@ -7,7 +7,7 @@ use espelho_model::clock::Sleep;
 
 use super::*;
 
-/// A clock that goes when it is told to.
+/// A clock that advances only on command.
 #[derive(Default)]
 struct HandClock(AtomicU64);
 
@@ -92,7 +92,7 @@ impl Drop for Sentinel {
     }
 }
 
-/// Lets tasks that were ended go.
+/// Lets aborted tasks end.
 async fn settle() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -143,7 +143,7 @@ async fn the_next_request_may_begin_within_fifteen_seconds_and_has_its_own_time_
     assert!(!guest.has_gone());
     assert_eq!(guest.connection.request_began(), Duration::from_millis(5_001));
     guest.connection.request_ended();
-    // Its bytes came with the request before it, so nobody saw them come.
+    // Its bytes came with the previous request, so nothing observed their arrival.
     assert_eq!(guest.connection.request_began(), Duration::from_secs(10));
     guest.connection.request_ended();
     place.sweep_after(15_000).await;

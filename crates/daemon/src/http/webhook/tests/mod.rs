@@ -1,4 +1,4 @@
-//! The receiver over real sockets, on a database of its own.
+//! The receiver over real sockets, with its own database.
 
 mod answers;
 mod time_outs;
@@ -51,7 +51,7 @@ pub(super) fn delivery(body: &str) -> NewDelivery {
     }
 }
 
-/// Limits that nothing in a test meets unless it wants to.
+/// Limits that a test reaches only on purpose.
 fn wide() -> Limits {
     Limits {
         connections: 100,
@@ -64,7 +64,7 @@ fn wide() -> Limits {
     }
 }
 
-/// A receiver for `loja`, whose secret is configured, and `outra`, whose secrets are kept in the database.
+/// A receiver for `loja`, whose secret is configured, and `outra`, whose secrets are in the database.
 struct Receiving {
     world: World,
     address: SocketAddr,
@@ -94,13 +94,13 @@ impl Receiving {
         Talk(TcpStream::connect(self.address).await.unwrap())
     }
 
-    /// The status of one request on a connection of its own.
+    /// Returns the status of one request on its own connection.
     async fn status(&self, request: impl AsRef<[u8]>) -> u16 {
         self.connect().await.ask(request).await.0
     }
 }
 
-/// A connection of the test's.
+/// A connection of the test.
 struct Talk(TcpStream);
 
 impl Talk {
@@ -108,7 +108,7 @@ impl Talk {
         self.0.write_all(bytes.as_ref()).await.unwrap();
     }
 
-    /// Sends a request; the status and the head of its answer, which never has a body.
+    /// Sends a request; returns the status and the head of its answer, which never has a body.
     async fn ask(&mut self, request: impl AsRef<[u8]>) -> (u16, String) {
         self.say(request).await;
         self.answer().await
@@ -123,7 +123,7 @@ impl Talk {
         (head[9..12].parse().unwrap(), head)
     }
 
-    /// Waits until the other side closes, without another byte.
+    /// Waits until the peer closes, without another byte.
     async fn comes_to_its_end(mut self) {
         let read = tokio::time::timeout(Duration::from_secs(20), self.0.read_u8()).await;
         assert!(read.expect("the connection stays open").is_err(), "a byte came");
@@ -136,7 +136,7 @@ fn signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={hex}")
 }
 
-/// A request with headers of the test's choice.
+/// Returns a request with headers of the test's choice.
 fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut head = format!("{line} HTTP/1.1\r\nHost: erp.example\r\n");
     for (name, value) in headers {
@@ -148,7 +148,7 @@ fn request(line: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), b"\r\n", body].concat()
 }
 
-/// A delivery to `loja`, rightly signed.
+/// Returns a delivery to `loja` with a valid signature.
 fn signed(body: &[u8]) -> Vec<u8> {
     request("POST /webhooks/loja", &[("X-Webhook-Signature", &signature(SECRET, body))], body)
 }

@@ -1,8 +1,8 @@
-//! Sockets that stall, and the end.
+//! Sockets that stall, and the end of the receiver.
 
 use super::*;
 
-/// Everything is over soon.
+/// Returns limits that expire soon.
 fn short() -> Limits {
     let soon = Duration::from_millis(300);
     Limits { header: soon, request: 2 * soon, idle: soon, ..wide() }
