@@ -1,4 +1,4 @@
-//! The store as the client's memory: token, logins and spent budget survive in the database.
+//! Keeps a client's token, logins and spent budget in the database.
 
 use std::sync::{
     Arc,
@@ -22,22 +22,22 @@ pub struct ClientStorage {
     key: StoreKey,
     username: String,
     base_url: String,
-    /// The address that each login gives to the webhook.
+    /// The address that each login assigns to the webhook.
     webhook: Option<String>,
-    /// Whether a login is wanted for the sake of the webhook, until the first look.
+    /// Whether the next load checks if the webhook needs a login. Only the first load does.
     wants_webhook: Arc<AtomicBool>,
 }
 
 impl ClientStorage {
-    /// The memory of store `key` in `store`, for this credential at this address. A token that was issued to another
-    /// credential, or by another address, is not remembered: it must not be sent there.
+    /// Returns the storage of store `key` in `store`, for this credential at this address. It ignores a token that was
+    /// issued to another credential or by another address: such a token must not be sent there.
     pub fn new(store: Store, key: StoreKey, username: String, base_url: String) -> Arc<Self> {
         Arc::new(Self { store, key, username, base_url, webhook: None, wants_webhook: Arc::default() })
     }
 
-    /// The same for logins that give the webhook this address, which is remembered. A token is not remembered at first if no
-    /// signing secret is on record, or not this address: only a login makes the webhook or moves it, and a store would wait
-    /// for that until its token ends.
+    /// Returns the same storage for logins that assign this address to the webhook; each login records it. The first
+    /// load returns no token if no signing secret is on record, or another address: only a login creates or moves the
+    /// webhook, and a store would wait for that until its token expires.
     #[must_use]
     pub fn with_webhook(&self, url: String) -> Arc<Self> {
         let (webhook, wants_webhook) = (Some(url), Arc::new(AtomicBool::new(true)));
@@ -80,7 +80,7 @@ impl TokenStore for ClientStorage {
                 username: self.username.clone(),
                 base_url: self.base_url.clone(),
             };
-            // The login that has given this token has moved the webhook.
+            // The login that issued this token has also moved the webhook.
             if let Some(url) = &self.webhook {
                 self.store.keep_webhook_address(self.owner(), url).await?;
             }

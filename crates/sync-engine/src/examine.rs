@@ -1,5 +1,5 @@
-//! Questions about a store's credential and webhook, and how they are answered: by calls that change nothing, but for the
-//! login that proves the password.
+//! Answers questions about a store's credential and webhook. The calls change nothing, except for the login that proves
+//! the password.
 
 use espelho_api_client::{
     Client, Documented, Error as ApiError,
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Problem, report::with_causes};
 
-/// A question.
+/// A question about the credential or the webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
@@ -19,11 +19,11 @@ pub enum Question {
     Abilities,
     /// Does the webhook's test delivery arrive?
     Webhook,
-    /// Does the marketplace accept the password? Costs a login, and ends the token before it.
+    /// Does the marketplace accept the password? Costs a login, and invalidates the previous token.
     Password,
 }
 
-/// An answer.
+/// The answer to a [`Question`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Examination {
@@ -33,7 +33,7 @@ pub enum Examination {
     Abilities(Vec<Ability>),
     /// The result of a test delivery.
     Webhook(RoundTrip),
-    /// A login went well.
+    /// The login succeeded.
     Password,
     /// The question could not be answered.
     Failed(Refusal),
@@ -42,55 +42,55 @@ pub enum Examination {
 /// The proof that a token works.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TokenProof {
-    /// The store's name, where the session tells it.
+    /// The store's name, if the session reports it.
     pub name: Option<String>,
-    /// The status of an answer that let the token in and did not say whose it is (403, 404).
+    /// The status of an answer that accepted the token without naming its store (403, 404).
     pub withheld: Option<u16>,
-    /// Slots of the budget that are held at this moment.
+    /// Slots of the budget held at this moment.
     pub held: u32,
 }
 
-/// A reason why there is no answer.
+/// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Refusal {
     /// A short stable code.
     pub code: String,
-    /// The cause, in words, with its own causes.
+    /// The error with its causes, in words.
     pub error: String,
-    /// Whether the marketplace does not accept the credential.
+    /// Whether the marketplace rejects the credential.
     pub is_authentication: bool,
 }
 
 /// An ability of a token (API document, "Authentication and session").
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Ability {
-    /// Its name in the seller portal, or what it is for where the document names none.
+    /// Its name in the seller portal, or its purpose if the document names none.
     pub name: String,
-    /// Absent where that cannot be seen.
+    /// Whether the token has it; absent if unknown.
     pub granted: Option<bool>,
-    /// The names that the marketplace's refusal gave.
+    /// The missing abilities that the marketplace's refusal names.
     pub missing: Vec<String>,
-    /// Why it could not be seen, where it should have been.
+    /// Why the check failed, if it did.
     pub error: Option<String>,
 }
 
-/// From asking for a test delivery to its arrival.
+/// The result of a requested test delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundTrip {
     /// It arrived.
     Arrived {
-        /// After so long.
+        /// The time from request to arrival.
         milliseconds: u64,
     },
     /// The marketplace has no active webhook for it.
     Refused {
-        /// Its words.
+        /// The marketplace's message.
         problem: String,
     },
-    /// The marketplace was asked, and nothing has arrived yet.
+    /// The marketplace accepted the request, but nothing has arrived yet.
     Unanswered,
-    /// The marketplace could not be asked.
+    /// The delivery could not be requested.
     NotAsked(Refusal),
 }
 
@@ -107,7 +107,7 @@ impl Refusal {
     }
 }
 
-/// Answers a question by calling the marketplace. Whether a delivery arrives only a receiver can tell.
+/// Answers a question by calling the marketplace. Only a receiver of deliveries can tell whether one arrives.
 pub async fn examine(client: &Client, page_parameter: &str, question: Question) -> Examination {
     let found = match question {
         Question::Token => token(client).await.map(Examination::Token),
@@ -125,7 +125,7 @@ pub async fn examine(client: &Client, page_parameter: &str, question: Question) 
 async fn token(client: &Client) -> Result<TokenProof, ApiError> {
     let proof = match client.session().await {
         Ok(read) => TokenProof { name: read.value.name, ..TokenProof::default() },
-        // Whoever is told that there is no such thing, or not for them, was let in.
+        // A 403 or a 404 means that the marketplace accepted the token.
         Err(ApiError::Refused { status: status @ (403 | 404), .. }) => {
             TokenProof { withheld: Some(status), ..TokenProof::default() }
         }
@@ -134,7 +134,7 @@ async fn token(client: &Client) -> Result<TokenProof, ApiError> {
     Ok(TokenProof { held: client.limiter().held(), ..proof })
 }
 
-/// Looks at each ability: reads a little of what needs it. What only writing would show is left open.
+/// Checks each ability by reading a little of what needs it. An ability that only a write would show stays unknown.
 async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
     let query = OrderQuery {
         limit: Some(1),

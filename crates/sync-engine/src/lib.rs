@@ -1,8 +1,10 @@
-//! What keeps the mirror in step with the marketplace. No SQL, no HTTP: it speaks `model`, and asks
-//! `api-client` and `store` to act.
+//! Keeps the mirror in step with the marketplace. No SQL, no HTTP: it speaks `model` and calls `api-client` and
+//! `store`.
 //!
-//! [`plan`] decides, purely; [`pull`] awaits; [`push`] is the way up; [`reconcile`] strings the resources of one store together and
-//! says in a [`StoreReport`] how it went. [`live`] keeps a store in step between two of them. [`ClientStorage`] lets a client keep its token and budget in the store.
+//! [`plan`] decides, purely. [`pull`] reads the marketplace into the mirror. [`push`] sends the ERP's changes to the
+//! marketplace. [`reconcile`] reads the resources of one store, one after the other, and returns a [`StoreReport`].
+//! [`live`] keeps a store in step between two reconciliations. [`ClientStorage`] keeps a client's token and budget in
+//! the store.
 #![deny(missing_docs)]
 
 mod audit;

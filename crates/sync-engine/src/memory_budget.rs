@@ -1,27 +1,27 @@
-//! What all stores of a process may take into memory at once.
+//! Limits how much all stores of a process hold in memory at once.
 //!
-//! A store costs little while it waits, and up to a few MiB while it reads. Thousands of stores that begin together would
-//! all read together; so whoever is about to hold much in memory takes a place first, in the order in which they came, and
-//! gives it back before the next page. A large store therefore does not keep the small ones waiting until it is through.
+//! A store takes little memory while it waits, and up to a few MiB while it reads. Thousands of stores that start
+//! together would all read together. So each reader first acquires a permit, in order of arrival, and releases it
+//! before the next page. A large store therefore does not keep the small ones waiting until it has finished.
 
 use espelho_model::watch;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::live::schedule::Sweep;
 
-/// Rows of a page of a listing: what a page is reckoned with until it was read.
+/// Rows of a listing page. A page counts as this many rows until it is read.
 const PAGE: u32 = 100;
-/// Rows, each with its detail, that complete reconciliations hold at once: about 20 MiB of usual orders. At the documented
-/// limit it takes 800 stores with a row each to fill this, or 40 with whole pages.
+/// Rows, each with its detail, that complete reconciliations hold at once: about 20 MiB of usual orders. At the
+/// documented limit, 800 stores with a row each fill this, or 40 with whole pages.
 const ROWS: usize = 4_000;
-/// Sweeps that must not wait for others.
+/// Sweeps at once that must not wait for other sweeps.
 const URGENT_SWEEPS: usize = 64;
-/// Sweeps at once that may.
+/// Sweeps at once that may wait.
 const SWEEPS: usize = 64;
-/// Orders and products that are read again at once because of a sweep.
+/// Orders and products that sweeps refresh at once.
 const READINGS: usize = 256;
 
-/// The places of a process, shared by its stores.
+/// The permits of a process, shared by its stores.
 #[derive(Debug)]
 pub struct MemoryBudget {
     rows: Semaphore,
@@ -30,7 +30,7 @@ pub struct MemoryBudget {
     readings: Semaphore,
 }
 
-/// A place; it is free again when this is dropped.
+/// A permit. Dropping it releases its share of the budget.
 #[derive(Debug)]
 pub(crate) struct Permit<'r>(Option<SemaphorePermit<'r>>);
 
@@ -46,13 +46,13 @@ impl Default for MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// For a page of a listing with its details.
+    /// Waits for a permit for a listing page with its details.
     pub(crate) async fn page(&self) -> Permit<'_> {
         let _waiting = watch::idle();
         Permit(self.rows.acquire_many(PAGE).await.ok())
     }
 
-    /// For a sweep.
+    /// Waits for a permit for a sweep.
     pub(crate) async fn sweep(&self, sweep: Sweep) -> Permit<'_> {
         let permits = match sweep {
             Sweep::NewOrders | Sweep::OpenOrders | Sweep::Counts => &self.urgent,
@@ -62,7 +62,7 @@ impl MemoryBudget {
         Permit(permits.acquire().await.ok())
     }
 
-    /// For reading one thing again.
+    /// Waits for a permit for one refresh.
     pub(crate) async fn reading(&self) -> Permit<'_> {
         let _waiting = watch::idle();
         Permit(self.readings.acquire().await.ok())
@@ -70,7 +70,7 @@ impl MemoryBudget {
 }
 
 impl Permit<'_> {
-    /// A page has only so many rows that are to be read: the others' places are free.
+    /// Keeps the permit for `rows` rows, at least one, and releases the rest of the page.
     pub(crate) fn keep(&mut self, rows: usize) {
         if let Some(permit) = &mut self.0 {
             drop(permit.split(permit.num_permits().saturating_sub(rows.max(1))));

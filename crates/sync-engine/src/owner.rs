@@ -1,4 +1,4 @@
-//! The lease as the client's owner: nothing is called for a store that may be somebody else's.
+//! The lease as the client's owner: no call is made for a store whose lease may be lost.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -10,20 +10,20 @@ use espelho_model::Clock;
 use espelho_store::{Error, Lease, LeaseGuard};
 use tokio_util::sync::CancellationToken;
 
-/// How long calls may wait for the budget once the work has been told to stop.
+/// How long calls may still wait for the budget after a stop is requested.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Lets a client call for as long as the lease holds.
+/// Lets a client call as long as the lease holds.
 pub struct LeaseOwner {
     lease_guard: LeaseGuard,
     stop: CancellationToken,
     clock: Arc<dyn Clock>,
-    /// When a call first saw that the work has been told to stop.
+    /// When a call first saw the stop request.
     stopped_at: OnceLock<Duration>,
 }
 
 impl LeaseOwner {
-    /// The owner that a lease stands for, until `stop` tells it to give the store back.
+    /// Returns the owner that `lease` stands for. Cancelling `stop` asks it to release the store.
     pub fn of(lease: &Lease, stop: CancellationToken, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { lease_guard: lease.lease_guard().clone(), stop, clock, stopped_at: OnceLock::new() })
     }

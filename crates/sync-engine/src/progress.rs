@@ -1,20 +1,20 @@
-//! Telling whoever waits how far a run is.
+//! Reports how far a run is.
 
 use espelho_model::{StoreKey, sync::Target};
 
 /// How far a pass is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Rows that are dealt with.
+    /// Rows processed so far.
     pub done: u64,
-    /// Rows that there are, if the server said it or the mirror knows.
+    /// All rows, if the server reports the total or the mirror knows it.
     pub total: Option<u64>,
-    /// Requests that are left, by what the rows so far have cost.
+    /// Requests left, estimated from the cost of the rows so far.
     pub requests_left: Option<u64>,
 }
 
 impl Position {
-    /// A position from the rows of the whole pass, and the rows and requests of this run.
+    /// Returns a position from the rows of the whole pass, and the rows and requests of this run.
     pub fn new(done: u64, total: Option<u64>, read: u64, requests: u64) -> Self {
         let left = total.map(|total| total.saturating_sub(done));
         let requests_left = left.filter(|_| read > 0).map(|left| (left * requests).div_ceil(read));
@@ -22,17 +22,17 @@ impl Position {
     }
 }
 
-/// Hears how a run gets on. Calls are frequent and must return at once.
+/// Receives the progress of a run. Calls are frequent and must return at once.
 pub trait Progress: Send + Sync {
-    /// A target's pass is about to begin, or to go on after `resumed` rows.
+    /// A target's pass starts, or resumes after `resumed` rows.
     fn begin(&self, store: &StoreKey, target: Target, resumed: u64);
-    /// The pass has come so far.
+    /// The pass has reached `position`.
     fn advance(&self, store: &StoreKey, target: Target, position: Position);
     /// The pass ended.
     fn end(&self, store: &StoreKey, target: Target);
 }
 
-/// Nobody is watching.
+/// Ignores all progress.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

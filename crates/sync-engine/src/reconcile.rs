@@ -1,4 +1,4 @@
-//! One store, resource after resource.
+//! Reconciles one store, one resource after the other.
 
 use std::sync::Arc;
 
@@ -20,55 +20,55 @@ use crate::{
     pull::{OrdersPull, PassOptions, ProductsPull, read_subresource, read_whole, run_pass, subresource_of},
 };
 
-/// Everything that work on one store needs.
+/// What the work on one store needs.
 pub struct StoreContext {
     /// The store's name.
     pub key: StoreKey,
-    /// Its marketplace.
+    /// Its client of the marketplace.
     pub client: Client,
     /// Its mirror.
     pub store: Store,
-    /// The right to work on it.
+    /// The lease that permits the work.
     pub lease: Lease,
-    /// How people read what is written on rows.
+    /// The locale of the texts on rows.
     pub locale: Locale,
-    /// Time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Who hears how far we are.
+    /// Receives the progress.
     pub progress: Arc<dyn Progress>,
-    /// Cancelled when the operator wants it to stop; heeded between pages, never inside one.
+    /// Cancelled when the operator requests a stop.
     pub stop: CancellationToken,
-    /// How many rows may go at once.
+    /// Limits how many rows may be marked gone at once.
     pub gone_guard: GoneGuard,
     /// The name of the listings' page parameter.
     pub page_parameter: String,
-    /// Which files of labels are fetched, if any.
+    /// Which label files are fetched, if any.
     pub labels: Option<crate::labels::Labels>,
-    /// Held by whoever compares what it has read with the mirror and writes it, where several read at once: what was read
-    /// first must not overwrite what was read last.
+    /// Held while a task compares what it read with the mirror and writes it, where several tasks read at once: an
+    /// earlier read must not overwrite a later one.
     pub writing: Arc<Mutex<()>>,
-    /// What it shares with the other stores of the process: how much they read at once.
+    /// The memory budget that it shares with the other stores of the process.
     pub memory_budget: Arc<MemoryBudget>,
 }
 
-/// What a reconciliation is to do.
+/// What a reconciliation does.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only these; orders and products when empty.
+    /// Only these targets; orders and products when empty.
     pub only: Vec<Target>,
-    /// Only orders created since this day; nothing is marked as gone then.
+    /// Only orders created since this day; then nothing is marked gone.
     pub since: Option<NaiveDate>,
-    /// Begin anew instead of resuming.
+    /// Restart instead of resuming.
     pub restart: bool,
-    /// Read every detail, also of rows that are listed as they were: a listing does not show everything.
+    /// Read every detail, even if its listing row is unchanged: a listing does not show everything.
     pub deep: bool,
-    /// Compare and count, and change nothing.
+    /// Compare and count, change nothing.
     pub dry_run: bool,
-    /// Mark rows as gone however many they are.
+    /// Mark rows gone, however many they are.
     pub accept_gone: bool,
-    /// The lane in which it waits, if not in the client's own.
+    /// The lane of its requests, if not the client's own.
     pub lane: Option<Lane>,
-    /// What `sync_runs.kind` says.
+    /// The value of `sync_runs.kind`.
     pub kind: &'static str,
 }
 
@@ -137,13 +137,13 @@ async fn read_resources(context: &StoreContext, options: &Options) -> Vec<Resour
     reports
 }
 
-/// Problems that the next resource would meet as well.
+/// Whether the next resource would meet the problem as well.
 fn concerns_store(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Stopped)
         || matches!(problem.code.as_str(), "unreachable" | "database" | "setup" | "login_failed")
 }
 
-/// Reads what has no listing of its own pages: what hangs on orders, and what is read whole.
+/// Reads a target without a paged listing: a sub-resource of orders, or a resource that is read in full.
 async fn read_other(context: &StoreContext, options: &Options, target: Target) -> ResourceReport {
     let client = options.lane.map_or_else(|| context.client.clone(), |lane| context.client.in_lane(lane));
     match subresource_of(target) {

@@ -1,4 +1,4 @@
-//! How a run went, for the operator, for `--json` and for the exit code.
+//! The result of a run, for the operator, `--json` and the exit code.
 
 use espelho_model::{
     StoreKey,
@@ -8,60 +8,60 @@ use espelho_model::{
 };
 use espelho_store::Failure;
 
-/// The kind of thing that ended a resource or a store early; it decides the exit code.
+/// The kind of problem that ended a resource or a store early; it decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// Something failed.
     Failure,
-    /// The credential is not accepted, or somebody else uses it.
+    /// The credential is rejected, or another program uses it.
     Authentication,
-    /// A guard refused to go on.
+    /// A guard refused to continue.
     Guard,
     /// Another instance holds the store.
     Held,
-    /// The configuration and the database do not fit.
+    /// The configuration and the database do not match.
     Configuration,
     /// The operator stopped the run.
     Stopped,
 }
 
-/// Why something ended early.
+/// Why a resource or a store ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Its kind.
     pub trouble: Trouble,
     /// A short stable code.
     pub code: String,
-    /// The cause, and the next step, for people.
+    /// The cause and the next step, for people.
     pub text: Text,
     /// The cause with its own causes, in English, for logs.
     pub error: String,
 }
 
-/// How one resource of one store went.
+/// The result for one resource of one store.
 #[derive(Clone, Debug)]
 pub struct ResourceReport {
     /// Which resource.
     pub resource: Target,
     /// How it ended.
     pub state: RunState,
-    /// Rows.
+    /// Counts of rows.
     pub counts: Counts,
     /// Listing pages read by this run.
     pub pages: u64,
     /// Details read by this run.
     pub details: u64,
-    /// The rows that failed, at most [`ResourceReport::SHOWN`] of them; all are in `sync_failures`.
+    /// The failed rows, at most [`ResourceReport::SHOWN`] of them; `sync_failures` has all.
     pub failures: Vec<Failure>,
     /// Why it ended early, if it did.
     pub problem: Option<Problem>,
-    /// What the operator should know though nothing failed.
+    /// What the operator should know although nothing failed.
     pub notes: Vec<Text>,
-    /// The page at which an interrupted pass was taken up again.
+    /// The page at which an interrupted pass resumed.
     pub resumed_at: Option<u64>,
 }
 
-/// How one store went.
+/// The result for one store.
 #[derive(Clone, Debug)]
 pub struct StoreReport {
     /// Which store.
@@ -76,49 +76,49 @@ pub struct StoreReport {
     pub rate_limited: u64,
     /// Logins made.
     pub logins: u64,
-    /// Seconds it took.
+    /// The duration in seconds.
     pub seconds: f64,
-    /// Why nothing was begun, if so.
+    /// Why the work did not start, if it did not.
     pub problem: Option<Problem>,
 }
 
 impl Problem {
-    /// A problem from an error and its causes.
+    /// Creates a problem from an error and its causes.
     pub fn new(trouble: Trouble, code: &str, error: &dyn std::error::Error, text: Text) -> Self {
         Self { trouble, code: code.to_owned(), error: with_causes(error), text }
     }
 
-    /// A problem that is no error of a library.
+    /// Creates a problem without a library error.
     pub fn of(trouble: Trouble, code: &str, text: Text) -> Self {
         Self { trouble, code: code.to_owned(), error: text.to_string(), text }
     }
 
-    /// A problem in words that are at hand already, in the reader's language.
+    /// Creates a problem from a text that exists already, in the reader's language.
     pub fn worded(trouble: Trouble, code: &str, error: &str, hint: &str) -> Self {
         Self::of(trouble, code, text!("run-worded", error = error, next = hint))
     }
 
-    /// The cause, for people.
+    /// Returns the cause, for people.
     pub fn message(&self, locale: Locale) -> String {
         self.text.message(locale)
     }
 
-    /// The next step, for people.
+    /// Returns the next step, for people.
     pub fn next(&self, locale: Locale) -> String {
         self.text.next(locale).unwrap_or_default()
     }
 
-    /// The next step in English, for logs.
+    /// Returns the next step in English, for logs.
     pub fn hint(&self) -> String {
         self.next(Locale::of(Language::English))
     }
 
-    /// Cause and next step in one line, for people.
+    /// Returns cause and next step in one line, for people.
     pub fn in_one_line(&self, locale: Locale) -> String {
         format!("{}; {}", self.message(locale), self.next(locale))
     }
 
-    /// A problem with the marketplace.
+    /// Creates a problem from an API error.
     pub fn from_api(error: &espelho_api_client::Error) -> Self {
         let trouble = match error {
             error if error.is_not_ours() => Trouble::Held,
@@ -128,7 +128,7 @@ impl Problem {
         Self::new(trouble, &error.code(), error, error.text())
     }
 
-    /// A problem with the database.
+    /// Creates a problem from a database error.
     pub fn from_store(error: &espelho_store::Error) -> Self {
         use espelho_store::Error as E;
         let (trouble, code) = match error {
@@ -148,22 +148,22 @@ impl Problem {
 }
 
 impl Problem {
-    /// Whether somebody else has the store now.
+    /// Whether another owner has the store now.
     pub fn is_lost(&self) -> bool {
         self.trouble == Trouble::Held
     }
 
-    /// Whether the marketplace does not let us in.
+    /// Whether the marketplace rejects the credential.
     pub fn is_authentication(&self) -> bool {
         self.trouble == Trouble::Authentication
     }
 }
 
 impl ResourceReport {
-    /// How many failed rows a report lists.
+    /// The most failed rows that a report lists.
     pub const SHOWN: usize = 20;
 
-    /// The report of a resource that has not begun.
+    /// Returns the report of a resource that has not started.
     pub fn new(resource: impl Into<Target>) -> Self {
         Self {
             resource: resource.into(),
@@ -180,7 +180,7 @@ impl ResourceReport {
 }
 
 impl StoreReport {
-    /// The report of a store whose work could not begin.
+    /// Returns the report of a store whose work could not start.
     pub fn not_begun(store: StoreKey, problem: Problem) -> Self {
         Self {
             store,
@@ -194,32 +194,32 @@ impl StoreReport {
         }
     }
 
-    /// All rows of all resources.
+    /// Returns the counts of all resources together.
     pub fn counts(&self) -> Counts {
         let mut sum = Counts::default();
         self.resources.iter().for_each(|r| sum.add(r.counts));
         sum
     }
 
-    /// The problems of the store and of its resources, the store's own first.
+    /// Returns the problems of the store and of its resources, the store's own first.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.problem.iter().chain(self.resources.iter().filter_map(|r| r.problem.as_ref()))
     }
 }
 
-/// A failure as its row shows it.
+/// Returns a failure in the form that its row shows.
 pub(crate) fn failure(key: String, code: String, text: Text, locale: Locale) -> Failure {
     let hint = text.next(locale).unwrap_or_default();
     Failure { key, code, error: text.message(locale), hint, message: Some(text) }
 }
 
-/// An error with its causes in one line. No error prints its source itself.
+/// Joins an error and its causes in one line. Our own errors never print their source.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
         let inner_text = inner.to_string();
-        // Some libraries do print their source; saying it twice helps nobody.
+        // Some libraries print their source themselves: do not repeat it.
         if !text.ends_with(&inner_text) {
             text.push_str(": ");
             text.push_str(&inner_text);

@@ -1,4 +1,4 @@
-//! Comparing what is walked through page by page: every row as it is listed, some by their details.
+//! Compares resources with a paged listing: every row by its listing, some by their details.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,15 +13,15 @@ use crate::{
     pull::Pull,
 };
 
-/// Rows looked up in the mirror at a time.
+/// Rows looked up in the mirror at once.
 const BATCH: usize = 1_000;
-/// Differences that are looked at a second time; when there are more, the store is not busy but wrong.
+/// Differences to check a second time; if there are more, the store is not busy but wrong.
 const AGAIN: usize = 200;
 /// Batches of keys from which a spot check chooses.
 const MOST_BATCHES: usize = 100;
 
-/// Reads `sample` details of what is mirrored and looks whether they are as the mirror has them; how many were read, and how
-/// many differ on a second look too. No listing is walked through, so that it costs the same for every store.
+/// Compares `sample` details of mirrored rows with the marketplace. Returns how many were read, and how many differ on
+/// a second check too. It walks no listing, so it costs the same for every store.
 pub(crate) async fn spot<P: Pull>(
     context: &StoreContext,
     pull: P,
@@ -104,7 +104,7 @@ impl<P: Pull> Comparison<'_, P> {
         self.look_again().await
     }
 
-    /// Walks the whole listing: keys with the fingerprints of their rows.
+    /// Walks the whole listing; returns the keys with the fingerprints of their rows.
     async fn listing(&mut self) -> Result<BTreeMap<String, ContentHash>, Problem> {
         let mut listed = BTreeMap::new();
         let mut pager = Pager::new(self.pull.limit());
@@ -114,7 +114,7 @@ impl<P: Pull> Comparison<'_, P> {
             let asked = self.pull.scope();
             let listing = self.list(page).await?;
             if self.pull.scope() != asked {
-                // It is asked for otherwise than it was begun with.
+                // The request was simplified: the walk restarts.
                 (pager, listed) = (Pager::new(self.pull.limit()), BTreeMap::new());
             }
             let keys: Vec<_> = listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
@@ -184,7 +184,7 @@ impl<P: Pull> Comparison<'_, P> {
         Ok(())
     }
 
-    /// Looks a second time at what differs: on a busy store most of it has only changed between the two readings.
+    /// Checks the differences a second time: on a busy store, most rows have only changed between the two reads.
     async fn look_again(&mut self) -> Result<(), Problem> {
         let differing: Vec<_> =
             self.differences.iter().take(AGAIN).map(|(key, was)| (key.clone(), *was)).collect();
@@ -198,10 +198,10 @@ impl<P: Pull> Comparison<'_, P> {
         Ok(())
     }
 
-    /// In what a row still differs, if it does.
+    /// Returns how a row still differs, if it does.
     async fn confirm(&self, key: &str, was: Difference) -> Result<Option<Difference>, Problem> {
         let read = self.pull.detail(key).await;
-        // After the marketplace: what was mirrored meanwhile is not older than what was read.
+        // After the marketplace: a row that was mirrored meanwhile is not older than what was read.
         let known = self.known(vec![key.to_owned()]).await?;
         let known = known.get(key).filter(|known| !known.gone);
         match (read, known) {

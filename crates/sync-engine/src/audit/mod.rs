@@ -1,6 +1,7 @@
-//! Comparing mirror and marketplace, and changing neither: what is listed, and a sample of the details.
+//! Compares mirror and marketplace, and changes neither: every listed row, and a sample of the details.
 //!
-//! `listed` compares what is walked through page by page, `subresources` what hangs on orders, `whole` what is read whole.
+//! `listed` compares resources with a paged listing, `subresources` the sub-resources of orders, `whole` resources that
+//! are read in full.
 
 mod listed;
 mod subject;
@@ -21,31 +22,31 @@ use crate::{
 pub(crate) use listed::spot;
 pub use subject::Subject;
 
-/// How mirror and marketplace compare, for one store.
+/// The audit of one store.
 #[derive(Clone, Debug)]
 pub struct Audit {
     /// The store.
     pub store: StoreKey,
-    /// Each resource.
+    /// The audits of its resources.
     pub resources: Vec<ResourceAudit>,
     /// Requests sent.
     pub requests: u64,
-    /// Why nothing was begun, if so.
+    /// Why the audit did not start, if it did not.
     pub problem: Option<Problem>,
 }
 
-/// How one resource compares.
+/// The audit of one resource.
 #[derive(Clone, Debug)]
 pub struct ResourceAudit {
     /// What was compared.
     pub subject: Subject,
     /// Rows that the marketplace lists.
     pub listed: u64,
-    /// How many it says that there are.
+    /// The total that the marketplace reports.
     pub total: Option<u64>,
-    /// Rows of the mirror that are not gone.
+    /// Mirrored rows that are not gone.
     pub mirrored: u64,
-    /// Details that were read.
+    /// Details read.
     pub sampled: u64,
     /// How many rows differ.
     pub differing: u64,
@@ -53,30 +54,30 @@ pub struct ResourceAudit {
     pub differences: Vec<(String, Difference)>,
     /// Why it ended early, if it did.
     pub problem: Option<Problem>,
-    /// Why there was nothing to compare, where that is no problem.
+    /// Why there was nothing to compare, if that is no problem.
     pub note: Option<Text>,
 }
 
-/// In what a row differs.
+/// How a row differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Difference {
-    /// The marketplace lists it, and the mirror does not have it.
+    /// The marketplace lists it, but the mirror lacks it.
     Missing,
-    /// The mirror has it, and the marketplace does not list it.
+    /// The mirror has it, but the marketplace does not list it.
     Surplus,
-    /// It is listed otherwise than when it was mirrored.
+    /// Its listing row has changed since it was mirrored.
     Listing,
-    /// Its detail is another one.
+    /// Its detail differs.
     Detail,
     /// Its detail could not be read.
     Unreadable,
 }
 
 impl Difference {
-    /// Every one.
+    /// All differences.
     pub const ALL: [Self; 5] = [Self::Missing, Self::Surplus, Self::Listing, Self::Detail, Self::Unreadable];
 
-    /// What people are told of it.
+    /// Returns the text for people.
     pub fn text(self) -> Text {
         match self {
             Self::Missing => text!("run-difference-missing"),
@@ -87,7 +88,7 @@ impl Difference {
         }
     }
 
-    /// The word in reports.
+    /// Returns the word in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -100,10 +101,10 @@ impl Difference {
 }
 
 impl ResourceAudit {
-    /// How many differing rows are named.
+    /// The most differing rows that an audit names.
     pub const SHOWN: usize = 50;
 
-    /// Nothing compared yet.
+    /// Returns an audit that has compared nothing yet.
     pub fn begun(subject: Subject) -> Self {
         Self {
             subject,
@@ -118,34 +119,34 @@ impl ResourceAudit {
         }
     }
 
-    /// Nothing compared, for a reason that is no problem.
+    /// Returns an audit that has nothing to compare, for a reason that is no problem.
     fn noted(subject: Subject, note: Text) -> Self {
         Self { note: Some(note), ..Self::begun(subject) }
     }
 }
 
-/// What is to be compared.
+/// What an audit compares.
 #[derive(Clone, Debug, Default)]
 pub struct AuditOptions {
-    /// Only these, or everything where it is empty.
+    /// Only these; everything if empty.
     pub only: Vec<Subject>,
     /// How many details of each.
     pub sample: usize,
 }
 
 impl Audit {
-    /// One that was not begun.
+    /// Returns an audit that did not start.
     pub fn not_begun(store: StoreKey, problem: Problem) -> Self {
         Self { store, resources: Vec::new(), requests: 0, problem: Some(problem) }
     }
 
-    /// Whether nothing differs and everything was looked at.
+    /// Whether everything was compared and nothing differs.
     pub fn is_clean(&self) -> bool {
         self.problem.is_none() && self.resources.iter().all(|r| r.differing == 0 && r.problem.is_none())
     }
 }
 
-/// Writes down how audits went, for status; nothing mirrored changes.
+/// Records the results of audits for the status; changes no mirrored row.
 pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>) -> Result<(), Problem> {
     let written = async {
         let mut tx = context.store.begin(&context.lease).await?;
@@ -155,8 +156,8 @@ pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>
     written.await.map_err(|e| Problem::from_store(&e))
 }
 
-/// Compares every listed row by key and listing, and `sample` details of each resource by content; of a fifth as many orders
-/// the sides too; and what is read whole, by content. `seed` chooses which details.
+/// Compares every listed row by key and listing; `sample` details of each resource by content; the sub-resources of a
+/// fifth as many orders; and what is read in full, by content. `seed` chooses the sample.
 pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) -> Audit {
     let before = context.client.stats();
     let mut resources = Vec::new();
@@ -183,7 +184,7 @@ pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) ->
 }
 
 async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, seed: u64) -> ResourceAudit {
-    // Live work goes first, as before a sweep.
+    // Live work has priority over an audit, as over a sweep.
     let client = context.client.in_lane(Lane::Poll);
     let parameter = context.page_parameter.clone();
     match subject {
@@ -210,7 +211,7 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
     }
 }
 
-/// Positions of a sample, spread evenly over `rows`; another seed, others.
+/// Returns the positions of a sample, spread evenly over `rows`. Another seed chooses others.
 fn choose(rows: usize, sample: usize, seed: u64) -> impl Iterator<Item = usize> {
     let sample = sample.min(rows);
     let shift = (seed % rows.max(1) as u64) as usize;

@@ -1,4 +1,4 @@
-//! What can be compared.
+//! The subjects of an audit.
 
 use std::{fmt, str::FromStr};
 
@@ -7,26 +7,26 @@ use espelho_model::sync::Resource;
 /// What an audit compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    /// Orders with their sides.
+    /// Orders with their sub-resources.
     Orders,
     /// Products.
     Products,
-    /// Campaigns, with the listings that are or could be in them.
+    /// Campaigns with their enrolled and eligible listings.
     Campaigns,
     /// Images.
     Media,
     /// Price lists, which no route reads.
     PriceLists,
-    /// What the store says of itself.
+    /// What the store reports about itself.
     Profile,
 }
 
 impl Subject {
-    /// Every one, in the order in which they are compared.
+    /// All subjects, in the order in which they are compared.
     pub const ALL: [Self; 6] =
         [Self::Orders, Self::Products, Self::Campaigns, Self::Media, Self::PriceLists, Self::Profile];
 
-    /// The name in reports and on the command line.
+    /// Returns the name in reports and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Orders => "orders",
@@ -54,7 +54,7 @@ impl fmt::Display for Subject {
     }
 }
 
-/// A word that names nothing to compare.
+/// A word that names no subject.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error(
     "{0:?} is nothing to compare: choose from orders, products, campaigns, media_images, price_lists, profile"

@@ -1,4 +1,4 @@
-//! Comparing the sides of orders.
+//! Compares the sub-resources of orders.
 
 use espelho_api_client::limit::Lane;
 use espelho_model::{OrderNumber, sync::Resource};
@@ -7,8 +7,8 @@ use espelho_store::Subresource;
 use super::{Difference, ResourceAudit, choose};
 use crate::{Problem, StoreContext, live::subresources::FetchedSubresource};
 
-/// Compares the sides of some orders that were read before, each by its fingerprint; what differs is told under
-/// `ORDER/SIDE`. A side that was never read is late, and no difference.
+/// Compares the sub-resources of some orders that were read before, each by its fingerprint. A difference is reported
+/// under `ORDER/SUBRESOURCE`. A sub-resource that was never read is late, not different.
 pub(super) async fn compare(
     context: &StoreContext,
     report: &mut ResourceAudit,

@@ -1,6 +1,6 @@
-//! Comparing what is read whole: campaigns with the listings in them, images, and what the store says of itself.
+//! Compares what is read in full: campaigns with their listings, images, and what the store reports about itself.
 //!
-//! Only the service mirrors these, by sweeps. What no sweep has mirrored yet is late, and no difference.
+//! What no sweep has mirrored yet is late, not different.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-/// Compares, and once more where something differs: on a busy store it may have changed between the two readings.
+/// Compares, and once more if something differs: on a busy store it may have changed between the two reads.
 pub(super) async fn compare(
     context: &StoreContext,
     client: Client,
@@ -65,7 +65,7 @@ struct Comparison<'c> {
     sample: usize,
 }
 
-/// What was compared, or why there is nothing to compare.
+/// The comparison, or why there is nothing to compare.
 type Outcome = Result<Result<Compared, Text>, Problem>;
 
 impl Comparison<'_> {
@@ -92,7 +92,7 @@ impl Comparison<'_> {
         };
         let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
         let (store, key) = (&self.context.store, &self.context.key);
-        // The calendar leaves out what has ended: that is no difference as long as it can be read by itself.
+        // The calendar omits ended campaigns: that is no difference as long as they can be read by themselves.
         let compared = store.compare_campaigns(key, campaigns.clone()).await.map_err(|e| of_store(&e))?;
         let ended = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let mut passed_over = HashSet::new();
@@ -119,7 +119,7 @@ impl Comparison<'_> {
         Ok(Ok(compared))
     }
 
-    /// The listings that are or could be in a campaign; nothing where they cannot be read to their end.
+    /// Compares the enrolled and eligible listings of a campaign; returns nothing if they cannot be read to their end.
     async fn listings(&self, id: CampaignId) -> Result<Compared, Problem> {
         let (client, stop) = (&self.client, &self.context.stop);
         let eligible = all(stop, |paging| {
@@ -154,7 +154,7 @@ impl Comparison<'_> {
         let surplus = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let surplus: Vec<String> = surplus.map(|(id, _)| id.clone()).take(self.sample).collect();
         for id in surplus {
-            // One that is not listed and answered for is not gone.
+            // An unlisted image that still answers is not gone.
             if client.image(&MediaId::new(id.as_str())).await.is_ok() {
                 compared.unlike.remove(&id);
             }
@@ -177,7 +177,7 @@ impl Comparison<'_> {
     }
 }
 
-/// A credential that may not ask has nothing to compare.
+/// A credential without access has nothing to compare.
 fn refused(error: &ApiError) -> Outcome {
     match is_final(error) {
         true => Ok(Err(text!("run-audit-closed", why = error.text()))),

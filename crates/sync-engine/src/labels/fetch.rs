@@ -1,4 +1,4 @@
-//! One label's file: an address, the download, the disk, the mirror.
+//! Fetches one label's file: requests an address, downloads, writes to disk, records it in the mirror.
 
 use std::io;
 
@@ -14,24 +14,24 @@ use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, Rea
 use super::{Labels, is_hopeless, kind};
 use crate::{Problem, StoreContext, report::with_causes};
 
-/// The largest file of a label: hundreds of volumes fit.
+/// The largest label file: enough for hundreds of volumes.
 const LARGEST: u64 = 20 << 20;
-/// Addresses that are asked for in one go: each is good for 15 minutes, and a download that breaks off begins anew.
+/// Addresses requested for one fetch: each is valid for 15 minutes, and an interrupted download restarts.
 const ADDRESSES: u32 = 3;
 
-/// What became of a label.
+/// The result of a fetch.
 #[derive(Debug)]
 pub(crate) enum Fetched {
-    /// Its file is there; the storage that it came from.
+    /// The file is stored; the host that it came from.
     Kept {
         /// The host.
         host: String,
     },
-    /// It changed, went, or the service ends: there is nothing to be kept.
+    /// The label changed or went, or the service stops: nothing is kept.
     Overtaken,
 }
 
-/// Why a file is not there.
+/// Why a file is missing.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The marketplace or the storage.
@@ -40,9 +40,9 @@ pub(crate) enum Fault {
     Store(StoreError),
     /// The disk.
     Disk(io::Error),
-    /// What came is something else.
+    /// The download is something else.
     NotALabel { wanted: FileKind, problem: &'static str },
-    /// No shipment is known for it, and only with one can its file be asked for.
+    /// The label has no known shipment, and only a shipment's file can be requested.
     NoShipment,
 }
 
@@ -64,7 +64,7 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// Gets one file. Interrupted anywhere it leaves nothing that anybody could take for a label.
+/// Fetches one file. Wherever it is interrupted, it leaves nothing that could pass for a label.
 pub(super) async fn fetch(
     context: &StoreContext,
     client: &Client,
@@ -81,7 +81,7 @@ pub(super) async fn fetch(
         match download(context, client, labels, (label, &name), &address).await {
             Ok(finished) => break (finished, address.host().to_owned()),
             Err(Fault::Api(error)) if left > 0 && broke_off(&error) => {
-                tracing::debug!(store = %context.key, label = %label.id, %error, "asking for a new address");
+                tracing::debug!(store = %context.key, label = %label.id, %error, "the download failed; requesting a new address");
             }
             Err(fault) => return Err(fault),
         }
@@ -109,7 +109,7 @@ async fn download(
     (label, name): (&ReadyLabel, &str),
     address: &SignedUrl,
 ) -> Result<Finished, Fault> {
-    // The download has its own time, longer than a lane may stand still.
+    // The download has its own time limit, longer than a lane may stand still.
     let _waiting = watch::idle();
     let rules = FileRules { hosts: labels.hosts.clone(), largest: LARGEST };
     let mut stream = client.open_signed(address, &rules).await?;
@@ -130,13 +130,13 @@ fn kind_of(label: &ReadyLabel) -> Option<FileKind> {
     label.format.as_ref().and_then(LabelFormat::file_kind)
 }
 
-/// What a new address and a new beginning may get past.
+/// Whether a new address and a restart may help.
 fn broke_off(error: &ApiError) -> bool {
     matches!(error, ApiError::AddressExpired { .. } | ApiError::Interrupted { .. })
 }
 
 impl Fault {
-    /// Whether the same may go well by itself before long.
+    /// Whether the same fetch may soon succeed by itself.
     pub(crate) fn passes(&self) -> bool {
         match self {
             Self::Api(error) => broke_off(error) || self.is_stale() || error.class() != Class::Permanent,
@@ -145,14 +145,15 @@ impl Fault {
         }
     }
 
-    /// Whether the mirror shows a label that the marketplace no longer has, or has not yet: its shipments are read again.
+    /// Whether the mirror shows a label that the marketplace no longer has, or does not have yet: its shipments are
+    /// refreshed.
     pub(crate) fn is_stale(&self) -> bool {
         let Self::Api(error) = self else { return false };
         let kind = error.kind();
         matches!(kind, Some(Documented::LabelNotReady | Documented::NotFound))
     }
 
-    /// Whether every other file would meet the same now.
+    /// Whether every other file would fail the same way now.
     pub(crate) fn concerns_all(&self) -> bool {
         match self {
             Self::Disk(_) | Self::Store(_) => true,
@@ -161,12 +162,12 @@ impl Fault {
         }
     }
 
-    /// Whether it is worth showing at once rather than after it came again.
+    /// Whether to show it at once, rather than after repeated failures.
     pub(crate) fn is_plain(&self) -> bool {
         !self.passes() || matches!(self, Self::Disk(_))
     }
 
-    /// Whether the whole work on the store cannot go on.
+    /// Whether all work on the store must end.
     pub(crate) fn ends_all(&self) -> bool {
         match self {
             Self::Api(error) => error.is_authentication(),
@@ -175,7 +176,7 @@ impl Fault {
         }
     }
 
-    /// What ends the work on the store.
+    /// Converts it to the problem that ends the work on the store.
     pub(crate) fn into_problem(self) -> Problem {
         match self {
             Self::Api(error) => Problem::from_api(&error),
@@ -187,7 +188,7 @@ impl Fault {
         }
     }
 
-    /// A short stable code.
+    /// Returns a short stable code.
     pub(crate) fn code(&self) -> String {
         match self {
             Self::Api(error) => error.code(),
@@ -199,7 +200,7 @@ impl Fault {
         }
     }
 
-    /// The cause, and the next step, for people.
+    /// Returns the cause and the next step, for people.
     pub(crate) fn text(&self) -> Text {
         match self {
             Self::Api(error) => error.text(),
@@ -211,7 +212,7 @@ impl Fault {
         }
     }
 
-    /// The cause in English, for logs.
+    /// Returns the cause in English, for logs.
     pub(crate) fn in_words(&self) -> String {
         match self {
             Self::Api(error) => with_causes(error),

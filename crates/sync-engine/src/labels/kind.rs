@@ -1,11 +1,11 @@
-//! Whether bytes are what the label's format makes them (API document, "Label": file kinds). Pure.
+//! Checks whether a file has the kind that the label's format requires (API document, "Label": file kinds). Pure.
 
 use espelho_model::shipment::FileKind;
 
-/// How much of the beginning and of the end is looked at.
+/// Bytes that are checked at the beginning and at the end.
 const LOOKED_AT: usize = 1024;
 
-/// What was seen of a file that is written piece by piece.
+/// The beginning and the end of a file that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     head: Vec<u8>,
@@ -13,7 +13,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Takes the next piece.
+    /// Adds the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) {
         let memory_budget = LOOKED_AT.saturating_sub(self.head.len()).min(piece.len());
         self.head.extend_from_slice(&piece[..memory_budget]);
@@ -22,7 +22,7 @@ impl Seen {
         self.tail.drain(..before);
     }
 
-    /// What is wrong with the file. Where the storage did not say how long it is, its end must be there as well.
+    /// Returns what is wrong with the file. If the storage did not report its length, its end must be there as well.
     pub(crate) fn check(&self, wanted: FileKind, has_length: bool) -> Result<(), &'static str> {
         let head = text(&self.head);
         if head.is_empty() {
@@ -30,7 +30,7 @@ impl Seen {
         }
         let begins = match wanted {
             FileKind::Pdf => head.starts_with("%pdf-"),
-            // Printers' drivers set up the printer first.
+            // Printer drivers set up the printer first.
             FileKind::Zpl => head.contains("^xa") && !head.starts_with('<'),
             FileKind::Html => {
                 let is_other = ["<?xml", "<error", "<svg"].iter().any(|other| head.starts_with(other));
@@ -49,7 +49,7 @@ impl Seen {
     }
 }
 
-/// Bytes as text in lower case, without what editors put in front.
+/// Returns bytes as text in lower case, without a byte order mark and leading white space.
 fn text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).to_ascii_lowercase();
     text.trim_start_matches('\u{feff}').trim_start().to_owned()

@@ -1,7 +1,7 @@
-//! The files of labels: fetched when they are ready, kept on the disk, and noted in the mirror.
+//! Label files: fetched when they are ready, kept on disk, and recorded in the mirror.
 //!
-//! `pace` and `kind` decide, purely; `fetch` gets one file; [`fetch_ready`] all there are at the moment, once; the
-//! living mirror's own worker (`live::labels`) does it again and again, and looks at what is being made.
+//! `pace` and `kind` decide, purely. `fetch` gets one file. [`fetch_ready`] fetches all files that are ready, once. The
+//! live mirror's own worker (`live::labels`) repeats this, and polls labels in progress.
 
 mod fetch;
 pub(crate) mod kind;
@@ -17,47 +17,47 @@ pub(crate) use fetch::{Fault, Fetched};
 
 use crate::{Problem, StoreContext, Trouble, report::failure};
 
-/// Files that are fetched at once.
+/// Files fetched at once.
 pub(crate) const WORKERS: usize = 3;
-/// Labels that are looked up at once.
+/// Labels looked up at once.
 pub(crate) const PAGE: u32 = 60;
 
 /// Which labels of a store are fetched, from where, and where to.
 #[derive(Clone, Debug)]
 pub struct Labels {
-    /// Where they lie.
+    /// The folder of the files.
     pub folder: LabelFolder,
-    /// In these formats; in every format where there are none.
+    /// Formats to fetch; every format if empty.
     pub formats: Vec<LabelFormat>,
-    /// The hosts that they may come from; any public one where there are none.
+    /// Hosts to accept; any public host if empty.
     pub hosts: Vec<HostPattern>,
-    /// Those that were made within so many days.
+    /// Fetch labels that were made within this many days.
     pub days: u32,
-    /// For how many days void files are kept; for ever where it does not say.
+    /// For how many days void files are kept; for ever if absent.
     pub keep_days: Option<u32>,
 }
 
 impl Labels {
-    /// Which of those that are ready are to be fetched.
+    /// Returns which of the ready labels to fetch.
     pub(crate) fn wanted(&self, now: DateTime<Utc>) -> LabelsToFetch {
         let since = now.checked_sub_signed(TimeDelta::days(self.days.into()));
         LabelsToFetch { formats: self.formats.clone(), since: since.unwrap_or_default() }
     }
 }
 
-/// What became of all the labels that were ready.
+/// The result of fetching all ready labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FetchedLabels {
-    /// Files that were fetched.
+    /// Files fetched.
     pub fetched: u64,
-    /// Labels whose files could not be had; each is noted with its cause.
+    /// Labels whose file could not be fetched.
     pub failed: u64,
 }
 
-/// Fetches the file of every wanted label that is ready, each once. Nothing is done where labels are not fetched at all.
+/// Fetches the file of every selected label that is ready, each once. Does nothing if labels are not fetched at all.
 ///
 /// # Errors
-/// What nothing else would get past either: the credential, the lease, the database.
+/// Problems that would stop every other file as well: the credential, the lease, the database.
 pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Problem> {
     let mut sum = FetchedLabels::default();
     let Some(labels) = &context.labels else { return Ok(sum) };
@@ -82,7 +82,7 @@ pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Proble
     Ok(sum)
 }
 
-/// Fetches some files at once, and notes the failures that are worth it.
+/// Fetches some files at once.
 pub(crate) async fn fetch_some<'r>(
     context: &StoreContext,
     client: &Client,
@@ -106,7 +106,7 @@ async fn fetch_one<'r>(
     (label, fetched)
 }
 
-/// Shows on the row why a label's file is not there.
+/// Shows on the label's row why its file is missing.
 pub(crate) async fn note(context: &StoreContext, label: &ReadyLabel, fault: &Fault) {
     let why = fault.text();
     let next = Arg::Next(Box::new(why.clone()));
@@ -114,23 +114,23 @@ pub(crate) async fn note(context: &StoreContext, label: &ReadyLabel, fault: &Fau
     let failure = failure(label.id.as_str().to_owned(), fault.code(), text, context.locale);
     let (code, error) = (&failure.code, fault.in_words());
     tracing::warn!(store = %context.key, order_number = %label.order, label = %label.id, code, error,
-        "a label's file cannot be had");
+        "a label file cannot be fetched");
     let noted = async {
         let mut tx = context.store.begin(&context.lease).await?;
         tx.note_label_failures(std::slice::from_ref(&failure)).await?;
         tx.commit().await
     };
     if let Err(error) = noted.await {
-        tracing::warn!(store = %context.key, %error, "a failure could not be noted");
+        tracing::warn!(store = %context.key, %error, "a failure could not be recorded");
     }
 }
 
-/// A problem with the database.
+/// Converts a database error to a problem.
 pub(crate) fn of_store(error: &espelho_store::Error) -> Problem {
     Problem::from_store(error)
 }
 
-/// Whether nothing else would go better either.
+/// Whether nothing else would succeed either.
 pub(crate) fn is_hopeless(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration)
 }

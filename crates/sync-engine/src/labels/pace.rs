@@ -1,4 +1,4 @@
-//! When a label is looked at again, and when a file that could not be had is tried again. Pure: time is handed in.
+//! Decides when a label is polled again, and when a failed file is retried. Pure: time is passed in.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -6,38 +6,37 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{ContentHash, LabelId, OrderNumber};
 use espelho_store::{LabelsInTheMaking, ReadyLabel};
 
-/// The document recommends two seconds for a single label that somebody waits for; these wait for nobody in particular.
+/// The document recommends two seconds for a single label that a user waits for; nobody waits for these.
 const MIN_POLL_INTERVAL: TimeDelta = TimeDelta::seconds(5);
 const MAX_POLL_INTERVAL: TimeDelta = TimeDelta::hours(1);
-/// A label that was being made for so long is left to what else reads its order.
+/// A label in progress for this long is no longer polled; other reads of its order still update it.
 const GIVEN_UP_AFTER: TimeDelta = TimeDelta::days(2);
 
-/// Pauses after faults that pass, and after those that stay.
+/// First and longest pause after transient faults, and after permanent ones.
 const PASSING: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(15 * 60));
 const STAYING: (Duration, Duration) = (Duration::from_secs(10 * 60), Duration::from_secs(24 * 3600));
-/// A fault that passes is shown when it has come so often.
+/// A transient fault is shown after this many failures.
 const SHOWN_AT: u32 = 3;
 
-/// Whether labels that are being made are to be looked at again: soon while they have just been begun, ever more rarely as
-/// they take longer.
+/// Whether labels in progress are due for a poll: soon after they start, less and less often as they take longer.
 fn is_due(now: DateTime<Utc>, making: &LabelsInTheMaking) -> bool {
     let age = now - making.changed_at;
     let pause = (age / 4).clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL);
     age < GIVEN_UP_AFTER && now - making.read_at >= pause
 }
 
-/// The orders whose labels are looked at now: those that are due and were not looked at for longest, at most so many, however
-/// many there are.
+/// Returns the orders whose labels are polled now: those that are due, the least recently read first, at most `most` of
+/// them.
 pub(crate) fn due(now: DateTime<Utc>, making: &[LabelsInTheMaking], most: usize) -> Vec<OrderNumber> {
     let due = making.iter().filter(|making| is_due(now, making)).take(most);
     due.map(|making| making.order.clone()).collect()
 }
 
-/// Labels whose files could not be had, and when they are tried again.
+/// Labels whose files could not be fetched, and when they are retried.
 #[derive(Debug, Default)]
 pub(crate) struct Failing {
     labels: HashMap<LabelId, Attempts>,
-    /// When anything at all is tried again.
+    /// When any file is retried, after a fault that concerns all of them.
     all: Option<Attempts>,
 }
 
@@ -55,12 +54,12 @@ impl Failing {
         own.is_none_or(|attempts| attempts.due <= now)
     }
 
-    /// Whether anything may be tried now.
+    /// Whether any label may be tried now.
     pub(crate) fn may_try_any(&self, now: Duration) -> bool {
         self.all.is_none_or(|attempts| attempts.due <= now)
     }
 
-    /// Notes a failure; whether it is to be shown.
+    /// Records a failure; returns whether to show it.
     pub(crate) fn failed(&mut self, now: Duration, label: &ReadyLabel, fault: &super::Fault) -> bool {
         let passes = fault.passes();
         let count = self.labels.get(&label.id).filter(|attempts| attempts.version == label.version);
@@ -75,18 +74,18 @@ impl Failing {
         fault.is_plain() || count >= SHOWN_AT
     }
 
-    /// Notes that a file was had, so that nothing is wrong with all of them.
+    /// Records a fetched file, which proves that not all files fail.
     pub(crate) fn went_well(&mut self, label: &LabelId) {
         self.labels.remove(label);
         self.all = None;
     }
 
-    /// Forgets those that are no longer to be fetched.
+    /// Forgets the labels that `still` rejects: they are no longer to be fetched.
     pub(crate) fn keep_only(&mut self, still: impl Fn(&LabelId) -> bool) {
         self.labels.retain(|label, _| still(label));
     }
 
-    /// Whether nothing is failing.
+    /// Whether no label is failing.
     pub(crate) fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
@@ -127,7 +126,7 @@ mod tests {
         assert!(looks.last().is_some_and(|last| (170_000..172_800).contains(last)), "{looks:?}");
     }
 
-    /// Five hundred labels of a morning, all ready twenty seconds after they were begun, looked at as the worker does.
+    /// Five hundred labels of a morning, all ready twenty seconds after they were started, polled as the worker does.
     // withstands: F064
     #[test]
     fn five_hundred_labels_that_become_ready_at_once_cost_sixty_looks_a_minute_and_hardly_more_than_one_each()

@@ -1,7 +1,7 @@
-//! Runs of sweeps, until all that they queued was read and written. Pure.
+//! Tracks the runs of sweeps until everything that they queued is read and written. Pure.
 //!
-//! A sweep lists, and queues what is to be read. Its run has gone well when its listing was answered and each reading that it
-//! queued was answered and written; being queued proves nothing.
+//! A sweep lists rows and queues refreshes. Its run succeeds when its listing was answered and each refresh that it
+//! queued was answered and written; queueing alone proves nothing.
 
 use std::collections::HashMap;
 
@@ -9,10 +9,10 @@ use chrono::{DateTime, Utc};
 
 use super::{refresh_request::Entity, schedule::Sweep};
 
-/// Runs of one sweep that are kept: of older ones nobody need hear.
+/// Open runs kept for one sweep; older ones are forgotten.
 const MOST_OPEN: usize = 8;
 
-/// The runs that are not over.
+/// The open runs.
 #[derive(Debug, Default)]
 pub struct Batches {
     begun: u64,
@@ -24,26 +24,26 @@ struct Batch {
     number: u64,
     sweep: Sweep,
     started_at: DateTime<Utc>,
-    /// What is not read yet, and how often it could not be.
+    /// The entities that are not read yet, with their numbers of failures.
     left: HashMap<Entity, u32>,
     is_listed: bool,
     has_queued: bool,
     has_failed: bool,
 }
 
-/// A run that has gone well, or one that a reading has failed in.
+/// A run that succeeded, or one with a failed refresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Which sweep.
     pub sweep: Sweep,
-    /// When it began.
+    /// When it started.
     pub started_at: DateTime<Utc>,
-    /// Whether it has queued anything: else its listing is all that proves it.
+    /// Whether it has queued anything; if not, only its listing proves it.
     pub has_queued: bool,
 }
 
 impl Batches {
-    /// Begins a run; gives its number.
+    /// Starts a run; returns its number.
     pub fn begin(&mut self, sweep: Sweep, started_at: DateTime<Utc>) -> u64 {
         self.begun += 1;
         if self.open.iter().filter(|batch| batch.sweep == sweep).count() >= MOST_OPEN
@@ -58,7 +58,7 @@ impl Batches {
         number
     }
 
-    /// The run that lists at this moment has queued something.
+    /// Adds an entity to the run that is listing now.
     pub fn queued(&mut self, entity: &Entity) {
         if let Some(batch) = self.open.iter_mut().rev().find(|batch| !batch.is_listed) {
             batch.left.insert(entity.clone(), 0);
@@ -66,7 +66,7 @@ impl Batches {
         }
     }
 
-    /// A run's listing was answered; the run, if there is nothing left to read.
+    /// Marks a run's listing as answered; returns the run if nothing is left to read.
     pub fn listed(&mut self, number: u64) -> Option<Run> {
         if let Some(batch) = self.open.iter_mut().find(|batch| batch.number == number) {
             batch.is_listed = true;
@@ -74,12 +74,12 @@ impl Batches {
         self.take_over().pop()
     }
 
-    /// A run's listing failed, or it had no room to begin: it proves nothing.
+    /// Drops a run whose listing failed, or that could not queue its refreshes: it proves nothing.
     pub fn abandoned(&mut self, number: u64) {
         self.open.retain(|batch| batch.number != number);
     }
 
-    /// Something was read and written; the runs that are over with it.
+    /// Marks an entity as read and written; returns the runs that this completes.
     pub fn read(&mut self, entity: &Entity) -> Vec<Run> {
         self.open.iter_mut().for_each(|batch| {
             batch.left.remove(entity);
@@ -87,7 +87,8 @@ impl Batches {
         self.take_over()
     }
 
-    /// Something could not be read; the runs that hear of a failure for the first time, and how often it has failed in one.
+    /// Records a failed refresh; returns the runs that fail for the first time, and the most failures of this entity in
+    /// one run.
     pub fn failed(&mut self, entity: &Entity) -> (Vec<Run>, u32) {
         let (mut runs, mut most) = (Vec::new(), 0);
         for batch in &mut self.open {
@@ -145,7 +146,7 @@ mod tests {
         let mut batches = Batches::default();
         let run = batches.begin(Sweep::OpenOrders, at(0));
         [order(1), order(2), order(2)].iter().for_each(|entity| batches.queued(entity));
-        // One is read while it still lists.
+        // One is read while the sweep still lists.
         assert!(batches.read(&order(1)).is_empty());
         assert_eq!(batches.listed(run), None);
         assert_eq!(sweeps(&batches.failed(&order(2)).0), [Sweep::OpenOrders]);

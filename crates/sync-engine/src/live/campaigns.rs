@@ -1,10 +1,10 @@
-//! Campaigns with the listings in them, and the store's images: swept, because nothing tells of their changes.
+//! Sweeps campaigns with their listings, and the store's images: nothing reports their changes.
 
 use super::Live;
 use crate::{Problem, pull::WholeReader};
 
 impl Live<'_> {
-    /// Mirrors the campaigns that have not ended, and what is or could be in each.
+    /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings.
     pub(super) async fn sweep_campaigns(&self) -> Result<(), Problem> {
         let client = self.poll();
         let settled = self.known().ended_campaigns.clone();

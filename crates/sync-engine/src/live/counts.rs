@@ -1,6 +1,7 @@
-//! What the marketplace counts, beside what the mirror has: a cheap look that says where a dearer one is worth it.
+//! Compares the marketplace's counts with the mirror's: a cheap check that shows where a more expensive sweep is worth
+//! it.
 //!
-//! The summary route counts the current day only, so that it cannot be compared; totals of listings can.
+//! The summary route counts the current day only, so it cannot be compared; totals of listings can.
 
 use std::time::Duration;
 
@@ -14,15 +15,15 @@ use espelho_store::{EnumValue, RemoteCount};
 use super::{Live, profile::is_final, schedule::Sweep};
 use crate::{Problem, Refusal, RoundTrip};
 
-/// How long a test delivery may be under way while somebody waits for it; people wait five seconds for each answer.
+/// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
 const ROUND_TRIP: Duration = Duration::from_secs(4);
-/// How often it is looked for.
+/// How often its arrival is checked.
 const GLANCE: Duration = Duration::from_millis(50);
 
 impl Live<'_> {
-    /// Compares the totals of orders, open orders and products; wakes the sweep that mends what differs.
+    /// Compares the totals of orders, open orders and products; wakes the sweep that repairs a difference.
     pub(super) async fn sweep_counts(&self) -> Result<(), Problem> {
-        // The first reconciliation brings what is missing; people want to see how much that is.
+        // The first reconciliation reads what is missing; until then the counts only show how much that is.
         let is_mirrored = self.known().mirrored;
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
         let local = self.context.store.live_counts(&self.context.key).await.map_err(failed)?;
@@ -37,10 +38,10 @@ impl Live<'_> {
             if remote == local || !is_mirrored {
                 continue;
             }
-            tracing::debug!(store = %self.context.key, kind, remote, local, "the marketplace counts otherwise");
+            tracing::debug!(store = %self.context.key, kind, remote, local, "the counts of marketplace and mirror differ");
             let mut known = self.known();
             match kind {
-                // What is gone, only a complete pass decides.
+                // Only a complete pass decides what is gone.
                 "orders" if remote > local => {
                     known.is_behind = true;
                     known.woken.push(Sweep::NewOrders);
@@ -61,7 +62,7 @@ impl Live<'_> {
         written.await.map_err(failed)
     }
 
-    /// Totals as the listings tell them; where one does not, nothing.
+    /// Returns the totals that the listings report; `None` for a listing without one.
     async fn remote_totals(&self) -> Result<[Option<u64>; 3], Problem> {
         let client = self.poll();
         let page_parameter = &self.context.page_parameter;
@@ -90,7 +91,7 @@ impl Live<'_> {
         Ok(totals)
     }
 
-    /// Mirrors the marketplace's words for orders.
+    /// Mirrors the marketplace's enumerations for orders.
     pub(super) async fn sweep_enums(&self) -> Result<(), Problem> {
         let told = match self.poll().order_enums().await {
             Ok(told) => told,
@@ -105,8 +106,7 @@ impl Live<'_> {
         written.await.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Has the marketplace send a test delivery. That it comes is noted where deliveries are taken in; status says when it
-    /// did not.
+    /// Requests a test delivery. `ingest` records its arrival; the status shows when it did not arrive.
     pub(super) async fn sweep_webhook(&self) -> Result<(), Problem> {
         if !self.options.receives {
             return Ok(());
@@ -114,7 +114,7 @@ impl Live<'_> {
         let at = self.context.clock.now();
         match self.poll().test_webhook().await {
             Ok(()) => self.note_tested(at, None),
-            // It has none that is active.
+            // The marketplace has no active webhook.
             Err(error) if is_final(&error) => {
                 self.note_tested(at, Some(error.text().message(self.context.locale)));
             }
@@ -125,19 +125,19 @@ impl Live<'_> {
 }
 
 impl Live<'_> {
-    /// Has the marketplace send a test delivery, and waits until it is here.
+    /// Requests a test delivery, and waits until it arrives.
     pub(super) async fn webhook_round_trip(&self, client: &Client) -> RoundTrip {
         let clock = &self.context.clock;
         let (at, begun) = (clock.now(), clock.monotonic());
         match client.test_webhook().await {
             Ok(()) => self.note_tested(at, None),
-            // It has none that is active.
+            // The marketplace has no active webhook.
             Err(error) if is_final(&error) => {
                 let problem = error.text().message(self.context.locale);
                 self.note_tested(at, Some(problem.clone()));
                 return RoundTrip::Refused { problem };
             }
-            // A marketplace in trouble says nothing about its webhooks.
+            // A marketplace in trouble proves nothing about its webhooks.
             Err(error) => return RoundTrip::NotAsked(Refusal::from(&Problem::from_api(&error))),
         }
         let since_then = || clock.monotonic() - begun;
@@ -153,7 +153,8 @@ impl Live<'_> {
     }
 }
 
-/// The lists of an answer: keys with arrays of words, or of objects with `value` and perhaps `label` and `color`.
+/// Parses the lists of an answer: keys with arrays of words, or of objects with `value` and perhaps `label` and
+/// `color`.
 fn words(told: &serde_json::Value) -> Vec<EnumValue> {
     let text = |value: &serde_json::Value| match value {
         serde_json::Value::String(text) => Some(text.clone()),

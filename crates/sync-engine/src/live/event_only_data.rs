@@ -1,4 +1,4 @@
-//! Writing what only deliveries tell: occurrences, conversations with their messages, reviews of listings.
+//! Writes data that only deliveries carry: occurrences, conversations with their messages, reviews of listings.
 
 use chrono::TimeDelta;
 use espelho_api_client::webhook::EventOnlyData;
@@ -12,8 +12,8 @@ use super::Live;
 use crate::report::{failure, with_causes};
 
 impl Live<'_> {
-    /// Writes facts, each with its delivery's key, and the deliveries that nothing could be made of, all or none. Only then
-    /// are they handled. A fact that the database cannot hold is noted as one more of the latter.
+    /// Writes event-only data, each item with its delivery's key, and the malformed deliveries, all or none. Only then
+    /// are the deliveries handled. Data that the database cannot hold is recorded as malformed too.
     pub(super) async fn keep_event_only_data(
         &self,
         event_only_data: Vec<(String, EventOnlyData)>,
@@ -56,8 +56,8 @@ impl Live<'_> {
     }
 }
 
-/// Deliveries bear whole seconds, and two of one second come in any order: what has ended in it counts as told after what
-/// began in it.
+/// Deliveries carry whole seconds, and two of one second arrive in any order: what ended in that second counts as
+/// reported after what began in it.
 const AFTER: TimeDelta = TimeDelta::microseconds(1);
 
 async fn write(tx: &mut PageTx<'_>, fact: EventOnlyData) -> Result<(), Error> {

@@ -1,4 +1,4 @@
-//! Which delivery says what to look at again (API document, "Catalogue" of events). Pure.
+//! Decides which refresh a delivery requires (API document, "Catalogue" of events). Pure.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use espelho_store::Subresource;
 
 use super::refresh_request::{Entity, Expected, RefreshRequest, Urgency};
 
-/// What a delivery asks for.
+/// What a delivery requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Routing {
-    /// To read something again.
+    /// A refresh of an entity.
     Read(Entity, RefreshRequest),
-    /// To be kept: no route tells what it tells.
+    /// Its data must be kept: no route returns it.
     EventOnlyData,
     /// Nothing: it is the test of the webhook.
     Nothing,
-    /// Its event is unknown and it points at nothing that is.
+    /// Its event is unknown, and it names no order.
     Unknown,
-    /// Its event is known, and its payload does not say what it is about.
+    /// Its event is known, but its payload does not name its entity.
     Unaddressed,
 }
 
-/// What a delivery asks for. An unknown event that names an order is believed to be about it.
+/// Routes a delivery. An unknown event that names an order counts as an event of that order.
 pub fn route(delivery: &Delivery) -> Routing {
     match delivery.event.group() {
         Some(EventGroup::Test) => Routing::Nothing,

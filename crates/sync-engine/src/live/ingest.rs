@@ -1,7 +1,7 @@
-//! Taking the inbox into the queue.
+//! Moves deliveries from the inbox into the queue.
 //!
-//! A delivery is marked as handled only when what it asks for is done: its fact is written, or what it points at was read
-//! and written. Whatever happens before that, it is found in the inbox again.
+//! A delivery is marked as handled only when its work is done: its event-only data is written, or its entity was read
+//! and written. Whatever happens before that, the inbox returns it again.
 
 use std::time::Duration;
 
@@ -22,38 +22,38 @@ use super::{
 };
 use crate::{Problem, report::failure};
 
-/// Deliveries that are read from the inbox at once.
+/// Deliveries read from the inbox at once.
 const AT_ONCE: i64 = 200;
-/// Deliveries that may wait in the queue; the others wait on the disk.
+/// Deliveries that may wait in the queue; the others wait on disk.
 const MOST_WAITING: usize = 10_000;
-/// What happens to an order often comes as two or three events: so long the others are waited for, and one reading does.
+/// One change of an order often causes two or three events: after this wait, one refresh serves them all.
 const GATHER: Duration = Duration::from_millis(250);
-/// How often the whole inbox is looked through: PostgreSQL may commit a lower place after a higher one.
+/// How often the whole inbox is scanned: PostgreSQL may commit a lower id after a higher one.
 const WHOLE_EVERY: Duration = Duration::from_secs(5);
-/// How often that of a store without a webhook is.
+/// How often the whole inbox of a store without a webhook is scanned.
 const WHOLE_SELDOM: Duration = Duration::from_secs(300);
-/// How long a delivery that was handled can still be looked at.
+/// How long a handled delivery is kept for inspection.
 const KEPT_FOR: TimeDelta = TimeDelta::days(7);
-/// How long what was certainly settled stays in the journal; by it a picture is known that was uploaded before.
+/// How long certainly settled effects stay in the journal, which identifies images that were uploaded before.
 const JOURNAL_KEPT_FOR: TimeDelta = TimeDelta::days(90);
-/// Between two attempts to find out which store this is.
+/// Pause between two attempts to identify the store.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
 
-/// What some deliveries come to.
+/// Deliveries, sorted by what they require.
 #[derive(Default)]
 struct Sorted {
     locale: Locale,
     reads: Vec<(Entity, RefreshRequest)>,
     event_only_data: Vec<(String, EventOnlyData)>,
     malformed: Vec<Failure>,
-    /// Those that are handled once facts and failures are written.
+    /// Deliveries that are handled once event-only data and failures are written.
     handled: Vec<(i64, Handled)>,
 }
 
 impl Live<'_> {
-    /// Takes in whatever comes, until the work stops.
+    /// Ingests deliveries until the work stops.
     pub(super) async fn ingest(&self, inbox: &tokio::sync::Notify) -> Result<(), Problem> {
-        // A store without a webhook has at most what came while it had one.
+        // A store without a webhook has at most the deliveries from when it had one.
         let every = if self.options.receives { WHOLE_EVERY } else { WHOLE_SELDOM };
         if self.options.receives {
             self.boxed_find_out().await?;
@@ -64,7 +64,7 @@ impl Live<'_> {
                 Ok(()) => (),
                 Err(problem) if ends_all(&problem) => return Err(problem),
                 Err(problem) => {
-                    tracing::warn!(store = %self.context.key, error = problem.error, "the inbox cannot be taken in");
+                    tracing::warn!(store = %self.context.key, error = problem.error, "the inbox cannot be ingested; will retry");
                 }
             }
             let _waiting = watch::idle();
@@ -80,7 +80,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    // Not `async`: there, what is put into a box would be given a place beside it too.
+    // Not `async`: the future of an `async` function would also reserve space for the boxed value.
     fn boxed_find_out(&self) -> BoxFuture<'_, Result<(), Problem>> {
         Box::pin(self.find_out_which_store())
     }
@@ -96,7 +96,7 @@ impl Live<'_> {
                 Ok(()) => return Ok(()),
                 Err(problem) if ends_all(&problem) => return Err(problem),
                 Err(_) if self.known().asked => return Ok(()),
-                // Where it cannot be found out yet, nothing else can be read either: the deliveries may wait.
+                // If it cannot be read yet, nothing else can be read either: the deliveries may wait.
                 Err(_) => tokio::select! {
                     () = self.context.clock.sleep(ASK_AGAIN) => (),
                     () = self.context.stop.cancelled() => (),
@@ -106,7 +106,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Takes in what is in the inbox: all of it, or what came after the last look.
+    /// Ingests the inbox: all of it, or what arrived after the last scan.
     pub(super) async fn take_in(&self, whole: bool) -> Result<(), Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut after = if whole { 0 } else { self.known().inbox };
@@ -125,7 +125,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Deletes deliveries that were handled long ago.
+    /// Deletes deliveries that were handled long ago, and old effects of the journal.
     pub(super) async fn forget_handled(&self) -> Result<(), Problem> {
         let before = self.context.clock.now() - KEPT_FOR;
         let (store, journal) = (&self.context.store, self.context.clock.now() - JOURNAL_KEPT_FOR);
@@ -197,7 +197,7 @@ impl Sorted {
     }
 }
 
-/// Equal bodies are one failure, however often they come.
+/// Returns the key of a failure: equal bodies are one failure, however often they arrive.
 fn key_of(kept: &Kept) -> String {
     kept.digest.chars().take(32).collect()
 }

@@ -1,4 +1,4 @@
-//! Questions about the store, answered beside everything else that is under way.
+//! Answers questions about the store beside all other work.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use super::{AdminRequests, Inquiry, Live};
 use crate::{Examination, Problem, Question, examine};
 
-/// Nobody waits longer for an answer.
+/// The longest wait for an answer.
 const LONGEST: Duration = Duration::from_secs(5);
 
 impl Live<'_> {
@@ -29,7 +29,7 @@ impl Live<'_> {
                 inquiry = admin_requests.next_inquiry() => inquiry,
             };
             drop(waiting);
-            // Whoever asked hears nothing where it takes too long: a login under way goes on in a task of its own.
+            // After this time the caller gets no answer; a login in progress continues in its own task.
             tokio::select! {
                 () = self.context.stop.cancelled() => return Ok(()),
                 () = self.context.clock.sleep(LONGEST) => {}

@@ -1,8 +1,8 @@
-//! The files of labels while the service runs: what is ready is fetched, what is being made is looked at again.
+//! Keeps label files while the service runs: fetches ready labels, and polls labels in progress.
 //!
-//! No delivery tells that a label was begun or is ready (API document, "Events"). Those that the mirror shows as being made
-//! are looked at at a pace that slows down, a few orders at a time, however many there are; orders that have shipments and
-//! no labels, rarely. What is found goes the way of all that sweeps find.
+//! No delivery reports that a label was started or is ready (API document, "Events"). Labels that the mirror shows as
+//! in progress are polled at a pace that slows down, a few orders at a time, however many there are; orders with
+//! shipments and without labels, rarely. What a poll finds is queued like what sweeps find.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -31,33 +31,33 @@ use crate::{
     },
 };
 
-/// Between two looks while there is something to do, and while there is not.
+/// Pause between two polls, with and without pending work.
 const EAGER: Duration = Duration::from_secs(5);
 const PATIENT: Duration = Duration::from_secs(60);
-/// Where shipments were read there may be labels: so long it is waited for more of them.
+/// Wait this long for more shipments before a poll: those that were just read may have labels.
 const GATHER: Duration = Duration::from_secs(1);
-/// Orders with labels in the making that are looked at in one look: sixty a minute, a fifth of the budget.
+/// Orders with labels in progress in one poll: sixty a minute, a fifth of the budget.
 const LOOKED_AT: usize = 5;
-/// Orders that are considered for it.
+/// Orders considered for it.
 const CONSIDERED: u32 = 200;
-/// How often orders without labels are looked at: some each minute, none more often than every ten.
+/// How often orders without labels are polled: some each minute, none more often than every ten.
 const MINUTE: Duration = Duration::from_secs(60);
 const UNLABELLED: u32 = 5;
 const UNLABELLED_EVERY: TimeDelta = TimeDelta::minutes(10);
-/// How often void files are looked for, and how many are removed at once.
+/// How often void files are searched for, and how many are removed at once.
 const HOUR: Duration = Duration::from_secs(3600);
 const REMOVED_AT_ONCE: u32 = 500;
-/// How often it is looked whether the files are still there, and labels considered at a time.
+/// How often the presence of the files is checked, and how many labels at a time.
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 const CHECKED_AT_ONCE: u32 = 1_000;
 
-/// What the one who keeps the labels remembers between two looks.
+/// The state of the label worker between two polls.
 #[derive(Default)]
 struct Keeper {
     failing: Failing,
-    /// Up to which label those that are ready were gone through.
+    /// The id of the last ready label that was processed.
     after: String,
-    /// Labels seen ready since the list was begun.
+    /// Ready labels seen since the list was started.
     seen: HashSet<String>,
     hosts: HashSet<String>,
     polled_labels_in_progress: Option<Duration>,
@@ -68,7 +68,7 @@ struct Keeper {
 }
 
 impl Live<'_> {
-    /// Keeps the files of labels until the work stops.
+    /// Keeps the label files until the work stops.
     pub(super) async fn keep_labels(&self) -> Result<(), Problem> {
         let Some(labels) = &self.context.labels else {
             let _waiting = watch::idle();
@@ -82,7 +82,7 @@ impl Live<'_> {
                 Err(problem) if is_hopeless(&problem) => return Err(problem),
                 Err(problem) => {
                     let (error, next_step) = (&problem.error, problem.hint());
-                    tracing::warn!(store = %self.context.key, error, next_step, "looking after labels failed");
+                    tracing::warn!(store = %self.context.key, error, next_step, "label poll failed; will retry");
                     false
                 }
                 Ok(busy) => busy,
@@ -97,7 +97,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    // Not `async`: there, what is put into a box would be given a place beside it too.
+    // Not `async`: the future of an `async` function would also reserve space for the boxed value.
     fn boxed_remove_orphans<'s>(&'s self, labels: &'s Labels) -> BoxFuture<'s, ()> {
         Box::pin(self.remove_orphans(labels))
     }
@@ -110,7 +110,7 @@ impl Live<'_> {
         Box::pin(self.poll_labels(labels, keeper))
     }
 
-    /// One look; whether the next one should come soon.
+    /// Polls once; returns whether the next poll should follow soon.
     async fn poll_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
         self.tidy_when_due(labels, keeper).await?;
         self.find_lost_files_when_due(labels, keeper).await?;
@@ -119,7 +119,7 @@ impl Live<'_> {
         Ok(fetched || making || !keeper.failing.is_empty())
     }
 
-    /// Fetches what is ready; whether there was anything.
+    /// Fetches what is ready; returns whether there was anything.
     async fn fetch_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
         let (context, client) = (self.context, self.poll());
         if !keeper.failing.may_try_any(context.clock.monotonic()) {
@@ -178,11 +178,11 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Looks at some of the labels that are being made; whether there are any.
+    /// Polls some of the labels in progress; returns whether there are any.
     async fn poll_labels_in_progress(&self, keeper: &mut Keeper) -> Result<bool, Problem> {
         let (context, now) = (self.context, self.context.clock.now());
         let monotonic = context.clock.monotonic();
-        // What wakes the keeper may be the answer to the last look.
+        // The wake-up may be the answer to the last poll.
         if keeper.polled_labels_in_progress.is_some_and(|then| monotonic - then < EAGER) {
             return Ok(keeper.is_making);
         }
@@ -203,7 +203,7 @@ impl Live<'_> {
         Ok(keeper.is_making)
     }
 
-    /// Once an hour removes void files whose time is over, and failures of labels that are no longer to be fetched.
+    /// Once an hour, removes expired void files, and failures of labels that are no longer to be fetched.
     async fn tidy_when_due(&self, labels: &Labels, keeper: &mut Keeper) -> Result<(), Problem> {
         let (context, now) = (self.context, self.context.clock.monotonic());
         let is_due = keeper.tidied.is_none_or(|then| now - then >= HOUR);
@@ -226,7 +226,7 @@ impl Live<'_> {
         if void.is_empty() {
             return Ok(());
         }
-        // A file without a record is an orphan that the next start removes; a record without a file would be a lie.
+        // A file without a record is an orphan that the next start removes; a record without a file would be wrong.
         let forgotten = async {
             let mut tx = context.store.begin(&context.lease).await?;
             tx.forget_label_files(void.clone()).await?;
@@ -235,13 +235,13 @@ impl Live<'_> {
         forgotten.await.map_err(|e| of_store(&e))?;
         let removed = labels.folder.remove(&context.key, &void).await;
         if let Err(error) = removed {
-            tracing::warn!(store = %context.key, %error, "void files of labels cannot be removed");
+            tracing::warn!(store = %context.key, %error, "void label files cannot be removed");
         }
         Ok(())
     }
 
-    /// At the start and once a day looks which files somebody has removed: they are to be fetched again. The folder is read
-    /// once, rather than each file asked for; nobody else puts files into it meanwhile.
+    /// At the start and once a day, finds label files that were removed: they are fetched again. Reads the folder once,
+    /// rather than each file; nothing else writes to it meanwhile.
     async fn find_lost_files_when_due(&self, labels: &Labels, keeper: &mut Keeper) -> Result<(), Problem> {
         let (context, folder, now) = (self.context, &labels.folder, self.context.clock.monotonic());
         if keeper.checked.is_some_and(|then| now - then < DAY) {
@@ -257,7 +257,7 @@ impl Live<'_> {
             after = last.as_str().to_owned();
             if there.is_empty() {
                 let folder = folder.shown(&context.key, "");
-                tracing::error!(store = %context.key, folder, "no file of a label is there any more: is its disk mounted? Nothing is fetched again");
+                tracing::error!(store = %context.key, folder, "all label files are missing: is the disk mounted? none is fetched again");
                 break;
             }
             let lost: Vec<_> = on_record.into_iter().filter(|(_, file)| !there.contains(file)).collect();
@@ -266,7 +266,7 @@ impl Live<'_> {
         }
         if count > 0 {
             let files = count;
-            tracing::warn!(store = %context.key, files, "files of labels are not on the disk any more: they are fetched again");
+            tracing::warn!(store = %context.key, files, "label files are missing on the disk; will fetch them again");
         }
         keeper.checked = Some(now);
         Ok(())
@@ -283,7 +283,7 @@ impl Live<'_> {
         tx.commit().await
     }
 
-    /// Removes what a kill has left: unfinished files, and files that nobody knows of.
+    /// Removes what a killed process has left: unfinished files, and files without a record.
     async fn remove_orphans(&self, labels: &Labels) {
         let (context, folder) = (self.context, &labels.folder);
         let removed = async {
@@ -296,12 +296,12 @@ impl Live<'_> {
         if let Err(fault) = removed.await {
             let text = fault.text();
             let (error, next_step) = (&text, text.next(Locale::of(Language::English)));
-            tracing::warn!(store = %context.key, %error, next_step, "files that nobody knows of stay");
+            tracing::warn!(store = %context.key, %error, next_step, "orphaned label files cannot be removed");
         }
     }
 }
 
-/// The shipments of an order, to be read again.
+/// Returns a request to refresh the shipments of an order.
 fn order_to_poll(number: OrderNumber) -> (Entity, RefreshRequest) {
     (
         Entity::Order(number),

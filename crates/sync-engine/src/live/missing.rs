@@ -1,4 +1,5 @@
-//! Orders that the marketplace denies: each denial is kept, and asked for again until it is believed or refuted.
+//! Tracks orders that the marketplace denies: each denial is recorded, and the order is checked again until the denial
+//! is believed or refuted.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +15,12 @@ use crate::{
     plan::missing::{Denied, EVERY, LANDSLIDE, denied},
 };
 
-/// Missing orders that are asked for in one look.
+/// Missing orders checked at once.
 const AT_ONCE: u32 = 50;
 
 impl Live<'_> {
-    /// Keeps that the marketplace answered 404 for an order of the mirror; with the last that it takes, the order is gone.
+    /// Records that the marketplace answered 404 for a mirrored order; the last denial that it takes marks the order
+    /// gone.
     pub(super) async fn note_denied(&self, number: &OrderNumber) -> Result<(), StoreError> {
         let (store, key) = (&self.context.store, number.as_str());
         let _writing = self.context.writing.lock().await;
@@ -33,7 +35,7 @@ impl Live<'_> {
             if count > LANDSLIDE {
                 let next_step =
                     "look whether the credential lost a scope; `espelho --resync` decides, under its guard";
-                tracing::error!(store = %self.context.key, count, next_step, "the marketplace denies so many orders that none of them is believed to be gone");
+                tracing::error!(store = %self.context.key, count, next_step, "the marketplace denies too many orders; none is marked gone");
                 return Ok(());
             }
         }
@@ -45,7 +47,7 @@ impl Live<'_> {
                 tx.note_missing(Resource::Orders, key, missing).await?;
             }
             Denied::Gone => {
-                tracing::info!(store = %self.context.key, order = key, "an order is gone");
+                tracing::info!(store = %self.context.key, order = key, "the order is gone");
                 tx.mark_gone(Resource::Orders, vec![key.to_owned()]).await?;
                 tx.clear_failures(Resource::Orders, vec![key.to_owned()]).await?;
             }
@@ -53,7 +55,7 @@ impl Live<'_> {
         tx.commit().await
     }
 
-    /// A listing shows orders: none of them is missing.
+    /// Clears the denials of rows that a listing shows.
     pub(super) async fn note_listed(&self, resource: Resource, keys: Vec<String>) -> Result<(), StoreError> {
         let missing = self.context.store.missing_among(&self.context.key, resource, keys).await?;
         if missing.is_empty() {

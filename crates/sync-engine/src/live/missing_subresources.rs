@@ -1,4 +1,4 @@
-//! Sides of orders that the mirror lacks, or has from before the order changed.
+//! Sweeps sub-resources of orders that the mirror lacks, or has from before the order changed.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{Problem, plan::load::SHIPPED_AT_ONCE};
 
-/// Sides that are queued in one look.
+/// Sub-resources queued in one sweep.
 const AT_ONCE: u32 = 100;
-/// The sides that are swept for; shipments before their way, which is written onto them.
+/// The sub-resources to sweep; shipments come before tracking, which is written onto them.
 const SIDES: [Subresource; 5] = [
     Subresource::Shipments,
     Subresource::Tracking,
@@ -23,7 +23,7 @@ const SIDES: [Subresource; 5] = [
 ];
 
 impl Live<'_> {
-    /// Queues sides of orders: of those that have changed first, then those that were never read.
+    /// Queues sub-resources of orders: first of orders that have changed, then those that were never read.
     pub(super) async fn sweep_subresources(&self) -> Result<(), Problem> {
         if self.is_crowded() {
             return Ok(());
@@ -35,7 +35,7 @@ impl Live<'_> {
             left = self.queue_subresource(subresource, orders, left)?;
         }
         for subresource in SIDES {
-            // Evenly, so that one side of a hundred thousand orders does not keep the others waiting.
+            // Evenly, so that one sub-resource of a hundred thousand orders does not keep the others waiting.
             let share = left.min(AT_ONCE / SIDES.len() as u32);
             let orders = store.orders_missing_subresource(key, subresource, "", share).await;
             left -= share - self.queue_subresource(subresource, orders, share)?;
@@ -43,8 +43,8 @@ impl Live<'_> {
         self.sweep_aged_shipments().await
     }
 
-    /// Queues the shipments of open orders, those that were not read for longest: they move, and their labels are printed,
-    /// without a change of the order, and a delivery that told of it may be lost.
+    /// Queues the shipments of open orders, the least recently read first: they move, and their labels are printed,
+    /// without a change of the order, and the delivery that reports it may be lost.
     async fn sweep_aged_shipments(&self) -> Result<(), Problem> {
         let now = self.context.clock.now();
         let before = now - self.options.intervals.subresources.period(now);
@@ -60,7 +60,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Queues a side of some orders; what is left of `most`.
+    /// Queues a sub-resource of some orders; returns what is left of `most`.
     fn queue_subresource(
         &self,
         subresource: Subresource,

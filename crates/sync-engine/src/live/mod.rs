@@ -1,10 +1,11 @@
-//! Keeping a store in step while the service runs: deliveries become reads, sweeps find what no delivery told, and the
-//! complete reconciliation goes on behind them.
+//! Keeps a store in step while the service runs: deliveries become refreshes, sweeps find what no delivery reported,
+//! and the complete reconciliation runs behind them.
 //!
-//! Reading order: [`refresh_request`], [`queue`], [`batches`], [`event_routing`], [`schedule`] decide, purely. `ingest` takes the inbox into the queue,
-//! `event_only_data` writes what only deliveries tell, `worker_pool` dispatches what is queued and `refresh` reads it, `sweeps`, `rotation_sweeps`, `missing_subresources`,
-//! `counts`, `campaigns` and `profile` are the sweeps, `record` is what they remember, `run` lets them all work side by
-//! side in one task; `probe` asks for a sign of life while there is none.
+//! Reading order: [`refresh_request`], [`queue`], [`batches`], [`event_routing`] and [`schedule`] decide, purely.
+//! `ingest` moves the inbox into the queue, `event_only_data` writes what only deliveries carry, `worker_pool`
+//! dispatches the queue, and `refresh` reads its entities. `sweeps`, `rotation_sweeps`, `missing_subresources`,
+//! `counts`, `campaigns` and `profile` are the sweeps; `record` keeps their state. `run` runs everything side by side
+//! in one task. `probe` requests an answer while the marketplace gives none.
 
 pub mod batches;
 mod campaigns;
@@ -58,7 +59,7 @@ use sweeps::CROWDED;
 
 pub use run::run;
 
-/// What somebody else asks for, and waits for; whoever asked hears how it went, once.
+/// An on-demand request. The callback receives the result exactly once.
 pub enum AdminRequest {
     /// A complete reconciliation.
     Reconcile(crate::Options, Box<dyn FnOnce(&StoreReport) + Send>),
@@ -66,7 +67,7 @@ pub enum AdminRequest {
     Audit(crate::AuditOptions, Box<dyn FnOnce(&crate::Audit) + Send>),
 }
 
-/// A question about the store that somebody waits for a few seconds to be answered.
+/// A question about the store; the caller waits a few seconds for the answer.
 pub struct Inquiry {
     /// The question.
     pub question: crate::Question,
@@ -74,26 +75,26 @@ pub struct Inquiry {
     pub answer: Box<dyn FnOnce(&crate::Examination) + Send>,
 }
 
-/// Where others ask for something.
+/// The source of admin requests.
 pub trait AdminRequests: Send + Sync {
-    /// The next one, as soon as somebody asks for it.
+    /// Waits for the next request.
     fn next(&self) -> BoxFuture<'_, AdminRequest>;
-    /// The next question, as soon as somebody asks one. It is answered beside whatever is under way.
+    /// Waits for the next question. It is answered beside all other work.
     fn next_inquiry(&self) -> BoxFuture<'_, Inquiry>;
 }
 
-/// What wakes the work on a store. Signals carry no data; errands carry what somebody wants done.
+/// What wakes the work on a store. Signals carry no data; admin requests carry their work.
 #[derive(Clone, Copy)]
 pub struct Wakers<'s> {
-    /// What others ask for.
+    /// The source of admin requests.
     pub admin_requests: &'s dyn AdminRequests,
-    /// Something is in the inbox.
+    /// The inbox has a delivery.
     pub inbox: &'s Notify,
-    /// Deliveries were refused for want of room: what they told has to be looked for.
+    /// Deliveries were refused for overload: sweeps must find what they reported.
     pub gap: &'s Notify,
-    /// The ERP wants something.
+    /// The outbox has an intent.
     pub outbox: &'s Notify,
-    /// It is time for a complete reconciliation.
+    /// A complete reconciliation is due.
     pub reconcile: &'s Notify,
 }
 
@@ -102,85 +103,85 @@ pub struct Wakers<'s> {
 pub struct Options {
     /// How often each sweep runs.
     pub intervals: Intervals,
-    /// Whether deliveries come at all: without them a change that a sweep finds is not one that was missed.
+    /// Whether deliveries arrive at all: without them, a change that a sweep finds was not missed.
     pub receives: bool,
-    /// The budget, so that no sweep takes more of it than its share.
+    /// The budget, which limits each sweep to its share.
     pub per_minute: u32,
     /// When the store's last owner was seen.
     pub last_seen: Option<DateTime<Utc>>,
-    /// How what the ERP wants is carried out.
+    /// How the ERP's intents are executed.
     pub push: crate::push::PushOptions,
 }
 
-/// Hears how it goes: for metrics, health and logs.
+/// Receives events for metrics, health and logs.
 pub trait Observer: Send + Sync {
-    /// A complete reconciliation has ended.
+    /// A complete reconciliation ended.
     fn reconciled(&self, report: &StoreReport);
-    /// A sweep went well then: its listing was answered, and all that it queued was read and written. Also told of what went
-    /// well before the work on the store began.
+    /// A sweep succeeded at `at`: its listing was answered, and all that it queued was read and written. Also called
+    /// for successes from before the work on the store started.
     fn swept(&self, sweep: Sweep, at: DateTime<Utc>);
-    /// A sweep's listing failed, or a reading that it queued did.
+    /// A sweep's listing failed, or a refresh that it queued.
     fn sweep_failed(&self, sweep: Sweep, problem: &Problem);
-    /// A delivery needs nothing more; what it was.
+    /// A delivery needs no more work; `what` is its outcome.
     fn handled(&self, what: Handled);
     /// A row was written because of a delivery or a sweep.
     fn changed(&self, resource: Resource);
-    /// A sweep has found a change that no delivery told; which event should have.
+    /// A sweep found a change that no delivery reported; `event` is the event that should have.
     fn missed(&self, event: &'static str);
-    /// Whether webhooks arrive has changed.
+    /// The state of webhook arrival changed.
     fn webhook(&self, news: WebhookNews) {
         let _ = news;
     }
-    /// A row is as the marketplace has it, so long after the event that told of it, or after the change that a sweep found.
+    /// A row matches the marketplace, `lag` after the event that reported it, or after the change that a sweep found.
     fn mirrored(&self, lag: Duration) {
         let _ = lag;
     }
-    /// For how long the oldest thing has been waiting that is to be read.
+    /// How long the oldest entity in the queue has been waiting.
     fn waiting(&self, oldest: Duration) {
         let _ = oldest;
     }
-    /// So many rows were held against the marketplace, and so many of them differ.
+    /// An audit compared `rows` rows with the marketplace; `differing` of them differ.
     fn audited(&self, rows: u64, differing: u64) {
         let _ = (rows, differing);
     }
-    /// An effect whose answer was lost was settled by what was read.
+    /// An effect whose answer was lost was settled by a read.
     fn settled(&self, kind: &str, state: espelho_store::EffectState) {
         let _ = (kind, state);
     }
-    /// What the client has done so far.
+    /// The client's statistics so far.
     fn stats(&self, stats: Stats);
 }
 
 /// Whether webhooks arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WebhookNews {
-    /// When the last delivery came.
+    /// When the last delivery arrived.
     pub heard_at: Option<DateTime<Utc>>,
-    /// Changes that sweeps have found since then, and an event should have told.
+    /// Changes that sweeps have found since then and that an event should have reported.
     pub missed: u64,
-    /// Since when it is proved that none comes.
+    /// Since when it is proved that none arrives.
     pub silent_since: Option<DateTime<Utc>>,
 }
 
-/// What became of a delivery.
+/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Handled {
-    /// What it is about was read again.
+    /// Its entity was refreshed.
     Read,
-    /// What it tells was kept.
+    /// Its event-only data was kept.
     EventOnlyData,
     /// It was a test.
     Test,
     /// Its event is unknown.
     Unknown,
-    /// Nothing can be made of it; it is noted as a failure.
+    /// It is malformed; it is recorded as a failure.
     Malformed,
-    /// It is another store's; it is noted as a failure.
+    /// It belongs to another store; it is recorded as a failure.
     Foreign,
 }
 
 impl Handled {
-    /// The word in metrics.
+    /// Returns the word in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -193,55 +194,56 @@ impl Handled {
     }
 }
 
-/// What those who work on a store share.
+/// What the workers of a store share.
 struct Live<'c> {
     context: &'c StoreContext,
     options: &'c Options,
     observer: &'c dyn Observer,
     queue: Mutex<Queue>,
     batches: Mutex<Batches>,
-    /// Told whenever the queue has changed.
+    /// Notified whenever the queue has changed.
     queued: Notify,
-    /// Told when shipments were written.
+    /// Notified when shipments were written.
     shipped: Notify,
-    /// Told when campaigns and who could join them were read.
+    /// Notified when campaigns and their eligible listings were read.
     campaigns_read: Notify,
-    /// Told when a change was found that no delivery told, or a test delivery was asked for.
+    /// Notified when a sweep found a change that no delivery reported, or a test delivery was requested.
     untold: Notify,
-    /// Told when the marketplace answers again after it did not.
+    /// Notified when the marketplace answers again after it did not.
     recovered: Notify,
     known: Mutex<KnownStore>,
     memory: Mutex<SweepMemory>,
 }
 
-/// What was found out about the store since the work on it began.
+/// What is known about the store since the work on it started.
 #[derive(Default)]
 struct KnownStore {
-    /// Its identifier, where the marketplace says it.
+    /// Its identifier, if the marketplace reports it.
     id: Option<String>,
-    /// Whether it was asked for.
+    /// Whether the identifier was requested.
     asked: bool,
-    /// Whether the mirror was complete once, so that something new is something that was missed.
+    /// Whether the mirror was complete once: only then does a new row count as missed.
     mirrored: bool,
-    /// The place in the inbox up to which it was looked through.
+    /// The inbox position up to which it was scanned.
     inbox: i64,
-    /// Whether a delivery spoke of a product that nobody knows.
+    /// Whether a delivery named an unknown product.
     strange_product: bool,
-    /// When the listing of products was last walked through for that.
+    /// When the listing of products was last walked for it.
     walked: Option<Duration>,
-    /// Campaigns that have ended: nothing changes about them any more.
+    /// Campaigns that have ended: they no longer change.
     ended_campaigns: HashSet<String>,
-    /// Whether the marketplace counts more orders, so that the next look at the newest does not end where nothing is new.
+    /// Whether the marketplace counts more orders, so that the next sweep of new orders does not end at a page with
+    /// nothing new.
     is_behind: bool,
-    /// Sweeps that another sweep asks for.
+    /// Sweeps to run as soon as possible.
     woken: Vec<Sweep>,
-    /// Whether a sweep for orders is under way.
+    /// Whether a sweep for orders is running.
     walks_orders: bool,
-    /// Listing pages that the sweep under way has read.
+    /// Listing pages that the current sweep has read.
     pages: u64,
-    /// Whether the sweep under way queues nothing, because so much waits already.
+    /// Whether the current sweep queues nothing, because too much is waiting already.
     is_crowded: bool,
-    /// Whether the last reconciliation ended early, so that it goes on as soon as the marketplace answers again.
+    /// Whether the last reconciliation ended early, so that it resumes as soon as the marketplace answers again.
     is_cut_short: bool,
 }
 
@@ -275,7 +277,7 @@ impl<'c> Live<'c> {
         self.push_later(Duration::ZERO, requests);
     }
 
-    /// Queues what is to be read after a while.
+    /// Queues requests that are due after `delay`.
     fn push_later(&self, delay: Duration, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
         let due = self.context.clock.monotonic() + delay;
         {
@@ -285,7 +287,7 @@ impl<'c> Live<'c> {
         self.queued.notify_waiters();
     }
 
-    /// Queues what the sweep under way wants read: it has gone well when all of it was.
+    /// Queues the requests of the current sweep, which succeeds when all of them are done.
     fn push_swept(&self, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
         let requests: Vec<_> = requests.into_iter().collect();
         {
@@ -295,7 +297,7 @@ impl<'c> Live<'c> {
         self.push(requests);
     }
 
-    /// Whether so much waits to be read that a sweep adds nothing; its run proves nothing then.
+    /// Whether so much is waiting that a sweep adds nothing; its run then proves nothing.
     fn is_crowded(&self) -> bool {
         let is_crowded = self.queue().waiting(Urgency::Swept) >= CROWDED;
         self.known().is_crowded |= is_crowded;
@@ -310,7 +312,7 @@ impl<'c> Live<'c> {
         self.context.stop.is_cancelled()
     }
 
-    /// The client of those who sweep.
+    /// Returns the client for sweeps.
     fn poll(&self) -> Client {
         self.context.client.in_lane(Lane::Poll)
     }
@@ -325,7 +327,7 @@ impl Urgency {
     }
 }
 
-/// Problems after which nothing else would go better: they end the work on a store until somebody wakes it.
+/// Whether a problem ends the work on a store until it is woken: nothing else would succeed after it.
 fn ends_all(problem: &Problem) -> bool {
     matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration)
 }
@@ -334,7 +336,8 @@ fn ends_all(problem: &Problem) -> bool {
 mod tests {
     use super::*;
 
-    /// It is to be a task of its own; the compiler says why it cannot be where that is easier to find than in the daemon.
+    /// The work on a store must be able to run as its own task. If it cannot, the reason is easier to find here than in
+    /// the daemon.
     #[expect(dead_code, reason = "compiling it is the test")]
     fn the_work_on_a_store_may_be_a_task<'a>(
         context: &'a StoreContext,

@@ -1,4 +1,4 @@
-//! What the ERP wants, while the service runs: carried out as soon as it is written.
+//! Executes the ERP's intents while the service runs, as soon as they are written.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{
 
 /// The code of a problem with the database.
 const DATABASE: &str = "database";
-/// Until the outbox is read again after the database refused.
+/// Pause before the outbox is read again after a database error.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
 impl ChangeListener for Live<'_> {
@@ -38,13 +38,14 @@ impl ChangeListener for Live<'_> {
 }
 
 impl Live<'_> {
-    /// Carries out what is wanted, now and whenever something is.
+    /// Executes intents, now and whenever there are new ones.
     pub(super) async fn push_out(&self, outbox: &Notify) -> Result<(), Problem> {
         let mut pusher = Pusher::new(self.context, &self.options.push, self);
         while !self.is_stopping() {
-            // In a box: thousands of stores have nothing to do.
+            // Boxed: thousands of stores have nothing to do.
             match Box::pin(self.rotation_sweeps(&pusher, outbox)).await {
-                // An ERP keeps its own tables locked: what is read down goes on, and the outbox is read again later.
+                // An ERP locks its own tables: reading from the marketplace continues, and the outbox is read again
+                // later.
                 Err(problem) if problem.code == DATABASE => {
                     tracing::warn!(store = %self.context.key, error = problem.error, "the outbox cannot be read; will retry");
                     pusher = Pusher::new(self.context, &self.options.push, self);

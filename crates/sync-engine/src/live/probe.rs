@@ -1,5 +1,6 @@
-//! Where the marketplace has not answered for a while it is asked for the session, lightly, so that an outage, and its end,
-//! are noticed within seconds however rare the sweeps are. So is the end of a missing ability: what it refused is asked again.
+//! Requests the session, lightly, when the marketplace has not answered for a while, so that an outage and its end are
+//! noticed within seconds, however rare the sweeps are. Notices the end of a missing ability in the same way, by
+//! repeating a refused read.
 
 use std::{num::NonZeroU32, time::Duration};
 
@@ -10,21 +11,21 @@ use espelho_model::{OrderNumber, ProductId, sync::Resource, watch};
 use super::{Entity, Live, RefreshRequest, Urgency};
 use crate::Problem;
 
-/// Between two probes of a marketplace that does not answer.
+/// Interval of the probes while the marketplace does not answer.
 const EVERY: Duration = Duration::from_secs(10);
-/// How often the age of the last answer is looked at.
+/// How often the age of the last answer is checked.
 const TICK: Duration = Duration::from_secs(5);
-/// An answer is proof of life for so long, at least.
+/// The least time for which an answer proves contact.
 const PROVES: TimeDelta = TimeDelta::seconds(15);
-/// Probes cost at most a twentieth of the budget: with one request a minute there is one in twenty minutes.
+/// Probes cost at most a twentieth of the budget: at one request a minute, there is one in twenty minutes.
 const PER_MINUTE: u32 = 20;
-/// How many failed rows are read again at once; the others have their turn in the next sweep.
+/// How many failed rows are read again at once; the next sweep reads the others.
 const REREAD: usize = 500;
 /// How long the marketplace may take to answer a probe.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 impl Live<'_> {
-    /// Probes whenever the contact is lost or nothing was asked for a while, until the work stops.
+    /// Probes whenever contact is lost or nothing was requested for a while, until the work stops.
     pub(super) async fn probe(&self) -> Result<(), Problem> {
         let mut lacked = Vec::new();
         while !self.is_stopping() {
@@ -46,11 +47,11 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Asks where nobody else has for a while.
+    /// Requests the session if the last answer is too old.
     async fn probe_silence(&self) {
         let answered = self.context.client.metrics().answered_at();
         let per_minute = self.context.client.limiter().per_minute();
-        // An answer of the future was dated before the clock was set back.
+        // A date in the future is from before the clock was set back.
         let age = |then: DateTime<Utc>| (self.context.clock.now() - then).abs();
         if answered.is_some_and(|then| age(then) >= proves(per_minute)) {
             let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
@@ -58,8 +59,8 @@ impl Live<'_> {
         }
     }
 
-    /// Asks again what was refused for lack of an ability. Where one is there that `lacked` names, whoever has found it, what
-    /// failed without it is tried again.
+    /// Repeats a read that was refused for a missing ability. If an ability in `lacked` is no longer missing, retries
+    /// what failed without it, even if another request found that out.
     async fn probe_abilities(&self, lacked: &mut Vec<String>) {
         let metrics = self.context.client.metrics();
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
@@ -76,7 +77,7 @@ impl Live<'_> {
         *lacked = missing;
     }
 
-    /// The answer is noted by the client, whatever it is; a credential that is refused is the other workers' to tell.
+    /// The client records the answer, whatever it is; the other workers report a rejected credential.
     async fn ask_for_session(&self, client: &Client) {
         tokio::select! {
             answer = client.session_within(TIME_LIMIT) => drop(answer),
@@ -100,7 +101,7 @@ impl Live<'_> {
         self.retry_what_failed();
     }
 
-    /// Rows that could not be read are read again: what they lacked may be there by now.
+    /// Reads failed rows again: what they lacked may exist by now.
     async fn reread_failures(&self) {
         let (store, key) = (&self.context.store, &self.context.key);
         for resource in [Resource::Orders, Resource::Products] {
@@ -122,7 +123,7 @@ impl Live<'_> {
         }
     }
 
-    /// The marketplace answers again: sweeps that have failed run at once, and so does a reconciliation that did.
+    /// Handles the return of the marketplace: failed sweeps run at once, and so does a failed reconciliation.
     fn retry_what_failed(&self) {
         let failing = self.failing();
         self.known().woken.extend(failing);
@@ -130,13 +131,13 @@ impl Live<'_> {
     }
 }
 
-/// How long an answer is proof of life: a small budget has better uses than proofs.
+/// Returns how long an answer proves contact: a small budget has better uses than probes.
 fn proves(per_minute: NonZeroU32) -> TimeDelta {
     let least = least_interval(per_minute);
     PROVES.max(TimeDelta::from_std(least).unwrap_or(PROVES))
 }
 
-/// Between two probes at least.
+/// Returns the least time between two probes.
 fn least_interval(per_minute: NonZeroU32) -> Duration {
     Duration::from_secs(u64::from(60 * PER_MINUTE / per_minute))
 }

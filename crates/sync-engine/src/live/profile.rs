@@ -1,4 +1,4 @@
-//! The store itself: who it is, and its page where that is open.
+//! Sweeps the store itself: its identity, and its page if that is open.
 
 use espelho_api_client::{Class, Error as ApiError};
 
@@ -6,7 +6,7 @@ use super::Live;
 use crate::{Problem, pull::WholeReader};
 
 impl Live<'_> {
-    /// Reads session and page of the store and mirrors them.
+    /// Reads and mirrors the store's session and page.
     pub(super) async fn sweep_profile(&self) -> Result<(), Problem> {
         let client = self.poll();
         match (WholeReader { context: self.context, client: &client }).profile().await? {
@@ -16,7 +16,7 @@ impl Live<'_> {
                 known.asked = true;
                 Ok(())
             }
-            // Whoever may not ask, or asks a marketplace without this route, will not be told later either.
+            // A credential without access, or a marketplace without this route, will not answer later either.
             Err(error) => {
                 if !error.is_authentication() && is_final(&error) {
                     self.known().asked = true;
@@ -27,7 +27,7 @@ impl Live<'_> {
     }
 }
 
-/// Whether asking again would be answered the same.
+/// Whether a retry would get the same answer.
 pub(crate) fn is_final(error: &ApiError) -> bool {
     error.class() == Class::Permanent && !error.is_authentication() && !error.is_not_ours()
 }

@@ -1,9 +1,9 @@
-//! What is to be read, each thing once however often it was asked for. Pure: time is handed in.
+//! The queue of entities to refresh, each once however often it is requested. Pure: time is passed in.
 //!
-//! An entity that is asked for again before it was read is read once, at the earlier of the times. It is never read twice
-//! at once, nor more than once a second. While the marketplace does not show yet what a delivery told, it is read again,
-//! 2, 10, 60 and 300 s after the first time. The deliveries that wait for it are given back when it is over, or before the
-//! longest of these waits: the mirror is then what the marketplace shows, and sweeps watch it too.
+//! An entity that is requested again before it was read is read once, at the earlier of the times. It is never read
+//! twice at once, nor more than once a second. While the marketplace does not yet show what a delivery reported, it is
+//! read again, 2, 10, 60 and 300 s after the first time. The waiting deliveries are released when it is over, or before
+//! the longest of these waits: the mirror then shows what the marketplace shows, and sweeps watch it too.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet, VecDeque},
@@ -12,23 +12,23 @@ use std::{
 
 use super::refresh_request::{Entity, RefreshRequest, Urgency};
 
-/// When an entity is read again while it does not show what it should, counted from when it was first asked for.
+/// When an entity is read again while it does not show the expected state, counted from the first request.
 const AGAIN: [Duration; 4] =
     [Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(60), Duration::from_secs(300)];
-/// Between two readings of one entity.
+/// Least time between two refreshes of one entity.
 const REST: Duration = Duration::from_secs(1);
-/// The longest wait after errors that pass: after an outage nothing waits longer.
+/// The longest wait after transient errors: after an outage nothing waits longer.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(20);
-/// Where so much waits for its turn, nothing that can wait is added to it.
+/// From this queue length on, nothing that can wait is added.
 pub(super) const BUSY: usize = 50;
 
-/// What is to be read.
+/// The entities to refresh.
 #[derive(Debug, Default)]
 pub struct Queue {
     entries: HashMap<Entity, Entry>,
-    /// What waits and is not being read, by urgency; the number keeps those of one time in order.
+    /// What waits and is not being read, by urgency; the number orders entries of the same time.
     due: [BTreeSet<(Duration, u64, Entity)>; 3],
-    /// Entities that were read lately, by when they may be read again.
+    /// Recently read entities, with the time from which each may be read again.
     resting: VecDeque<(Duration, Entity)>,
     ids: HashSet<i64>,
     pushed: u64,
@@ -37,10 +37,10 @@ pub struct Queue {
 
 #[derive(Debug, Default)]
 struct Entry {
-    // Boxed: most entities that are remembered are merely resting.
+    // Boxed: most remembered entities are only resting.
     waiting: Option<Box<Waiting>>,
     busy: Option<Box<Waiting>>,
-    /// Not before.
+    /// It is not read again before this time.
     rested: Duration,
 }
 
@@ -49,16 +49,16 @@ struct Waiting {
     request: RefreshRequest,
     due: Duration,
     permit: u64,
-    /// When it was first asked for.
+    /// When it was first requested.
     begun: Duration,
-    /// How often it was read without showing what it should.
+    /// How often it was read without showing the expected state.
     round: usize,
     /// How often it could not be read.
     failures: u32,
 }
 
 impl Waiting {
-    /// What is left to read when the more urgent has been.
+    /// Returns the less urgent rest of the request, to be read after the more urgent part.
     fn afterwards(&self, now: Duration) -> Option<Box<Self>> {
         let subresources = self.request.afterwards.clone();
         let request = RefreshRequest { subresources, ..RefreshRequest::default() };
@@ -67,7 +67,7 @@ impl Waiting {
     }
 }
 
-/// What the crew that is called by an urgency reads, the most urgent first.
+/// Returns the urgencies that a worker pool serves, the most urgent first.
 fn pool(urgency: Urgency) -> &'static [Urgency] {
     match urgency {
         Urgency::Hinted => &[Urgency::Hinted],
@@ -76,48 +76,48 @@ fn pool(urgency: Urgency) -> &'static [Urgency] {
     }
 }
 
-/// Something to read now.
+/// A refresh to do now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// What.
+    /// The entity.
     pub entity: Entity,
-    /// What is wanted of it.
+    /// What to refresh of it.
     pub request: RefreshRequest,
-    /// Whether it will not be read again if it still does not show what it should.
+    /// Whether it is not read again if it still does not show the expected state.
     pub is_last: bool,
 }
 
-/// How a reading ended.
+/// How a refresh ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// There is nothing more to do.
+    /// Nothing is left to do.
     Done,
-    /// It does not show yet what it should.
+    /// It does not show the expected state yet.
     NotYet,
-    /// It changed under our hands.
+    /// It changed during the refresh.
     Again,
-    /// It could not be read, and may be after a while.
+    /// It could not be read, but may be after a while.
     Failed {
-        /// The wait that the marketplace asked for.
+        /// The wait that the marketplace requested.
         after: Option<Duration>,
     },
 }
 
 impl Queue {
-    /// Asks for an entity to be read at `due`, or with what is asked of it earlier.
+    /// Requests a refresh at `due`, or together with an earlier request for the same entity.
     pub fn push(&mut self, due: Duration, entity: Entity, request: RefreshRequest) {
         self.ids.extend(&request.ids);
         let waiting = Waiting { request, due, permit: 0, begun: due, round: 0, failures: 0 };
         self.insert(entity, Box::new(waiting));
     }
 
-    /// For how long the oldest of what waits or is being read has been asked for.
+    /// Returns the age of the oldest request that waits or is in progress.
     pub fn oldest(&self, now: Duration) -> Duration {
         let begun = self.entries.values().flat_map(|entry| entry.waiting.iter().chain(&entry.busy));
         begun.map(|waiting| waiting.begun).min().map_or(Duration::ZERO, |begun| now.saturating_sub(begun))
     }
 
-    /// What one of a crew is to read next, if anything is due.
+    /// Returns the next work of a worker pool, if any is due.
     pub fn take(&mut self, now: Duration, urgency: Urgency) -> Option<Work> {
         self.forget_rested(now);
         let first = pool(urgency).iter().find_map(|urgency| {
@@ -138,7 +138,7 @@ impl Queue {
         Some(work)
     }
 
-    /// Notes how a reading ended; gives the deliveries that waited for it, if they need not wait any more.
+    /// Records how a refresh ended; returns the deliveries that no longer need to wait for it.
     pub fn done(&mut self, now: Duration, entity: &Entity, ended: Ended) -> Vec<i64> {
         let Some(entry) = self.entries.get_mut(entity) else { return Vec::new() };
         let Some(mut taken) = entry.busy.take() else { return Vec::new() };
@@ -181,7 +181,7 @@ impl Queue {
         waited_enough
     }
 
-    /// When something of a crew is next due.
+    /// Returns when the next entity of a worker pool is due.
     pub fn next_due(&self, urgency: Urgency) -> Option<Duration> {
         pool(urgency)
             .iter()
@@ -190,13 +190,13 @@ impl Queue {
             .min()
     }
 
-    /// Whether a delivery has told of what a sweep is having read: then that reading is to give way.
+    /// Whether a delivery reported an entity that a sweep is refreshing: that refresh must give way.
     pub fn is_hinted(&self, entity: &Entity) -> bool {
         let waiting = self.entries.get(entity).and_then(|entry| entry.waiting.as_ref());
         waiting.is_some_and(|waiting| waiting.request.urgency == Urgency::Hinted)
     }
 
-    /// Whether something is to be read again.
+    /// Whether an entity waits to be read again.
     pub fn is_waiting(&self, entity: &Entity) -> bool {
         self.entries.get(entity).is_some_and(|entry| entry.waiting.is_some())
     }
@@ -206,22 +206,22 @@ impl Queue {
         self.ids.contains(&id)
     }
 
-    /// How many deliveries wait.
+    /// Returns how many deliveries wait.
     pub fn deliveries(&self) -> usize {
         self.ids.len()
     }
 
-    /// How many entities of a crew wait.
+    /// Returns how many entities of a worker pool wait.
     pub fn waiting(&self, urgency: Urgency) -> usize {
         pool(urgency).iter().map(|urgency| self.due[*urgency as usize].len()).sum()
     }
 
-    /// Whether nothing is being read, and nothing need be yet.
+    /// Whether nothing is being read, and nothing is due.
     pub fn is_quiet(&self, now: Duration) -> bool {
         self.busy == 0 && self.due.iter().flatten().all(|(due, ..)| *due > now)
     }
 
-    /// Puts what waits into its place, together with what waits there already.
+    /// Inserts a request, merged with one for the same entity that waits already.
     fn insert(&mut self, entity: Entity, mut new: Box<Waiting>) {
         self.pushed += 1;
         let entry = self.entries.entry(entity.clone()).or_default();
@@ -232,7 +232,7 @@ impl Queue {
             }
             Some(old) => {
                 self.due[old.request.urgency as usize].remove(&(old.due, old.permit, entity.clone()));
-                // The one that was asked for last begins the waiting for what it should show anew.
+                // The later request restarts the waits for the expected state.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
                 let (due, permit) = (old.due.min(new.due), old.permit);
                 let failures = old.failures.max(new.failures);
@@ -254,7 +254,7 @@ impl Queue {
         entry.waiting = Some(waiting);
     }
 
-    /// Entities that nobody asks for need not be remembered once they may be read again.
+    /// Forgets idle entities once they may be read again.
     fn forget_rested(&mut self, now: Duration) {
         while let Some((_, entity)) = self.resting.pop_front_if(|(rested, _)| *rested <= now) {
             let is_idle =
@@ -264,7 +264,7 @@ impl Queue {
             }
         }
         if self.entries.is_empty() {
-            // What room a busy hour has taken is given back.
+            // Release the memory that a busy hour has taken.
             self.entries = HashMap::new();
         }
     }

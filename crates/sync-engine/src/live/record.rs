@@ -1,7 +1,7 @@
-//! What the sweeps remember over a restart: when they last ran, and whether webhooks arrive.
+//! Keeps the state of the sweeps over a restart: when they last ran, and whether webhooks arrive.
 //!
-//! What runs often is written with the next sign of life, which is a commit anyway: thousands of stores at rest write once a
-//! minute each. What runs seldom, and what goes wrong, is written at once.
+//! Frequent runs are written with the next heartbeat, which is a commit anyway: thousands of idle stores write once a
+//! minute each. Rare runs and failures are written at once.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -24,16 +24,16 @@ use super::{
 };
 use crate::Problem;
 
-/// Sweeps that are rarer than this are written down at once.
+/// Sweeps that are rarer than this are recorded at once.
 const SELDOM: Duration = Duration::from_secs(300);
-/// A reading that has failed so often, where others do not, is shown on its row.
+/// A refresh that failed this often, while others do not, is shown on its row.
 const SHOWN_AFTER: u32 = 6;
-/// Orders of one product that come within so long are read about with one reading of it.
+/// Orders of one product that arrive within this time share one refresh of it.
 const GATHERED_FOR: Duration = Duration::from_secs(3);
-/// Products of changed orders that are remembered; of more, the rotation takes care.
+/// Products of changed orders that are remembered; the rotation sweep covers the rest.
 const MOST_SOLD: usize = 10_000;
 
-/// What is remembered, and what of it is not on disk yet.
+/// The state of the sweeps, and what of it is not on disk yet.
 #[derive(Default)]
 pub(super) struct SweepMemory {
     pub(super) succeeded: HashMap<Sweep, DateTime<Utc>>,
@@ -54,7 +54,7 @@ impl Live<'_> {
         Moment { monotonic: self.context.clock.monotonic(), wall: self.context.clock.now() }
     }
 
-    /// Reads what was remembered.
+    /// Loads the recorded state.
     pub(super) async fn remember(&self) -> Result<(), Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
@@ -73,7 +73,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Notes how a sweep's own calls ended. What it has queued is still to be read: until then nothing is said.
+    /// Records how a sweep's own calls ended. If it has queued refreshes, nothing is reported until they are done.
     pub(super) async fn note_run(
         &self,
         number: u64,
@@ -95,7 +95,7 @@ impl Live<'_> {
         }
     }
 
-    /// Something was read and written: the runs that are over with it have gone well.
+    /// Records that an entity was read and written: the runs that this completes have succeeded.
     pub(super) async fn note_read(&self, entity: &Entity) -> Result<(), Problem> {
         let over = self.batches().read(entity);
         for run in over {
@@ -104,8 +104,8 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Something could not be read: the sweeps that asked for it have not gone well yet. Where the marketplace answers
-    /// everything else, they do not wait for it for ever: it is shown on its row.
+    /// Records a failed refresh: the sweeps that requested it have not succeeded yet. If the marketplace answers
+    /// everything else, they do not wait for it for ever: the failure is shown on its row.
     pub(super) async fn note_unread(&self, entity: &Entity, problem: &Problem) -> Result<(), Problem> {
         let (runs, times) = self.batches().failed(entity);
         for run in runs {
@@ -131,7 +131,8 @@ impl Live<'_> {
         Box::pin(self.note_sweep(run, None, Some(problem)))
     }
 
-    /// A run that had nothing to read, and perhaps nothing to list, is proved by the marketplace's last useful answer.
+    /// Records a success. A run that had nothing to read, and perhaps nothing to list, is proved by the marketplace's
+    /// last useful answer.
     async fn note_success(&self, run: Run) -> Result<(), Problem> {
         let metrics = self.context.client.metrics();
         let at = match run.has_queued {
@@ -144,7 +145,7 @@ impl Live<'_> {
         }
     }
 
-    /// Notes that a sweep went well then, or what it failed with. What is not written down is merely done anew after a restart.
+    /// Records a sweep's success at that time, or its failure. An unrecorded run is only repeated after a restart.
     async fn note_sweep(
         &self,
         Run { sweep, started_at, .. }: Run,
@@ -173,14 +174,14 @@ impl Live<'_> {
         written.or_else(|problem| if ends_all(&problem) { Err(problem) } else { Ok(()) })
     }
 
-    /// The sweeps that have failed and not gone well since.
+    /// Returns the sweeps that have failed and not succeeded since.
     pub(super) fn failing(&self) -> Vec<Sweep> {
         let memory = self.memory();
         Sweep::ALL.into_iter().filter(|sweep| memory.failing.contains(sweep.as_str())).collect()
     }
 
-    /// Writes what is not on disk yet, and renews the lease with it, though there may be nothing to write: so the next owner
-    /// knows since when nobody was here.
+    /// Writes what is not on disk yet, and renews the lease with it, even if there is nothing to write: so the next
+    /// owner knows since when the store had none.
     pub(super) async fn keep_notes(&self) -> Result<(), Problem> {
         let (sweeps, watch) = {
             let mut memory = self.memory();
@@ -207,7 +208,7 @@ impl Live<'_> {
         written.map_err(|e| Problem::from_store(&e))
     }
 
-    /// A sweep has found a change that no delivery told.
+    /// Records that a sweep found a change that no delivery reported.
     pub(super) fn note_missed(&self, event: &'static str) {
         self.observer.missed(event);
         let now = self.context.clock.now();
@@ -219,7 +220,7 @@ impl Live<'_> {
         self.untold.notify_one();
     }
 
-    /// A delivery has come: those before it that did not are no sign any more that none do.
+    /// Records an arrived delivery: missed ones before it no longer suggest that none arrive.
     pub(super) fn note_heard(&self, at: DateTime<Utc>, is_test: bool) {
         let mut memory = self.memory();
         let watch = &mut memory.watch;
@@ -230,7 +231,7 @@ impl Live<'_> {
         if is_test {
             watch.test_heard_at = watch.test_heard_at.max(Some(at));
         }
-        // Whatever kept the last test from being sent, deliveries come.
+        // Whatever prevented the last test, deliveries arrive.
         if watch.tested_at.is_none_or(|tested| at >= tested) {
             watch.problem = None;
         }
@@ -240,12 +241,12 @@ impl Live<'_> {
         self.tell_of_webhooks(None);
     }
 
-    /// Whether webhooks arrive, as far as is known.
+    /// Returns what is known about the arrival of webhooks.
     pub(super) fn webhook_watch(&self) -> WebhookWatch {
         self.memory().watch.clone()
     }
 
-    /// Notes since when it is proved that no delivery comes; `None` where it is not.
+    /// Records since when it is proved that no delivery arrives; `None` if it is not proved.
     pub(super) fn note_silence(&self, since: Option<DateTime<Utc>>) {
         self.memory().watch.silent = since.is_some();
         self.tell_of_webhooks(since);
@@ -259,7 +260,7 @@ impl Live<'_> {
         self.observer.webhook(news);
     }
 
-    /// A test delivery was asked for, or could not be.
+    /// Records that a test delivery was requested, or why it could not be.
     pub(super) fn note_tested(&self, at: DateTime<Utc>, problem: Option<String>) {
         let mut memory = self.memory();
         (memory.watch.tested_at, memory.watch.problem) = (Some(at), problem);
@@ -268,12 +269,12 @@ impl Live<'_> {
         self.untold.notify_one();
     }
 
-    /// Whether a test delivery has come since then.
+    /// Whether a test delivery has arrived since then.
     pub(super) fn is_test_heard_since(&self, then: DateTime<Utc>) -> bool {
         self.memory().watch.test_heard_at.is_some_and(|heard| heard >= then)
     }
 
-    /// Products are in an order that has changed: what is reserved of them has changed with it. They are read within seconds; where
+    /// Requests products of a changed order: their reserved stock has changed with it. They are read within seconds; if
     /// much waits to be read already, the sweep reads them in its turn.
     pub(super) fn note_sold(&self, products: Vec<ProductId>) {
         let is_busy = !self.known().mirrored || self.queue().waiting(Urgency::Swept) >= BUSY;
@@ -290,7 +291,7 @@ impl Live<'_> {
         }
     }
 
-    /// Takes some of the products that are in changed orders.
+    /// Takes some of the products of changed orders.
     pub(super) fn take_sold(&self, most: usize) -> Vec<ProductId> {
         let mut memory = self.memory();
         let taken: Vec<ProductId> = memory.sold.iter().take(most).cloned().collect();

@@ -1,7 +1,7 @@
-//! Reading one thing again, and writing it if it is not as the mirror has it.
+//! Refreshes one entity: reads it, and writes it if it differs from the mirror.
 //!
-//! What was read is written only if the mirror's row is still the one that was there before the reading: else somebody has
-//! written what they may have read later, and it is read once more.
+//! The entity is written only if the mirror's row is still the one from before the read. Otherwise another task may
+//! have written a later read, and the entity is read once more.
 
 use std::collections::BTreeSet;
 
@@ -21,37 +21,37 @@ use crate::{
     pull::{Fetched, OrdersPull, ProductsPull, Pull, RowWrite},
 };
 
-/// Room for clocks that differ.
+/// Tolerance for clocks that differ.
 const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);
 
-/// A listing row's fingerprint that says: it was read since it was last listed, and late enough after its last change that
-/// another one of the same second would have been seen.
+/// Replaces the fingerprint of a listing row. It says that the order was read since it was last listed, and late enough
+/// after its last change to show another change in the same second.
 pub(super) const SETTLED: ContentHash = ContentHash::from_i64(1);
-/// A side that was read earlier than this before may have changed without an order's change; later, a delivery may be under
-/// way.
+/// A sub-resource that was last read longer ago than this may have changed without a change of the order. If it was
+/// read later, a delivery may still be under way.
 const OLD_SIDE: TimeDelta = TimeDelta::minutes(10);
 
-/// Why a reading came to nothing.
+/// Why a refresh failed.
 enum Cause {
     Api(ApiError),
-    /// The marketplace says that there is no such order.
+    /// The marketplace reports that the order does not exist.
     Denied(ApiError),
     Store(StoreError),
-    /// Somebody else wrote the row meanwhile.
+    /// Another task wrote the row meanwhile, or a delivery reported the entity.
     Overtaken,
-    /// The service ends; what waits is found in the inbox again.
+    /// The service stops; the inbox returns what waits.
     Stopping,
 }
 
-/// What a reading came to.
+/// The result of a refresh.
 struct Refreshed {
-    /// Whether it shows what it should.
+    /// Whether it shows the expected state.
     is_shown: bool,
     /// What it did to the mirror's row.
     op: Option<Op>,
-    /// The events that should have told what changed.
+    /// The events that should have reported the change.
     events: Vec<&'static str>,
-    /// When the marketplace says that it changed.
+    /// When it changed, as the marketplace reports it.
     changed_at: Option<DateTime<Utc>>,
 }
 
@@ -62,7 +62,7 @@ impl From<StoreError> for Cause {
 }
 
 impl Cause {
-    /// The same of an order itself: of its sides a 404 may only say that there is none yet.
+    /// Converts the refusal of an order itself: for its sub-resources, a 404 may only mean that there is none yet.
     fn of_order(self) -> Self {
         match self {
             Self::Api(error @ ApiError::Refused { status: 404 | 410, .. }) => Self::Denied(error),
@@ -84,7 +84,7 @@ impl Live<'_> {
                 self.count(&entity, &request, &read);
                 self.measure_lag(&request, &read);
                 if !read.is_shown && is_last {
-                    tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed what a delivery told");
+                    tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed the state that a delivery reported");
                 }
                 if read.is_shown { Ended::Done } else { Ended::NotYet }
             }
@@ -110,7 +110,7 @@ impl Live<'_> {
         self.queued.notify_waiters();
         let is_over = match ended {
             Ended::Done => !self.queue().is_waiting(&entity),
-            // It was read; what it does not show yet is looked for again.
+            // It was read; a state that it does not show yet is checked again.
             Ended::NotYet => true,
             Ended::Again | Ended::Failed { .. } => false,
         };
@@ -121,18 +121,18 @@ impl Live<'_> {
         }
         let count = ids.len();
         if count > 0 {
-            // Where it fails they are found in the inbox again, and read once more.
+            // If this fails, the inbox returns them, and they are read once more.
             match self.context.store.mark_handled(ids).await {
                 Ok(_) => (0..count).for_each(|_| self.observer.handled(Handled::Read)),
                 Err(error) => {
-                    tracing::warn!(store = %self.context.key, %error, "deliveries stay in the inbox");
+                    tracing::warn!(store = %self.context.key, %error, "deliveries could not be marked as handled; they stay in the inbox");
                 }
             }
         }
         Ok(())
     }
 
-    /// Reads an order and writes it before its sides are read: each of them may wait for its turn.
+    /// Reads an order and writes it before its sub-resources are read: each of those may wait for its turn.
     async fn read_order(
         &self,
         number: &OrderNumber,
@@ -170,7 +170,7 @@ impl Live<'_> {
         let known = self.row(Resource::Orders, number.as_str()).await?;
         let client = self.context.client.in_lane(request.urgency.lane());
         let pull = OrdersPull::new(client.clone(), None, self.context.page_parameter.clone());
-        // An order that is not mirrored cannot have sides.
+        // An order that is not mirrored cannot have sub-resources.
         let wants_order =
             request.subresources.contains(&Subresource::Order) || known.is_none_or(|known| known.gone);
         let fetched = match wants_order {
@@ -229,8 +229,8 @@ impl Live<'_> {
         Ok(Refreshed { is_shown, op, events, changed_at })
     }
 
-    /// Reads the sides that are wanted. The way of shipments is written onto shipments: they are read before it, so that the mirror
-    /// has them, and it is read after them, where they have changed.
+    /// Reads the requested sub-resources. Tracking is written onto shipments: shipments are read before it, so that the
+    /// mirror has them, and if they have changed, tracking is read after them.
     async fn read_subresources(
         &self,
         client: &Client,
@@ -258,7 +258,7 @@ impl Live<'_> {
         Ok(fetched_subresources)
     }
 
-    /// The events that should have told of sides that a sweep has found changed though the order is not.
+    /// Returns the events that should have reported changed sub-resources of an unchanged order, if a sweep found them.
     async fn events_of_subresources(
         &self,
         number: &OrderNumber,
@@ -302,7 +302,7 @@ impl Live<'_> {
         let op = put(&mut tx, &pull, id.as_str(), known, fetched, (request.listing_hash, None)).await?;
         tx.note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
-        // What is reserved has no event, nor has what is merely described otherwise.
+        // No event reports reserved stock, nor a changed description.
         let told =
             [("product.stock_updated", before.0 != after.0), ("product.price_updated", before.1 != after.1)];
         let events = match op {
@@ -312,14 +312,14 @@ impl Live<'_> {
         Ok(Refreshed { is_shown: true, op, events, changed_at: None })
     }
 
-    /// Whether the order's listing row will differ when the order changes again: times have whole seconds, so that a second
-    /// change of the same second does not show in it. Until then its row is not taken as read, and the next sweep reads it.
+    /// Whether the order's listing row will differ when the order changes again: times have whole seconds, so a second
+    /// change in the same second does not show. Until then its row does not count as read, and the next sweep reads it.
     fn is_settled(&self, order: &Order) -> bool {
         order.updated_at.is_none_or(|updated| self.context.clock.now() - updated > SETTLED_AFTER)
     }
 
-    /// Waits for the marketplace, unless the service ends. A sweep's reading waits for its turn longer than a delivery may: it
-    /// gives way to one that tells of the same, and is done with it or after it.
+    /// Waits for the marketplace, unless the service stops. A sweep's refresh waits for its turn longer than a delivery
+    /// may: it gives way to a delivery for the same entity, and is done with it or after it.
     async fn answer<T>(
         &self,
         entity: &Entity,
@@ -339,7 +339,7 @@ impl Live<'_> {
         }
     }
 
-    /// Waits until a delivery tells of something.
+    /// Waits until a delivery reports an entity.
     async fn hinted(&self, entity: &Entity) {
         loop {
             let queued = self.queued.notified();
@@ -365,18 +365,19 @@ impl Live<'_> {
         }
     }
 
-    /// How late the mirror was: after the event where one told of it, else after the change that a sweep has found.
+    /// Measures the lag of the mirror: after the event, if one reported the change, else after the change that a sweep
+    /// found.
     fn measure_lag(&self, request: &RefreshRequest, read: &Refreshed) {
         let told = request.reported_at.filter(|_| read.is_shown);
         let found =
             read.changed_at.filter(|_| request.ids.is_empty() && read.op.is_some() && self.known().mirrored);
         if let Some(since) = told.or(found) {
-            // Clocks differ, and deliveries bear whole seconds.
+            // Clocks differ, and deliveries carry whole seconds.
             self.observer.mirrored((self.context.clock.now() - since).to_std().unwrap_or_default());
         }
     }
 
-    /// Counts a change, and whether it is one that a sweep has found and no delivery has told.
+    /// Counts a change, and whether a sweep found it and no delivery reported it.
     fn count(&self, entity: &Entity, request: &RefreshRequest, read: &Refreshed) {
         if read.op.is_some() {
             self.observer.changed(match entity {
@@ -392,7 +393,7 @@ impl Live<'_> {
     }
 }
 
-/// Writes a row that was read, where it is not as the mirror has it.
+/// Writes a row that was read, if it differs from the mirror.
 pub(crate) async fn put<P: Pull>(
     tx: &mut PageTx<'_>,
     pull: &P,
@@ -413,7 +414,7 @@ pub(crate) async fn put<P: Pull>(
         }
         return Ok(None);
     }
-    // A fingerprint that no listing has seen differs from every listing's, so that the next one is compared by detail.
+    // A fingerprint from no listing differs from every listing's, so the next one is compared by detail.
     let unlisted = || unlisted.or(known.map(|k| k.listing_hash)).unwrap_or(ContentHash::from_i64(0));
     let op = if known.is_some() { Op::Update } else { Op::Insert };
     let write = RowWrite {

@@ -1,4 +1,4 @@
-//! What becomes of a reading that failed: it is tried again, shown on the row, or ends the work on the store.
+//! Handles a failed refresh: retries it, shows it on the row, or ends the work on the store.
 
 use espelho_api_client::{Class, Error as ApiError};
 use espelho_model::{sync::Resource, text, text::Text};
@@ -22,7 +22,7 @@ impl Live<'_> {
         if ends_all(&problem) {
             return Err(problem);
         }
-        tracing::warn!(store = %self.context.key, ?entity, error = problem.error, "what was read could not be written");
+        tracing::warn!(store = %self.context.key, ?entity, error = problem.error, "a refreshed row could not be written");
         if !error.concerns_a_row() {
             return Ok(Ended::Failed { after: None });
         }
@@ -48,14 +48,14 @@ impl Live<'_> {
             Class::Transient { after } => Ok(Ended::Failed { after }),
             Class::Reauthenticate => Ok(Ended::Failed { after: None }),
             Class::Permanent | Class::Ambiguous => {
-                tracing::warn!(store = %self.context.key, ?entity, %error, "it cannot be read");
+                tracing::warn!(store = %self.context.key, ?entity, %error, "an entity cannot be read");
                 self.note_failure(entity, error.code(), error.text()).await;
                 Ok(Ended::Done)
             }
         }
     }
 
-    /// The marketplace says that there is no such order. Where the mirror has it, that is kept.
+    /// Handles the answer that an order does not exist. If the mirror has the order, the denial is recorded.
     pub(super) async fn after_denial(
         &self,
         entity: &Entity,
@@ -71,11 +71,12 @@ impl Live<'_> {
         self.after_api_error(entity, request, is_last, error).await
     }
 
-    /// What a delivery told of may not be shown yet; what a sweep has listed is gone again. Whether something is gone for
-    /// good, a complete pass decides, or of an order that is denied again and again, [`Live::note_denied`].
+    /// Handles a 404: the marketplace may not show yet what a delivery reported, or what a sweep listed is gone again.
+    /// A complete pass decides whether it is gone for good; for an order that is denied repeatedly,
+    /// [`Live::note_denied`] decides.
     async fn after_not_found(&self, entity: &Entity, request: &RefreshRequest, is_last: bool) -> Ended {
         if let Entity::Product(_) = entity {
-            // The identifier may be of another kind than the route takes: then the listing knows what changed.
+            // The identifier may be of another kind than the route takes: then only the listing shows what changed.
             self.known().strange_product = true;
             return Ended::Done;
         }
@@ -88,7 +89,7 @@ impl Live<'_> {
         Ended::NotYet
     }
 
-    /// Shows on its row that it cannot be read though everything else can.
+    /// Shows on its row that an entity cannot be read although everything else can.
     pub(super) fn boxed_note_unreadable<'s>(
         &'s self,
         entity: &'s Entity,
@@ -108,7 +109,7 @@ impl Live<'_> {
             tx.commit().await
         };
         if let Err(error) = noted.await {
-            tracing::warn!(store = %self.context.key, %error, "a failure could not be noted");
+            tracing::warn!(store = %self.context.key, %error, "a failure could not be recorded");
         }
     }
 }

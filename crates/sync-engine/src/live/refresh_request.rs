@@ -1,4 +1,4 @@
-//! What is wanted of an entity, and what may be heard of it meanwhile.
+//! Requests to refresh an entity, and how they are merged.
 
 use std::{cmp::Ordering, collections::BTreeSet};
 
@@ -9,28 +9,28 @@ use espelho_model::{
 };
 use espelho_store::Subresource;
 
-/// Something of the marketplace that is read by itself.
+/// An entity of the marketplace that is read by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Entity {
-    /// An order, with whichever of its sides are wanted.
+    /// An order, with any of its sub-resources.
     Order(OrderNumber),
     /// A product with its prices and stock.
     Product(ProductId),
 }
 
-/// How soon it is read, and by which of the two crews, each in a lane of its own.
+/// How soon an entity is read, and by which of the two worker pools, each in a lane of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// A delivery has told of it.
+    /// A delivery reported it.
     Hinted,
-    /// A sweep has found that it changed.
+    /// A sweep found that it changed.
     Found,
-    /// Its turn has come, or a side of it is wanted.
+    /// Its turn has come, or one of its sub-resources is requested.
     #[default]
     Swept,
 }
 
-/// The state that an event speaks of.
+/// The state that an event reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
     /// The order's status.
@@ -40,16 +40,17 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Whether an order is in that state or a later one. It is not asked in which order statuses follow each other:
-    /// whatever changed after the delivery was built is later. Of the same second it may be what was before the event: times
-    /// have whole seconds, and the routes may be behind.
+    /// Whether an order is in that state or a later one. The order of the statuses does not matter: any change after
+    /// the delivery was built is later. A change in the same second may precede the event: times have whole seconds,
+    /// and the routes may be behind.
     pub fn is_shown_by(&self, order: &Order) -> bool {
         let is_later = || self.at.is_some_and(|at| order.updated_at.is_some_and(|updated| updated > at));
         order.status.as_deref() == Some(self.status.as_str()) || is_later()
     }
 
-    /// Of two expectations the one that implies the other: the later. Deliveries of one second come in any order, and say
-    /// the same time: of those it is the one further along an order's way, where the document has both words.
+    /// Returns the later of two expectations, which implies the other. Deliveries of one second arrive in any order,
+    /// with the same time: of those, it returns the one further along an order's workflow, if the document has both
+    /// words.
     fn later(self, other: Self) -> Self {
         let is_earlier = match (stage(&self.status), stage(&other.status)) {
             (Some(own), Some(others)) if self.at == other.at => others < own,
@@ -59,7 +60,8 @@ impl Expected {
     }
 }
 
-/// How far along its way an order is (API document, "Order" workflows); nothing for a word that the document does not have.
+/// Returns how far along its workflow an order is (API document, "Order" workflows); `None` for a word that the
+/// document does not have.
 fn stage(status: &str) -> Option<usize> {
     const STAGES: [&[&str]; 10] = [
         &["waiting_payment"],
@@ -76,27 +78,27 @@ fn stage(status: &str) -> Option<usize> {
     STAGES.iter().position(|stage| stage.contains(&status))
 }
 
-/// What is wanted of an entity.
+/// What to refresh of an entity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RefreshRequest {
-    /// Which sides of an order; nothing for a product, which is read whole.
+    /// Which sub-resources of an order; empty for a product, which is read in full.
     pub subresources: BTreeSet<Subresource>,
-    /// Sides that are wanted less urgently, and read after the others: what a delivery tells of does not wait for them.
+    /// Less urgent sub-resources, read after the others: what a delivery reported does not wait for them.
     pub afterwards: BTreeSet<Subresource>,
-    /// What it should show by now.
+    /// The state that it should show by now.
     pub expected: Option<Expected>,
-    /// The fingerprint of its listing row, where a sweep has seen it.
+    /// The fingerprint of its listing row, if a sweep has seen it.
     pub listing_hash: Option<ContentHash>,
-    /// When the first of the events happened that tell of it, as far as it is known.
+    /// When the first event about it happened, as far as known.
     pub reported_at: Option<DateTime<Utc>>,
-    /// Who reads it.
+    /// Which worker pool reads it.
     pub urgency: Urgency,
-    /// The deliveries that wait for it, by their places in the inbox.
+    /// The deliveries that wait for it, by their inbox ids.
     pub ids: Vec<i64>,
 }
 
 impl RefreshRequest {
-    /// Wants everything that either of them wants.
+    /// Merges two requests; nothing of either is lost.
     #[must_use]
     pub fn and(mut self, mut other: Self) -> Self {
         match self.urgency.cmp(&other.urgency) {
@@ -118,7 +120,8 @@ impl RefreshRequest {
         self
     }
 
-    /// The order itself is one request; each side is one more.
+    /// Moves the sub-resources behind the more urgent request: the order itself is one request, and each sub-resource
+    /// one more.
     fn give_way(&mut self) {
         let (order, fetched_subresources) = std::mem::take(&mut self.subresources)
             .into_iter()

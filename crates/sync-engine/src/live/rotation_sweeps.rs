@@ -1,4 +1,4 @@
-//! Sweeps that go round by age, or after what was sold.
+//! Rotation sweeps: orders by age, and products that were sold.
 
 use chrono::TimeDelta;
 use espelho_store::{Paces, Subresource};
@@ -12,7 +12,8 @@ use crate::{
     plan::load::{AGED_AT_ONCE, SOLD_AT_ONCE},
 };
 
-/// Open orders, and those that changed in the last week, are read again each day, a month's each week, the rest each month.
+/// Open orders, and those changed in the last week, are read again each day, those of a month each week, the rest each
+/// month.
 const PACES: Paces = Paces {
     young: (TimeDelta::days(7), TimeDelta::days(1)),
     middle: (TimeDelta::days(30), TimeDelta::days(7)),
@@ -20,8 +21,8 @@ const PACES: Paces = Paces {
 };
 
 impl Live<'_> {
-    /// Reads orders again with all their sides, by their age: their listing does not show everything that can change about
-    /// them, and one that is closed is listed by no other sweep.
+    /// Reads orders with all their sub-resources again, by age: their listing does not show everything that can change,
+    /// and no other sweep lists a closed order.
     pub(super) async fn sweep_aged_orders(&self) -> Result<(), Problem> {
         self.sweep_missing_orders().await?;
         if !self.known().mirrored || self.is_crowded() {
@@ -35,7 +36,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Reads products in orders that have changed: a sale reserves stock, and no event tells of it.
+    /// Reads products of changed orders: a sale reserves stock, and no event reports it.
     pub(super) async fn sweep_sold_products(&self) -> Result<(), Problem> {
         if !self.known().mirrored || self.is_crowded() {
             return Ok(());

@@ -1,6 +1,6 @@
-//! Those who work on a store, side by side in one task: one takes the inbox in, four read what deliveries hint at, four what
-//! sweeps have found, one sweeps, one reconciles, one keeps the files of labels, one carries out what the ERP wants, one
-//! answers questions. Whatever ends one of them ends all, so that none is missing unnoticed.
+//! Runs the workers of a store side by side in one task: one ingests the inbox, four refresh what deliveries hint at,
+//! four what sweeps have found, one sweeps, one reconciles, one keeps the label files, one executes the ERP's intents,
+//! one answers questions. When any of them ends, all end, so that none is missing unnoticed.
 
 use std::time::Duration;
 
@@ -21,18 +21,19 @@ use super::{
 };
 use crate::{Audit, AuditOptions, Problem, StoreContext, StoreReport, Trouble, audit, reconcile};
 
-/// The store is announced as having been away after the marketplace's last attempt at a delivery: then some are lost.
+/// If the store was down for longer, the log reports it: the marketplace no longer retries its deliveries, so some are
+/// lost.
 const RETRIED_FOR: Duration = Duration::from_secs(6 * 60);
-/// Between two looks for what refused deliveries told, however many are refused.
+/// Least time between two sweeps for refused deliveries, however many are refused.
 const AFTER_A_GAP: Duration = Duration::from_secs(60);
-/// How often the catch-up is looked at.
+/// How often the end of the catch-up is checked.
 const GLANCE: Duration = Duration::from_millis(50);
-/// When the reconciliation begins even if the catch-up has not ended.
+/// When the reconciliation starts even if the catch-up has not ended.
 const LONGEST_CATCH_UP: Duration = Duration::from_secs(600);
 
-/// Keeps a store in step until it is told to stop; gives the problem that ended it earlier, if one did.
+/// Keeps a store in step until it is stopped; returns the problem that ended it earlier, if one did.
 ///
-/// The context's `stop` is cancelled in any case: everything that works on the store has ended when this returns.
+/// In any case it cancels the context's `stop`: all work on the store has ended when this returns.
 pub async fn run(
     context: &StoreContext,
     wakers: Wakers<'_>,
@@ -61,11 +62,11 @@ pub async fn run(
     ended.into_iter().flatten().next()
 }
 
-/// Hears how a reconciliation went.
+/// Receives the report of a reconciliation.
 type Done = Box<dyn FnOnce(&StoreReport) + Send>;
 
 impl Live<'_> {
-    /// Does somebody's work; whenever and however it ends, everybody's does.
+    /// Runs one worker; whenever and however it ends, it stops all others.
     async fn ending(&self, work: impl Future<Output = Result<(), Problem>>) -> Option<Problem> {
         let ended = work.await;
         self.context.stop.cancel();
@@ -85,7 +86,7 @@ impl Live<'_> {
         Box::pin(watch::lane("catch_up", self.catch_up()))
     }
 
-    /// Repairs what happened meanwhile before anything else: deliveries, new orders, orders that may have changed.
+    /// Catches up with the downtime before anything else: deliveries, new orders, orders that may have changed.
     async fn catch_up(&self) -> Result<(), Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         self.remember().await?;
@@ -124,14 +125,14 @@ impl Live<'_> {
         sweeping.or(reconciling).or(auditing).map_or(Ok(()), Err)
     }
 
-    /// Runs the sweeps when they are due, one after the other; those for orders also after a gap in what deliveries told.
+    /// Runs the sweeps when they are due, one after the other; sweeps for orders also after a gap in the deliveries.
     async fn run_sweeps(&self, gap: &Notify) -> Result<(), Problem> {
         let clock = &self.context.clock;
         let succeeded = self.memory().succeeded.clone();
         let mut schedule =
             Schedule::new(&self.options.intervals, &self.context.key, self.moment(), &succeeded);
         let mut after_gap = AfterGap::default();
-        // The catch-up has just done these, or the first reconciliation is about to.
+        // The catch-up has just run these, or the first reconciliation is about to.
         for sweep in [Sweep::NewOrders, Sweep::OpenOrders] {
             schedule.ran(sweep, self.moment(), Duration::ZERO);
         }
@@ -140,7 +141,7 @@ impl Live<'_> {
             tokio::select! {
                 () = clock.sleep(due.saturating_sub(clock.monotonic())) => {
                     let started = clock.monotonic();
-                    // Boxed, like all that is large and rarely under way: most stores wait most of the time.
+                    // Boxed, like everything large that rarely runs: most stores wait most of the time.
                     let (went_well, pages) = self.boxed_sweep(sweep).await?;
                     let now = self.moment();
                     match went_well {
@@ -156,13 +157,13 @@ impl Live<'_> {
                 }
                 () = gap.notified() => {
                     let at = after_gap.due(clock.monotonic());
-                    tracing::info!(store = %self.context.key, "deliveries were refused: looking for what they told");
+                    tracing::info!(store = %self.context.key, "deliveries were refused; sweeping for what they reported");
                     [Sweep::NewOrders, Sweep::OpenOrders].into_iter().for_each(|sweep| schedule.wake(sweep, at));
                 }
                 () = self.context.stop.cancelled() => (),
             }
         }
-        // Whoever comes next knows what has just run; if that cannot be written, it is done anew.
+        // The next owner then knows what has just run; if this cannot be written, it is repeated.
         let _ = self.boxed_keep_notes().await;
         Ok(())
     }
@@ -171,13 +172,14 @@ impl Live<'_> {
         Box::pin(self.keep_notes())
     }
 
-    /// Not `async`, like the other boxes: an `async` function has a place for what it puts into one, too.
+    /// Not `async`, like the other boxes: the future of an `async` function would also reserve space for the boxed
+    /// value.
     fn boxed_sweep(&self, sweep: Sweep) -> BoxFuture<'_, Result<(bool, u64), Problem>> {
         Box::pin(self.run_sweep(sweep))
     }
 
-    /// Sweeps once: whether it went well, and how many listing pages it took. Only what would end everything is given back; the
-    /// rest is told, and tried again when it is due.
+    /// Sweeps once; returns whether it succeeded, and how many listing pages it read. Returns only a problem that ends
+    /// all work; other problems are reported, and the sweep is retried when it is due.
     async fn run_sweep(&self, sweep: Sweep) -> Result<(bool, u64), Problem> {
         let started_at = self.context.clock.now();
         {
@@ -217,14 +219,14 @@ impl Live<'_> {
             Err(problem) if ends_all(&problem) => Err(problem),
             Err(problem) => {
                 let (error, next_step) = (&problem.error, problem.hint());
-                tracing::warn!(store = %self.context.key, sweep = sweep.as_str(), error, next_step, "a sweep failed");
+                tracing::warn!(store = %self.context.key, sweep = sweep.as_str(), error, next_step, "a sweep failed; will retry");
                 Ok((false, pages))
             }
             Ok(()) => Ok((true, pages)),
         }
     }
 
-    /// Reconciles completely, now and whenever it is time.
+    /// Reconciles completely, now and whenever it is due.
     async fn reconcile_when(&self, wakers: Wakers<'_>) -> Result<(), Problem> {
         let options =
             crate::Options { kind: "scheduled", lane: Some(Lane::Backfill), ..crate::Options::default() };
@@ -235,22 +237,22 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Does what others ask for until it is time for a reconciliation of our own: never two at once, for they share
-    /// their checkpoints.
+    /// Serves admin requests until a scheduled reconciliation is due: never two at once, because they share their
+    /// checkpoints.
     async fn serve_admin_requests_until(&self, wakers: Wakers<'_>) -> Result<(), Problem> {
         loop {
             let waiting = watch::idle();
             let admin_request = tokio::select! {
                 () = wakers.reconcile.notified() => return Ok(()),
                 () = self.context.stop.cancelled() => return Ok(()),
-                // What has failed for want of the marketplace goes on where it ended.
+                // A reconciliation that failed when contact was lost resumes where it ended.
                 () = self.recovered.notified(), if self.known().is_cut_short => return Ok(()),
                 admin_request = wakers.admin_requests.next() => admin_request,
             };
             drop(waiting);
             match admin_request {
                 AdminRequest::Reconcile(options, done) => self.boxed_reconcile(&options, done).await?,
-                // It would find differing what a reconciliation is about to write.
+                // Never beside a reconciliation: the audit would report rows that the reconciliation is about to write.
                 AdminRequest::Audit(options, done) => done(&*self.boxed_compare(&options).await),
             }
         }
@@ -283,12 +285,12 @@ impl Live<'_> {
     }
 }
 
-/// When what refused deliveries told is looked for: a flood that goes on must not have everything swept all the time.
+/// When to sweep for refused deliveries: a continuous flood must not cause continuous sweeps.
 #[derive(Default)]
 struct AfterGap(Option<Duration>);
 
 impl AfterGap {
-    /// The moment of the next look after a gap that was told of `now`.
+    /// Returns when to sweep after a gap that was reported at `now`.
     fn due(&mut self, now: Duration) -> Duration {
         let due = match self.0 {
             Some(planned) if planned > now => planned,
@@ -300,7 +302,7 @@ impl AfterGap {
     }
 }
 
-/// Whether the orders were walked through to the end; some of them may have failed.
+/// Whether the orders were walked to the end; some of them may have failed.
 fn is_whole(report: &StoreReport) -> bool {
     let orders = report.resources.iter().find(|resource| resource.resource == Resource::Orders.into());
     orders.is_some_and(|orders| orders.state != RunState::Failed && orders.problem.is_none())

@@ -1,4 +1,4 @@
-//! Which sweep is due when. Pure: time is handed in.
+//! Decides which sweep is due when. Pure: time is passed in.
 
 use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
@@ -12,33 +12,33 @@ pub enum Sweep {
     NewOrders,
     /// Orders that may still change.
     OpenOrders,
-    /// Products in orders that have changed: what is reserved of them changes without an event.
+    /// Products in changed orders: their reserved stock changes without an event.
     SoldProducts,
-    /// The products that were not read for longest.
+    /// The least recently read products.
     Products,
-    /// Sides of orders that were never read, or not since the order changed.
+    /// Sub-resources of orders that were never read, or not since the order changed.
     Parts,
-    /// Orders by their age, with all their sides.
+    /// Orders by their age, with all their sub-resources.
     AgedOrders,
     /// How many rows the marketplace has.
     Counts,
-    /// Campaigns with the listings in them.
+    /// Campaigns with their listings.
     Campaigns,
     /// The store's images.
     Media,
     /// The store itself.
     Profile,
-    /// The marketplace's words for orders.
+    /// The marketplace's enumerations for orders.
     Enums,
-    /// Whether a delivery arrives when one is asked for.
+    /// Whether a requested test delivery arrives.
     WebhookTest,
 }
 
 impl Sweep {
-    /// How many there are.
+    /// The number of sweeps.
     pub const COUNT: usize = 12;
 
-    /// Every sweep, the one that cannot wait first.
+    /// All sweeps, the most urgent first.
     pub const ALL: [Self; Self::COUNT] = [
         Self::NewOrders,
         Self::OpenOrders,
@@ -54,7 +54,7 @@ impl Sweep {
         Self::WebhookTest,
     ];
 
-    /// The name in metrics, logs and `sweeps.kind`.
+    /// Returns the name in metrics, logs and `sweeps.kind`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NewOrders => "new_orders",
@@ -73,25 +73,25 @@ impl Sweep {
     }
 }
 
-/// Moments that somebody has written down, in UTC, where no clock change doubles or skips one.
+/// Configured moments, in UTC, where no clock change doubles or skips one.
 pub trait Timetable: fmt::Debug + Send + Sync {
-    /// The first of them after `time`; none when there is no more.
+    /// Returns the first of them after `time`; `None` if there is no more.
     fn next_after(&self, time: DateTime<Utc>) -> Option<DateTime<Utc>>;
 }
 
 /// When a sweep runs.
 #[derive(Clone, Debug)]
 pub enum Cadence {
-    /// An interval after it last did.
+    /// This long after its last run.
     Every(Duration),
-    /// At moments.
+    /// At the moments of a timetable.
     At(Arc<dyn Timetable>),
 }
 
 impl Cadence {
-    /// How long after its last run it is due, as it is `now`; at once when that is over.
+    /// Returns how long after `now` it is due, if it last ran at `last`; zero if that time has passed.
     fn due_in(&self, last: DateTime<Utc>, now: DateTime<Utc>) -> Duration {
-        // A clock that was put back must not put a sweep off.
+        // A clock that was put back must not delay a sweep.
         let last = last.min(now);
         let due = match self {
             Self::Every(interval) => last.checked_add_signed(TimeDelta::from_std(*interval).unwrap_or(FAR)),
@@ -100,7 +100,7 @@ impl Cadence {
         due.map_or(FAR, |due| due - now).min(FAR).to_std().unwrap_or_default()
     }
 
-    /// How long it takes from one run to the next.
+    /// Returns the time from one run to the next.
     pub fn period(&self, now: DateTime<Utc>) -> Duration {
         self.due_in(self.next(now), self.next(now))
     }
@@ -113,19 +113,19 @@ impl Cadence {
     }
 }
 
-/// Later than any service runs.
+/// Longer than any service runs.
 const FAR: TimeDelta = TimeDelta::days(366);
-/// When a sweep that failed is tried again, where its own time is later.
+/// When a failed sweep is retried, if its own time is later.
 const AFTER_FAILURE: Duration = Duration::from_secs(300);
-/// A webhook that was just made is given so long before it is tested.
+/// The wait before a new webhook is tested.
 const FIRST_TEST: Duration = Duration::from_secs(300);
-/// Within so long after that, by the store's name: thousands of webhooks may be made at once.
+/// First tests are spread over this time after that, by the store's name: thousands of webhooks may be created at once.
 const TESTS_SPREAD: Duration = Duration::from_secs(900);
-/// One sweep's share of the budget: one of so many parts.
+/// One sweep's share of the budget, as a divisor.
 pub const SHARE: u64 = 3;
 
-/// The least time from one beginning of a sweep to the next, by the requests that it took: whatever its interval is, it uses
-/// its share of the budget and no more.
+/// Returns the least time between two starts of a sweep, from the requests that it took: whatever its interval is, it
+/// uses its share of the budget and no more.
 pub fn stretched(requests: u64, per_minute: u32) -> Duration {
     Duration::from_secs_f64((requests * SHARE) as f64 * 60.0 / f64::from(per_minute.max(1)))
 }
@@ -149,7 +149,7 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// How often a sweep runs.
+    /// Returns how often a sweep runs.
     pub fn of(&self, sweep: Sweep) -> &Cadence {
         match sweep {
             Sweep::NewOrders => &self.new_orders,
@@ -168,12 +168,12 @@ impl Intervals {
     }
 }
 
-/// What both clocks say.
+/// The time on both clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// The one that never jumps.
+    /// The monotonic clock.
     pub monotonic: Duration,
-    /// The one that others know.
+    /// The wall clock.
     pub wall: DateTime<Utc>,
 }
 
@@ -186,8 +186,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// What ran well before goes on as if nothing had happened meanwhile; everything else is due at once. Each store has its
-    /// own pace, up to a tenth slower than it was told, so that a thousand stores do not ask in step.
+    /// A sweep that has succeeded before keeps its time; all others are due at once, except for the webhook test. Each
+    /// store has its own pace, up to a tenth slower than configured, so that a thousand stores do not call in step.
     pub fn new(
         intervals: &Intervals,
         store: &StoreKey,
@@ -220,26 +220,26 @@ impl Schedule {
         Self { due, cadences }
     }
 
-    /// The sweep that is due first, and when.
+    /// Returns the sweep that is due first, and when.
     pub fn next(&self) -> (Sweep, Duration) {
         let first = Sweep::ALL.into_iter().zip(self.due).min_by_key(|(_, due)| *due);
         first.unwrap_or((Sweep::NewOrders, Duration::MAX))
     }
 
-    /// A sweep has just run: it is due an interval after its end, so that a slow one does not follow itself, and not before
-    /// its share of the budget allows for it again.
+    /// Records a run: the sweep is due an interval after its end, so that a slow one does not follow itself, and not
+    /// before its share of the budget allows it again.
     pub fn ran(&mut self, sweep: Sweep, now: Moment, not_before: Duration) {
         let due = now.monotonic + self.cadences[sweep as usize].due_in(now.wall, now.wall);
         self.due[sweep as usize] = due.max(not_before);
     }
 
-    /// A sweep has just failed: what is rare is not put off for as long as if it had run.
+    /// Records a failure: a rare sweep is not delayed for as long as after a run.
     pub fn failed(&mut self, sweep: Sweep, now: Moment) {
         self.ran(sweep, now, Duration::ZERO);
         self.wake(sweep, now.monotonic + AFTER_FAILURE);
     }
 
-    /// A sweep is wanted then, or earlier.
+    /// Makes a sweep due at `at`, or earlier.
     pub fn wake(&mut self, sweep: Sweep, at: Duration) {
         let due = &mut self.due[sweep as usize];
         *due = at.min(*due);

@@ -1,4 +1,4 @@
-//! Proof that webhooks arrive, or that they do not: asked for as soon as a sweep finds what no delivery told.
+//! Proves that webhooks arrive, or that they do not, as soon as a sweep finds what no delivery reported.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use espelho_model::watch;
 use super::Live;
 use crate::{Problem, plan::silence::silence};
 
-/// How often a suspicion is looked at.
+/// How often a suspicion is checked.
 const EVERY: Duration = Duration::from_secs(3);
 
 impl Live<'_> {
-    /// Settles every suspicion, until the work stops.
+    /// Settles every suspicion until the work stops.
     pub(super) async fn watch_webhooks(&self) -> Result<(), Problem> {
         while !self.is_stopping() {
             let waiting = watch::idle();
@@ -30,16 +30,16 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Asks for a test delivery where one is due, and says what is proved; whether there is still something to settle.
+    /// Requests a test delivery if one is due, and records what is proved; returns whether something is left to settle.
     async fn settle_suspicion(&self) -> bool {
         if !self.options.receives || self.context.client.metrics().is_lost() {
             return self.options.receives;
         }
         let silence = silence(&self.webhook_watch(), self.context.clock.now());
         if silence.asks {
-            // A marketplace in trouble says nothing about its webhooks: it is asked again.
+            // A marketplace in trouble proves nothing about its webhooks: the request is repeated.
             if let Err(problem) = self.sweep_webhook().await {
-                tracing::debug!(store = %self.context.key, error = problem.error, "no test delivery was asked for");
+                tracing::debug!(store = %self.context.key, error = problem.error, "a test delivery could not be requested");
             }
         }
         self.note_silence(silence.proved_since);

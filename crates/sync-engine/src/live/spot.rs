@@ -1,4 +1,4 @@
-//! A small audit every day, so that a mirror that is wrong without anybody noticing is noticed.
+//! A small audit every day, so that a wrong mirror is noticed.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use crate::{
     pull::{OrdersPull, ProductsPull},
 };
 
-/// Details of each resource that are read: forty requests a day and store, of 432,000.
+/// Details read of each resource: forty requests a day and store, of 432,000.
 const SAMPLE: usize = 20;
-/// Between two of them.
+/// Interval between two audits.
 const EVERY: Duration = Duration::from_secs(24 * 3_600);
-/// After the start, when what happened meanwhile has been caught up with.
+/// Delay of the first audit after the start, when the catch-up is over.
 const FIRST: Duration = Duration::from_secs(3_600);
-/// Within so long after that all stores have their first one: three thousand make six requests a second of it.
+/// The time after that over which all stores have their first audit: three thousand make six requests a second of it.
 const SPREAD: Duration = Duration::from_secs(6 * 3_600);
 
 impl Live<'_> {
-    /// Holds a sample against the marketplace, every day.
+    /// Compares a sample with the marketplace, every day.
     pub(super) async fn audit_daily(&self) -> Result<(), Problem> {
         let mut wait = first(&self.context.key);
         while !self.is_stopping() {
@@ -40,10 +40,10 @@ impl Live<'_> {
         Box::pin(self.audit_some())
     }
 
-    /// Whatever goes wrong here goes wrong elsewhere too, and is told there.
+    /// Errors here occur elsewhere too, and are reported there.
     async fn audit_some(&self) {
         let (context, parameter) = (self.context, || self.context.page_parameter.clone());
-        // Other rows each time.
+        // Selects other rows each time.
         let seed = context.clock.now().timestamp().unsigned_abs();
         let orders = spot(context, OrdersPull::new(self.poll(), None, parameter()), SAMPLE, seed).await;
         let locations = context.store.location_ids(&context.key).await.unwrap_or_default();
@@ -58,17 +58,17 @@ impl Live<'_> {
                     audits.push(AuditRecord { resource: resource.to_string(), at, compared, differing });
                 }
                 Err(problem) => {
-                    tracing::warn!(store = %context.key, error = problem.error, "the daily audit has ended early");
+                    tracing::warn!(store = %context.key, error = problem.error, "the daily audit ended early");
                 }
             }
         }
         if let Err(problem) = note_audits(context, audits).await {
-            tracing::warn!(store = %context.key, error = problem.error, "how the audit went is not written down");
+            tracing::warn!(store = %context.key, error = problem.error, "the result of the audit could not be recorded");
         }
     }
 }
 
-/// When a store's first audit is due: stores that began together do not audit together.
+/// Returns when a store's first audit is due: stores that started together do not audit together.
 fn first(store: &StoreKey) -> Duration {
     let lot = ContentHash::of(format!("{store}/audit").as_bytes()).as_i64().unsigned_abs() % 1_000;
     FIRST + SPREAD.mul_f64(lot as f64 / 1_000.0)

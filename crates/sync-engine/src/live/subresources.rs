@@ -1,4 +1,4 @@
-//! The sides of an order that routes of their own tell.
+//! The sub-resources of an order, each with a route of its own.
 
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{
@@ -7,14 +7,14 @@ use espelho_model::{
 };
 use espelho_store::{Error as StoreError, PageTx, Subresource};
 
-/// A side that was read.
+/// A sub-resource that was read.
 pub(crate) struct FetchedSubresource {
     pub(crate) subresource: Subresource,
     pub(crate) hash: ContentHash,
-    content: ChangeListener,
+    content: SubresourceContent,
 }
 
-enum ChangeListener {
+enum SubresourceContent {
     Invoices(Vec<FiscalDocument>),
     Events(Vec<OrderEvent>),
     Financial(OrderFinancial),
@@ -25,8 +25,8 @@ enum ChangeListener {
 }
 
 impl FetchedSubresource {
-    /// Reads a side. That it is not there (an order without shipments answers so), or not for us, is an answer too: it is
-    /// not asked for again before the order changes.
+    /// Reads a sub-resource. That it does not exist (an order without shipments answers so), or is not for us, is an
+    /// answer too: it is not requested again before the order changes.
     pub(crate) async fn read(
         client: &Client,
         number: &OrderNumber,
@@ -34,44 +34,44 @@ impl FetchedSubresource {
     ) -> Result<Self, ApiError> {
         let read = match subresource {
             Subresource::Invoices => {
-                client.order_fiscal(number).await.map(|read| ChangeListener::Invoices(read.value))
+                client.order_fiscal(number).await.map(|read| SubresourceContent::Invoices(read.value))
             }
             Subresource::Events => {
-                client.order_events(number).await.map(|read| ChangeListener::Events(read.value))
+                client.order_events(number).await.map(|read| SubresourceContent::Events(read.value))
             }
             Subresource::Financial => {
-                client.order_financial(number).await.map(|read| ChangeListener::Financial(read.value))
+                client.order_financial(number).await.map(|read| SubresourceContent::Financial(read.value))
             }
             Subresource::Shipments => {
-                client.order_shipments(number).await.map(|read| ChangeListener::Shipments(read.value))
+                client.order_shipments(number).await.map(|read| SubresourceContent::Shipments(read.value))
             }
             Subresource::Tracking => {
-                client.order_tracking(number).await.map(|read| ChangeListener::Tracking(read.value))
+                client.order_tracking(number).await.map(|read| SubresourceContent::Tracking(read.value))
             }
-            Subresource::Order => Ok(ChangeListener::Nothing),
+            Subresource::Order => Ok(SubresourceContent::Nothing),
         };
         let content = match read {
-            Err(ApiError::Refused { status: 403 | 404, .. }) => ChangeListener::Nothing,
+            Err(ApiError::Refused { status: 403 | 404, .. }) => SubresourceContent::Nothing,
             other => other?,
         };
         Ok(Self { subresource, hash: content.hash(), content })
     }
 
-    /// Writes it.
+    /// Writes the sub-resource.
     pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<(), StoreError> {
         match self.content {
-            ChangeListener::Invoices(documents) => tx.write_invoices(number, documents).await,
-            ChangeListener::Events(events) => tx.write_order_events(number, events).await,
-            ChangeListener::Financial(financial) => tx.write_financial(number, financial).await,
-            ChangeListener::Shipments(shipments) => tx.write_shipments(number, shipments).await,
-            ChangeListener::Tracking(tracking) => tx.write_tracking(number, tracking).await,
-            ChangeListener::Nothing => return Ok(()),
+            SubresourceContent::Invoices(documents) => tx.write_invoices(number, documents).await,
+            SubresourceContent::Events(events) => tx.write_order_events(number, events).await,
+            SubresourceContent::Financial(financial) => tx.write_financial(number, financial).await,
+            SubresourceContent::Shipments(shipments) => tx.write_shipments(number, shipments).await,
+            SubresourceContent::Tracking(tracking) => tx.write_tracking(number, tracking).await,
+            SubresourceContent::Nothing => return Ok(()),
         }
         .map(drop)
     }
 }
 
-impl ChangeListener {
+impl SubresourceContent {
     fn hash(&self) -> ContentHash {
         let raws: Vec<&RawJson> = match self {
             Self::Invoices(documents) => documents.iter().map(|document| &document.raw).collect(),

@@ -1,4 +1,4 @@
-//! Sweeps by listing, without checkpoints: what is listed differently from the mirror is put into the queue.
+//! Sweeps by listing, without checkpoints: rows whose listing differs from the mirror are queued.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -24,25 +24,25 @@ use crate::{
     pull::{ProductsPull, Pull as _},
 };
 
-/// Rows a page.
+/// Rows per page.
 const LIMIT: u32 = 100;
-/// Pages of new orders in one look. What is behind them is left to the complete reconciliation.
+/// Pages of new orders in one sweep. The complete reconciliation reads what is behind them.
 const NEW_PAGES: u64 = 20;
-/// Pages of any listing: more than any store has, so that one that does not end ends here.
+/// Pages of any listing: more than any store has, so that an endless listing ends here.
 const MOST_PAGES: u64 = 1_000;
-/// Orders that are no longer listed as open and read again in one look.
+/// Orders no longer listed as open that are read again in one sweep.
 const CLOSED_AT_ONCE: usize = 200;
-/// The listing of products is not walked through more often for the sake of unknown identifiers.
+/// Least time between two walks of the product listing for unknown identifiers.
 const WALK_EVERY: Duration = Duration::from_secs(300);
-/// Readings that wait before a sweep adds no more.
+/// The queue length at which a sweep adds nothing more.
 pub(super) const CROWDED: usize = 200;
 
 impl Live<'_> {
-    /// The newest orders, page by page until a page brings nothing new; where many are new, once more, because the pages
-    /// shift meanwhile.
+    /// Sweeps the newest orders, page by page until a page has nothing new; if many are new, once more, because the
+    /// pages shift meanwhile.
     pub(super) async fn sweep_new_orders(&self) -> Result<(), Problem> {
         let mut query = self.query(Some("-created_at"));
-        // Until the mirror is complete, the reconciliation brings what is behind.
+        // Until the mirror is complete, the reconciliation reads what is behind.
         let pages = if self.known().mirrored { NEW_PAGES } else { 1 };
         let is_behind = std::mem::take(&mut self.known().is_behind);
         let mut window = Window::new(if is_behind { pages } else { 1 }, pages);
@@ -62,8 +62,8 @@ impl Live<'_> {
         }
     }
 
-    /// All orders that may still change; and those that the mirror has among them and the marketplace does not list there
-    /// any more, which have therefore changed.
+    /// Sweeps all orders that may still change. Also queues those that the mirror has as open and the marketplace no
+    /// longer lists as open: they have changed.
     pub(super) async fn sweep_open_orders(&self) -> Result<(), Problem> {
         if !self.known().mirrored {
             return Ok(());
@@ -113,8 +113,8 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// The products that were not read for longest: their listing does not show stock and prices. All of them by their
-    /// listing, where a delivery spoke of one that nobody knows.
+    /// Sweeps the least recently read products: their listing does not show stock and prices. Walks the whole listing
+    /// if a delivery named an unknown product.
     pub(super) async fn sweep_products(&self) -> Result<(), Problem> {
         let now = self.context.clock.monotonic();
         let walks = {
@@ -160,7 +160,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    /// Queues what is listed differently; which rows that were.
+    /// Queues the rows that are listed differently; returns them.
     async fn compare(
         &self,
         resource: Resource,
@@ -173,7 +173,7 @@ impl Live<'_> {
         self.note_listed(resource, listed).await.map_err(|e| Problem::from_store(&e))?;
         let mut fetch = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         if !fetch.is_empty() {
-            // What could not be read or written lately is left to the complete reconciliation.
+            // Rows that failed lately are left to the complete reconciliation.
             let failed = store.failures(key, resource).await.map_err(|e| Problem::from_store(&e))?;
             let failed: HashSet<String> = failed.into_iter().map(|failure| failure.key).collect();
             fetch.retain(|row| !failed.contains(&row.key));
@@ -199,8 +199,8 @@ impl Live<'_> {
         Ok(found)
     }
 
-    /// Leaves out orders that were read since they were last listed, and whose row now says what was read: their rows are
-    /// taken as listed. Only of those that could not have changed in the same second once more.
+    /// Leaves out orders that were read since they were last listed, and whose row matches what was read: their rows
+    /// are taken as listed. Applies only to orders that could not have changed again in the same second.
     async fn take_as_listed(
         &self,
         fetch: &mut Vec<ListedRow>,
@@ -226,7 +226,7 @@ impl Live<'_> {
         let written = async {
             let mut tx = store.begin(&self.context.lease).await?;
             for row in &same {
-                // What was written meanwhile is compared by the next sweep.
+                // The next sweep compares rows that were written meanwhile.
                 if now.get(&row.key) == known.get(&row.key) {
                     tx.relist(Resource::Orders, &row.key, row.hash).await?;
                 }
@@ -245,7 +245,8 @@ impl Live<'_> {
         }
     }
 
-    /// A page of orders. A server that refuses how they are asked for is asked for less; its own order is newest first.
+    /// Reads a page of orders. If the server refuses the request, simplifies it; the server's own order is newest
+    /// first.
     async fn list(&self, query: &mut OrderQuery, page: u64) -> Result<ListPage, Problem> {
         loop {
             self.known().pages += 1;
@@ -262,7 +263,7 @@ impl Live<'_> {
     }
 }
 
-/// Whether the listing ends with this page, as far as the server tells; an empty page ends it in any case.
+/// Whether the listing ends with this page, as far as the server reports; an empty page ends it in any case.
 pub(super) fn is_last_page(page: u64, rows: usize, meta: &PageMeta) -> bool {
     rows == 0
         || meta.has_next == Some(false)

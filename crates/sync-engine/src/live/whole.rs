@@ -1,4 +1,4 @@
-//! Listings that are read whole.
+//! Listings that are read in full.
 
 use espelho_api_client::{Error as ApiError, RowPage, resources::paging::Paging};
 use futures_util::future::BoxFuture;
@@ -6,19 +6,19 @@ use tokio_util::sync::CancellationToken;
 
 use super::sweeps::is_last_page;
 
-/// Rows a page.
+/// Rows per page.
 const PER_PAGE: u32 = 100;
-/// Pages of any of these listings.
+/// The most pages of any of these listings.
 const MOST_PAGES: u64 = 500;
 
 /// All rows of a listing.
 pub(crate) struct Whole<T> {
     pub(crate) rows: Vec<T>,
-    /// Whether nothing is missing: only then is what is not among them gone.
+    /// Whether nothing is missing: only then is an absent row gone.
     pub(crate) is_complete: bool,
 }
 
-/// Reads a listing from its first page to its last, or as far as it leads anywhere.
+/// Reads a listing from its first page to its last, or until it makes no progress.
 pub(crate) async fn all<'a, T: PartialEq + Send>(
     stop: &CancellationToken,
     page_of: impl Fn(Paging) -> BoxFuture<'a, Result<RowPage<T>, ApiError>>,
@@ -29,7 +29,7 @@ pub(crate) async fn all<'a, T: PartialEq + Send>(
         whole.is_complete &= read.nameless == 0;
         let rows: Vec<T> = read.rows.into_iter().map(|row| row.value).collect();
         let is_end = is_last_page(page, rows.len(), &read.meta);
-        // A server that ignores the page gives the same rows for ever.
+        // A server that ignores the page number returns the same rows for ever.
         let is_repeated = rows.first().is_some_and(|first| page > 1 && whole.rows.contains(first));
         whole.rows.extend(rows);
         if is_end || is_repeated || stop.is_cancelled() {

@@ -1,4 +1,4 @@
-//! The hands of a crew: who reads what is queued, how many things at once, and what they wait for.
+//! The worker pools: how many workers refresh queued entities at once, and what a pool waits for.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use super::{Live, queue::Work, refresh_request::Urgency};
 use crate::{Problem, memory_budget::Permit};
 
-/// Readings of a crew at once: at five requests a second more would only wait.
+/// Workers of a pool: at five requests a second, more would only wait.
 const WORKERS: usize = 4;
 
-/// One that reads.
+/// A worker, which does one refresh.
 type Worker<'s> = BoxFuture<'s, Result<(), Problem>>;
 
-/// What a crew waits for, beside its hands and its end.
+/// What a pool waits for, besides its workers and its stop.
 #[derive(Clone, Copy)]
 enum Next {
     /// The time when something is due.
     In(Duration),
-    /// Room for what is due.
+    /// A memory permit for what is due.
     MemoryBudget,
-    /// Something new in the queue; or a free hand, where none is.
+    /// Something new in the queue; or a free worker, if none is free.
     Change,
 }
 
 impl Live<'_> {
-    /// Reads what is queued for a crew, several things side by side, until the work stops.
+    /// Refreshes what is queued for a worker pool, several entities side by side, until the work stops.
     ///
-    /// A hand is there only while it reads, one of a sweep only when there is room for what it reads: thousands of stores
-    /// wait with eight hands each, and a hand takes 7 KiB.
+    /// A worker exists only while it refreshes, a sweep's worker only with a memory permit: thousands of stores wait
+    /// with eight workers each, and a worker takes 7 KiB.
     pub(super) async fn work(&self, urgency: Urgency) -> Result<(), Problem> {
         let (mut workers, mut problem) = (FuturesUnordered::new(), None);
-        // Whoever leaves the line is last in it again.
+        // Kept between iterations: a dropped permit request would be last in line again.
         let (mut line, mut permit) = (None, None);
         while !self.is_stopping() {
-            // Before the queue is looked at, so that nothing is put into it unnoticed.
+            // Before the queue is checked, so that no push goes unnoticed.
             let queued = self.queued.notified();
             let mut queued = std::pin::pin!(queued);
             queued.as_mut().enable();
@@ -63,7 +63,7 @@ impl Live<'_> {
                 () = self.context.stop.cancelled() => (),
             }
         }
-        // What is under way is written.
+        // Work in progress is written.
         let _waiting = watch::idle();
         while let Some(ended) = workers.next().await {
             problem = problem.or(ended.err());
@@ -75,7 +75,7 @@ impl Live<'_> {
         Box::pin(self.context.memory_budget.reading())
     }
 
-    /// Gives each free hand what is due, and a sweep's the place that is held for it; what there is to wait for then.
+    /// Gives due work to each free worker, and the held permit to a sweep's worker; returns what to wait for next.
     fn dispatch<'s>(
         &'s self,
         urgency: Urgency,
@@ -83,7 +83,7 @@ impl Live<'_> {
         permit: &mut Option<Permit<'s>>,
     ) -> Next {
         let now = self.context.clock.monotonic();
-        // The pages of a sweep for orders share the pace with what is read in its turn, and nothing of it is urgent.
+        // The pages of a sweep for orders share the rate with rotation work, none of which is urgent.
         let urgency = match urgency {
             Urgency::Swept if self.known().walks_orders => Urgency::Found,
             other => other,
@@ -108,7 +108,7 @@ impl Live<'_> {
         Next::Change
     }
 
-    /// Not `async`: there, what is put into the box would be given a place beside it too.
+    /// Not `async`: the future of an `async` function would also reserve space for the boxed value.
     fn worker<'s>(&'s self, work: Work, permit: Option<Permit<'s>>) -> Worker<'s> {
         let name = match work.request.urgency {
             Urgency::Hinted => "hinted",
@@ -123,7 +123,7 @@ impl Live<'_> {
     }
 }
 
-/// The place that somebody is in line for, if anybody is.
+/// Waits for the requested permit, if one is requested.
 async fn next_in<'r>(line: &mut Option<BoxFuture<'_, Permit<'r>>>) -> Option<Permit<'r>> {
     Some(line.as_mut()?.await)
 }

@@ -9,6 +9,7 @@ pub mod missing;
 pub mod page;
 pub mod paging;
 pub mod policy;
+pub mod push;
 pub mod silence;
 pub mod stock_balance;
 pub mod tiers;

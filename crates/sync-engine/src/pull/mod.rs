@@ -1,8 +1,8 @@
-//! Reading a resource of the marketplace into the mirror.
+//! Reads a resource of the marketplace into the mirror.
 //!
-//! A pass walks the listing. For each page: look up what is known, read the details of what is new or
-//! different, then write rows and checkpoint in one transaction. One page at a time: a killed run has at
-//! most one page to read again.
+//! A pass walks the listing. For each page, it looks up the known rows, reads the details of new or changed rows, and
+//! writes rows and checkpoint in one transaction. It reads one page at a time, so a killed run reads at most one page
+//! again.
 
 mod orders;
 mod pass;
@@ -29,25 +29,25 @@ pub trait Pull: Send + Sync {
     /// The detail of one row.
     type Detail: Send;
 
-    /// Which resource it is.
+    /// The resource.
     const RESOURCE: Resource;
 
-    /// How the listing is being read; a pass is only resumed when this is the same.
+    /// Describes how the listing is read. A pass resumes only if this is the same.
     fn scope(&self) -> String;
 
-    /// Rows asked for with each page.
+    /// Rows requested per page.
     fn limit(&self) -> usize;
 
-    /// One page of the listing.
+    /// Reads one page of the listing.
     fn list(&self, page: u64) -> impl Future<Output = Result<ListPage, ApiError>> + Send;
 
-    /// Asks for less after the server refused the listing; `false` when nothing is left to drop.
+    /// Simplifies the request after the server refused the listing; returns `false` when nothing is left to drop.
     fn ask_for_less(&mut self, refusal: &Refusal) -> bool;
 
-    /// Asks in the way that an interrupted pass asked, if that is one of ours.
+    /// Adopts the request of an interrupted pass; returns `false` if it is not one of ours.
     fn ask_as(&mut self, scope: &str) -> bool;
 
-    /// The detail of one row.
+    /// Reads the detail of one row.
     fn detail(&self, key: &str) -> impl Future<Output = Result<Fetched<Self::Detail>, ApiError>> + Send;
 
     /// Writes details into the mirror.
@@ -58,10 +58,10 @@ pub trait Pull: Send + Sync {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-/// A detail to mirror.
+/// A detail to write into the mirror.
 #[derive(Clone, Debug)]
 pub struct RowWrite<T> {
-    /// The identifier under which it is listed.
+    /// The key under which it is listed.
     pub key: String,
     /// The detail.
     pub detail: T,
@@ -69,7 +69,7 @@ pub struct RowWrite<T> {
     pub listing_hash: ContentHash,
     /// The fingerprint of the detail.
     pub content_hash: ContentHash,
-    /// Whether the mirror has it already.
+    /// Whether it updates a row that the mirror has already.
     pub op: Op,
 }
 
@@ -80,6 +80,6 @@ pub struct Fetched<T> {
     pub detail: T,
     /// Its fingerprint.
     pub content_hash: ContentHash,
-    /// What is worth counting about it: fields that could not be read, values that are not known.
+    /// Remarks to count: fields that could not be read, values that are not known.
     pub remarks: Vec<Text>,
 }

@@ -1,4 +1,4 @@
-//! Orders: listed oldest first, so that new ones come at the end and no page shifts.
+//! Reads orders, listed oldest first: new ones come at the end, so no page shifts.
 
 use chrono::{Days, NaiveDate};
 use espelho_api_client::{
@@ -9,14 +9,13 @@ use espelho_store::{Error as StoreError, OrderWrite, PageTx};
 
 use super::{Fetched, Pull, RowWrite};
 
-/// Rows a page. The document gives a default of 20 and no maximum; a server that refuses or cuts it is
-/// taken at its word.
+/// Rows per page. The document gives a default of 20 and no maximum. If a server refuses or cuts it, the pass follows.
 const LIMIT: u32 = 100;
 
-/// What is tried next: the largest page that the document mentions for any order route.
+/// The next page size to try: the largest that the document mentions for any order route.
 const SMALLER: u32 = 50;
 
-/// Orders of one store.
+/// Reads the orders of one store.
 #[derive(Clone, Debug)]
 pub struct OrdersPull {
     client: Client,
@@ -24,8 +23,8 @@ pub struct OrdersPull {
 }
 
 impl OrdersPull {
-    /// All orders, or those created since a day. `date_from` is given a day's margin, because the document
-    /// does not say in whose time zone it is.
+    /// Reads all orders, or those created since a day. `date_from` gets a margin of one day, because the document does
+    /// not name its time zone.
     pub fn new(client: Client, since: Option<NaiveDate>, page_parameter: String) -> Self {
         let query = OrderQuery {
             date_from: since.map(|day| day.checked_sub_days(Days::new(1)).unwrap_or(day)),
@@ -44,7 +43,7 @@ impl Pull for OrdersPull {
     const RESOURCE: Resource = Resource::Orders;
 
     fn scope(&self) -> String {
-        // The request for "page 0" names everything but the page.
+        // The request for "page 0" describes everything except the page.
         self.query.request().describe()
     }
 
@@ -57,7 +56,7 @@ impl Pull for OrdersPull {
     }
 
     fn ask_for_less(&mut self, refusal: &Refusal) -> bool {
-        // The field that is named goes first; a refusal that names none costs the page size before the order.
+        // Drops the field that the refusal names. If it names none, drops the page size before the sort order.
         if refusal.names("sort") && self.query.sort.take().is_some() {
             return true;
         }

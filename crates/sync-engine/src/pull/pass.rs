@@ -22,33 +22,33 @@ use crate::{
     },
 };
 
-/// Details read at once. More only fills the marketplace's queue: at 300 a minute, two would do.
+/// Details read at once. More would only fill the marketplace's queue: at 300 a minute, two would be enough.
 const AT_ONCE: usize = 16;
-/// Rows failing one after the other, in ways that pass, before the rest of a page is left for another run.
+/// Consecutive failures that may concern all rows, before the rest of a page is left for another run.
 const HOPELESS: usize = 20;
-/// How many times that before the pass itself is.
+/// How many times [`HOPELESS`] consecutive failures end the pass itself.
 const HOPELESS_PAGES: usize = 3;
-/// A pass that began longer ago is begun anew: its first pages are no longer true.
+/// A pass that started earlier than this restarts: its first pages are out of date.
 const STALE_HOURS: i64 = 24;
 
-/// What a pass is to do.
+/// What a pass does.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PassOptions {
-    /// Begin at the first page even if an interrupted pass could be resumed.
+    /// Start at the first page even if an interrupted pass could resume.
     pub restart: bool,
-    /// Read every detail, also of rows that are listed as they were.
+    /// Read every detail, even if its listing row is unchanged.
     pub deep: bool,
-    /// Compare and count, and change nothing.
+    /// Compare and count, change nothing.
     pub dry_run: bool,
-    /// Whether the listing holds all rows, so that a missing one is gone.
+    /// Whether the listing has all rows, so that a missing row is gone.
     pub covers_everything: bool,
-    /// Mark rows as gone however many they are.
+    /// Mark rows gone, however many they are.
     pub accept_gone: bool,
-    /// Whether others read and write the same rows meanwhile.
+    /// Whether the live mirror reads and writes the same rows meanwhile.
     pub beside_live: bool,
 }
 
-/// Reads a resource to its end, or as far as it can be read.
+/// Reads a resource to its end, or as far as possible.
 pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOptions) -> ResourceReport {
     let mut walk = Walk {
         context,
@@ -71,7 +71,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
     walk.conclude(ended.err())
 }
 
-/// A pass under way.
+/// A pass in progress.
 pub(super) struct Walk<'c, P> {
     pub(super) context: &'c StoreContext,
     pub(super) pull: P,
@@ -81,27 +81,27 @@ pub(super) struct Walk<'c, P> {
     pub(super) failed_before: HashSet<String>,
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
-    /// Where the page under way is kept in memory.
+    /// The memory permit of the current page.
     permit: Option<Permit<'c>>,
     nameless: u64,
-    /// Rows that an earlier run has dealt with.
+    /// Rows that an earlier run processed.
     resumed: u64,
-    /// Rows that the mirror has, for a listing that does not tell its total.
+    /// Rows in the mirror, for a listing that does not report its total.
     expected: Option<u64>,
     pub(super) remarks: BTreeMap<Text, u64>,
     pub(super) report: ResourceReport,
 }
 
-/// What came of reading details.
+/// The result of reading details.
 pub(super) struct Details<T> {
     pub(super) asked: Vec<Asked<T>>,
-    /// Rows that were left for another run.
+    /// Rows left for another run.
     pub(super) unasked: Vec<ListedRow>,
-    /// Why the page is not at its end, if it is not: then it is no checkpoint, but what was read is kept.
+    /// Why the page ended early, if it did: then it is no checkpoint, but the rows that were read are kept.
     pub(super) ended: Option<Problem>,
 }
 
-/// A row whose detail was asked for.
+/// A row whose detail was requested.
 pub(super) struct Asked<T> {
     pub(super) row: ListedRow,
     pub(super) answer: Result<Fetched<T>, ApiError>,
@@ -125,7 +125,7 @@ impl<P: Pull> Walk<'_, P> {
             self.permit = None;
             next = match read? {
                 Ok(following) => following,
-                // An old checkpoint may not fit the listing any more; a fresh walk tells.
+                // An old checkpoint may no longer match the listing: restart the walk.
                 Err(_) if self.report.resumed_at == Some(page) => self.begin_anew().await?,
                 Err(stuck) => return Err(stuck_at(stuck)),
             };
@@ -133,7 +133,7 @@ impl<P: Pull> Walk<'_, P> {
         sweep::finish(self).await
     }
 
-    /// Reads and mirrors a page; gives what to do next, or why the listing cannot be walked through.
+    /// Reads and mirrors a page; returns the next step, or why the walk is stuck.
     async fn read_page(&mut self, page: u64) -> Result<Result<Step, Stuck>, Problem> {
         let listing = self.list(page).await?;
         let keys: Vec<ContentHash> =
@@ -156,7 +156,7 @@ impl<P: Pull> Walk<'_, P> {
         Ok(Ok(next))
     }
 
-    /// Tells how far the pass is, with so many rows of the page under way still unread.
+    /// Reports the progress, with `left` rows of the current page still unread.
     fn tell(&self, left: u64) {
         let done = self.pager.seen().saturating_sub(left);
         let total = self.pager.total().or(self.expected.filter(|expected| *expected >= done));
@@ -165,7 +165,7 @@ impl<P: Pull> Walk<'_, P> {
         self.context.progress.advance(&self.context.key, P::RESOURCE.into(), position);
     }
 
-    /// How many rows the mirror has of a listing that is read whole.
+    /// Returns how many rows the mirror has, if the pass covers everything.
     async fn expect(&self) -> Result<Option<u64>, Problem> {
         if !self.options.covers_everything {
             return Ok(None);
@@ -175,7 +175,7 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     async fn begin_anew(&mut self) -> Result<Step, Problem> {
-        tracing::warn!(store = %self.context.key, resource = %P::RESOURCE, "the checkpoint does not fit: beginning anew");
+        tracing::warn!(store = %self.context.key, resource = %P::RESOURCE, "the checkpoint does not match the listing; restarting the pass");
         self.pager = Pager::new(self.pull.limit());
         self.report.counts = Counts::default();
         (self.step, self.report.resumed_at) = (0, None);
@@ -183,7 +183,7 @@ impl<P: Pull> Walk<'_, P> {
         Ok(Step::Read(1))
     }
 
-    /// Takes up an interrupted pass, or begins one; gives what to do first.
+    /// Resumes an interrupted pass, or starts one; returns the first step.
     async fn take_up(&mut self) -> Result<Step, Problem> {
         let kept = self.context.store.pass(&self.context.key, P::RESOURCE).await;
         let kept = kept.map_err(|e| Problem::from_store(&e))?;
@@ -222,7 +222,7 @@ impl<P: Pull> Walk<'_, P> {
         begun.await.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Reads a page of the listing; where the server refuses how we ask, asks for less from the first page on.
+    /// Reads a page of the listing. If the server refuses the first page, simplifies the request and retries.
     async fn list(&mut self, page: u64) -> Result<ListPage, Problem> {
         loop {
             let error = match self.pull.list(page).await {
@@ -244,17 +244,18 @@ impl<P: Pull> Walk<'_, P> {
             if !asked_for_less {
                 return Err(Problem::from_api(&error));
             }
-            tracing::warn!(store = %self.context.key, %error, "the listing is asked for in a simpler way");
+            tracing::warn!(store = %self.context.key, %error, "listing refused; retrying with a simpler request");
             self.pager = Pager::new(self.pull.limit());
             self.begin().await?;
         }
     }
 
-    /// Some servers refuse a page beyond the last one. Where nothing else says that all rows were seen, only "there is
-    /// no such thing" is believed.
+    /// Whether a refusal means that the page is beyond the last one: some servers answer so. If nothing else shows that
+    /// all rows were seen, only 404 and 416 count.
     fn is_beyond_the_end(&self, page: u64, error: &ApiError) -> bool {
         let all_seen = self.pager.total().is_some() && self.pager.is_whole();
-        // The listing may have shrunk since the checkpoint; the total that it was kept with makes it be read again.
+        // The listing may have shrunk since the checkpoint; the total kept with the checkpoint then makes the pass
+        // restart.
         let all_seen = all_seen || self.report.resumed_at == Some(page);
         match error {
             ApiError::Refused { status: 404 | 416, .. } => page > 1,
@@ -266,7 +267,7 @@ impl<P: Pull> Walk<'_, P> {
     async fn mirror_page(&mut self, mut kept: KeptPage, listing: ListPage) -> Result<(), Problem> {
         let ListPage { rows, nameless, .. } = listing;
         if kept.page == 1 {
-            // A listing that is read once more shows the same ones again.
+            // A restarted listing shows the same nameless rows again.
             self.nameless = 0;
         }
         self.nameless += nameless as u64;
@@ -292,8 +293,8 @@ impl<P: Pull> Walk<'_, P> {
         known.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Reads details, some at a time. An error that concerns more than its row ends it, and so does the operator. When
-    /// the marketplace fails row after row, the rest of the page is not asked for.
+    /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
+    /// row after row fails, the rest of the page is not requested.
     pub(super) async fn read_details(&mut self, rows: Vec<ListedRow>) -> Details<P::Detail> {
         let pull = &self.pull;
         let mut rows = rows.into_iter();
@@ -319,7 +320,7 @@ impl<P: Pull> Walk<'_, P> {
                     self.failing_in_a_row += 1;
                     self.last_failure = Some(Problem::from_api(error));
                 }
-                // The marketplace works, and this row does not.
+                // The marketplace works; only this row fails.
                 Err(_) => self.failing_in_a_row = 0,
             }
             details.asked.push(asked);
@@ -334,7 +335,7 @@ impl<P: Pull> Walk<'_, P> {
         details
     }
 
-    /// Ends a pass whose last pages all failed. They are behind its checkpoint, so the next run begins after them.
+    /// Ends a pass whose last pages all failed. Its checkpoint is behind them, so the next run starts after them.
     fn give_up_if_hopeless(&mut self) -> Result<(), Problem> {
         if self.failing_in_a_row < HOPELESS * HOPELESS_PAGES {
             return Ok(());
@@ -351,7 +352,7 @@ impl<P: Pull> Walk<'_, P> {
 
     fn conclude(mut self, problem: Option<Problem>) -> ResourceReport {
         if self.nameless > 0 {
-            // They cannot be listed as failures, having no key, but they are rows that are not mirrored.
+            // Without a key they cannot be listed as failures, but they are not mirrored either.
             self.report.counts.failed += self.nameless;
             self.remarks.insert(text!("run-note-nameless"), self.nameless);
         }
@@ -372,12 +373,12 @@ fn stuck_at(stuck: Stuck) -> Problem {
     Problem::new(Trouble::Failure, "paging", &stuck, stuck.text())
 }
 
-/// Errors that may meet one row or all: the marketplace is down, or a scope is missing.
+/// Whether an error may concern one row or all: the marketplace is down, or a scope is missing.
 fn may_concern_all(error: &ApiError) -> bool {
     matches!(error.class(), Class::Transient { .. }) || matches!(error, ApiError::Refused { status: 403, .. })
 }
 
-/// Errors that would meet every row alike.
+/// Whether an error would concern every row alike.
 pub(super) fn concerns_all(error: &ApiError) -> bool {
     error.is_authentication()
         || error.is_not_ours()

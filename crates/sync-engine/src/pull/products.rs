@@ -1,4 +1,4 @@
-//! Products with their tiers and stock, and the locations that the stock lies in.
+//! Reads products with their tiers and stock, and the locations of the stock.
 
 use std::collections::HashSet;
 
@@ -15,24 +15,24 @@ use super::{Fetched, Pull, RowWrite};
 
 const PER_PAGE: u32 = 100;
 
-/// Products of one store.
+/// Reads the products of one store.
 #[derive(Debug)]
 pub struct ProductsPull {
     client: Client,
     query: ProductQuery,
-    /// Locations that the mirror has, or that this pass has asked about.
+    /// Locations that the mirror has, or that this pass has requested.
     known_locations: Mutex<HashSet<LocationId>>,
 }
 
 impl ProductsPull {
-    /// All products; `known` are the stock locations that need not be asked for.
+    /// Reads all products; `known` are the stock locations that need no request.
     pub fn new(client: Client, known: Vec<LocationId>, page_parameter: String) -> Self {
         let query = ProductQuery { per_page: Some(PER_PAGE), page: 0, page_parameter };
         Self { client, query, known_locations: Mutex::new(known.into_iter().collect()) }
     }
 
-    /// Fills in what the detail route left out. The document shows tiers and stock in it, but not whether the
-    /// stock comes with its locations; only the stock route is sure to have them.
+    /// Fills in what the detail route omits. The document shows tiers and stock in the detail, but not whether the
+    /// stock includes its locations; only the stock route is sure to have them.
     async fn complete(&self, detail: &mut ProductDetail, remarks: &mut Vec<Text>) -> Result<(), ApiError> {
         let id = detail.product.id.clone();
         if !detail.has_prices {
@@ -42,7 +42,7 @@ impl ProductsPull {
             );
             detail.product.prices = prices.value;
         }
-        // Held while asking, so that sixteen products with one new location ask once.
+        // Held during the request, so that sixteen products with one new location request it once.
         let mut known = self.known_locations.lock().await;
         known.extend(detail.locations.iter().map(|location| location.id.clone()));
         let strange = detail.product.stock.iter().any(|level| !known.contains(&level.location_id));
@@ -53,7 +53,7 @@ impl ProductsPull {
         let stock = self.client.product_stock(&id, &sku).await?;
         remarks
             .extend(stock.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())));
-        // A location that even the stock route does not describe is not asked for again.
+        // A location that even the stock route does not describe is not requested again.
         known.extend(detail.product.stock.iter().map(|level| level.location_id.clone()));
         known.extend(stock.value.locations.iter().map(|location| location.id.clone()));
         detail.locations = stock.value.locations;
@@ -113,7 +113,7 @@ impl Pull for ProductsPull {
     }
 }
 
-/// Product, tiers and stock together: a change of any of them is a change of the product.
+/// Returns the fingerprint of product, tiers and stock together: a change of any of them is a change of the product.
 fn fingerprint(detail: &ProductDetail) -> ContentHash {
     let product = &detail.product;
     let tiers = product.prices.iter().map(|tier| tier.raw.as_str());

@@ -1,4 +1,4 @@
-//! What hangs on orders and has routes of its own, read for every mirrored order.
+//! Reads the sub-resources of orders, which have their own routes, for every mirrored order.
 
 use espelho_api_client::{Client, Error as ApiError};
 use espelho_model::{
@@ -15,10 +15,10 @@ use crate::{
     Position, Problem, ResourceReport, StoreContext, Trouble, live::subresources::FetchedSubresource,
 };
 
-/// Orders that are asked for at once, and written together.
+/// Orders requested at once, and written together.
 const AT_ONCE: usize = 16;
 
-/// The part of orders that a target is; `None` for what is no part of them.
+/// Returns the sub-resource that a target names; `None` for other targets.
 pub(crate) fn subresource_of(target: Target) -> Option<Subresource> {
     match target {
         Target::Shipments => Some(Subresource::Shipments),
@@ -32,7 +32,7 @@ pub(crate) fn subresource_of(target: Target) -> Option<Subresource> {
     }
 }
 
-/// Reads a part of every order that the mirror has.
+/// Reads a sub-resource of every mirrored order.
 pub(crate) async fn read_subresource(
     context: &StoreContext,
     client: &Client,
@@ -117,7 +117,7 @@ async fn read_one(
     (number, side)
 }
 
-/// Writes what was read; how many orders had another one.
+/// Writes what was read; returns for how many orders it changed.
 async fn write(
     context: &StoreContext,
     subresource: Subresource,

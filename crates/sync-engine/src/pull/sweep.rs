@@ -1,4 +1,4 @@
-//! The end of a pass: rows that it no longer found.
+//! Ends a pass: handles the rows that it no longer found.
 
 use espelho_api_client::Error as ApiError;
 use espelho_model::{ContentHash, StoreKey, text, text::words};
@@ -10,7 +10,7 @@ use crate::{
     plan::gone::{GoneVerdict, judge},
 };
 
-/// Ends a pass that reached the last page: marks what is gone, and gives the checkpoints up.
+/// Ends a pass that reached the last page: marks missing rows gone, and drops the checkpoints.
 pub(super) async fn finish<P: Pull>(walk: &mut Walk<'_, P>) -> Result<(), Problem> {
     let whole = walk.pager.is_whole();
     let mut refused = (!whole).then(|| incomplete(walk));
@@ -33,7 +33,7 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
     let mut tx = walk.context.store.begin(&walk.context.lease).await?;
     tx.mark_gone(P::RESOURCE, gone).await?;
     if walk.pager.is_whole() && walk.options.covers_everything {
-        // A row that failed once and is not listed any more has nothing left to mend.
+        // A row that failed once and is no longer listed needs no repair.
         let unlisted = |key: &&String| !walk.pager.has_seen(ContentHash::of(key.as_bytes()));
         let keys = walk.failed_before.iter().filter(unlisted).cloned().collect();
         tx.clear_failures(P::RESOURCE, keys).await?;
@@ -42,12 +42,12 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
     tx.commit().await
 }
 
-/// The mirrored rows that the pass did not see, or why there are too many of them to believe.
+/// Returns the mirrored rows that the pass did not see, or a problem if they are too many to believe.
 async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Problem>, Problem> {
     let (store, key) = (&walk.context.store, &walk.context.key);
     let failed = |e: espelho_store::Error| Problem::from_store(&e);
     let mirrored = store.count(key, P::RESOURCE).await.map_err(failed)?;
-    // Every row that was seen is mirrored or listed as failed, so equal numbers leave nothing to look for.
+    // Every row that was seen is mirrored or listed as failed, so equal numbers mean that no row is missing.
     if !walk.options.dry_run
         && mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen())
     {
@@ -92,7 +92,7 @@ fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
     Problem::of(Trouble::Failure, "incomplete", text)
 }
 
-/// Asks for each missing row itself: only what answers 404 is gone. A row that answers was merely not listed.
+/// Reads each missing row itself: only a 404 or a 410 proves that it is gone. A row that answers was merely not listed.
 async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Problem> {
     if walk.options.accept_gone || walk.options.dry_run {
         return Ok(keys);
@@ -118,7 +118,7 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
     Ok(gone)
 }
 
-/// The rows of this pass that are not mirrored, whichever run they first failed in.
+/// Returns the rows of this pass that are not mirrored, whichever run they first failed in.
 async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Problem> {
     let failures = walk.context.store.failures(&walk.context.key, P::RESOURCE).await;
     let mut failures = failures.map_err(|e| Problem::from_store(&e))?;

@@ -1,5 +1,5 @@
-//! What is read whole, because nothing tells of its changes: campaigns with the listings in them, the store's images, and the
-//! store itself. The live mirror's sweeps and one-shot runs read it in the same way.
+//! Reads what has no change events in full: campaigns with their listings, the store's images, and the store itself.
+//! The live mirror's sweeps and one-shot runs share this code.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ use crate::{
     },
 };
 
-/// Reads a target that is read whole, and says how it went.
+/// Reads a target in full and reports the result.
 pub(crate) async fn read_whole(
     context: &StoreContext,
     client: &Client,
@@ -70,15 +70,15 @@ pub(crate) struct WholeReader<'c> {
     pub(crate) client: &'c Client,
 }
 
-/// What came of reading the campaigns.
+/// The result of reading the campaigns.
 #[derive(Default)]
 pub(crate) struct CampaignsRead {
     pub(crate) counts: Counts,
-    /// Campaigns that the calendar has left out and that still answer: they are over.
+    /// Campaigns that the calendar omits and that still answer: they have ended.
     pub(crate) ended: Vec<String>,
 }
 
-/// What the store says of itself.
+/// What the store reports about itself.
 pub(crate) struct ProfileRead {
     pub(crate) counts: Counts,
     /// The store's id.
@@ -86,12 +86,13 @@ pub(crate) struct ProfileRead {
 }
 
 impl WholeReader<'_> {
-    /// Mirrors the campaigns that have not ended, what is or could be in each, and once those that have: all but `settled`.
+    /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings. Mirrors each ended
+    /// campaign once, except those in `settled`.
     pub(crate) async fn campaigns(&self, settled: &HashSet<String>) -> Result<CampaignsRead, Problem> {
         let client = self.client;
         let whole = match self.all(|paging| client.campaign_calendar(paging).boxed()).await {
             Ok(whole) => whole,
-            // A credential without the ability for it has no campaigns.
+            // A credential without this ability has no campaigns.
             Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(CampaignsRead::default()),
             Err(error) => return Err(Problem::from_api(&error)),
         };
@@ -139,7 +140,7 @@ impl WholeReader<'_> {
         written.await.map_err(|e| Problem::from_store(&e))
     }
 
-    /// The calendar leaves out what has ended. Each campaign that it no longer has is asked for once: it is over, or gone.
+    /// Requests each campaign that the calendar no longer lists once: it has ended, or is gone.
     async fn ended_campaigns(
         &self,
         listed: &[CampaignId],
@@ -176,7 +177,7 @@ impl WholeReader<'_> {
         written.await.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Mirrors the store's images, and marks those that are neither listed nor answered for any more.
+    /// Mirrors the store's images. Marks those gone that are no longer listed and no longer answer.
     pub(crate) async fn images(&self) -> Result<Counts, Problem> {
         let client = self.client;
         let whole = self.all(|paging: Paging| {
@@ -213,7 +214,7 @@ impl WholeReader<'_> {
         written.await.map_err(|e| Problem::from_store(&e))
     }
 
-    /// Mirrors session and page of the store; `Err` within is the session's own refusal.
+    /// Mirrors the store's session and page. The inner `Err` is the session's own refusal.
     pub(crate) async fn profile(&self) -> Result<Result<ProfileRead, ApiError>, Problem> {
         let session = match self.client.session().await {
             Ok(read) => read.value,
@@ -235,7 +236,7 @@ impl WholeReader<'_> {
         Ok(Ok(ProfileRead { counts, id }))
     }
 
-    /// Fetches the files of labels that are ready.
+    /// Fetches the label files that are ready.
     async fn labels(&self, report: &mut ResourceReport) -> Result<Counts, Problem> {
         if self.context.labels.is_none() {
             report.notes.push(text!("engine-labels-off"));

@@ -1,4 +1,4 @@
-//! Writing a page: rows and checkpoint, in one transaction.
+//! Writes a page: rows and checkpoint, in one transaction.
 
 use std::collections::HashMap;
 
@@ -15,23 +15,23 @@ use crate::{
     report::{failure, with_causes},
 };
 
-/// What a page's details came to.
+/// The details of a page, sorted by what happens to them.
 struct Sorted<T> {
-    /// New or different.
+    /// New or changed.
     writes: Vec<RowWrite<T>>,
-    /// Listed differently, and the same in detail.
+    /// The listing row changed, the detail did not.
     relisted: Vec<ListedRow>,
     /// Could not be read.
     failures: Vec<Failure>,
-    /// Failed in an earlier run, and can be read now.
+    /// Failed in an earlier run, readable now.
     mended: Vec<String>,
 }
 
 impl<P: Pull> Walk<'_, P> {
     /// Reads the details of a page and writes them with its checkpoint.
     ///
-    /// When the database refuses what one of the rows says, the page is read once more and written row by row, so
-    /// that only that row fails.
+    /// If the database refuses the content of a row, reads the page once more and writes it row by row, so that only
+    /// that row fails.
     pub(super) async fn read_and_write(
         &mut self,
         rows: Vec<ListedRow>,
@@ -58,7 +58,7 @@ impl<P: Pull> Walk<'_, P> {
         if !refused.concerns_a_row() || ended.is_some() {
             return Err(ended.unwrap_or_else(|| Problem::from_store(&refused)));
         }
-        tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "writing a page row by row");
+        tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "the database refused a page; writing it row by row");
         let mut details = self.read_details(rows).await;
         if let Some(ended) = details.ended.take() {
             return Err(ended);
@@ -98,7 +98,7 @@ impl<P: Pull> Walk<'_, P> {
         sorted
     }
 
-    /// Writes what a page came to; `whole` makes it a checkpoint.
+    /// Writes a sorted page; `whole` makes it a checkpoint.
     async fn write(
         &self,
         kept: &KeptPage,
@@ -135,8 +135,8 @@ impl<P: Pull> Walk<'_, P> {
         Ok(kept.counts)
     }
 
-    /// Leaves out rows that were written since they were looked up: whoever did so may have read them later. Their listing
-    /// still differs, so that the next pass reads them.
+    /// Leaves out rows that another task has written since the lookup: that task may have read them later. Their
+    /// listing still differs, so the next pass reads them.
     async fn leave_out_what_others_wrote(
         &self,
         sorted: &mut Sorted<P::Detail>,
@@ -157,7 +157,7 @@ impl<P: Pull> Walk<'_, P> {
         Ok(())
     }
 
-    /// Writes rows one after the other; gives those that the database refused.
+    /// Writes rows one after the other; returns those that the database refused.
     async fn write_rows(
         &self,
         tx: &mut PageTx<'_>,

@@ -1,23 +1,25 @@
-//! Joining campaigns (`campaign.opt_in`): within the deadline, only with what has not joined, and proved by what is enrolled.
+//! Joining campaigns (`campaign.opt_in`): reads what is enrolled and enrolls the rest. `plan::push::campaign_opt_in` decides.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
-use chrono::TimeDelta;
 use espelho_api_client::resources::campaigns::OptIn;
 use espelho_model::{CampaignId, ItemId, campaign::EnrolledListing, text};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Pusher,
+    cause::{Cause, refused},
     commands::CommandContext,
-    journal::{Acted, Evidence},
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
+    journal::Acted,
 };
-use crate::live::whole::all;
-
-/// So long before the deadline nothing is sent any more: clocks differ.
-const MARGIN: TimeDelta = TimeDelta::minutes(5);
+use crate::{
+    live::whole::all,
+    plan::push::{
+        Verdict,
+        campaign_opt_in::{Action, OptInEvidence, decide, refusal},
+        invalid,
+    },
+};
 
 impl Pusher<'_> {
     pub(super) async fn join_campaign(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
@@ -42,28 +44,28 @@ impl Pusher<'_> {
         }
         let enrolled = match self.enrolled(campaign).await {
             Ok(enrolled) => enrolled,
-            Err(Cause::Api(error)) => return super::refused(error),
+            Err(Cause::Api(error)) => return refused(error),
             Err(cause) => return Err(cause),
         };
-        let has_joined: HashSet<&ItemId> =
-            enrolled.iter().filter_map(|listing| listing.item_id.as_ref()).collect();
-        let left: Vec<ItemId> = desired.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
-        if left.is_empty() {
-            self.listener.campaigns();
-            return Ok(Verdict::Done(Some(result_of(&desired, &enrolled))));
-        }
-        if cx.confirmed("campaign.opt_in").is_some_and(|effect| effect.request.contains(left[0].as_str())) {
-            return Ok(Verdict::Failed(not_enrolled(&left)));
-        }
+        let sent = cx.confirmed("campaign.opt_in");
+        let was_sent = |id: &ItemId| sent.is_some_and(|effect| effect.request.contains(id.as_str()));
+        let left = match decide(&desired, &enrolled, was_sent) {
+            Action::Answer(verdict) => {
+                if matches!(verdict, Verdict::Done(_)) {
+                    self.listener.campaigns();
+                }
+                return Ok(verdict);
+            }
+            Action::Join(left) => left,
+        };
         let detail = match self.client.campaign(campaign).await {
             Ok(detail) => detail.value,
-            Err(error) => return super::refused(error),
+            Err(error) => return refused(error),
         };
-        let is_over = matches!(detail.status.as_deref(), Some("finished" | "cancelled"));
-        if is_over
-            || detail.opt_in_deadline.is_some_and(|deadline| self.context.clock.now() > deadline - MARGIN)
-        {
-            return Ok(Verdict::Failed(closed(is_over)));
+        let refused_by_campaign =
+            refusal(detail.status.as_deref(), detail.opt_in_deadline, self.context.clock.now());
+        if let Some(message) = refused_by_campaign {
+            return Ok(Verdict::Failed(message));
         }
         let opt_in = match OptIn::new(left.clone()) {
             Ok(opt_in) => opt_in,
@@ -71,55 +73,20 @@ impl Pusher<'_> {
         };
         let request = opt_in.request(campaign);
         let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
-        let effect = cx.effect("campaign.opt_in", &request, &json!({"campaign": number, "listings": left}));
+        let listings = left.iter().map(|id| (*id).to_owned()).collect();
+        let effect = cx.effect(&request, &OptInEvidence { campaign: number, listings });
         self.context.store.note_campaign_prices(&self.context.key, &cx.command.key, &left).await?;
         match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    async fn enrolled(&self, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Cause> {
+    pub(super) async fn enrolled(&self, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Cause> {
         let page = |paging| -> futures_util::future::BoxFuture<'_, _> {
             Box::pin(async move { self.client.enrolled_listings(campaign, paging).await })
         };
         Ok(all(&self.context.stop, page).await?.rows)
     }
-
-    pub(super) async fn evidence_of_opt_in(&self, known: &Value) -> Result<Evidence, Cause> {
-        let campaign = CampaignId::new(known["campaign"].as_i64().unwrap_or_default());
-        let enrolled = self.enrolled(campaign).await?;
-        let has_joined = |id: &str| {
-            enrolled.iter().any(|listing| listing.item_id.as_ref().is_some_and(|own| own.as_str() == id))
-        };
-        let mut asked = known["listings"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        Ok(match asked.all(has_joined) {
-            true => Evidence::Happened { answer: None, how: "the campaign lists them" },
-            // Those that have joined are not sent again.
-            false => Evidence::DidNot { how: "the campaign does not list all of them" },
-        })
-    }
-}
-
-fn result_of(desired: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
-    let rows = enrolled.iter().filter(|row| row.item_id.as_ref().is_some_and(|id| desired.contains(id)));
-    let rows = rows.map(|row| {
-        json!({
-            "item_id": row.item_id.as_ref().map(ItemId::as_str),
-            "authorized_discount_price": row.authorized_discount_price.map(|price| price.to_string()),
-            "status": row.status,
-        })
-    });
-    json!({"enrolled": rows.collect::<Vec<_>>()})
-}
-
-fn closed(is_over: bool) -> Message {
-    let text = if is_over { text!("push-campaign-over") } else { text!("push-campaign-closed") };
-    Message::new("campaign_closed", text)
-}
-
-fn not_enrolled(left: &[ItemId]) -> Message {
-    let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
-    Message::new("not_enrolled", text!("push-not-enrolled", left = left.join(", ")))
 }

@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use espelho_api_client::{Error as ApiError, resources::products::gallery::add_request};
 use espelho_model::MediaId;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Pusher,
+    cause::{Cause, refused},
     commands::CommandContext,
-    journal::{Acted, Evidence},
+    journal::Acted,
     media::{Uploaded, no_path},
-    verdict::{Cause, Verdict},
 };
+use crate::plan::push::{Verdict, media::GalleryEvidence};
 
 impl Pusher<'_> {
     pub(super) async fn add_to_gallery(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
@@ -37,16 +38,16 @@ impl Pusher<'_> {
             return Ok(Verdict::Done(Some(result)));
         }
         let request = add_request(&product, &image);
-        let evidence = json!({"image": image.as_str(), "product": product.as_str()});
-        match self.execute_once(cx.effect("gallery.add", &request, &evidence), &cx.intent(), &request).await?
-        {
+        let evidence =
+            GalleryEvidence { image: image.as_str().to_owned(), product: product.as_str().to_owned() };
+        match self.execute_once(cx.effect(&request, &evidence), &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Done(Some(result))),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    async fn is_in_gallery(&self, image: &MediaId, product: &str) -> Result<bool, Cause> {
+    pub(super) async fn is_in_gallery(&self, image: &MediaId, product: &str) -> Result<bool, Cause> {
         match self.client.image(image).await {
             Ok(image) => {
                 // What uses it is not always told.
@@ -56,13 +57,5 @@ impl Pusher<'_> {
             Err(ApiError::Refused { status: 404, .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
-    }
-
-    pub(super) async fn evidence_of_gallery(&self, known: &Value) -> Result<Evidence, Cause> {
-        let text = |name: &str| known[name].as_str().unwrap_or_default();
-        Ok(match self.is_in_gallery(&MediaId::new(text("image")), text("product")).await? {
-            true => Evidence::Happened { answer: None, how: "the picture is the product's" },
-            false => Evidence::DidNot { how: "the picture is not the product's" },
-        })
     }
 }

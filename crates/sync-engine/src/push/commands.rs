@@ -2,25 +2,26 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use espelho_api_client::ApiRequest;
-use espelho_model::push::{CommandKind, PushState};
-use espelho_model::text;
+use espelho_model::{
+    push::{CommandKind, PushState},
+    text,
+};
 use espelho_store::{Command, Effect, EffectState, IntentKind, NewEffect};
 use serde_json::Value;
 
 use super::{
     Pusher,
-    journal::{Evidence, Intent},
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
+    cause::{Cause, refused},
+    journal::Intent,
 };
-
-/// How often something is sent that is proved each time not to have happened.
-const MOST_ATTEMPTS: usize = 16;
-/// Between two such attempts, doubled each time up to the last: all of them take three hours.
-const FIRST_PAUSE: Duration = Duration::from_secs(2);
-const LAST_PAUSE: Duration = Duration::from_secs(1_800);
+use crate::plan::push::{
+    Message, Settlement, Verdict,
+    attempts::backoff_or_give_up,
+    doubtful,
+    evidence::{Evidence, write},
+    invalid,
+};
 
 /// A command that is being looked at.
 pub(crate) struct CommandContext<'a> {
@@ -50,15 +51,15 @@ impl CommandContext<'_> {
         self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
     }
 
-    /// An effect of this command.
-    pub(crate) fn effect(&self, kind: &'static str, request: &ApiRequest, evidence: &Value) -> NewEffect {
-        NewEffect {
-            key: key_of(self.command),
-            kind,
-            command: Some(self.identity()),
-            request: request.in_full(),
-            evidence: Some(evidence.to_string()),
-        }
+    /// An effect of this command, with the evidence that settles it if its answer is lost.
+    pub(crate) fn effect<E: Evidence>(&self, request: &ApiRequest, evidence: &E) -> NewEffect {
+        NewEffect { evidence: Some(write(evidence)), ..self.effect_without_proof(E::KIND, request) }
+    }
+
+    /// An effect that nothing can prove if its answer is lost.
+    pub(crate) fn effect_without_proof(&self, kind: &'static str, request: &ApiRequest) -> NewEffect {
+        let (key, command) = (key_of(self.command), Some(self.identity()));
+        NewEffect { key, kind, command, request: request.in_full(), evidence: None }
     }
 }
 
@@ -181,7 +182,7 @@ impl Pusher<'_> {
         }
         match self.handle(&cx).await {
             // What is refused to be read will be refused again.
-            Err(Cause::Api(error)) => super::refused(error),
+            Err(Cause::Api(error)) => refused(error),
             other => other,
         }
     }
@@ -222,15 +223,15 @@ impl Pusher<'_> {
     async fn settle_all(&self, cx: &mut CommandContext<'_>) -> Result<Option<Verdict>, Cause> {
         let is_open = |effect: &&Effect| matches!(effect.state, EffectState::Planned | EffectState::Sent);
         for open in cx.effects.iter().filter(is_open) {
-            let evidence = match open.state {
-                EffectState::Planned => Evidence::DidNot { how: "it never left" },
-                _ => self.evidence_of(open).await?,
+            let settled = match open.state {
+                EffectState::Planned => Settlement::DidNotHappen { how: "it never left" },
+                _ => self.settle_sent(open).await?,
             };
-            self.note_evidence(open, &evidence).await?;
-            match evidence {
-                Evidence::NotYet(wait) => return Ok(Some(Verdict::Unsettled(wait))),
-                Evidence::Unprovable(message) => return Ok(Some(Verdict::Doubtful(message))),
-                Evidence::Happened { .. } | Evidence::DidNot { .. } => (),
+            self.note_settlement(open, &settled).await?;
+            match settled {
+                Settlement::NotYet(wait) => return Ok(Some(Verdict::Unsettled(wait))),
+                Settlement::Unprovable(message) => return Ok(Some(Verdict::Doubtful(message))),
+                Settlement::Happened { .. } | Settlement::DidNotHappen { .. } => (),
             }
         }
         if cx.effects.iter().any(|effect| is_open(&effect)) {
@@ -246,89 +247,4 @@ impl Pusher<'_> {
 fn unknown_kind(kind: &str) -> Message {
     let all: Vec<&str> = CommandKind::ALL.iter().map(|kind| kind.as_str()).collect();
     Message::new("unknown_kind", text!("push-unknown-kind", kind = kind, all = all.join(", ")))
-}
-
-/// Whether the last attempts, the newest first, came to nothing so often that it waits or fails. What was refused has said why, and
-/// what never left cost nothing: neither counts.
-pub(super) fn backoff_or_give_up<'e>(
-    effects: impl Iterator<Item = &'e Effect>,
-    now: DateTime<Utc>,
-) -> Option<Verdict> {
-    let counts = |effect: &&Effect| effect.state != EffectState::Refuted || effect.code.is_none();
-    let failed_attempts: Vec<&Effect> =
-        effects.filter(counts).take_while(|effect| effect.state == EffectState::Refuted).collect();
-    let last = failed_attempts.first()?;
-    if failed_attempts.len() >= MOST_ATTEMPTS {
-        return Some(Verdict::Failed(gave_up(failed_attempts.len())));
-    }
-    let pause = FIRST_PAUSE.saturating_mul(1 << (failed_attempts.len() - 1).min(16)).min(LAST_PAUSE);
-    let passed = (now - last.planned_at).to_std().unwrap_or_default();
-    (passed < pause).then(|| Verdict::RetryAfter(pause - passed))
-}
-
-fn gave_up(attempts: usize) -> Message {
-    Message::new("gave_up", text!("push-gave-up", attempts = attempts))
-}
-
-pub(super) fn doubtful(code: &str) -> Message {
-    Message::new(code, text!("push-doubtful"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn effect(state: EffectState, code: Option<&str>) -> Effect {
-        Effect {
-            id: 1,
-            key: "stock/a/1".to_owned(),
-            kind: "stock.set".to_owned(),
-            command_id: None,
-            fingerprint: None,
-            request: String::new(),
-            evidence: None,
-            state,
-            planned_at: DateTime::UNIX_EPOCH,
-            sent_at: Some(DateTime::UNIX_EPOCH),
-            code: code.map(str::to_owned),
-            note: None,
-            answer: None,
-        }
-    }
-
-    fn waits(effects: &[Effect], seconds: i64) -> Option<Verdict> {
-        backoff_or_give_up(effects.iter(), DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(seconds))
-    }
-
-    // withstands: F030
-    #[test]
-    fn what_comes_to_nothing_is_tried_less_and_less_often_and_given_up_in_the_end() {
-        let failed_attempts = || effect(EffectState::Refuted, None);
-        assert_eq!(waits(&[], 0), None);
-        assert_eq!(waits(&[failed_attempts()], 0), Some(Verdict::RetryAfter(Duration::from_secs(2))));
-        assert_eq!(waits(&[failed_attempts()], 2), None);
-        let five: Vec<Effect> = (0..5).map(|_| failed_attempts()).collect();
-        assert_eq!(waits(&five, 30), Some(Verdict::RetryAfter(Duration::from_secs(2))));
-        let many: Vec<Effect> = (0..MOST_ATTEMPTS).map(|_| failed_attempts()).collect();
-        assert_eq!(waits(&many[1..], 1_799), Some(Verdict::RetryAfter(Duration::from_secs(1))));
-        let Some(Verdict::Failed(message)) = waits(&many, 10_000) else {
-            panic!("{:?}", waits(&many, 10_000))
-        };
-        assert_eq!(message.code, "gave_up");
-    }
-
-    #[test]
-    fn what_was_refused_or_never_left_is_no_attempt_and_what_worked_begins_anew() {
-        let failed_attempts = || effect(EffectState::Refuted, None);
-        let refused = effect(EffectState::Refuted, Some("VALIDATION_ERROR"));
-        assert_eq!(waits(std::slice::from_ref(&refused), 0), None);
-        assert_eq!(
-            waits(&[refused, failed_attempts()], 0),
-            Some(Verdict::RetryAfter(Duration::from_secs(2)))
-        );
-        let worked = effect(EffectState::Confirmed, None);
-        let mut effects = vec![failed_attempts(), worked];
-        effects.extend((0..MOST_ATTEMPTS).map(|_| failed_attempts()));
-        assert_eq!(waits(&effects, 0), Some(Verdict::RetryAfter(Duration::from_secs(2))));
-    }
 }

@@ -1,153 +1,237 @@
-//! What proves an effect whose answer was lost: one read, or several, for each kind.
+//! Settles an effect whose answer was lost: reads what shows it, and has `plan::push` decide.
 
 use std::time::Duration;
 
-use chrono::TimeDelta;
-use espelho_model::{PriceListId, ProductId, Sku, text};
+use espelho_model::{OrderNumber, ProductId, Sku, text};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
-use serde_json::Value;
 
 use super::{
     Pusher,
-    commands::doubtful,
-    dispatch_timeline::ReadingWindow,
-    journal::Evidence,
-    prices::step_shows,
-    products::shows,
-    verdict::{Cause, Message, passes},
+    cause::{Cause, passes},
+};
+use crate::plan::push::{
+    Message, Settlement,
+    attempts::{SentFor, may_be_under_way},
+    campaign_opt_in::{self, OptInEvidence},
+    dispatches::ReadingWindow,
+    doubtful,
+    evidence::{Evidence, Unreadable, read},
+    labels::{self, LabelsEvidence},
+    media::{GalleryEvidence, UploadEvidence, settle_addition, settle_upload},
+    order_notes::{self, NotesEvidence},
+    order_status::{self, TransitionEvidence},
+    price_step::{self, StepEvidence},
+    product::{CreationEvidence, UpdateEvidence, settle_update},
+    stock_level::{self, LevelEvidence},
+    stock_movement::{self, After, MovementEvidence},
+    store_page::{self, PageEvidence},
 };
 
-/// For so long after the first look an effect that does not show, and may be asked for twice, may still be under way within the
-/// marketplace.
-const SETTLES_WITHIN: Duration = Duration::from_secs(2);
-/// So long after it was sent nothing of it is under way any more: the client gives up after 30 seconds, and the marketplace is given
-/// ten more. What must not happen twice is not sent again before that. By the monotonic clock where this process has sent it; else by the
-/// clock on the wall: a service that is killed again and again would never have looked for long enough.
-pub(super) const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
-/// What is the same, asked for once or twice. A transition is too; but a dispatch moves stock, and must be known to be over.
-const REPEATABLE: [&str; 6] =
-    ["stock.set", "price.step", "product.update", "order.notes", "campaign.opt_in", "store_page.update"];
-pub(super) const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// The time between two readings of an effect that does not show and may still be under way.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
     /// Finds out what became of an effect that no command waits for, and writes it down.
     pub(super) async fn settle_orphan(&self, effect: &Effect) -> Result<Option<Duration>, Cause> {
-        let evidence = match effect.sent_at {
-            None => Evidence::DidNot { how: "it never left" },
-            Some(_) => self.evidence_of(effect).await?,
+        let settled = match effect.sent_at {
+            None => Settlement::DidNotHappen { how: "it never left" },
+            Some(_) => self.settle_sent(effect).await?,
         };
-        self.note_evidence(effect, &evidence).await?;
-        Ok(match evidence {
-            Evidence::NotYet(wait) => Some(wait),
+        self.note_settlement(effect, &settled).await?;
+        Ok(match settled {
+            Settlement::NotYet(wait) => Some(wait),
             _ => None,
         })
     }
 
-    /// What proves an effect, or that it did not happen.
-    pub(super) async fn evidence_of(&self, effect: &Effect) -> Result<Evidence, Cause> {
+    /// Finds out what became of an effect that was sent.
+    pub(super) async fn settle_sent(&self, effect: &Effect) -> Result<Settlement, Cause> {
         // Before the reading: what is read was so then.
         let is_young = self.may_be_under_way(effect);
-        match self.read_evidence(effect).await {
+        match self.read_and_settle(effect).await {
             // What was cut off on the way may still be at work over there.
-            Ok(Evidence::DidNot { .. }) if is_young => Ok(Evidence::NotYet(RECHECK_INTERVAL)),
+            Ok(Settlement::DidNotHappen { .. }) if is_young => Ok(Settlement::NotYet(RECHECK_INTERVAL)),
             // What would have proved it is gone, or nobody may read it: that does not pass.
             Err(Cause::Api(error))
                 if !(passes(&error) || error.is_authentication() || error.is_not_ours()) =>
             {
                 let text = text!("push-no-answer", why = error.text());
-                Ok(Evidence::Unprovable(Message::new(&error.code(), text)))
+                Ok(Settlement::Unprovable(Message::new(&error.code(), text)))
             }
-            found => found,
+            settled => settled,
         }
     }
 
-    async fn read_evidence(&self, effect: &Effect) -> Result<Evidence, Cause> {
-        let known: Value =
-            effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-        Ok(match effect.kind.as_str() {
-            "stock.set" => self.evidence_of_level(effect, &known).await?,
-            "stock.adjust" => self.evidence_of_movement(effect).await?,
-            "price.step" => self.evidence_in_product(&known, |detail| step_shows(&known, detail)).await?,
-            "product.update" => {
-                self.evidence_in_product(&known, |detail| shows(&known["data"], detail)).await?
-            }
-            "product.create" => self.find_sku(known["sku"].as_str().unwrap_or_default()).await?,
-            "order.status" => self.evidence_of_transition(effect, &known).await?,
-            "order.notes" => self.evidence_of_notes(&known).await?,
-            "labels.generate" => self.evidence_of_labels(effect, &known).await?,
-            "campaign.opt_in" => self.evidence_of_opt_in(&known).await?,
-            "media.upload" => self.evidence_of_upload(effect, &known).await?,
-            "gallery.add" => self.evidence_of_gallery(&known).await?,
-            "store_page.update" => self.evidence_of_page(&known).await?,
+    async fn read_and_settle(&self, effect: &Effect) -> Result<Settlement, Cause> {
+        let settled = match effect.kind.as_str() {
+            LevelEvidence::KIND => self.settle_level(effect, read(effect)).await,
+            MovementEvidence::KIND => self.settle_movement(effect, read(effect)).await,
+            StepEvidence::KIND => self.settle_step(read(effect)).await,
+            UpdateEvidence::KIND => self.settle_product_update(read(effect)).await,
+            CreationEvidence::KIND => self.settle_creation(read(effect)).await,
+            TransitionEvidence::KIND => self.settle_transition(effect, read(effect)).await,
+            NotesEvidence::KIND => self.settle_notes(read(effect)).await,
+            LabelsEvidence::KIND => self.settle_labels(effect, read(effect)).await,
+            OptInEvidence::KIND => self.settle_opt_in(read(effect)).await,
+            UploadEvidence::KIND => self.settle_upload(read(effect)).await,
+            GalleryEvidence::KIND => self.settle_gallery(read(effect)).await,
+            PageEvidence::KIND => self.settle_page(read(effect)).await,
             // No route reads price lists, their settings or listings, and a test delivery cannot be told from another.
-            _ => Evidence::Unprovable(doubtful("unprovable")),
-        })
+            _ => Err(Unsettled::Unreadable),
+        };
+        match settled {
+            Ok(settled) => Ok(settled),
+            Err(Unsettled::Unreadable) => Ok(Settlement::Unprovable(doubtful("unprovable"))),
+            Err(Unsettled::Failed(cause)) => Err(cause),
+        }
     }
 
     fn may_be_under_way(&self, effect: &Effect) -> bool {
         let now = self.context.clock.monotonic();
-        let own = self.state().sent.get(&effect.id).copied();
-        let is_over = match (own, effect.sent_at) {
-            (Some(at), _) => TimeDelta::from_std(now.saturating_sub(at)).is_ok_and(|age| age >= OVER_AFTER),
-            (None, at) => at.is_none_or(|at| self.context.clock.now() - at >= OVER_AFTER),
+        let mut state = self.state();
+        let sent = match (state.sent.get(&effect.id), effect.sent_at) {
+            (Some(at), _) => SentFor::Monotonic(now.saturating_sub(*at)),
+            (None, Some(at)) => SentFor::Wall(self.context.clock.now() - at),
+            (None, None) => SentFor::Never,
         };
-        let first = *self.state().first_checked.entry(effect.id).or_insert(now);
-        let settles =
-            REPEATABLE.contains(&effect.kind.as_str()) && now.saturating_sub(first) >= SETTLES_WITHIN;
-        !(is_over || settles)
+        let first = *state.first_checked.entry(effect.id).or_insert(now);
+        may_be_under_way(&effect.kind, sent, now.saturating_sub(first))
     }
 
-    /// A level that was set is there, or less by what was sold since: then setting it again would bring back what is gone.
-    async fn evidence_of_level(&self, effect: &Effect, known: &Value) -> Result<Evidence, Cause> {
-        let text = |name: &str| known[name].as_str().unwrap_or_default();
-        let Ok(target) = text("target").parse::<Decimal>() else {
-            return Ok(Evidence::DidNot { how: "its evidence cannot be read" });
-        };
-        let detail = self.read_product(&ProductId::new(text("product"))).await?;
-        let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == text("location"));
+    async fn settle_level(&self, effect: &Effect, evidence: Readable<LevelEvidence>) -> Settled {
+        let evidence = evidence?;
+        let detail = self.read_product(&ProductId::new(&evidence.product)).await?;
+        let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == evidence.location);
         let quantity = level.and_then(|level| level.quantity).unwrap_or_default();
-        if quantity == target {
-            return Ok(Evidence::Happened { answer: None, how: "the product shows it" });
-        }
-        Ok(match self.dispatches_explain(&Sku::new(text("sku")), effect, target - quantity).await? {
-            true => Evidence::Happened { answer: None, how: "the product shows it, less what was sold" },
-            false => Evidence::DidNot { how: "the product does not show it" },
-        })
+        let lower = evidence.target - quantity;
+        let is_explained =
+            self.dispatches_explain(&Sku::new(&evidence.sku), effect.planned_at, lower).await?;
+        Ok(stock_level::settle(&evidence, quantity, is_explained))
     }
 
-    /// Whether a level is so much lower than it was set because of what was sold since.
+    /// Says whether a level is so much lower than it was set because of what was dispatched since.
     pub(super) async fn dispatches_explain(
         &self,
         sku: &Sku,
-        set: &Effect,
+        set_at: chrono::DateTime<chrono::Utc>,
         lower: Decimal,
     ) -> Result<bool, Cause> {
         if lower <= Decimal::ZERO {
             return Ok(false);
         }
         // Nobody read what was there before it: whatever left around it may have left after it.
-        let (from, until) = (set.planned_at, set.planned_at);
-        let around = ReadingWindow { effect: i64::MAX, mark: 0, from, until };
-        let sold = self.sold_since(sku, around).await?;
+        let window = ReadingWindow { effect: i64::MAX, mark: 0, from: set_at, until: set_at };
+        let sold = self.sold_since(sku, window).await?;
         Ok(sold.is_some_and(|sold| sold.all_perhaps().may_be(lower)))
     }
 
-    async fn evidence_in_product(
-        &self,
-        known: &Value,
-        is_there: impl Fn(&espelho_api_client::resources::products::ProductDetail) -> bool,
-    ) -> Result<Evidence, Cause> {
-        let product = ProductId::new(known["product"].as_str().unwrap_or_default());
-        let detail = self.read_product(&product).await?;
-        Ok(match is_there(&detail) {
-            true => Evidence::Happened { answer: None, how: "the product shows it" },
-            false => Evidence::DidNot { how: "the product does not show it" },
-        })
+    async fn settle_movement(&self, effect: &Effect, evidence: Readable<MovementEvidence>) -> Settled {
+        let evidence = evidence?;
+        let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
+        // Without all orders nobody can tell what was sold.
+        if !self.context.store.has_complete_run(&self.context.key).await? {
+            return Ok(Settlement::NotYet(Duration::from_secs(5)));
+        }
+        let age = self.context.clock.now() - sent_at;
+        let window = evidence.window(effect);
+        let sku = Sku::new(&evidence.sku);
+        let after = match self.read_standing_still(&evidence, window).await? {
+            None => None,
+            Some(([at_location, total], sold)) => {
+                let has_moved_elsewhere = self.has_moved_elsewhere(&sku, effect, window.mark).await?;
+                Some(After { at_location, total, sold, has_moved_elsewhere })
+            }
+        };
+        Ok(stock_movement::settle(&evidence, after, age))
+    }
+
+    async fn settle_step(&self, evidence: Readable<StepEvidence>) -> Settled {
+        let evidence = evidence?;
+        let detail = self.read_product(&ProductId::new(&evidence.product)).await?;
+        Ok(price_step::settle(&evidence, &super::prices::current_tiers(&detail)))
+    }
+
+    async fn settle_product_update(&self, evidence: Readable<UpdateEvidence>) -> Settled {
+        let evidence = evidence?;
+        let detail = self.read_product(&ProductId::new(&evidence.product)).await?;
+        Ok(settle_update(&evidence, &detail))
+    }
+
+    async fn settle_creation(&self, evidence: Readable<CreationEvidence>) -> Settled {
+        Ok(self.find_sku(&evidence?.sku).await?)
+    }
+
+    async fn settle_transition(&self, effect: &Effect, evidence: Readable<TransitionEvidence>) -> Settled {
+        let evidence = evidence?;
+        let number = OrderNumber::new(&evidence.order);
+        self.listener.order(&number);
+        let order = self.client.order(&number).await.map_err(Cause::from)?.value;
+        let sent_at = effect.sent_at.unwrap_or(effect.planned_at);
+        let settled = order_status::settle(&evidence, sent_at, order.status.as_deref(), &[]);
+        if let Settlement::Happened { .. } = settled {
+            return Ok(settled);
+        }
+        let events = self.client.order_events(&number).await.map_err(Cause::from)?.value;
+        Ok(order_status::settle(&evidence, sent_at, order.status.as_deref(), &events))
+    }
+
+    async fn settle_notes(&self, evidence: Readable<NotesEvidence>) -> Settled {
+        let evidence = evidence?;
+        let order = self.client.order(&OrderNumber::new(&evidence.order)).await.map_err(Cause::from)?.value;
+        Ok(order_notes::settle(&evidence, order.notes.as_deref()))
+    }
+
+    async fn settle_labels(&self, effect: &Effect, evidence: Readable<LabelsEvidence>) -> Settled {
+        let evidence = evidence?;
+        let shipments = self.shipments_of(&OrderNumber::new(&evidence.order)).await?.unwrap_or_default();
+        let sent_for = effect.sent_at.map(|at| self.context.clock.now() - at).unwrap_or_default();
+        Ok(labels::settle(&evidence, &labels::ids(&shipments), sent_for))
+    }
+
+    async fn settle_opt_in(&self, evidence: Readable<OptInEvidence>) -> Settled {
+        let evidence = evidence?;
+        let enrolled = self.enrolled(espelho_model::CampaignId::new(evidence.campaign)).await?;
+        Ok(campaign_opt_in::settle(&evidence, &enrolled))
+    }
+
+    async fn settle_upload(&self, evidence: Readable<UploadEvidence>) -> Settled {
+        let evidence = evidence?;
+        Ok(settle_upload(&evidence, &self.newest_images().await?))
+    }
+
+    async fn settle_gallery(&self, evidence: Readable<GalleryEvidence>) -> Settled {
+        let GalleryEvidence { image, product } = evidence?;
+        let is_there = self.is_in_gallery(&espelho_model::MediaId::new(image), &product).await?;
+        Ok(settle_addition(is_there))
+    }
+
+    async fn settle_page(&self, evidence: Readable<PageEvidence>) -> Settled {
+        let evidence = evidence?;
+        let page = self.client.store_page().await.map_err(Cause::from)?.value;
+        Ok(store_page::settle(&evidence, &page))
     }
 }
 
-/// The id of a price list as a command names it.
-pub(super) fn list_id(key: &str) -> Option<PriceListId> {
-    (!key.trim().is_empty()).then(|| PriceListId::new(key.trim()))
+type Readable<E> = Result<E, Unreadable>;
+type Settled = Result<Settlement, Unsettled>;
+
+/// Why an effect could not be settled now.
+enum Unsettled {
+    /// Its evidence proves nothing, and never will.
+    Unreadable,
+    /// Something could not be read.
+    Failed(Cause),
+}
+
+impl From<Unreadable> for Unsettled {
+    fn from(_: Unreadable) -> Self {
+        Self::Unreadable
+    }
+}
+
+impl<E: Into<Cause>> From<E> for Unsettled {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
 }

@@ -10,7 +10,7 @@ use espelho_model::{
 use espelho_store::{Command, Effect, PriceIntent, StockIntent};
 use rust_decimal::Decimal;
 
-use super::{Pusher, try_reserve, verdict::Cause};
+use super::{Pusher, cause::Cause, try_reserve};
 
 /// For so long a level waits for a command that sends some of it off.
 const GOES_WITHIN: TimeDelta = TimeDelta::minutes(2);

@@ -6,11 +6,8 @@ use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
 use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
 
-use super::{
-    Pusher,
-    prices::is_desired,
-    verdict::{Cause, Message},
-};
+use super::{Pusher, cause::Cause, prices::is_desired};
+use crate::plan::push::Settlement;
 
 /// The code of what was planned and not sent: it cost nothing, and is not counted as an attempt.
 const NEVER_LEFT: &str = "never_left";
@@ -27,19 +24,6 @@ pub(crate) enum Acted {
     Refused(ApiError),
     /// Nobody knows, and the journal has it as sent; or nobody wants it any more. It is looked at again.
     Unknown,
-}
-
-/// What evidence says of an effect whose answer was lost.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Evidence {
-    /// It happened; what is known of it, as JSON, and how it is known.
-    Happened { answer: Option<String>, how: &'static str },
-    /// It did not happen.
-    DidNot { how: &'static str },
-    /// Not to be seen yet: ask again after a while.
-    NotYet(Duration),
-    /// Nothing can prove either.
-    Unprovable(Message),
 }
 
 /// Who wants something that is about to be sent: looked at once more when there is a slot for it, which may take a minute.
@@ -145,11 +129,11 @@ impl Pusher<'_> {
     }
 
     /// Writes down what evidence says of an effect; gives it back.
-    pub(crate) async fn note_evidence(&self, effect: &Effect, evidence: &Evidence) -> Result<(), Cause> {
-        let (state, note, answer) = match evidence {
-            Evidence::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
-            Evidence::DidNot { how } => (EffectState::Refuted, *how, None),
-            Evidence::Unprovable(message) => {
+    pub(crate) async fn note_settlement(&self, effect: &Effect, settled: &Settlement) -> Result<(), Cause> {
+        let (state, note, answer) = match settled {
+            Settlement::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
+            Settlement::DidNotHappen { how } => (EffectState::Refuted, *how, None),
+            Settlement::Unprovable(message) => {
                 self.state().first_checked.remove(&effect.id);
                 self.listener.settled(&effect.kind, EffectState::Doubtful);
                 return self
@@ -162,7 +146,7 @@ impl Pusher<'_> {
                     )
                     .await;
             }
-            Evidence::NotYet(_) => return Ok(()),
+            Settlement::NotYet(_) => return Ok(()),
         };
         self.state().first_checked.remove(&effect.id);
         self.listener.settled(&effect.kind, state);

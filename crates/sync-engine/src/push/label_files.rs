@@ -11,11 +11,8 @@ use espelho_model::{
 use espelho_store::LabelFile;
 use serde_json::Value;
 
-use super::{
-    Pusher,
-    commands::CommandContext,
-    verdict::{Cause, Message, Verdict},
-};
+use super::{Pusher, cause::Cause, commands::CommandContext};
+use crate::plan::push::{Message, Verdict};
 
 /// How often the mirror is told to look at the shipments again.
 const TOLD_EVERY: Duration = Duration::from_secs(15);

@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use super::{
     Pusher,
+    cause::{Cause, refused},
     commands::CommandContext,
     journal::Acted,
     media::Uploaded,
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
 };
+use crate::plan::push::{Message, Verdict, invalid};
 
 /// The window of the guard.
 const AN_HOUR: TimeDelta = TimeDelta::hours(1);
@@ -52,21 +52,21 @@ impl Pusher<'_> {
             return Ok(Verdict::Held(too_many(self.options.guards.listings_per_hour)));
         }
         if let Err(error) = self.client.simulate_listing(&draft).await {
-            return super::refused(error);
+            return refused(error);
         }
         // Before it is sent: seven others may be on their way.
         let now = self.context.clock.now();
         self.state().listings.push_back(now);
         let request = draft.create_request();
         let acted = self
-            .execute_once(cx.effect("listing.create", &request, &Value::Null), &cx.intent(), &request)
+            .execute_once(cx.effect_without_proof("listing.create", &request), &cx.intent(), &request)
             .await;
         if !matches!(acted, Ok(Acted::Applied(_) | Acted::Unknown)) {
             self.state().listings.pop_back();
         }
         match acted? {
             Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
@@ -123,11 +123,11 @@ impl Pusher<'_> {
         }
         let request = publish_request(listing);
         match self
-            .execute_once(cx.effect("listing.publish", &request, &Value::Null), &cx.intent(), &request)
+            .execute_once(cx.effect_without_proof("listing.publish", &request), &cx.intent(), &request)
             .await?
         {
             Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }

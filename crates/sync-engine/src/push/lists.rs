@@ -14,17 +14,27 @@ use espelho_api_client::{
         webhook::test_request,
     },
 };
-use espelho_model::{price_list::PriceList, push::CommandKind, text, text::Text};
+use espelho_model::{PriceListId, price_list::PriceList, push::CommandKind, text, text::Text};
+use espelho_store::NewEffect;
 use serde_json::{Value, json};
 
 use super::{
     Pusher,
+    cause::{Cause, refused},
     commands::{CommandContext, id_in},
-    evidence::list_id,
-    journal::{Acted, Evidence},
-    stock::invalid,
-    verdict::{Cause, Verdict},
+    journal::Acted,
 };
+use crate::plan::push::{
+    Verdict,
+    evidence::{Evidence as _, write},
+    invalid,
+    store_page::PageEvidence,
+};
+
+/// The id of a price list as a command names it.
+fn list_id(key: &str) -> Option<PriceListId> {
+    (!key.trim().is_empty()).then(|| PriceListId::new(key.trim()))
+}
 
 impl Pusher<'_> {
     pub(super) async fn create_price_list(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
@@ -36,7 +46,7 @@ impl Pusher<'_> {
             let name = PriceListName::new("name", text("name"))?;
             Ok(NewPriceList { name, mode: PriceListMode::parse(&text("mode"))? }.request())
         };
-        self.once(cx, "price_list.create", build()).await
+        self.once(cx, "price_list.create", None, build()).await
     }
 
     pub(super) async fn update_price_list(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
@@ -54,12 +64,12 @@ impl Pusher<'_> {
                 PriceListChanges { name, mode, position, is_active: cx.data["is_active"].as_bool() };
             Ok(PriceListUpdate::new(changes)?.request(&list))
         };
-        self.once(cx, "price_list.update", build()).await
+        self.once(cx, "price_list.update", None, build()).await
     }
 
     pub(super) async fn switch_price_lists(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         match cx.data["price_lists_enabled"].as_bool() {
-            Some(enabled) => self.once(cx, "price_lists.settings", Ok(settings_request(enabled))).await,
+            Some(enabled) => self.once(cx, "price_lists.settings", None, Ok(settings_request(enabled))).await,
             None => {
                 Ok(Verdict::Failed(invalid(text!("value-not-boolean", field = "data.price_lists_enabled"))))
             }
@@ -67,11 +77,12 @@ impl Pusher<'_> {
     }
 
     pub(super) async fn test_webhook(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
-        self.once(cx, "webhook.test", Ok(test_request())).await
+        self.once(cx, "webhook.test", None, Ok(test_request())).await
     }
 
     pub(super) async fn update_store_page(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
-        self.once(cx, "store_page.update", page_request(&cx.data)).await
+        let evidence = write(&PageEvidence(cx.data.as_object().cloned().unwrap_or_default()));
+        self.once(cx, PageEvidence::KIND, Some(evidence), page_request(&cx.data)).await
     }
 
     /// Sends a request that nothing has to be read before.
@@ -79,6 +90,7 @@ impl Pusher<'_> {
         &self,
         cx: &CommandContext<'_>,
         kind: &'static str,
+        evidence: Option<String>,
         request: Result<ApiRequest, Invalid>,
     ) -> Result<Verdict, Cause> {
         if let Some(effect) = cx.confirmed(kind) {
@@ -88,9 +100,16 @@ impl Pusher<'_> {
             Ok(request) => request,
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
-        match self.execute_once(cx.effect(kind, &request, &cx.data), &cx.intent(), &request).await? {
+        match self
+            .execute_once(
+                NewEffect { evidence, ..cx.effect_without_proof(kind, &request) },
+                &cx.intent(),
+                &request,
+            )
+            .await?
+        {
             Acted::Applied(answer) => self.taken(cx, answer.as_str()).await,
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
@@ -117,23 +136,6 @@ impl Pusher<'_> {
             }
         }
         Ok(Verdict::Done(id_in(answer).map(|id| json!({"id": id}))))
-    }
-
-    pub(super) async fn evidence_of_page(&self, known: &Value) -> Result<Evidence, Cause> {
-        let page = self.client.store_page().await?.value;
-        let shows = |name: &str, own: &Option<String>| {
-            known.get(name).is_none_or(|desired| {
-                desired.as_str().unwrap_or_default() == own.as_deref().unwrap_or_default()
-            })
-        };
-        let is_there = shows("short_description", &page.short_description)
-            && shows("description", &page.description)
-            && shows("full_description", &page.full_description)
-            && shows("foundation_date", &page.foundation_date.map(|date| date.to_string()));
-        Ok(match is_there {
-            true => Evidence::Happened { answer: None, how: "the page shows it" },
-            false => Evidence::DidNot { how: "the page does not show it" },
-        })
     }
 }
 

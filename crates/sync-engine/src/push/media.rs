@@ -1,30 +1,33 @@
-//! Pictures (`media.upload`): looked at before they are sent, and never sent twice. A picture that nothing uses is removed by the
-//! marketplace after about 72 hours (API document, "Media image"), so one that is gone, or soon will be, is uploaded again.
+//! Pictures (`media.upload`): looked for before they are sent, and never sent twice; one that is gone, or soon will be, is
+//! uploaded again. `plan::push::media` decides.
 
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use espelho_api_client::{
     Error as ApiError,
     resources::media::{MediaQuery, MediaSort, ProductImage, upload_request},
 };
 use espelho_model::{ContentHash, MediaId, text, text::Text};
 use espelho_store::{Effect, EffectState};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     Pusher,
-    commands::{CommandContext, doubtful, id_in},
-    journal::{Acted, Evidence},
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
+    cause::{Cause, refused},
+    commands::{CommandContext, id_in},
+    journal::Acted,
+};
+use crate::plan::push::{
+    Message, Verdict, doubtful,
+    evidence::{Evidence as _, read as read_evidence},
+    invalid,
+    media::{UploadEvidence, may_be_removed},
 };
 
 /// The largest file that is read at all; the marketplace takes 2 MB.
 const LARGEST: u64 = 16 << 20;
-
-/// A picture that nothing uses is not relied on any more at this age: it may be gone before it is used.
-const LOOSE_FOR: TimeDelta = TimeDelta::hours(48);
 
 /// For so long a picture of ours is known by where its file was.
 const KNOWN_FOR: TimeDelta = TimeDelta::days(30);
@@ -66,19 +69,20 @@ impl Pusher<'_> {
             return Ok(Uploaded::Is(id));
         }
         let open = self.context.store.open_effects(&self.context.key).await?;
-        if open.iter().any(|effect| effect.kind == "media.upload") {
+        if open.iter().any(|effect| effect.kind == UploadEvidence::KIND) {
             return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         }
         let before: Vec<String> = self.newest_images().await?;
         let request = upload_request(&image);
-        let mut effect = cx.effect("media.upload", &request, &json!({"before": before, "path": path}));
+        let evidence = UploadEvidence { before, path: Some(path.to_owned()) };
+        let mut effect = cx.effect(&request, &evidence);
         effect.key = fingerprint;
         match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(answer) => match id_in(answer.as_str()) {
                 Some(id) => Ok(Uploaded::Is(MediaId::new(id))),
                 None => Ok(Uploaded::Not(Verdict::Doubtful(doubtful("no_id")))),
             },
-            Acted::Refused(error) => super::refused(error).map(Uploaded::Not),
+            Acted::Refused(error) => refused(error).map(Uploaded::Not),
             Acted::Unknown => Ok(Uploaded::Not(Verdict::RetryAfter(Duration::ZERO))),
         }
     }
@@ -87,14 +91,15 @@ impl Pusher<'_> {
     /// that the marketplace may soon remove.
     pub(super) async fn lasting(&self, cx: &CommandContext<'_>, id: &str) -> Result<Uploaded, Cause> {
         let (store, now) = (&self.context.store, self.context.clock.now());
-        let uploads = store.effects_since(&self.context.key, "media.upload", now - KNOWN_FOR).await?;
+        let uploads = store.effects_since(&self.context.key, UploadEvidence::KIND, now - KNOWN_FOR).await?;
         let is_it = |effect: &&Effect| {
             effect.answer.as_deref().and_then(id_in).as_deref() == Some(id)
-                && is_going(None, effect.planned_at, now)
+                && may_be_removed(None, effect.planned_at, now)
         };
         let is = Ok(Uploaded::Is(MediaId::new(id)));
         let Some(upload) = uploads.iter().find(is_it) else { return is };
-        let Some(path) = upload.evidence.as_deref().and_then(path_in) else { return is };
+        let path = read_evidence::<UploadEvidence>(upload).ok().and_then(|evidence| evidence.path);
+        let Some(path) = path else { return is };
         match self.client.image(&MediaId::new(id)).await {
             Ok(image) if image.value.in_use == Some(true) => return is,
             Ok(_) | Err(ApiError::Refused { status: 404, .. }) => (),
@@ -116,7 +121,8 @@ impl Pusher<'_> {
         let Some(id) = confirmed.answer.as_deref().and_then(id_in).map(MediaId::new) else { return Ok(None) };
         match self.client.image(&id).await {
             Ok(image) => {
-                let may_go = is_going(image.value.in_use, confirmed.planned_at, self.context.clock.now());
+                let may_go =
+                    may_be_removed(image.value.in_use, confirmed.planned_at, self.context.clock.now());
                 Ok((!may_go).then_some(id))
             }
             Err(ApiError::Refused { status: 404, .. }) => Ok(None),
@@ -124,25 +130,10 @@ impl Pusher<'_> {
         }
     }
 
-    async fn newest_images(&self) -> Result<Vec<String>, Cause> {
+    pub(super) async fn newest_images(&self) -> Result<Vec<String>, Cause> {
         let query = MediaQuery { sort: Some(MediaSort::NewestFirst), ..MediaQuery::default() };
         let page = self.client.list_images(&query).await?;
         Ok(page.rows.into_iter().map(|row| row.value.id.into_string()).collect())
-    }
-
-    /// One picture that is new since is ours; of several nobody can tell.
-    pub(super) async fn evidence_of_upload(&self, _: &Effect, known: &Value) -> Result<Evidence, Cause> {
-        let before: Vec<&str> =
-            known["before"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let now = self.newest_images().await?;
-        let new: Vec<&String> = now.iter().take_while(|id| !before.contains(&id.as_str())).collect();
-        Ok(match new.as_slice() {
-            [] => Evidence::DidNot { how: "no picture is new" },
-            [id] => {
-                Evidence::Happened { answer: Some(json!({"id": id}).to_string()), how: "one picture is new" }
-            }
-            _ => Evidence::Unprovable(doubtful("unprovable")),
-        })
     }
 }
 
@@ -151,18 +142,8 @@ fn fingerprint(bytes: &[u8]) -> String {
     format!("media/{:016x}-{}", ContentHash::of(bytes).as_i64(), bytes.len())
 }
 
-fn path_in(evidence: &str) -> Option<String> {
-    let known: Value = serde_json::from_str(evidence).ok()?;
-    known["path"].as_str().map(str::to_owned)
-}
-
 pub(super) fn no_path() -> Message {
     invalid(text!("value-missing", field = "data.path", example = "{\"path\": \"foto.jpg\"}"))
-}
-
-/// Whether a picture that was uploaded then may soon be removed. By our own clock, which was there both times.
-fn is_going(in_use: Option<bool>, uploaded_at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
-    in_use != Some(true) && now - uploaded_at >= LOOSE_FOR
 }
 
 async fn read(path: &std::path::Path) -> Result<Vec<u8>, Text> {
@@ -177,19 +158,4 @@ async fn read(path: &std::path::Path) -> Result<Vec<u8>, Text> {
         return Err(text!("value-file-too-large", path = shown(), bytes = metadata.len()));
     }
     tokio::fs::read(path).await.map_err(message)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loose_picture_is_not_relied_on_after_two_days_and_one_in_use_is() {
-        let began = DateTime::<Utc>::UNIX_EPOCH;
-        let is_going_after = |hours, in_use| is_going(in_use, began, began + TimeDelta::hours(hours));
-        assert!(!is_going_after(47, Some(false)));
-        assert!(is_going_after(48, Some(false)));
-        assert!(is_going_after(48, None), "nothing says that it is used");
-        assert!(!is_going_after(480, Some(true)));
-    }
 }

@@ -5,6 +5,7 @@
 
 mod campaigns;
 mod catalogue;
+mod cause;
 mod commands;
 mod dispatch_timeline;
 mod evidence;
@@ -23,7 +24,6 @@ mod preview;
 mod prices;
 mod products;
 mod stock;
-mod verdict;
 mod worker_pool;
 
 use std::{
@@ -41,34 +41,14 @@ use rust_decimal::Decimal;
 
 pub use preview::{PlannedCall, preview};
 pub use prices::{current_tiers, mode_of, request_of};
-pub use verdict::{Message, Verdict};
 
+pub use crate::plan::push::{Message, Verdict, stock_level::Basis};
 use crate::{
     StoreContext,
     plan::{guards::Guards, policy::Policy},
 };
+use cause::Cause;
 use job::Job;
-use verdict::{Cause, passes};
-
-/// What `erp_stock.quantity` means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Basis {
-    /// What lies on the shelf: the marketplace's `quantity`.
-    #[default]
-    Physical,
-    /// What may still be sold: `quantity` less what the platform has reserved.
-    Available,
-}
-
-impl Basis {
-    /// The word in files and tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Physical => "physical",
-            Self::Available => "available",
-        }
-    }
-}
 
 /// How what the ERP wants is carried out.
 #[derive(Clone, Debug)]
@@ -241,14 +221,6 @@ impl<'c> Pusher<'c> {
 fn is_decided(outcome: &Outcome) -> bool {
     let retry_after = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
     !retry_after.contains(&outcome.state)
-}
-
-/// What a refusal makes of a command: it fails, unless the error passes.
-fn refused(error: espelho_api_client::Error) -> Result<Verdict, Cause> {
-    match passes(&error) || error.is_authentication() || error.is_not_ours() {
-        true => Err(Cause::Api(error)),
-        false => Ok(Verdict::Failed(Message::of(&error))),
-    }
 }
 
 /// The keys among which none is under way twice.

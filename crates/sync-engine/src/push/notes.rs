@@ -1,18 +1,20 @@
-//! An order's notes (`order.notes`): the whole text is replaced, so what a person wrote meanwhile is kept and the conflict shown.
+//! An order's notes (`order.notes`): reads what is there and replaces it. `plan::push::order_notes` decides.
 
 use std::time::Duration;
 
 use espelho_api_client::resources::orders::notes;
 use espelho_model::{OrderNumber, text};
-use espelho_store::{Effect, EffectState};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Pusher,
+    cause::{Cause, refused},
     commands::{CommandContext, key_of},
-    journal::{Acted, Evidence},
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
+    journal::Acted,
+};
+use crate::plan::push::{
+    Verdict, invalid,
+    order_notes::{Action, Agreed, NotesEvidence, decide, last_written},
 };
 
 impl Pusher<'_> {
@@ -38,61 +40,28 @@ impl Pusher<'_> {
         let mirrored = self.context.store.order_notes(&self.context.key, &number).await?;
         let order = match self.client.order(&number).await {
             Ok(order) => order.value,
-            Err(error) => return super::refused(error),
+            Err(error) => return refused(error),
         };
-        let now = order.notes.as_deref();
-        if same(now, desired) {
-            return Ok(Verdict::Done(None));
-        }
-        // What both sides last agreed on: what the command says itself, what we last wrote, or else what the mirror has.
-        let base = match (cx.data.get("base"), self.last_notes(cx).await?, mirrored) {
-            (Some(base), _, _) => base.as_str().map(str::to_owned),
-            (None, Some(ours), _) => ours,
-            (None, None, Some(mirrored)) => mirrored,
-            // Nobody has seen anything: there is nothing to be in conflict with.
-            (None, None, None) => order.notes.clone(),
+        let effects = self.context.store.effects_on(&self.context.key, &key_of(cx.command)).await?;
+        let agreed = Agreed {
+            by_command: cx.data.get("base").map(|base| base.as_str().map(str::to_owned)),
+            written: last_written(&effects),
+            mirrored,
         };
-        let is_released = cx.is_released || cx.data["force"] == Value::Bool(true);
-        if !same(now, base.as_deref()) && !is_released {
+        let may_overwrite = cx.is_released || cx.data["force"] == Value::Bool(true);
+        if let Action::Answer(verdict) = decide(desired, order.notes.as_deref(), &agreed, may_overwrite) {
             self.listener.order(&number);
-            return Ok(Verdict::Failed(conflict()));
+            return Ok(verdict);
         }
         let request = notes::request(&number, desired);
-        let effect = cx.effect("order.notes", &request, &json!({"order": number.as_str(), "notes": desired}));
+        let evidence = NotesEvidence { order: number.as_str().to_owned(), notes: desired.map(str::to_owned) };
+        let effect = cx.effect(&request, &evidence);
         let acted = self.execute_once(effect, &cx.intent(), &request).await?;
         self.listener.order(&number);
         match acted {
             Acted::Applied(_) => Ok(Verdict::Done(None)),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
-
-    /// What we last wrote there, if it is on record.
-    async fn last_notes(&self, cx: &CommandContext<'_>) -> Result<Option<Option<String>>, Cause> {
-        let effects = self.context.store.effects_on(&self.context.key, &key_of(cx.command)).await?;
-        let is_ours =
-            |effect: &&Effect| effect.kind == "order.notes" && effect.state == EffectState::Confirmed;
-        let evidence = effects.iter().find(is_ours).and_then(|effect| effect.evidence.as_deref());
-        let known: Option<Value> = evidence.and_then(|text| serde_json::from_str(text).ok());
-        Ok(known.map(|known| known["notes"].as_str().map(str::to_owned)))
-    }
-
-    pub(super) async fn evidence_of_notes(&self, known: &Value) -> Result<Evidence, Cause> {
-        let number = OrderNumber::new(known["order"].as_str().unwrap_or_default());
-        let order = self.client.order(&number).await?.value;
-        Ok(match same(order.notes.as_deref(), known["notes"].as_str()) {
-            true => Evidence::Happened { answer: None, how: "the order has the notes" },
-            false => Evidence::DidNot { how: "the order has other notes" },
-        })
-    }
-}
-
-/// Whether two texts say the same; none and empty do.
-fn same(one: Option<&str>, other: Option<&str>) -> bool {
-    one.unwrap_or_default() == other.unwrap_or_default()
-}
-
-fn conflict() -> Message {
-    Message::new("notes_conflict", text!("push-notes-conflict"))
 }

@@ -6,11 +6,9 @@ use espelho_model::{push::PushState, text};
 use espelho_store::{IntentKind, Outcome};
 use serde_json::{Value, json};
 
-use super::{
-    Pusher,
-    verdict::{Cause, Message, Verdict},
-};
+use super::{Pusher, cause::Cause};
 use crate::plan::policy::{Candidate, Joining};
+use crate::plan::push::{Message, Verdict};
 
 impl Pusher<'_> {
     /// Campaigns were read again: the policy is to be followed anew.

@@ -29,13 +29,15 @@ use serde_json::Value;
 
 use super::{
     Basis, PushOptions,
-    orders::payload,
     prices::{
         current_tiers, held_by_price_guard, held_in_words, is_asked, is_desired, mode_of, overlaid,
         request_of, tier_of,
     },
-    products::number,
-    stock::{check, empties, many_to_zero},
+};
+use crate::plan::push::{
+    order_status::payload,
+    product::number,
+    stock_level::{check, empties, many_to_zero},
 };
 use crate::plan::tiers::plan;
 

@@ -3,7 +3,6 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use chrono::TimeDelta;
 use espelho_api_client::{
     ApiRequest, Invalid,
     resources::products::{
@@ -22,26 +21,26 @@ use espelho_model::{
     text,
     text::{Arg, Text},
 };
-use espelho_store::{Effect, EffectState, IntentKind, NewEffect, PriceIntent, TierIntent};
+use espelho_store::{Effect, IntentKind, NewEffect, PriceIntent, TierIntent};
 use rust_decimal::Decimal;
-use serde_json::{Value, json};
 
 use super::{
     PushOptions, Pusher,
+    cause::{Cause, refused},
     commands::CommandContext,
     is_decided,
     journal::{Acted, Intent},
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
 };
 use crate::plan::{
     guards::PriceHeld,
+    push::{
+        Message, Verdict,
+        evidence::{Evidence as _, write},
+        invalid,
+        price_step::{StepEvidence, is_reverted_repeatedly, wish_of},
+    },
     tiers::{Forbidden, Mode, Package, Step, Tier, holds, plan},
 };
-
-/// How often one step is taken within the hour.
-const TAKEN_AT_MOST: usize = 3;
-const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 
 impl Pusher<'_> {
     /// Brings a product's prices about, and answers its rows.
@@ -108,7 +107,7 @@ impl Pusher<'_> {
         }
         let detail = match self.read_product(product).await {
             Ok(detail) => detail,
-            Err(Cause::Api(error)) => return all(super::refused(error)?),
+            Err(Cause::Api(error)) => return all(refused(error)?),
             Err(cause) => return Err(cause),
         };
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
@@ -127,13 +126,13 @@ impl Pusher<'_> {
             rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
         let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
-        let is_for = |effect: &Effect| intent_revision(effect) == Some(desired.revision);
+        let is_for = |effect: &Effect| wish_of(effect) == Some(desired.revision);
         if let Some(verdict) = self.verdict_if_futile(&key_of(product, &detail), is_for).await? {
             return all(verdict);
         }
         if !open.iter().any(|row| is_released(&desired.sku, row, &released)) {
             let steps = plan(mode, &current, &tiers).unwrap_or_default();
-            if self.is_reverted_repeatedly(product, &detail, &steps).await? {
+            if self.is_reverted(product, &detail, &steps).await? {
                 return all(Verdict::Held(written_back()));
             }
         }
@@ -143,7 +142,7 @@ impl Pusher<'_> {
 
     /// Whether a step was taken so often within the hour that somebody seems to take it back each time: two systems that
     /// correct each other would do so for ever.
-    async fn is_reverted_repeatedly(
+    async fn is_reverted(
         &self,
         product: &ProductId,
         detail: &ProductDetail,
@@ -152,15 +151,10 @@ impl Pusher<'_> {
         if steps.is_empty() {
             return Ok(false);
         }
-        let since = self.context.clock.now() - AN_HOUR;
         let effects = self.context.store.effects_on(&self.context.key, &key_of(product, detail)).await?;
-        let lately: Vec<&str> = effects
-            .iter()
-            .filter(|effect| effect.state == EffectState::Confirmed && effect.planned_at >= since)
-            .map(|effect| effect.request.as_str())
-            .collect();
         let requests = steps.iter().filter_map(|step| request_of(*step, product, detail).ok());
-        Ok(requests.into_iter().any(|request| taken(&request.in_full(), &lately) >= TAKEN_AT_MOST))
+        let requests: Vec<String> = requests.map(|request| request.in_full()).collect();
+        Ok(is_reverted_repeatedly(&requests, &effects, self.context.clock.now()))
     }
 
     /// Plans and does it; `None` tells what is left to do to a tier that somebody else asked for.
@@ -188,10 +182,10 @@ impl Pusher<'_> {
             };
             let effect = NewEffect {
                 key: key_of(product, detail),
-                kind: "price.step",
+                kind: StepEvidence::KIND,
                 command: command.clone(),
                 request: request.in_full(),
-                evidence: Some(evidence_of(step, product, intent).to_string()),
+                evidence: Some(write(&StepEvidence::of(step, product.as_str(), revision_of(intent)))),
             };
             match self.execute_once(effect, intent, &request).await? {
                 Acted::Applied(_) => (),
@@ -200,7 +194,7 @@ impl Pusher<'_> {
                     let now = self.read_product(product).await?;
                     return match holds(mode_of(&now), &current_tiers(&now), desired) {
                         true => Ok(Verdict::Done(None)),
-                        false => super::refused(error),
+                        false => refused(error),
                     };
                 }
                 Acted::Unknown => return Ok(Verdict::RetryAfter(Duration::ZERO)),
@@ -308,13 +302,6 @@ pub(super) fn is_asked(row: &TierIntent) -> bool {
     row.is_open() || row.state == Some(PushState::Failed)
 }
 
-/// How often in a row a step was the last thing that was done to its tier; `lately` is what was done, the newest first.
-fn taken(step: &str, lately: &[&str]) -> usize {
-    let tier = |request: &str| request.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
-    let of_tier = lately.iter().filter(|own| tier(own) == tier(step));
-    of_tier.take_while(|own| **own == step).count()
-}
-
 /// What a step is about: of one product, one step after the other.
 fn key_of(product: &ProductId, detail: &ProductDetail) -> String {
     format!("prices/{}", detail.product.sku.as_ref().map_or(product.as_str(), Sku::as_str))
@@ -418,37 +405,9 @@ fn api_package(Package { weight, height, width, length }: Package) -> Result<Api
     ApiPackage::new(Measures { height, width, length, weight })
 }
 
-/// What tells later whether a step happened.
-fn evidence_of(step: Step, product: &ProductId, intent: &Intent<'_>) -> Value {
-    let intent = if let Intent::Prices(.., revision) = intent { Some(*revision) } else { None };
-    let (word, quantity, price, discount) = match step {
-        Step::Post(tier) | Step::Put(tier) => ("put", tier.min_quantity, tier.price, tier.discount_percent),
-        Step::Delete(quantity) => ("delete", quantity, None, None),
-    };
-    let text = |number: Option<Decimal>| number.map(|number| number.to_string());
-    json!({"product": product.as_str(), "step": word, "min_quantity": quantity, "price": text(price), "discount": text(discount),
-        "wish": intent})
-}
-
-/// Which wish of the ERP a step was taken for.
-fn intent_revision(effect: &Effect) -> Option<i64> {
-    let known: Value = serde_json::from_str(effect.evidence.as_deref()?).ok()?;
-    known["wish"].as_i64()
-}
-
-/// Whether a step that was asked for shows in what is there now.
-pub(super) fn step_shows(evidence: &Value, detail: &ProductDetail) -> bool {
-    let quantity = evidence["min_quantity"].as_u64().and_then(|q| u32::try_from(q).ok()).unwrap_or_default();
-    let there = current_tiers(detail).into_iter().find(|tier| tier.min_quantity == quantity);
-    let number = |name: &str| evidence[name].as_str().and_then(|text| text.parse::<Decimal>().ok());
-    match (evidence["step"].as_str(), there) {
-        (Some("delete"), there) => there.is_none(),
-        (_, None) => false,
-        (_, Some(tier)) => match number("price") {
-            Some(price) => tier.price == Some(price),
-            None => number("discount").is_some() && tier.discount_percent == number("discount"),
-        },
-    }
+/// The revision of the rows that ask for a step.
+fn revision_of(intent: &Intent<'_>) -> Option<i64> {
+    if let Intent::Prices(.., revision) = intent { Some(*revision) } else { None }
 }
 
 fn against_rules(forbidden: Forbidden) -> Message {
@@ -488,19 +447,5 @@ pub(super) fn held_in_words(held: &PriceHeld, price: Decimal) -> Message {
             let percent = Arg::Quantity(*percent);
             Message::new("price_jump", text!("push-price-jump", price = price, percent = percent))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::taken;
-
-    // withstands: F015
-    #[test]
-    fn a_step_is_counted_while_nothing_else_was_done_to_its_tier() {
-        let (a, b, other) = ("PUT /p/1 {\"price\":1}", "PUT /p/1 {\"price\":2}", "PUT /p/10 {\"price\":1}");
-        assert_eq!(taken(a, &[a, other, a, other, a]), 3);
-        assert_eq!(taken(a, &[a, b, a, b, a]), 1, "the ERP goes to and fro by itself");
-        assert_eq!((taken(a, &[b, a]), taken(a, &[])), (0, 0));
     }
 }

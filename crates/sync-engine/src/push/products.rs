@@ -14,19 +14,20 @@ use espelho_api_client::{
     },
 };
 use espelho_model::{ProductId, sync::Resource, text, text::Text};
-use espelho_store::NewEffect;
-use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 
 use super::{
     Pusher,
+    cause::{Cause, refused},
     commands::{CommandContext, id_in},
-    journal::{Acted, Evidence},
-    stock::invalid,
-    verdict::{Cause, Message, Verdict},
+    journal::Acted,
 };
 use crate::{
     live::put,
+    plan::push::{
+        Message, Settlement, Verdict, invalid,
+        product::{CreationEvidence, UpdateEvidence, number, shows},
+    },
     pull::{ProductsPull, Pull as _},
 };
 
@@ -89,16 +90,16 @@ impl Pusher<'_> {
             return Ok(Verdict::Failed(exists(sku)));
         }
         let request = new.request();
-        let effect = cx.effect("product.create", &request, &json!({"sku": sku}));
+        let effect = cx.effect(&request, &CreationEvidence { sku: sku.to_owned() });
         match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
     /// Looks through all products for a SKU: no route finds one by it, and it is unique in the store.
-    pub(super) async fn find_sku(&self, sku: &str) -> Result<Evidence, Cause> {
+    pub(super) async fn find_sku(&self, sku: &str) -> Result<Settlement, Cause> {
         let parameter = self.context.page_parameter.clone();
         let mut last = Vec::new();
         for page in 1.. {
@@ -114,11 +115,11 @@ impl Pusher<'_> {
             });
             if let Some(row) = found {
                 let answer = Some(json!({"id": row.key}).to_string());
-                return Ok(Evidence::Happened { answer, how: "the SKU is in the catalogue" });
+                return Ok(Settlement::Happened { answer, how: "the SKU is in the catalogue" });
             }
             last = keys;
         }
-        Ok(Evidence::DidNot { how: "no product has the SKU" })
+        Ok(Settlement::DidNotHappen { how: "no product has the SKU" })
     }
 
     /// `product.update`.
@@ -141,11 +142,11 @@ impl Pusher<'_> {
             Ok(update) => update.request(&product),
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
-        let evidence = json!({"product": product.as_str(), "data": cx.data});
-        let effect: NewEffect = cx.effect("product.update", &request, &evidence);
+        let data = cx.data.as_object().cloned().unwrap_or_default();
+        let effect = cx.effect(&request, &UpdateEvidence { product: product.as_str().to_owned(), data });
         match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
@@ -256,41 +257,4 @@ fn dimensions(data: &Value) -> Result<Option<Dimensions>, Text> {
         }
         _ => Err(text!("value-dimensions")),
     }
-}
-
-/// A number as JSON may have it: a text keeps its decimals.
-pub(super) fn number(value: &Value) -> Option<Decimal> {
-    match value {
-        Value::Number(number) => {
-            let text = number.to_string();
-            text.parse().ok().or_else(|| Decimal::from_scientific(&text).ok())
-        }
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
-    }
-}
-
-/// Whether a product is as an update wants it.
-pub(super) fn shows(data: &Value, detail: &ProductDetail) -> bool {
-    let product = &detail.product;
-    let text = |name: &str, own: &Option<String>| {
-        data[name].as_str().is_none_or(|desired| own.as_deref() == Some(desired))
-    };
-    let switch =
-        |name: &str, own: Option<bool>| data[name].as_bool().is_none_or(|desired| own == Some(desired));
-    let measure = |name: &str, own: Option<Decimal>| {
-        let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };
-        number(value).is_none_or(|desired| own == Some(desired))
-    };
-    text("name", &product.name)
-        && text("base_unit", &product.base_unit)
-        && text("price_type", &product.price_type)
-        && switch("is_available_for_sale", product.is_available_for_sale)
-        && switch("auto_wholesale_pricing", product.auto_wholesale_pricing)
-        && switch("is_industrializable", detail.extras.is_industrializable)
-        && switch("allow_sale_without_stock", detail.extras.allow_sale_without_stock)
-        && measure("height", product.height)
-        && measure("width", product.width)
-        && measure("length", product.length)
-        && measure("weight", product.weight)
 }

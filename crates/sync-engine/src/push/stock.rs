@@ -1,61 +1,41 @@
-//! Levels of stock (`erp_stock`): absolute sets, which may be repeated, and a look at what they came to.
+//! Levels of stock (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
 
 use std::{collections::HashSet, time::Duration};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::TimeDelta;
 use espelho_api_client::{
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
 };
-use espelho_model::{
-    ProductId,
-    product::StockLevel,
-    push::{CommandKind, PushState},
-    text,
-    text::{Arg, Text},
-};
-use espelho_store::{Effect, EffectState, Error as StoreError, IntentKind, NewEffect, StockIntent};
+use espelho_model::{ProductId, product::StockLevel, push::CommandKind, text};
+use espelho_store::{Effect, Error as StoreError, IntentKind, NewEffect, StockIntent};
 use rust_decimal::Decimal;
-use serde_json::json;
 
 use super::{
     Basis, Pusher,
-    commands::backoff_or_give_up,
-    evidence::OVER_AFTER,
+    cause::{Cause, refused},
     is_decided,
     job::key_of_level,
     journal::{Acted, Intent},
-    verdict::{Cause, Message, Verdict},
+};
+use crate::plan::push::{
+    Message, Verdict,
+    evidence::{Evidence as _, read, write},
+    invalid,
+    stock_level::{
+        Action, Check, LevelEvidence, Shown, Trust, after_comparing, check, check_sent, decide, empties,
+        last_set, many_to_zero, target, trust, unknown_location,
+    },
 };
 
-/// Units of which there is no half (API document, "Product": `base_unit`).
-const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
-/// Decimals of a quantity, at most: a gram of a tonne.
-const MOST_DECIMALS: u32 = 6;
 /// The window in which levels that go to zero are counted together.
 const AN_HOUR: TimeDelta = TimeDelta::hours(1);
 /// How often rows are looked at again that failed because nobody knew their SKU.
 const REOPEN: Duration = Duration::from_secs(15);
 /// How often rows whose SKU may still come.
 const UNKNOWN_SKU_RECHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// What was read so long after something was planned was read after it happened: a slot, an answer and a reading take less.
-const SHOWS_FOR_CERTAIN: TimeDelta = TimeDelta::minutes(5);
 /// When a level is looked at again that waits for a dispatch of ours.
 pub(super) const DISPATCHES: Duration = Duration::from_millis(250);
-/// How long a level that is not as it was set may still be explained by a sale that the mirror has not heard of.
-const EXPLAINED_WITHIN: Duration = Duration::from_secs(30);
-
-/// A level that we set.
-struct LevelSet {
-    effect: Effect,
-    /// What was set.
-    target: Decimal,
-    /// What movements of ours have added since.
-    moved: Decimal,
-    /// For so long something else that we set before it, and that did not show, may still land after it.
-    may_be_overruled_for: Option<Duration>,
-}
-
 impl Pusher<'_> {
     pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Cause> {
         let now = self.context.clock.monotonic();
@@ -127,10 +107,11 @@ impl Pusher<'_> {
         }
         let (store, key) = (&self.context.store, &self.context.key);
         let since = self.context.clock.now() - AN_HOUR;
-        let sets = store.effects_since(key, "stock.set", since).await?;
+        let sets = store.effects_since(key, LevelEvidence::KIND, since).await?;
         let listings = store.effects_since(key, "listing.create", since).await?;
         let mut state = self.state();
-        let is_zero = |effect: &&Effect| number_in(effect, "target").is_some_and(|target| target.is_zero());
+        let is_zero =
+            |set: &&Effect| read::<LevelEvidence>(set).is_ok_and(|evidence| evidence.target.is_zero());
         state.emptied = sets.iter().filter(is_zero).map(|set| (set.key.clone(), set.planned_at)).collect();
         state.listings = listings.iter().map(|listing| listing.planned_at).collect();
         state.remembers = true;
@@ -171,8 +152,7 @@ impl Pusher<'_> {
         // A level that goes to zero sells nothing that is not there, whatever was sold meanwhile: it is not read first.
         let is_urgent = self.options.basis == Basis::Physical && desired.is_zero();
         let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        let is_believed = self.mirror_has_it(product, level, desired, &effects).await?;
-        let (there, target) = if is_urgent || is_believed {
+        let (there, target) = if is_urgent || self.trusts_mirror(product, level, desired, &effects).await? {
             (level.mirrored, desired)
         } else {
             if self.is_sending_off(&level.sku).await? {
@@ -182,28 +162,13 @@ impl Pusher<'_> {
                 Ok(now) => now,
                 Err(verdict) => return Ok(verdict),
             };
-            // What is reserved is the platform's, and changes with every sale: what counts is what it is now.
-            let reserved = match self.options.basis {
-                Basis::Physical => Decimal::ZERO,
-                Basis::Available => now.as_ref().and_then(|now| now.reserved_quantity).unwrap_or_default(),
-            };
-            (now.and_then(|now| now.quantity), desired + reserved)
+            let reserved = now.as_ref().and_then(|now| now.reserved_quantity);
+            (now.and_then(|now| now.quantity), target(self.options.basis, desired, reserved))
         };
-        let now = self.context.clock.now();
-        if there == Some(target) {
-            // Something else that did not show may still land.
-            let late = effects.iter().filter_map(|effect| may_land_for(effect, target, now)).max();
-            return Ok(late.map_or(Verdict::Done(None), Verdict::RetryAfter));
-        }
-        if let Some(verdict) = backoff_or_give_up(effects.iter().filter(|effect| is_for(effect, level)), now)
-        {
-            return Ok(verdict);
-        }
-        // It was sent, and the row could not be answered: what was sold since must not be put on sale again.
-        let was_sent = |set: &LevelSet| set.target == target && is_for(&set.effect, level);
-        if last_set_of(effects, now).as_ref().is_some_and(was_sent) {
-            return Ok(Verdict::Sent);
-        }
+        let target = match decide(level, there, target, &effects, self.context.clock.now()) {
+            Action::Answer(verdict) => return Ok(verdict),
+            Action::Set(target) => target,
+        };
         let verdict = self.set_level(product, level, target).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
             let now = self.context.clock.now();
@@ -212,32 +177,21 @@ impl Pusher<'_> {
         Ok(verdict)
     }
 
-    /// Whether the mirror shows a level as it is wanted, and is to be believed: it must have been read well after the last thing that
-    /// we did to the level, unless that was to set it so. A reading may have begun long before it was written down.
-    async fn mirror_has_it(
+    async fn trusts_mirror(
         &self,
         product: &ProductId,
         level: &StockIntent,
         desired: Decimal,
         effects: &[Effect],
     ) -> Result<bool, Cause> {
-        if self.options.basis == Basis::Available || level.mirrored != Some(desired) {
-            return Ok(false);
+        match trust(self.options.basis, level, desired, effects, self.context.clock.now()) {
+            Trust::Yes => Ok(true),
+            Trust::No => Ok(false),
+            Trust::IfReadAfter(time) => {
+                let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
+                Ok(read_at.is_some_and(|read_at| read_at > time))
+            }
         }
-        let Some(last) = effects.iter().find(|effect| may_have_happened(effect)) else { return Ok(true) };
-        let planned_at = last.planned_at;
-        let set = last_set_of(effects.to_vec(), self.context.clock.now());
-        if set.is_some_and(|set| set.target + set.moved == desired) {
-            return Ok(true);
-        }
-        let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
-        Ok(read_at.is_some_and(|read_at| read_at - planned_at > SHOWS_FOR_CERTAIN))
-    }
-
-    /// The last level that we set, if it may be there.
-    async fn last_set(&self, level: &StockIntent) -> Result<Option<LevelSet>, Cause> {
-        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
-        Ok(last_set_of(effects, self.context.clock.now()))
     }
 
     /// Reads a level; the verdict where the marketplace does not show the product.
@@ -251,7 +205,7 @@ impl Pusher<'_> {
                 let mut levels = detail.product.stock.into_iter();
                 Ok(Ok(levels.find(|now| now.location_id == level.location)))
             }
-            Err(Cause::Api(error)) => super::refused(error).map(Err),
+            Err(Cause::Api(error)) => refused(error).map(Err),
             Err(cause) => Err(cause),
         }
     }
@@ -267,16 +221,19 @@ impl Pusher<'_> {
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
         };
         let request = Movement::Set(quantity).request(product, &level.location);
+        let evidence = LevelEvidence {
+            product: product.as_str().to_owned(),
+            location: level.location.as_str().to_owned(),
+            sku: level.sku.as_str().to_owned(),
+            target,
+            wish: Some(level.revision),
+        };
         let effect = NewEffect {
             key: key_of_level(level),
-            kind: "stock.set",
+            kind: LevelEvidence::KIND,
             command: None,
             request: request.in_full(),
-            evidence: Some(
-                json!({"product": product.as_str(), "location": level.location.as_str(),
-                "sku": level.sku.as_str(), "target": target.to_string(), "wish": level.revision})
-                .to_string(),
-            ),
+            evidence: Some(write(&evidence)),
         };
         // Every second that it is not told somebody may buy what is not there: sweeps, which have a third of the minute beside other
         // pushes, have a sixth beside this.
@@ -285,7 +242,7 @@ impl Pusher<'_> {
         let id = self.plan(effect).await?;
         match self.send(id, &Intent::Level(level), &self.client.in_lane(lane), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => super::refused(error),
+            Acted::Refused(error) => refused(error),
             // Set twice is set once: the look at what it came to decides whether it is set again.
             Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
@@ -300,7 +257,7 @@ impl Pusher<'_> {
         let detail = match self.read_product(product).await {
             Ok(detail) => detail,
             Err(Cause::Api(error)) => {
-                let verdict = super::refused(error)?;
+                let verdict = refused(error)?;
                 for level in levels {
                     self.answer_level(level, &verdict).await?;
                 }
@@ -313,9 +270,11 @@ impl Pusher<'_> {
             let now = detail.product.stock.iter().find(|now| now.location_id == level.location);
             let verdict = match (now, level.quantity) {
                 (Some(now), Some(desired)) => {
-                    let (quantity, reserved) =
-                        (now.quantity.unwrap_or_default(), now.reserved_quantity.unwrap_or_default());
-                    self.came_to(level, desired, quantity, reserved).await?
+                    let shown = Shown {
+                        quantity: now.quantity.unwrap_or_default(),
+                        reserved: now.reserved_quantity.unwrap_or_default(),
+                    };
+                    self.came_to(level, desired, shown).await?
                 }
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
@@ -325,41 +284,27 @@ impl Pusher<'_> {
         Ok(retry_after)
     }
 
-    async fn came_to(
-        &self,
-        level: &StockIntent,
-        desired: Decimal,
-        quantity: Decimal,
-        reserved: Decimal,
-    ) -> Result<Verdict, Cause> {
-        // What was set counts, not what it would be now: what is sold meanwhile must not be put on sale again.
-        let Some(set) = self.last_set(level).await? else {
-            return Ok(match quantity == desired {
-                true => Verdict::Done(None),
-                false => Verdict::Failed(conflict(desired, quantity)),
-            });
+    async fn came_to(&self, level: &StockIntent, desired: Decimal, shown: Shown) -> Result<Verdict, Cause> {
+        let key = key_of_level(level);
+        let effects = self.context.store.effects_on(&self.context.key, &key).await?;
+        let set = last_set(&effects, self.context.clock.now());
+        let lower = match (check_sent(self.options.basis, desired, shown, set.as_ref()), &set) {
+            (Check::Compare(lower), Some(set)) => Some((lower, set)),
+            (Check::Answer(verdict), _) => {
+                self.state().doubted.remove(&key);
+                return Ok(verdict);
+            }
+            (Check::Compare(_), None) => None,
         };
-        let target = set.target + set.moved;
-        // Goods that were reserved when it was set have left since: what was to cover them would be sold once more.
-        let is_covered = set.moved.is_zero() && desired + reserved != set.target;
-        if self.options.basis == Basis::Available && is_covered && quantity - reserved > desired {
-            return Ok(Verdict::Requeue);
-        }
-        if quantity == target || self.dispatches_explain(&level.sku, &set.effect, target - quantity).await? {
-            self.state().doubted.remove(&key_of_level(level));
-            return Ok(match (set.may_be_overruled_for, reserved > quantity) {
-                (Some(wait), _) => Verdict::RetryAfter(wait),
-                (None, true) => Verdict::DoneBut(oversold(quantity, reserved)),
-                (None, false) => Verdict::Done(None),
-            });
-        }
+        let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
+        let is_explained = self.dispatches_explain(&level.sku, set.planned_at, lower).await?;
         let now = self.context.clock.monotonic();
-        let first = *self.state().doubted.entry(key_of_level(level)).or_insert(now);
-        if now.saturating_sub(first) < EXPLAINED_WITHIN {
-            return Ok(Verdict::RetryAfter(Duration::from_secs(5)));
+        let first = *self.state().doubted.entry(key.clone()).or_insert(now);
+        let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
+        if is_explained || matches!(verdict, Verdict::Failed(_)) {
+            self.state().doubted.remove(&key);
         }
-        self.state().doubted.remove(&key_of_level(level));
-        Ok(Verdict::Failed(conflict(target, quantity)))
+        Ok(verdict)
     }
 
     pub(super) async fn answer_level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Cause> {
@@ -392,140 +337,7 @@ impl Pusher<'_> {
     }
 }
 
-/// Whether a level would go to zero; also one of which nobody knows yet what the marketplace has. What is not sold there empties nothing.
-pub(super) fn empties(level: &StockIntent) -> bool {
-    level.product.is_some()
-        && matches!(level.state, Some(PushState::New | PushState::Waiting))
-        && level.quantity == Some(Decimal::ZERO)
-        && level.mirrored != Some(Decimal::ZERO)
-}
-
-fn may_have_happened(effect: &Effect) -> bool {
-    !matches!(effect.state, EffectState::Refuted | EffectState::Planned)
-}
-
-fn number_in(effect: &Effect, name: &str) -> Option<Decimal> {
-    let known: serde_json::Value = serde_json::from_str(effect.evidence.as_deref()?).ok()?;
-    known[name].as_str()?.parse().ok()
-}
-
-/// Whether an effect was asked for by the very wish that stands in the row.
-fn is_for(effect: &Effect, level: &StockIntent) -> bool {
-    let known: Option<serde_json::Value> =
-        effect.evidence.as_deref().and_then(|text| serde_json::from_str(text).ok());
-    known.is_some_and(|known| known["wish"].as_i64() == Some(level.revision))
-}
-
-/// The last level that was set by effects of its key, the newest first.
-fn last_set_of(effects: Vec<Effect>, now: DateTime<Utc>) -> Option<LevelSet> {
-    let at = effects.iter().position(|effect| effect.kind == "stock.set" && may_have_happened(effect))?;
-    let target = number_in(&effects[at], "target")?;
-    let later = effects[..at].iter().filter(|effect| effect.kind == "stock.adjust");
-    let moved = later
-        .filter(|effect| effect.state == EffectState::Confirmed)
-        .filter_map(|effect| number_in(effect, "delta"))
-        .sum();
-    let left = |effect: &Effect| may_land_for(effect, target, now);
-    let may_be_overruled_for = effects[at + 1..].iter().filter_map(left).max();
-    let effect = effects.into_iter().nth(at)?;
-    Some(LevelSet { effect, target, moved, may_be_overruled_for })
-}
-
-/// For how long a set of something else, that did not show when it was looked for, may still land: a marketplace may be late.
-fn may_land_for(effect: &Effect, target: Decimal, now: DateTime<Utc>) -> Option<Duration> {
-    let is_other = effect.kind == "stock.set"
-        && effect.state == EffectState::Refuted
-        && effect.code.is_none()
-        && number_in(effect, "target").is_some_and(|other| other != target);
-    let over = effect.sent_at.filter(|_| is_other)? + OVER_AFTER;
-    (over - now).to_std().ok().filter(|left| !left.is_zero())
-}
-
 /// The key of a level in `v_errors`, releases and on the command line.
 pub(super) fn key_in_table(level: &StockIntent) -> String {
     format!("{}/{}", level.sku, level.location)
-}
-
-pub(super) fn check(level: &StockIntent) -> Result<Decimal, Message> {
-    let written = || text!("value-not-number-but", field = "quantity", value = &level.written);
-    let quantity = level.quantity.ok_or_else(|| invalid(written()))?;
-    let value = || Arg::Word(quantity.to_string());
-    if quantity < Decimal::ZERO {
-        let rule = text!("value-rule-zero-or-more");
-        return Err(invalid(text!("value-rule", field = "quantity", value = value(), rule = rule)));
-    }
-    if quantity.normalize().scale() > MOST_DECIMALS {
-        let text = text!("value-decimals", field = "quantity", value = value(), most = MOST_DECIMALS);
-        return Err(invalid(text));
-    }
-    let whole = level.base_unit.as_deref().is_some_and(|unit| WHOLE_UNITS.contains(&unit));
-    if whole && !quantity.fract().is_zero() {
-        let unit = level.base_unit.as_deref().unwrap_or_default();
-        return Err(invalid(text!("value-no-half", field = "quantity", value = value(), unit = unit)));
-    }
-    Ok(quantity)
-}
-
-pub(super) fn invalid(why: Text) -> Message {
-    Message::new("invalid_data", text!("push-invalid", why = why))
-}
-
-pub(super) fn many_to_zero(zeroes: usize, above: usize) -> Message {
-    Message::new("many_to_zero", text!("push-many-to-zero", zeroes = zeroes, above = above))
-}
-
-fn unknown_location(location: &str) -> Message {
-    Message::new("unknown_location", text!("push-unknown-location", location = location))
-}
-
-fn oversold(quantity: Decimal, reserved: Decimal) -> Message {
-    let (reserved, quantity) = (Arg::Quantity(reserved), Arg::Quantity(quantity));
-    Message::new("oversold", text!("push-oversold", reserved = reserved, quantity = quantity))
-}
-
-fn conflict(desired: Decimal, quantity: Decimal) -> Message {
-    let (desired, quantity) = (Arg::Quantity(desired), Arg::Quantity(quantity));
-    Message::new("stock_conflict", text!("push-stock-conflict", wanted = desired, quantity = quantity))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn effect(kind: &str, evidence: &serde_json::Value, state: EffectState) -> Effect {
-        Effect {
-            id: 1,
-            key: "stock/a/1".to_owned(),
-            kind: kind.to_owned(),
-            command_id: None,
-            fingerprint: None,
-            request: String::new(),
-            evidence: Some(evidence.to_string()),
-            state,
-            planned_at: DateTime::UNIX_EPOCH,
-            sent_at: Some(DateTime::UNIX_EPOCH),
-            code: None,
-            note: None,
-            answer: None,
-        }
-    }
-
-    #[test]
-    fn what_we_moved_after_a_level_was_set_is_no_conflict_and_what_may_land_late_is_waited_for() {
-        let set = |target: i64, state| effect("stock.set", &json!({"target": target.to_string()}), state);
-        let moved =
-            |delta: i64| effect("stock.adjust", &json!({"delta": delta.to_string()}), EffectState::Confirmed);
-        let now = DateTime::<Utc>::UNIX_EPOCH + TimeDelta::seconds(10);
-        let (confirmed, refuted) = (EffectState::Confirmed, EffectState::Refuted);
-        let last = last_set_of(vec![moved(-2), set(10, confirmed), moved(7)], now).unwrap();
-        assert_eq!((last.target + last.moved, last.may_be_overruled_for), (Decimal::from(8), None));
-        let last = last_set_of(vec![set(0, confirmed), set(5, refuted)], now).unwrap();
-        assert_eq!(last.may_be_overruled_for, Some(Duration::from_secs(30)));
-        let last = last_set_of(vec![set(5, confirmed), set(5, refuted)], now).unwrap();
-        assert_eq!(last.may_be_overruled_for, None, "it would be the same");
-        let later = now + TimeDelta::seconds(30);
-        let last = last_set_of(vec![set(0, confirmed), set(5, refuted)], later).unwrap();
-        assert_eq!(last.may_be_overruled_for, None);
-        assert!(last_set_of(vec![set(5, refuted)], now).is_none());
-    }
 }

@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 
 use super::{
     Pusher,
-    commands::doubtful,
+    cause::Cause,
     job::{Job, Work},
-    verdict::{Cause, Message, Verdict},
 };
+use crate::plan::push::{Message, Verdict, doubtful};
 use crate::{Problem, Trouble};
 
 /// How many jobs are under way at once. Each of them waits for the budget most of the time.

@@ -156,7 +156,7 @@ fn a_change_that_a_sweep_has_found_is_read_before_all_whose_turn_has_come() {
     assert_eq!(queue.take(seconds(1.0), Urgency::Swept).unwrap().entity, order(0));
 }
 
-// A replay is a delivery like any other: what bounds its cost is that an entity is not read twice within a second.
+// A replay is a delivery like any other: the limit of one read of an entity per second bounds its cost.
 // withstands: F038, F052
 #[test]
 fn ten_thousand_replays_cost_one_reading_of_each_entity_a_second() {

@@ -145,7 +145,7 @@ fn a_sweep_that_takes_many_requests_is_stretched_to_its_share_of_the_budget() {
     assert!((320.0..333.0).contains(&due(&schedule, Sweep::OpenOrders)), "it fits");
 }
 
-/// Each full hour, as a cron expression would say.
+/// Every full hour, as a cron expression would say.
 #[derive(Debug)]
 struct Hourly;
 

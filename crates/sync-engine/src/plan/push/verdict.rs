@@ -1,13 +1,13 @@
-//! What came of a look at something that is wanted, and the words for its row.
+//! What became of a row of the ERP, and the words for it.
 
 use std::time::Duration;
 
-use espelho_api_client::{Class, Error as ApiError};
+use espelho_api_client::Error as ApiError;
 use espelho_model::{
     push::PushState,
     text::{Locale, Text},
 };
-use espelho_store::{Error as StoreError, Outcome};
+use espelho_store::Outcome;
 use serde_json::Value;
 
 /// What a row says: a stable code, the cause, and the next step.
@@ -42,25 +42,6 @@ pub enum Verdict {
     Requeue,
     /// Nothing is known yet; it is looked at again after a while.
     RetryAfter(Duration),
-}
-
-/// Why a look came to nothing.
-#[derive(Debug)]
-pub(crate) enum Cause {
-    Api(ApiError),
-    Store(StoreError),
-}
-
-impl From<ApiError> for Cause {
-    fn from(error: ApiError) -> Self {
-        Self::Api(error)
-    }
-}
-
-impl From<StoreError> for Cause {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
 }
 
 impl Message {
@@ -108,13 +89,6 @@ impl Verdict {
             _ => None,
         }
     }
-}
-
-/// Whether an error passes by itself.
-pub(crate) fn passes(error: &ApiError) -> bool {
-    !error.is_authentication()
-        && !error.is_not_ours()
-        && matches!(error.class(), Class::Transient { .. } | Class::Ambiguous)
 }
 
 #[cfg(test)]

@@ -1,0 +1,164 @@
+//! Joining campaigns (`campaign.opt_in`): within the deadline, only with listings that have not joined, and proved by
+//! what is enrolled.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{ItemId, campaign::EnrolledListing, text};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Message, Settlement, Verdict, evidence::Evidence};
+
+/// So long before the deadline nothing is sent any more: clocks differ.
+const MARGIN: TimeDelta = TimeDelta::minutes(5);
+
+/// What the journal keeps with an opt-in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OptInEvidence {
+    /// The campaign's id.
+    pub campaign: i64,
+    /// The `publication_id` of each listing that joins.
+    pub listings: Vec<String>,
+}
+
+impl Evidence for OptInEvidence {
+    const KIND: &'static str = "campaign.opt_in";
+
+    fn can_prove(&self) -> bool {
+        !self.listings.is_empty()
+    }
+}
+
+/// The next step for an opt-in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// The row is answered.
+    Answer(Verdict),
+    /// These listings are left to join; the campaign itself must be read ([`refusal`]).
+    Join(Vec<ItemId>),
+}
+
+/// The next step: `enrolled` is what has joined, `was_sent` says whether a confirmed opt-in of this command named a
+/// listing.
+pub fn decide(
+    desired: &[ItemId],
+    enrolled: &[EnrolledListing],
+    was_sent: impl Fn(&ItemId) -> bool,
+) -> Action {
+    let has_joined = joined(enrolled);
+    let left: Vec<ItemId> = desired.iter().filter(|id| !has_joined.contains(id)).cloned().collect();
+    match left.first() {
+        None => Action::Answer(Verdict::Done(Some(result_of(desired, enrolled)))),
+        Some(first) if was_sent(first) => Action::Answer(Verdict::Failed(not_enrolled(&left))),
+        Some(_) => Action::Join(left),
+    }
+}
+
+/// The words where a campaign takes nobody any more.
+pub fn refusal(status: Option<&str>, deadline: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Option<Message> {
+    let is_over = matches!(status, Some("finished" | "cancelled"));
+    let is_late = deadline.is_some_and(|deadline| now > deadline - MARGIN);
+    (is_over || is_late).then(|| {
+        let text = if is_over { text!("push-campaign-over") } else { text!("push-campaign-closed") };
+        Message::new("campaign_closed", text)
+    })
+}
+
+/// What became of an opt-in whose answer was lost. Listings that have joined are not sent again.
+pub fn settle(evidence: &OptInEvidence, enrolled: &[EnrolledListing]) -> Settlement {
+    let has_joined = |id: &String| {
+        enrolled.iter().any(|listing| listing.item_id.as_ref().is_some_and(|own| own.as_str() == id))
+    };
+    let is_there = !evidence.listings.is_empty() && evidence.listings.iter().all(has_joined);
+    Settlement::of(is_there, "the campaign lists them", "the campaign does not list all of them")
+}
+
+fn joined(enrolled: &[EnrolledListing]) -> HashSet<&ItemId> {
+    enrolled.iter().filter_map(|listing| listing.item_id.as_ref()).collect()
+}
+
+fn result_of(desired: &[ItemId], enrolled: &[EnrolledListing]) -> Value {
+    let rows = enrolled.iter().filter(|row| row.item_id.as_ref().is_some_and(|id| desired.contains(id)));
+    let rows = rows.map(|row| {
+        json!({
+            "item_id": row.item_id.as_ref().map(ItemId::as_str),
+            "authorized_discount_price": row.authorized_discount_price.map(|price| price.to_string()),
+            "status": row.status,
+        })
+    });
+    json!({"enrolled": rows.collect::<Vec<_>>()})
+}
+
+fn not_enrolled(left: &[ItemId]) -> Message {
+    let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
+    Message::new("not_enrolled", text!("push-not-enrolled", left = left.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::RawJson;
+
+    use super::{super::tests::at, *};
+
+    fn enrolled(ids: &[&str]) -> Vec<EnrolledListing> {
+        let row = |id: &&str| EnrolledListing {
+            item_id: (!id.is_empty()).then(|| ItemId::new(*id)),
+            title: None,
+            image: None,
+            authorized_discount_price: Some("8.90".parse().unwrap()),
+            status: Some("active".into()),
+            raw: RawJson::new("{}"),
+        };
+        ids.iter().map(row).collect()
+    }
+
+    fn ids(ids: &[&str]) -> Vec<ItemId> {
+        ids.iter().copied().map(ItemId::new).collect()
+    }
+
+    #[test]
+    fn only_listings_that_have_not_joined_are_sent() {
+        let decided = |there: &[&str], sent: &str| {
+            decide(&ids(&["A", "B"]), &enrolled(there), |id| id.as_str() == sent)
+        };
+        assert_eq!(decided(&[], ""), Action::Join(ids(&["A", "B"])));
+        assert_eq!(decided(&["A", ""], ""), Action::Join(ids(&["B"])), "a row without an id is nobody's");
+        let Action::Answer(Verdict::Done(Some(result))) = decided(&["B", "A", "C"], "A") else {
+            panic!("not done")
+        };
+        let named = result["enrolled"].as_array().unwrap().iter().map(|row| row["item_id"].as_str().unwrap());
+        assert_eq!(named.collect::<Vec<_>>(), ["B", "A"], "not what others have enrolled");
+        assert_eq!(result["enrolled"][0]["authorized_discount_price"], "8.90");
+        let Action::Answer(Verdict::Failed(message)) = decided(&["A"], "B") else { panic!("sent twice") };
+        assert_eq!(message.code, "not_enrolled");
+    }
+
+    #[test]
+    fn nothing_joins_a_campaign_that_is_over_or_within_five_minutes_of_its_deadline() {
+        let refused =
+            |status, deadline: Option<i64>, now| refusal(status, deadline.map(at), at(now)).map(|m| m.code);
+        assert_eq!(refused(Some("active"), Some(600), 0), None);
+        assert_eq!(refused(Some("active"), Some(600), 300), None);
+        assert_eq!(refused(Some("active"), Some(600), 301).as_deref(), Some("campaign_closed"));
+        assert_eq!(refused(Some("finished"), None, 0).as_deref(), Some("campaign_closed"));
+        assert_eq!(refused(Some("cancelled"), None, 0).as_deref(), Some("campaign_closed"));
+        assert_eq!(refused(None, None, 0), None);
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_lost_opt_in_happened_where_all_of_its_listings_are_enrolled() {
+        let settled = |asked: &[&str], there: &[&str]| {
+            let listings = asked.iter().map(|id| (*id).to_owned()).collect();
+            matches!(
+                settle(&OptInEvidence { campaign: 7, listings }, &enrolled(there)),
+                Settlement::Happened { .. }
+            )
+        };
+        assert!(settled(&["A"], &["A", "B"]));
+        assert!(!settled(&["A", "B"], &["A"]));
+        assert!(!settled(&[], &["A"]), "nothing is no proof");
+        assert!(!settled(&["A"], &[""]));
+    }
+}

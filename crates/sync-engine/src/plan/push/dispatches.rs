@@ -1,0 +1,258 @@
+//! What left a shelf at dispatch around an effect of ours: placed by the journal where we dispatched it, else by the
+//! order's timeline.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{
+    Sku,
+    order::{Order, OrderItem},
+    timeline::OrderEvent,
+};
+use espelho_store::{Effect, EffectState};
+use rust_decimal::Decimal;
+
+use super::{
+    evidence::{Evidence as _, read},
+    order_status::TransitionEvidence,
+};
+use crate::plan::stock_balance::Sold;
+
+/// Times of the marketplace have whole seconds, and its clock and ours differ.
+pub const BLUR: TimeDelta = TimeDelta::seconds(2);
+
+/// Where an effect on stock lies among other effects, and when the stock before it was read.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadingWindow {
+    /// Its number in the journal: effects with a higher number began after the reading.
+    pub effect: i64,
+    /// The last effect before the reading; none of those up to it was under way then. 0 where nobody looked.
+    pub mark: i64,
+    /// When the reading began.
+    pub from: DateTime<Utc>,
+    /// When the reading ended.
+    pub until: DateTime<Utc>,
+}
+
+/// Where a dispatch lies: before the reading, after it, or nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// Before the reading.
+    Before,
+    /// After the reading.
+    Between,
+    /// Too close to the reading to tell.
+    Perhaps,
+}
+
+/// Says whether an effect takes an order's goods off the shelf; `None` where its evidence cannot be read.
+pub fn dispatches(effect: &Effect) -> Option<bool> {
+    if effect.kind != TransitionEvidence::KIND {
+        return Some(false);
+    }
+    Some(takes_off_the_shelf(&read::<TransitionEvidence>(effect).ok()?.target))
+}
+
+/// True for the statuses at which an order's goods leave (API document, "Order line stock status": `committed`).
+pub fn takes_off_the_shelf(status: &str) -> bool {
+    matches!(status, "shipped" | "picked_up")
+}
+
+/// How much of a SKU an order has taken off the shelf.
+pub fn dispatched(order: &Order, sku: &Sku) -> Decimal {
+    let is_ours = |item: &&OrderItem| {
+        item.sku.as_deref() == Some(sku.as_str()) && item.stock_status.as_deref() == Some("committed")
+    };
+    order.items.iter().filter(is_ours).filter_map(|item| item.quantity).sum()
+}
+
+/// The first of our effects that may have dispatched an order; `effects` are those of the order, the newest first.
+pub fn own_dispatch(effects: &[Effect]) -> Option<&Effect> {
+    let may_have = |effect: &&Effect| matches!(effect.state, EffectState::Confirmed | EffectState::Sent);
+    effects.iter().rev().filter(may_have).find(|effect| dispatches(effect) == Some(true))
+}
+
+/// Places the dispatch of an order. One of ours that was answered is placed by the journal alone (`events` are not
+/// needed then); else the timeline tells, and what is known of our own attempt.
+pub fn place(own: Option<&Effect>, order: &Order, events: &[OrderEvent], window: ReadingWindow) -> Placed {
+    if let Some(own) = own.filter(|own| own.answer.is_some()) {
+        return by_journal(own.id, window);
+    }
+    // That it is dispatched proves that it was, not that we did it.
+    own.and_then(|own| by_attempt(own, window)).unwrap_or_else(|| by_timeline(order, events, window))
+}
+
+/// Adds a dispatch to what was sold.
+pub fn add(sold: &mut Sold, quantity: Decimal, placed: Placed) {
+    match placed {
+        Placed::Before => (),
+        Placed::Between => sold.certain.push(quantity),
+        Placed::Perhaps => sold.perhaps.push(quantity),
+    }
+}
+
+fn by_journal(dispatch: i64, ReadingWindow { effect, mark, .. }: ReadingWindow) -> Placed {
+    match dispatch {
+        before if before <= mark => Placed::Before,
+        after if after > effect => Placed::Between,
+        _ => Placed::Perhaps,
+    }
+}
+
+/// Places a dispatch of which only an attempt of ours is known: it was not there when the attempt was planned, and it
+/// was there when it was settled.
+fn by_attempt(attempt: &Effect, ReadingWindow { effect, mark, .. }: ReadingWindow) -> Option<Placed> {
+    if attempt.id <= mark && attempt.state == EffectState::Confirmed {
+        return Some(Placed::Before);
+    }
+    (read::<TransitionEvidence>(attempt).ok()?.mark? >= effect).then_some(Placed::Between)
+}
+
+fn by_timeline(order: &Order, events: &[OrderEvent], window: ReadingWindow) -> Placed {
+    let leaves = |status: Option<&str>| matches!(status, Some("shipped" | "picked_up" | "delivered"));
+    let left = events.iter().filter(|event| leaves(event.new_status.as_deref()));
+    match (left.filter_map(|event| event.created_at).min(), order.updated_at) {
+        (Some(at), _) => by_clock(at, window),
+        // It happened before the order last changed.
+        (None, Some(at)) if by_clock(at, window) == Placed::Before => Placed::Before,
+        (None, _) => Placed::Perhaps,
+    }
+}
+
+fn by_clock(at: DateTime<Utc>, ReadingWindow { from, until, .. }: ReadingWindow) -> Placed {
+    match at {
+        before if before <= from - BLUR => Placed::Before,
+        after if after >= until + BLUR => Placed::Between,
+        _ => Placed::Perhaps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::{OrderNumber, RawJson};
+
+    use super::{
+        super::tests::{at, effect},
+        Placed::{Before, Between, Perhaps},
+        *,
+    };
+
+    fn window() -> ReadingWindow {
+        ReadingWindow { effect: 10, mark: 7, from: at(0), until: at(15) }
+    }
+
+    fn transition(id: i64, target: &str, state: EffectState, mark: i64) -> Effect {
+        let evidence = format!(r#"{{"order":"1","target":"{target}","from":"x","mark":{mark}}}"#);
+        Effect { id, ..effect("order.status", Some(&evidence), state) }
+    }
+
+    fn attempt(id: i64, state: EffectState, mark: i64) -> Effect {
+        transition(id, "shipped", state, mark)
+    }
+
+    fn order(updated: Option<i64>) -> Order {
+        Order { updated_at: updated.map(at), ..super::super::order_status::tests::order("shipped") }
+    }
+
+    fn event(status: &str, seconds: i64) -> OrderEvent {
+        OrderEvent {
+            id: "1".into(),
+            event_type: None,
+            description: None,
+            old_status: None,
+            new_status: Some(status.into()),
+            author_type: None,
+            author_name: None,
+            metadata: None,
+            created_at: Some(at(seconds)),
+            raw: RawJson::new("{}"),
+        }
+    }
+
+    #[test]
+    fn a_dispatch_that_was_answered_is_placed_by_the_journal_and_another_by_the_clock() {
+        let placed = [7, 8, 10, 11].map(|dispatch| by_journal(dispatch, window()));
+        assert_eq!(placed, [Before, Perhaps, Perhaps, Between]);
+        let placed = [-2, -1, 5, 16, 17].map(|seconds| by_clock(at(seconds), window()));
+        assert_eq!(
+            placed,
+            [Before, Perhaps, Perhaps, Perhaps, Between],
+            "the reading lasted fifteen seconds"
+        );
+    }
+
+    // withstands: F001
+    #[test]
+    fn of_an_attempt_whose_answer_was_lost_only_what_was_seen_around_it_counts() {
+        let placed = |id, state, mark| by_attempt(&attempt(id, state, mark), window());
+        assert_eq!(placed(7, EffectState::Confirmed, 5), Some(Before), "settled before the reading");
+        assert_eq!(placed(11, EffectState::Confirmed, 10), Some(Between), "not there after the reading");
+        assert_eq!(placed(11, EffectState::Confirmed, 6), None, "somebody else may have been before us");
+        assert_eq!(placed(7, EffectState::Sent, 5), None);
+    }
+
+    #[test]
+    fn the_journal_comes_before_the_attempt_and_the_attempt_before_the_timeline() {
+        let events = [event("paid", -99), event("shipped", -5), event("delivered", 40)];
+        let answered = Effect { answer: Some("{}".into()), ..attempt(11, EffectState::Confirmed, 3) };
+        assert_eq!(place(Some(&answered), &order(None), &[], window()), Between);
+        let lost = attempt(11, EffectState::Confirmed, 10);
+        assert_eq!(place(Some(&lost), &order(None), &events, window()), Between);
+        let unknown = attempt(11, EffectState::Sent, 3);
+        assert_eq!(
+            place(Some(&unknown), &order(None), &events, window()),
+            Before,
+            "by the first event that leaves"
+        );
+        assert_eq!(place(None, &order(None), &events, window()), Before);
+        assert_eq!(place(None, &order(Some(-5)), &[], window()), Before, "nothing happened to it since");
+        assert_eq!(place(None, &order(Some(5)), &[], window()), Perhaps);
+        assert_eq!(place(None, &order(Some(99)), &[], window()), Perhaps, "something happened to it since");
+        assert_eq!(place(None, &order(None), &[event("preparing", -99)], window()), Perhaps);
+    }
+
+    #[test]
+    fn only_a_transition_that_dispatches_takes_goods_off_the_shelf() {
+        let of = |target: &str| dispatches(&transition(1, target, EffectState::Sent, 0));
+        assert_eq!(of("shipped"), Some(true));
+        assert_eq!(of("picked_up"), Some(true));
+        assert_eq!(of("preparing"), Some(false));
+        assert_eq!(dispatches(&effect("stock.set", None, EffectState::Sent)), Some(false));
+        assert_eq!(dispatches(&effect("order.status", Some("{}"), EffectState::Sent)), None, "nobody knows");
+    }
+
+    #[test]
+    fn the_first_dispatch_that_may_have_happened_is_ours() {
+        let (sent, refuted) = (EffectState::Sent, EffectState::Refuted);
+        let effects = [
+            attempt(9, sent, 0),
+            transition(8, "preparing", sent, 0),
+            attempt(7, EffectState::Confirmed, 0),
+            attempt(6, refuted, 0),
+        ];
+        assert_eq!(own_dispatch(&effects).map(|effect| effect.id), Some(7));
+        assert_eq!(own_dispatch(&effects[3..]), None);
+    }
+
+    #[test]
+    fn only_committed_lines_of_the_sku_have_left() {
+        let line = |sku: &str, status: &str, quantity: i64| {
+            let mut item = super::super::order_status::tests::line(sku, quantity);
+            item.stock_status = Some(status.to_owned());
+            item
+        };
+        let mut sent = order(None);
+        sent.number = OrderNumber::new("1");
+        sent.items = vec![
+            line("A", "committed", 2),
+            line("A", "blocked", 4),
+            line("B", "committed", 8),
+            line("A", "committed", 1),
+        ];
+        assert_eq!(dispatched(&sent, &Sku::new("A")), Decimal::from(3));
+        assert_eq!(dispatched(&sent, &Sku::new("C")), Decimal::ZERO);
+        let mut sold = Sold::default();
+        for (quantity, placed) in [(1, Before), (2, Between), (4, Perhaps)] {
+            add(&mut sold, Decimal::from(quantity), placed);
+        }
+        assert_eq!(sold, Sold { certain: vec![Decimal::from(2)], perhaps: vec![Decimal::from(4)] });
+    }
+}

@@ -1,0 +1,97 @@
+//! The way up, decided: what to ask of the marketplace next, and what became of a request whose answer was lost.
+//!
+//! Each file knows one kind of effect: the evidence that the journal keeps with it ([`evidence`]), `decide` (what is
+//! there and what the ERP wants, to the next step) and `settle` (what was there before and what is there now, to what
+//! happened). Everything here is pure; `push/` reads, calls and writes.
+
+pub mod attempts;
+pub mod campaign_opt_in;
+pub mod dispatches;
+pub mod evidence;
+pub mod labels;
+pub mod media;
+pub mod order_notes;
+pub mod order_status;
+pub mod price_step;
+pub mod product;
+pub mod stock_level;
+pub mod stock_movement;
+pub mod store_page;
+mod verdict;
+
+use std::time::Duration;
+
+use espelho_model::{text, text::Text};
+
+pub use verdict::{Message, Verdict};
+
+/// What evidence says of an effect whose answer was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// It happened.
+    Happened {
+        /// What the marketplace would have answered, as JSON, as far as it is known.
+        answer: Option<String>,
+        /// How it is known, for the journal.
+        how: &'static str,
+    },
+    /// It did not happen.
+    DidNotHappen {
+        /// How it is known, for the journal.
+        how: &'static str,
+    },
+    /// It does not show yet: read again after this time.
+    NotYet(Duration),
+    /// Nothing can prove either. Only a person decides.
+    Unprovable(Message),
+}
+
+impl Settlement {
+    /// Seen or not seen, with the words for both.
+    fn of(is_there: bool, there: &'static str, missing: &'static str) -> Self {
+        match is_there {
+            true => Self::Happened { answer: None, how: there },
+            false => Self::DidNotHappen { how: missing },
+        }
+    }
+}
+
+/// The words for what cannot be proved.
+pub fn doubtful(code: &str) -> Message {
+    Message::new(code, text!("push-doubtful"))
+}
+
+/// The words for a value that the marketplace would refuse.
+pub fn invalid(why: Text) -> Message {
+    Message::new("invalid_data", text!("push-invalid", why = why))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use chrono::{DateTime, TimeDelta, Utc};
+    use espelho_store::{Effect, EffectState};
+
+    /// An effect that was sent at the epoch.
+    pub(crate) fn effect(kind: &str, evidence: Option<&str>, state: EffectState) -> Effect {
+        Effect {
+            id: 1,
+            key: "key".to_owned(),
+            kind: kind.to_owned(),
+            command_id: None,
+            fingerprint: None,
+            request: String::new(),
+            evidence: evidence.map(str::to_owned),
+            state,
+            planned_at: DateTime::UNIX_EPOCH,
+            sent_at: Some(DateTime::UNIX_EPOCH),
+            code: None,
+            note: None,
+            answer: None,
+        }
+    }
+
+    /// So many seconds after the epoch.
+    pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds)
+    }
+}

@@ -1,0 +1,184 @@
+//! Steps towards a product's prices (effect `price.step`): which steps to take is the planner's
+//! ([`tiers`](crate::plan::tiers)); here is what tells later whether one was taken.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_store::{Effect, EffectState};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Settlement,
+    evidence::{Evidence, read},
+};
+use crate::plan::tiers::{Step, Tier};
+
+/// How often one step is taken within the hour.
+const MAX_REPEATS: usize = 3;
+const AN_HOUR: TimeDelta = TimeDelta::hours(1);
+
+/// Whether a tier is there after the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StepWord {
+    /// It is, with this price or discount.
+    Put,
+    /// It is not.
+    Delete,
+}
+
+/// What the journal keeps with a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepEvidence {
+    /// The product's id.
+    pub product: String,
+    /// What happens to the tier.
+    pub step: StepWord,
+    /// The tier.
+    pub min_quantity: u32,
+    /// Its price, in reais.
+    pub price: Option<Decimal>,
+    /// Or its discount, in percent.
+    pub discount: Option<Decimal>,
+    /// The revision of the rows in `erp_prices`; absent for a command's step.
+    pub wish: Option<i64>,
+}
+
+impl Evidence for StepEvidence {
+    const KIND: &'static str = "price.step";
+
+    fn can_prove(&self) -> bool {
+        self.step == StepWord::Delete || self.price.is_some() || self.discount.is_some()
+    }
+}
+
+impl StepEvidence {
+    /// The evidence of a planned step.
+    pub fn of(step: Step, product: &str, wish: Option<i64>) -> Self {
+        let (word, min_quantity, price, discount) = match step {
+            Step::Post(tier) | Step::Put(tier) => {
+                (StepWord::Put, tier.min_quantity, tier.price, tier.discount_percent)
+            }
+            Step::Delete(quantity) => (StepWord::Delete, quantity, None, None),
+        };
+        Self { product: product.to_owned(), step: word, min_quantity, price, discount, wish }
+    }
+}
+
+/// What became of a step whose answer was lost; `tiers` are the product's by now.
+pub fn settle(evidence: &StepEvidence, tiers: &[Tier]) -> Settlement {
+    let there = tiers.iter().find(|tier| tier.min_quantity == evidence.min_quantity);
+    let shows = match (evidence.step, there) {
+        (StepWord::Delete, there) => there.is_none(),
+        (StepWord::Put, None) => false,
+        (StepWord::Put, Some(tier)) => match (evidence.price, evidence.discount) {
+            (Some(price), _) => tier.price == Some(price),
+            (None, discount) => discount.is_some() && tier.discount_percent == discount,
+        },
+    };
+    Settlement::of(shows, "the product shows it", "the product does not show it")
+}
+
+/// The revision of the rows that a step was taken for.
+pub fn wish_of(effect: &Effect) -> Option<i64> {
+    read::<StepEvidence>(effect).ok()?.wish
+}
+
+/// True where one of these requests was the last thing done to its tier so often within the hour that another system
+/// seems to take it back each time: two systems that correct each other would do so for ever. `effects` are those of
+/// the product's prices, the newest first.
+pub fn is_reverted_repeatedly(requests: &[String], effects: &[Effect], now: DateTime<Utc>) -> bool {
+    let since = now - AN_HOUR;
+    let lately: Vec<&str> = effects
+        .iter()
+        .filter(|effect| effect.state == EffectState::Confirmed && effect.planned_at >= since)
+        .map(|effect| effect.request.as_str())
+        .collect();
+    requests.iter().any(|request| repeats(request, &lately) >= MAX_REPEATS)
+}
+
+/// How often in a row a step was the last thing done to its tier; `lately` has what was done, the newest first.
+fn repeats(step: &str, lately: &[&str]) -> usize {
+    let tier = |request: &str| request.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let of_tier = lately.iter().filter(|own| tier(own) == tier(step));
+    of_tier.take_while(|own| **own == step).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::tests::{at, effect},
+        *,
+    };
+
+    fn tier(min_quantity: u32, price: Option<&str>, discount: Option<&str>) -> Tier {
+        let number = |text: Option<&str>| text.map(|text| text.parse().unwrap());
+        Tier { min_quantity, price: number(price), discount_percent: number(discount), package: None }
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_lost_step_shows_in_the_tier_that_it_was_for() {
+        let there = [tier(1, Some("9.90"), None), tier(10, Some("8.91"), Some("10"))];
+        let shows = |step| {
+            let evidence = StepEvidence::of(step, "P", None);
+            matches!(settle(&evidence, &there), Settlement::Happened { .. })
+        };
+        assert!(shows(Step::Put(tier(1, Some("9.9"), None))), "the same number");
+        assert!(!shows(Step::Put(tier(1, Some("9.91"), None))));
+        assert!(shows(Step::Post(tier(10, None, Some("10")))));
+        assert!(!shows(Step::Post(tier(10, None, Some("11")))));
+        assert!(!shows(Step::Post(tier(20, Some("9.90"), None))), "no such tier");
+        assert!(shows(Step::Delete(20)));
+        assert!(!shows(Step::Delete(10)));
+        assert!(
+            shows(Step::Post(tier(10, Some("8.91"), Some("99")))),
+            "the price counts where both are known"
+        );
+    }
+
+    #[test]
+    fn a_step_that_asked_for_neither_price_nor_discount_proves_nothing() {
+        assert!(!StepEvidence::of(Step::Put(tier(1, None, None)), "P", None).can_prove());
+        assert!(StepEvidence::of(Step::Delete(1), "P", None).can_prove());
+        let nothing = StepEvidence::of(Step::Put(tier(1, None, None)), "P", None);
+        assert!(matches!(settle(&nothing, &[tier(1, None, None)]), Settlement::DidNotHappen { .. }));
+    }
+
+    // withstands: F015
+    #[test]
+    fn a_step_is_counted_while_nothing_else_was_done_to_its_tier() {
+        let (a, b, other) = ("PUT /p/1 {\"price\":1}", "PUT /p/1 {\"price\":2}", "PUT /p/10 {\"price\":1}");
+        assert_eq!(repeats(a, &[a, other, a, other, a]), 3);
+        assert_eq!(repeats(a, &[a, b, a, b, a]), 1, "the ERP goes to and fro by itself");
+        assert_eq!((repeats(a, &[b, a]), repeats(a, &[])), (0, 0));
+    }
+
+    #[test]
+    fn a_step_that_was_taken_three_times_within_the_hour_is_reverted_by_somebody() {
+        let step = |minutes: i64, state| Effect {
+            request: "PUT /p/1 a".into(),
+            planned_at: at(minutes * 60),
+            ..effect("price.step", None, state)
+        };
+        let asked = ["PUT /p/1 a".to_owned()];
+        let taken = |minutes: &[i64], state| {
+            let effects: Vec<Effect> = minutes.iter().map(|minute| step(*minute, state)).collect();
+            is_reverted_repeatedly(&asked, &effects, at(3_600))
+        };
+        assert!(taken(&[59, 30, 0], EffectState::Confirmed));
+        assert!(!taken(&[59, 30, -1], EffectState::Confirmed), "more than an hour ago");
+        assert!(!taken(&[59, 30], EffectState::Confirmed));
+        assert!(!taken(&[59, 30, 0], EffectState::Refuted), "it did not happen");
+        assert!(!is_reverted_repeatedly(&[], &[step(1, EffectState::Confirmed)], at(3_600)));
+    }
+
+    #[test]
+    fn a_step_knows_the_rows_that_it_was_taken_for() {
+        let taken = |wish| {
+            let written = super::super::evidence::write(&StepEvidence::of(Step::Delete(1), "P", wish));
+            wish_of(&effect("price.step", Some(&written), EffectState::Sent))
+        };
+        assert_eq!(taken(Some(4)), Some(4));
+        assert_eq!(taken(None), None);
+    }
+}

@@ -1,0 +1,283 @@
+//! Movements of stock (effect `stock.adjust`): a delta that happens once. The journal keeps what was read before; where
+//! the answer is lost, the balance of readings and dispatches tells whether it happened
+//! ([`stock_balance`](crate::plan::stock_balance)).
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{
+    text,
+    text::{Arg, Text},
+};
+use espelho_store::{Effect, EffectState};
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Message, Settlement, attempts::OVER_AFTER, dispatches::ReadingWindow, evidence::Evidence, invalid,
+    stock_level::has_half_unit,
+};
+use crate::plan::stock_balance::{Moved, Readings, Sold, moved};
+
+/// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
+const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
+/// The time between two readings of what is unclear.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What the journal keeps with a movement: its delta and the reading before it. Times are RFC 3339.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields bear the API document's names")]
+pub struct MovementEvidence {
+    pub product: String,
+    pub sku: String,
+    pub location: String,
+    pub delta: Decimal,
+    /// The quantity at the location before it.
+    pub before: Decimal,
+    /// The last effect in the journal before that reading; absent in the oldest rows.
+    pub mark: Option<i64>,
+    /// When the reading began.
+    pub from: Option<DateTime<Utc>>,
+    /// When the reading ended.
+    pub until: Option<DateTime<Utc>>,
+    /// The quantity in all locations before it.
+    pub total: Option<Decimal>,
+    /// How many locations have the SKU.
+    pub places: Option<u64>,
+}
+
+impl Evidence for MovementEvidence {
+    const KIND: &'static str = "stock.adjust";
+}
+
+impl MovementEvidence {
+    /// Where a movement's reading lies among other effects.
+    pub fn window(&self, effect: &Effect) -> ReadingWindow {
+        ReadingWindow {
+            effect: effect.id,
+            mark: self.mark.unwrap_or_default(),
+            from: self.from.unwrap_or(effect.planned_at),
+            until: self.until.unwrap_or(effect.planned_at),
+        }
+    }
+}
+
+/// What is read after a movement whose answer was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    /// The quantity at the location.
+    pub at_location: Decimal,
+    /// The quantity in all locations.
+    pub total: Decimal,
+    /// What was dispatched around the movement.
+    pub sold: Sold,
+    /// True where another effect of ours changed the SKU in another location meanwhile.
+    pub has_moved_elsewhere: bool,
+}
+
+/// Checks a movement against what is there.
+///
+/// # Errors
+/// The words for the row where the marketplace would refuse it.
+pub fn check(unit: Option<&str>, before: Decimal, delta: Decimal) -> Result<(), Message> {
+    if has_half_unit(unit, delta) {
+        return Err(invalid(text!("value-no-half-unit")));
+    }
+    if before + delta < Decimal::ZERO {
+        let (before, less) = (Arg::Quantity(before), Arg::Quantity(-delta));
+        return Err(Message::new(
+            "too_little_stock",
+            text!("push-too-little-stock", before = before, less = less),
+        ));
+    }
+    Ok(())
+}
+
+/// True for an effect that was lost, counts as not done, and may still land: nobody could tell it from a movement.
+pub fn may_still_land(effect: &Effect, now: DateTime<Utc>) -> bool {
+    let was_lost = effect.state == EffectState::Refuted && effect.code.is_none();
+    was_lost && effect.sent_at.is_some_and(|at| now - at < OVER_AFTER)
+}
+
+/// What became of a movement whose answer was lost, `age` after it was sent. `after` is absent where the quantity did not
+/// stand still while it was read, or too many orders may have to do with it.
+pub fn settle(evidence: &MovementEvidence, after: Option<After>, age: TimeDelta) -> Settlement {
+    let may_clear = age < CLEARS_WITHIN;
+    let unclear = |text: Text| match may_clear {
+        true => Settlement::NotYet(RECHECK_INTERVAL),
+        false => Settlement::Unprovable(unprovable(text)),
+    };
+    let Some(after) = after else { return unclear(text!("push-movement-doubtful")) };
+    let certain: Decimal = after.sold.certain.iter().sum();
+    let readings = readings(evidence, after);
+    match moved(evidence.delta, &readings) {
+        Moved::Yes => Settlement::Happened { answer: None, how: "the quantity has moved by it" },
+        Moved::No => Settlement::DidNotHappen { how: "the quantity has not moved" },
+        Moved::Unclear => unclear(text!(
+            "push-movement-unclear",
+            before = Arg::Quantity(readings.before),
+            after = Arg::Quantity(readings.after),
+            sold = Arg::Quantity(certain),
+            delta = Arg::Quantity(evidence.delta)
+        )),
+    }
+}
+
+/// Nobody tells from which location a sale was taken: where there are several, they are taken together, unless another
+/// effect of ours moved stock in another.
+fn readings(evidence: &MovementEvidence, after: After) -> Readings {
+    let After { at_location, total, sold, has_moved_elsewhere } = after;
+    let before = evidence.before;
+    match (evidence.places.is_none_or(|places| places <= 1), evidence.total) {
+        (true, _) => Readings { before, after: at_location, sold },
+        (false, Some(before)) if !has_moved_elsewhere => Readings { before, after: total, sold },
+        (false, _) => Readings { before, after: at_location, sold: sold.all_perhaps() },
+    }
+}
+
+/// The words for a movement that nothing proves.
+pub fn unprovable(text: Text) -> Message {
+    Message::new("unprovable", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{
+        super::tests::{at, effect},
+        *,
+    };
+
+    fn whole(number: i64) -> Decimal {
+        Decimal::from(number)
+    }
+
+    fn evidence(delta: i64, before: i64, places: u64, total: i64) -> MovementEvidence {
+        MovementEvidence {
+            product: "P".into(),
+            sku: "A".into(),
+            location: "1".into(),
+            delta: whole(delta),
+            before: whole(before),
+            mark: Some(4),
+            from: Some(at(1)),
+            until: Some(at(2)),
+            total: Some(whole(total)),
+            places: Some(places),
+        }
+    }
+
+    fn after(at_location: i64, total: i64, certain: &[i64]) -> After {
+        let sold = Sold { certain: certain.iter().copied().map(whole).collect(), perhaps: Vec::new() };
+        After { at_location: whole(at_location), total: whole(total), sold, has_moved_elsewhere: false }
+    }
+
+    const OLD: TimeDelta = TimeDelta::seconds(60);
+    const YOUNG: TimeDelta = TimeDelta::milliseconds(59_999);
+
+    fn word(settled: &Settlement) -> &'static str {
+        match settled {
+            Settlement::Happened { .. } => "happened",
+            Settlement::DidNotHappen { .. } => "did not",
+            Settlement::NotYet(_) => "not yet",
+            Settlement::Unprovable(message) if message.code == "unprovable" => "doubtful",
+            Settlement::Unprovable(_) => "another code",
+        }
+    }
+
+    // withstands: F001
+    #[test]
+    fn a_lost_movement_is_told_by_the_quantity_and_what_was_dispatched() {
+        let rows = [
+            // delta, before, after, sold, young, old
+            (-2, 9, 7, vec![], "happened", "happened"),
+            (-2, 9, 9, vec![], "did not", "did not"),
+            (-2, 9, 4, vec![3], "happened", "happened"),
+            (-2, 9, 6, vec![3], "did not", "did not"),
+            (-2, 9, 8, vec![], "not yet", "doubtful"),
+            (5, 0, 5, vec![], "happened", "happened"),
+            (5, 0, 0, vec![], "did not", "did not"),
+            (5, 1, 9, vec![], "not yet", "doubtful"),
+        ];
+        for (delta, before, there, sold, young, old) in rows {
+            let settled =
+                |age| settle(&evidence(delta, before, 1, before), Some(after(there, there, &sold)), age);
+            assert_eq!(word(&settled(YOUNG)), young, "{delta} {before} {there} {sold:?}");
+            assert_eq!(word(&settled(OLD)), old, "{delta} {before} {there} {sold:?}");
+        }
+    }
+
+    #[test]
+    fn a_quantity_that_does_not_stand_still_is_read_again_for_a_minute_and_then_doubtful() {
+        assert_eq!(word(&settle(&evidence(-2, 9, 1, 9), None, YOUNG)), "not yet");
+        assert_eq!(word(&settle(&evidence(-2, 9, 1, 9), None, OLD)), "doubtful");
+    }
+
+    #[test]
+    fn several_locations_are_taken_together_unless_we_moved_stock_in_another() {
+        // The sale of 3 was taken from the other location: 9 there and 20 in all before, 7 and 15 after.
+        let two = evidence(-2, 9, 2, 20);
+        assert_eq!(word(&settle(&two, Some(after(7, 15, &[3])), OLD)), "happened");
+        assert_eq!(word(&settle(&two, Some(after(9, 17, &[3])), OLD)), "did not");
+        let elsewhere = |at_location| After { has_moved_elsewhere: true, ..after(at_location, 99, &[3]) };
+        assert_eq!(word(&settle(&two, Some(elsewhere(7)), OLD)), "happened", "by the location alone");
+        assert_eq!(word(&settle(&two, Some(elsewhere(9)), OLD)), "did not");
+        let ambiguous = evidence(-3, 9, 2, 20);
+        assert_eq!(
+            word(&settle(&ambiguous, Some(elsewhere(6)), OLD)),
+            "doubtful",
+            "moved, or sold from here"
+        );
+        let old_row = MovementEvidence { places: None, total: None, ..evidence(-2, 9, 2, 20) };
+        assert_eq!(word(&settle(&old_row, Some(after(7, 99, &[])), OLD)), "happened");
+    }
+
+    proptest! {
+        // withstands: F001
+        #[test]
+        fn a_movement_in_several_locations_is_never_settled_wrongly(
+            here in 20i64..500, there in 20i64..500, delta in (-20i64..=20).prop_filter("moves", |d| *d != 0),
+            from_here in 0i64..10, from_there in 0i64..10, happened: bool,
+        ) {
+            let done = if happened { delta } else { 0 };
+            let before = evidence(delta, here, 2, here + there);
+            let sold = from_here + from_there;
+            let now = after(here - from_here + done, here + there - sold + done, &[sold]);
+            let settled = settle(&before, Some(now), OLD);
+            prop_assert_eq!(word(&settled), if happened { "happened" } else { "did not" });
+        }
+    }
+
+    #[test]
+    fn a_movement_below_zero_or_of_half_a_piece_is_refused_beforehand() {
+        let code = |unit, before, delta: &str| {
+            check(unit, whole(before), delta.parse().unwrap()).err().map(|m| m.code)
+        };
+        assert_eq!(code(Some("un"), 2, "-2"), None);
+        assert_eq!(code(Some("un"), 2, "-3"), Some("too_little_stock".to_owned()));
+        assert_eq!(code(Some("un"), 2, "0.5"), Some("invalid_data".to_owned()));
+        assert_eq!(code(Some("kg"), 2, "-0.5"), None);
+        assert_eq!(code(None, 2, "0.5"), None);
+    }
+
+    #[test]
+    fn only_a_lost_effect_of_the_last_forty_seconds_may_still_land() {
+        let lost = effect("stock.set", None, EffectState::Refuted);
+        assert!(may_still_land(&lost, at(39)));
+        assert!(!may_still_land(&lost, at(40)));
+        assert!(!may_still_land(&Effect { code: Some("x".into()), ..lost.clone() }, at(1)), "it was refused");
+        assert!(!may_still_land(&Effect { sent_at: None, ..lost.clone() }, at(1)), "it never left");
+        assert!(!may_still_land(&Effect { state: EffectState::Confirmed, ..lost }, at(1)));
+    }
+
+    #[test]
+    fn the_oldest_rows_place_their_reading_where_they_were_planned() {
+        let planned = Effect { id: 9, planned_at: at(5), ..effect("stock.adjust", None, EffectState::Sent) };
+        let bare = MovementEvidence { mark: None, from: None, until: None, ..evidence(1, 1, 1, 1) };
+        let window = bare.window(&planned);
+        assert_eq!((window.effect, window.mark, window.from, window.until), (9, 0, at(5), at(5)));
+        let window = evidence(1, 1, 1, 1).window(&planned);
+        assert_eq!((window.mark, window.from, window.until), (4, at(1), at(2)));
+    }
+}
