@@ -22,6 +22,7 @@ pub mod ledger;
 pub mod levels;
 pub mod marketplace;
 pub mod mirror;
+pub mod modules;
 pub mod pages;
 pub mod pushkill;
 pub mod random;

@@ -7,6 +7,7 @@ use std::{
     process::Command,
 };
 
+use espelho_tests::modules::Modules;
 use serde_json::Value;
 
 /// The allowed dependencies within the workspace, in the order of the layers.
@@ -72,6 +73,18 @@ fn crates_depend_only_on_the_layers_below_them() {
         for dependency in inner {
             assert!(allowed.contains(&dependency.name.as_str()), "{name} depends on {}", dependency.name);
         }
+    }
+}
+
+/// Crates whose modules import each other in circles still, and in how many.
+const CIRCLES: [(&str, usize); 3] = [("api-client", 3), ("store", 3), ("daemon", 5)];
+
+#[test]
+fn modules_do_not_import_each_other_in_circles() {
+    for name in ["model", "api-client", "store", "sync-engine", "sandbox", "daemon"] {
+        let circles = Modules::read(&root().join("crates").join(name).join("src")).circles();
+        let known = CIRCLES.iter().find(|(own, _)| *own == name).map_or(0, |(_, count)| *count);
+        assert_eq!(circles.len(), known, "{name}: {circles:#?}");
     }
 }
 

@@ -20,6 +20,7 @@ pub mod pull;
 pub mod push;
 mod reconcile;
 mod report;
+mod store_context;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
 pub use client_storage::ClientStorage;
@@ -27,5 +28,6 @@ pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof
 pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;
 pub use progress::{Position, Progress, Silent};
-pub use reconcile::{Options, StoreContext, reconcile};
+pub use reconcile::{Options, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
+pub use store_context::StoreContext;

@@ -21,10 +21,10 @@ use super::{Difference, ResourceAudit, Subject};
 use crate::{
     Problem, StoreContext,
     live::{
-        profile::is_final,
         schedule::Sweep,
         whole::{Whole, all},
     },
+    pull::is_final,
 };
 
 /// Compares, and once more if something differs: on a busy store it may have changed between the two reads.

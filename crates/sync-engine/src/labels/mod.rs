@@ -6,14 +6,15 @@
 mod fetch;
 pub(crate) mod kind;
 pub(crate) mod pace;
+mod selection;
 
-use chrono::{DateTime, TimeDelta, Utc};
-use espelho_api_client::{Client, HostPattern};
-use espelho_model::{shipment::LabelFormat, text, text::Arg};
-use espelho_store::{LabelFolder, LabelsToFetch, ReadyLabel};
+use espelho_api_client::Client;
+use espelho_model::{text, text::Arg};
+use espelho_store::ReadyLabel;
 use futures_util::future::join_all;
 
 pub(crate) use fetch::{Fault, Fetched};
+pub use selection::Labels;
 
 use crate::{Problem, StoreContext, Trouble, report::failure};
 
@@ -21,29 +22,6 @@ use crate::{Problem, StoreContext, Trouble, report::failure};
 pub(crate) const WORKERS: usize = 3;
 /// Labels looked up at once.
 pub(crate) const PAGE: u32 = 60;
-
-/// Which labels of a store are fetched, from where, and where to.
-#[derive(Clone, Debug)]
-pub struct Labels {
-    /// The folder of the files.
-    pub folder: LabelFolder,
-    /// Formats to fetch; every format if empty.
-    pub formats: Vec<LabelFormat>,
-    /// Hosts to accept; any public host if empty.
-    pub hosts: Vec<HostPattern>,
-    /// Fetch labels that were made within this many days.
-    pub days: u32,
-    /// For how many days void files are kept; for ever if absent.
-    pub keep_days: Option<u32>,
-}
-
-impl Labels {
-    /// Returns which of the ready labels to fetch.
-    pub(crate) fn wanted(&self, now: DateTime<Utc>) -> LabelsToFetch {
-        let since = now.checked_sub_signed(TimeDelta::days(self.days.into()));
-        LabelsToFetch { formats: self.formats.clone(), since: since.unwrap_or_default() }
-    }
-}
 
 /// The result of fetching all ready labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use espelho_api_client::{
 use espelho_model::order::{STATUSES, TERMINAL_STATUSES};
 use espelho_store::{EnumValue, RemoteCount};
 
-use super::{Live, profile::is_final, schedule::Sweep};
-use crate::{Problem, Refusal, RoundTrip};
+use super::{Live, schedule::Sweep};
+use crate::{Problem, Refusal, RoundTrip, pull::is_final};
 
 /// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
 const ROUND_TRIP: Duration = Duration::from_secs(4);

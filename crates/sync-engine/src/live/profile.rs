@@ -1,9 +1,10 @@
 //! Sweeps the store itself: its identity, and its page if that is open.
 
-use espelho_api_client::{Class, Error as ApiError};
-
 use super::Live;
-use crate::{Problem, pull::WholeReader};
+use crate::{
+    Problem,
+    pull::{WholeReader, is_final},
+};
 
 impl Live<'_> {
     /// Reads and mirrors the store's session and page.
@@ -25,9 +26,4 @@ impl Live<'_> {
             }
         }
     }
-}
-
-/// Whether a retry would get the same answer.
-pub(crate) fn is_final(error: &ApiError) -> bool {
-    error.class() == Class::Permanent && !error.is_authentication() && !error.is_not_ours()
 }

@@ -22,7 +22,7 @@ pub use orders::OrdersPull;
 pub use pass::{PassOptions, run_pass};
 pub use products::ProductsPull;
 pub(crate) use subresources::{read_subresource, subresource_of};
-pub(crate) use whole::{WholeReader, read_whole};
+pub(crate) use whole::{WholeReader, is_final, read_whole};
 
 /// How one resource is listed, read and written.
 pub trait Pull: Send + Sync {

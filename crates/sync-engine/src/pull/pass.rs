@@ -12,7 +12,7 @@ use espelho_model::{
 use espelho_store::{KeptPage, Known, Pass};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
-use super::{Fetched, Pull, sweep};
+use super::{Fetched, Pull};
 use crate::{
     Position, Problem, ResourceReport, StoreContext, Trouble,
     memory_budget::Permit,
@@ -130,7 +130,7 @@ impl<P: Pull> Walk<'_, P> {
                 Err(stuck) => return Err(stuck_at(stuck)),
             };
         }
-        sweep::finish(self).await
+        self.finish().await
     }
 
     /// Reads and mirrors a page; returns the next step, or why the walk is stuck.

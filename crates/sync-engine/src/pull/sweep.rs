@@ -10,23 +10,25 @@ use crate::{
     plan::gone::{GoneVerdict, judge},
 };
 
-/// Ends a pass that reached the last page: marks missing rows gone, and drops the checkpoints.
-pub(super) async fn finish<P: Pull>(walk: &mut Walk<'_, P>) -> Result<(), Problem> {
-    let whole = walk.pager.is_whole();
-    let mut refused = (!whole).then(|| incomplete(walk));
-    let mut gone = Vec::new();
-    if whole && walk.options.covers_everything {
-        match missing(walk).await? {
-            Ok(keys) => gone = confirm(walk, keys).await?,
-            Err(problem) => refused = Some(problem),
+impl<P: Pull> Walk<'_, P> {
+    /// Ends a pass that reached the last page: marks missing rows gone, and drops the checkpoints.
+    pub(super) async fn finish(&mut self) -> Result<(), Problem> {
+        let whole = self.pager.is_whole();
+        let mut refused = (!whole).then(|| incomplete(self));
+        let mut gone = Vec::new();
+        if whole && self.options.covers_everything {
+            match missing(self).await? {
+                Ok(keys) => gone = confirm(self, keys).await?,
+                Err(problem) => refused = Some(problem),
+            }
         }
+        self.report.counts.gone = gone.len() as u64;
+        if !self.options.dry_run {
+            end(self, gone).await.map_err(|e| Problem::from_store(&e))?;
+        }
+        self.report.failures = shown_failures(self).await?;
+        refused.map_or(Ok(()), Err)
     }
-    walk.report.counts.gone = gone.len() as u64;
-    if !walk.options.dry_run {
-        end(walk, gone).await.map_err(|e| Problem::from_store(&e))?;
-    }
-    walk.report.failures = shown_failures(walk).await?;
-    refused.map_or(Ok(()), Err)
 }
 
 async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espelho_store::Error> {

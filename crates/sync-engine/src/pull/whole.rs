@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use espelho_api_client::{
-    Client, Error as ApiError, RowPage,
+    Class, Client, Error as ApiError, RowPage,
     resources::{
         campaigns::EligibleQuery,
         media::{MediaPerPage, MediaQuery},
@@ -24,10 +24,7 @@ use futures_util::{FutureExt as _, future::BoxFuture};
 use crate::{
     Position, Problem, ResourceReport, StoreContext,
     labels::{self, FetchedLabels},
-    live::{
-        profile::is_final,
-        whole::{Whole, all},
-    },
+    live::whole::{Whole, all},
 };
 
 /// Reads a target in full and reports the result.
@@ -262,4 +259,9 @@ impl WholeReader<'_> {
     ) -> Result<Whole<T>, ApiError> {
         all(&self.context.stop, page_of).await
     }
+}
+
+/// Whether a retry would get the same answer.
+pub(crate) fn is_final(error: &ApiError) -> bool {
+    error.class() == Class::Permanent && !error.is_authentication() && !error.is_not_ours()
 }

@@ -6,8 +6,8 @@ use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
 use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
 
-use super::{Pusher, cause::Cause, prices::is_desired};
-use crate::plan::push::Settlement;
+use super::{Pusher, cause::Cause};
+use crate::plan::push::{Settlement, price_step::is_desired};
 
 /// The code of what was planned and not sent: it cost nothing, and is not counted as an attempt.
 const NEVER_LEFT: &str = "never_left";

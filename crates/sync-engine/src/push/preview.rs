@@ -30,12 +30,12 @@ use serde_json::Value;
 use super::{
     Basis, PushOptions,
     prices::{
-        current_tiers, held_by_price_guard, held_in_words, is_asked, is_desired, mode_of, overlaid,
-        request_of, tier_of,
+        current_tiers, held_by_price_guard, held_in_words, is_asked, mode_of, overlaid, request_of, tier_of,
     },
 };
 use crate::plan::push::{
     order_status::payload,
+    price_step::is_desired,
     product::number,
     stock_level::{check, empties, many_to_zero},
 };

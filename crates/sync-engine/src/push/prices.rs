@@ -37,7 +37,7 @@ use crate::plan::{
         Message, Verdict,
         evidence::{Evidence as _, write},
         invalid,
-        price_step::{StepEvidence, is_reverted_repeatedly, wish_of},
+        price_step::{StepEvidence, is_desired, is_reverted_repeatedly, wish_of},
     },
     tiers::{Forbidden, Mode, Package, Step, Tier, holds, plan},
 };
@@ -290,11 +290,6 @@ pub(super) fn overlaid(asked: &[Tier], current: &[Tier], named: &[i64], removes_
     tiers.extend(current.iter().filter(stays).copied());
     tiers.sort_by_key(|tier| tier.min_quantity);
     tiers
-}
-
-/// A row that somebody has decided against is not wanted.
-pub(super) fn is_desired(row: &TierIntent) -> bool {
-    !matches!(row.state, Some(PushState::Ignored | PushState::Superseded | PushState::Held))
 }
 
 /// Whether a row is answered: one that failed may have failed for another that was corrected.

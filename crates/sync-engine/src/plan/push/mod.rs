@@ -17,6 +17,7 @@ pub mod product;
 pub mod stock_level;
 pub mod stock_movement;
 pub mod store_page;
+pub mod units;
 mod verdict;
 
 use std::time::Duration;

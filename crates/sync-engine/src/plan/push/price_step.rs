@@ -2,7 +2,8 @@
 //! ([`tiers`](crate::plan::tiers)); here is what tells later whether one was taken.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_store::{Effect, EffectState};
+use espelho_model::push::PushState;
+use espelho_store::{Effect, EffectState, TierIntent};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +82,11 @@ pub fn settle(evidence: &StepEvidence, tiers: &[Tier]) -> Settlement {
 /// The revision of the rows that a step was taken for.
 pub fn wish_of(effect: &Effect) -> Option<i64> {
     read::<StepEvidence>(effect).ok()?.wish
+}
+
+/// A row that somebody has decided against is not wanted.
+pub fn is_desired(row: &TierIntent) -> bool {
+    !matches!(row.state, Some(PushState::Ignored | PushState::Superseded | PushState::Held))
 }
 
 /// True where one of these requests was the last thing done to its tier so often within the hour that another system

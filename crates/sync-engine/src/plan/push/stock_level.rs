@@ -19,10 +19,9 @@ use super::{
     evidence::{Evidence, read},
     invalid,
     stock_movement::MovementEvidence,
+    units::has_half_unit,
 };
 
-/// Units that are sold whole (API document, "Product": `base_unit`).
-const WHOLE_UNITS: [&str; 4] = ["un", "pc", "cx", "pct"];
 /// Decimals of a quantity, at most: a gram of a tonne.
 const MAX_DECIMALS: u32 = 6;
 /// A reading shows what happened this long before it: a slot, an answer and a reading take less.
@@ -143,11 +142,6 @@ pub fn check(level: &StockIntent) -> Result<Decimal, Message> {
         return Err(invalid(text!("value-no-half", field = "quantity", value = value(), unit = unit)));
     }
     Ok(quantity)
-}
-
-/// True for a fraction of a unit that is sold whole.
-pub fn has_half_unit(unit: Option<&str>, quantity: Decimal) -> bool {
-    unit.is_some_and(|unit| WHOLE_UNITS.contains(&unit)) && !quantity.fract().is_zero()
 }
 
 /// True for a row that takes a level to zero, also where the mirror does not know the level. A SKU that the

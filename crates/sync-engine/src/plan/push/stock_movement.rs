@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Message, Settlement, attempts::OVER_AFTER, dispatches::ReadingWindow, evidence::Evidence, invalid,
-    stock_level::has_half_unit,
+    units::has_half_unit,
 };
 use crate::plan::stock_balance::{Moved, Readings, Sold, moved};
 

@@ -1,0 +1,42 @@
+//! What every task of one store shares.
+
+use std::sync::Arc;
+
+use espelho_api_client::Client;
+use espelho_model::{Clock, StoreKey, text::Locale};
+use espelho_store::{Lease, Store};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Progress, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard};
+
+/// What the work on one store needs.
+pub struct StoreContext {
+    /// The store's name.
+    pub key: StoreKey,
+    /// Its client of the marketplace.
+    pub client: Client,
+    /// Its mirror.
+    pub store: Store,
+    /// The lease that permits the work.
+    pub lease: Lease,
+    /// The locale of the texts on rows.
+    pub locale: Locale,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Receives the progress.
+    pub progress: Arc<dyn Progress>,
+    /// Cancelled when the operator requests a stop.
+    pub stop: CancellationToken,
+    /// Limits how many rows may be marked gone at once.
+    pub gone_guard: GoneGuard,
+    /// The name of the listings' page parameter.
+    pub page_parameter: String,
+    /// Which label files are fetched, if any.
+    pub labels: Option<Labels>,
+    /// Held while a task compares what it read with the mirror and writes it, where several tasks read at once: an
+    /// earlier read must not overwrite a later one.
+    pub writing: Arc<Mutex<()>>,
+    /// The memory budget that it shares with the other stores of the process.
+    pub memory_budget: Arc<MemoryBudget>,
+}
