@@ -142,7 +142,7 @@ impl Drift {
 }
 
 /// The interval between two schema drift checks of a route.
-const LOOK_EVERY: Duration = Duration::from_secs(3_600);
+const DRIFT_CHECK_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// The client metrics of one store.
 #[derive(Debug, Default)]
@@ -252,7 +252,7 @@ impl ClientMetrics {
     /// Returns whether a schema drift check of a route is due, and records it if so.
     pub(crate) fn is_due(&self, route: &'static str, now: Duration) -> bool {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = looked.get(route).is_none_or(|at| now >= *at + LOOK_EVERY);
+        let due = looked.get(route).is_none_or(|at| now >= *at + DRIFT_CHECK_INTERVAL);
         if due {
             looked.insert(route, now);
         }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 
 /// The wait after a 429 without a usable `Retry-After`: the length of the server's window.
-const UNSAID: Duration = Duration::from_secs(60);
+const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 /// The longest accepted wait: a server's typing error must not block a store.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// Returns how long to wait after a 429, between 1 and 300 seconds.
 pub(crate) fn after_429(header: Option<&str>, now: DateTime<Utc>) -> Duration {
-    header.and_then(|value| parse(value, now)).unwrap_or(UNSAID).clamp(Duration::from_secs(1), LONGEST)
+    header.and_then(|value| parse(value, now)).unwrap_or(DEFAULT_WAIT).clamp(Duration::from_secs(1), LONGEST)
 }
 
 /// Reads the wait in a header; `None` if it is unreadable. A date in the past means no wait.

@@ -69,7 +69,7 @@ struct RateHeaders {
     limit: Option<u32>,
     remaining: Option<u32>,
     /// Whether the answer has a `Retry-After` header.
-    says_when: bool,
+    has_retry_after: bool,
 }
 
 impl Transport {
@@ -133,7 +133,7 @@ impl Transport {
                 Some(wait) => {
                     // A server that states neither a wait nor a remaining budget is not trusted on the scope: all
                     // routes pause.
-                    let route = (rate.says_when || rate.remaining.is_some()).then_some(request.route);
+                    let route = (rate.has_retry_after || rate.remaining.is_some()).then_some(request.route);
                     permit.refused(route, (rate.limit, rate.remaining), wait);
                 }
                 None => permit.served(request.route, rate.limit, rate.remaining),
@@ -344,7 +344,7 @@ impl Client {
             self.transport.http.timings().waited(self.lane, waited);
             let answer = self.transport.once(request, token.as_deref(), Some(permit)).await;
             if let Ok(answer) = &answer {
-                self.look_at_shape(request, answer);
+                self.check_schema_drift(request, answer);
             }
             let read = answer
                 .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
@@ -384,7 +384,7 @@ impl Client {
         }
     }
 
-    fn look_at_shape(&self, request: &ApiRequest, answer: &Answer) {
+    fn check_schema_drift(&self, request: &ApiRequest, answer: &Answer) {
         let metrics = &self.transport.metrics;
         if request.is_read()
             && schema_drift::knows(request.route)
@@ -425,7 +425,7 @@ impl RateHeaders {
         Self {
             limit: number("x-ratelimit-limit"),
             remaining: number("x-ratelimit-remaining"),
-            says_when: response.headers().contains_key(RETRY_AFTER),
+            has_retry_after: response.headers().contains_key(RETRY_AFTER),
         }
     }
 }

@@ -211,7 +211,7 @@ impl TokenKeeper {
         reason: LoginReason,
         kept: Option<TokenRecord>,
     ) -> Result<Arc<TokenRecord>, Error> {
-        self.refuse_login_war(reason).await?;
+        self.check_foreign_login(reason).await?;
         let error = match self.try_to_log_in(reason).await {
             Ok(issued) => return self.keep(issued).await,
             Err(error) => error,
@@ -269,7 +269,7 @@ impl TokenKeeper {
         }
     }
 
-    async fn refuse_login_war(&self, reason: LoginReason) -> Result<(), Error> {
+    async fn check_foreign_login(&self, reason: LoginReason) -> Result<(), Error> {
         if reason != LoginReason::Forced {
             return Ok(());
         }

@@ -128,7 +128,7 @@ impl Service {
         let watch = &self.shared.watch;
         let tell = [
             tokio::spawn(watchdog::feed(Arc::clone(watch))),
-            tokio::spawn(watchdog::say_how_it_goes(
+            tokio::spawn(watchdog::write_status_line(
                 Arc::clone(watch),
                 Arc::clone(&self.health),
                 self.shared.locale,

@@ -84,7 +84,7 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
 }
 
 /// Writes the status line whenever it has changed.
-pub(crate) async fn say_how_it_goes(watch: Arc<Watch>, health: Arc<Health>, locale: Locale) {
+pub(crate) async fn write_status_line(watch: Arc<Watch>, health: Arc<Health>, locale: Locale) {
     let mut said = String::new();
     loop {
         let line = line(&health.snapshot(), &stalled(&watch), watch.now(), locale);

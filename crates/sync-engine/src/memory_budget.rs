@@ -110,8 +110,9 @@ mod tests {
     #[test]
     fn sweeps_for_orders_do_not_wait_for_the_others() {
         let memory_budget = MemoryBudget::default();
-        let _slow: Vec<_> =
-            std::iter::from_fn(|| memory_budget.sweep(Sweep::Parts).now_or_never()).take(SWEEPS).collect();
+        let _slow: Vec<_> = std::iter::from_fn(|| memory_budget.sweep(Sweep::Subresources).now_or_never())
+            .take(SWEEPS)
+            .collect();
         assert!(memory_budget.sweep(Sweep::Campaigns).now_or_never().is_none());
         assert!(memory_budget.sweep(Sweep::NewOrders).now_or_never().is_some());
     }

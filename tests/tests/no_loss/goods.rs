@@ -17,7 +17,7 @@ pub(crate) async fn read(sides: &Sides) {
     let rows = sides.data("/api/products?per_page=100").await.page();
     let hashes: Vec<_> = rows.iter().map(|row| ContentHash::of(row.0.as_bytes())).collect();
     assert_eq!(listed.rows.iter().map(|row| row.hash).collect::<Vec<_>>(), hashes);
-    assert_eq!((listed.nameless, listed.rows.len() as u64), (0, listed.meta.total.unwrap()));
+    assert_eq!((listed.rows_without_id, listed.rows.len() as u64), (0, listed.meta.total.unwrap()));
     for row in listed.rows {
         product(sides, &ProductId::new(row.key)).await;
     }
@@ -132,7 +132,7 @@ async fn images(sides: &Sides) {
     let query = MediaQuery { per_page: Some(MediaPerPage::new(100).unwrap()), ..MediaQuery::default() };
     let page = sides.client.list_images(&query).await.unwrap();
     let rows = sides.data("/api/media?per_page=100").await.page();
-    assert_eq!((page.nameless, page.rows.len()), (0, rows.len()));
+    assert_eq!((page.rows_without_id, page.rows.len()), (0, rows.len()));
     for (read, row) in page.rows.into_iter().zip(&rows) {
         let listed = whole(read, "image");
         check_image(&listed, row);
@@ -174,7 +174,7 @@ async fn attributes(sides: &Sides, category: CategoryId) {
         let asked = if matrix { "?matrix=true" } else { "" };
         let sent = sides.data(&format!("/api/categories/{category}/attributes{asked}")).await;
         kept(&read.raw, &sent);
-        assert_eq!(read.nameless, 0);
+        assert_eq!(read.rows_without_id, 0);
         let rows = match matrix {
             true => sent.rows().iter().flat_map(|section| section.at("attributes").rows()).collect(),
             false => sent.rows(),

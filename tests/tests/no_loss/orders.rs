@@ -33,7 +33,7 @@ async fn listed(sides: &Sides) -> Vec<OrderNumber> {
             OrderQuery { limit: Some(50), page, page_parameter: "page".into(), ..OrderQuery::default() };
         let read = sides.client.list_orders(&query).await.unwrap();
         let sent = sides.data(&format!("{ORDERS}?limit=50&page={page}")).await.page();
-        assert_eq!((read.nameless, read.meta.page), (0, Some(page)));
+        assert_eq!((read.rows_without_id, read.meta.page), (0, Some(page)));
         let hashes: Vec<_> = sent.iter().map(|row| ContentHash::of(row.0.as_bytes())).collect();
         assert_eq!(read.rows.iter().map(|row| row.hash).collect::<Vec<_>>(), hashes);
         let keys: Vec<_> = sent.iter().map(|row| row.text("order_number")).collect();
@@ -242,7 +242,7 @@ async fn labels(sides: &Sides, shipment: &ShipmentId) {
 async fn together(sides: &Sides) {
     let read = sides.client.stalled_orders(StalledQuery::page(1)).await.unwrap();
     let rows = sides.data(&format!("{ORDERS}/stalled?page=1&per_page=50")).await.page();
-    assert_eq!(read.nameless, 0);
+    assert_eq!(read.rows_without_id, 0);
     all_kept(read.rows.iter().map(|order| &order.raw), &rows);
     for (order, row) in read.rows.iter().zip(&rows) {
         told(row, &[("reason", order.reason.clone()), ("status_label", order.status_label.clone())]);

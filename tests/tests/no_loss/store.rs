@@ -22,7 +22,7 @@ pub(crate) async fn read(sides: &Sides) {
     page(sides).await;
     let calendar = sides.client.campaign_calendar(ALL).await.unwrap();
     let rows = sides.data(&format!("{CAMPAIGNS}/calendar?per_page=100")).await.page();
-    assert_eq!((calendar.nameless, calendar.rows.len()), (0, rows.len()));
+    assert_eq!((calendar.rows_without_id, calendar.rows.len()), (0, rows.len()));
     for (listed, row) in calendar.rows.into_iter().zip(&rows) {
         let listed = whole(listed, "campaign");
         check_campaign(&listed, row);
@@ -124,7 +124,7 @@ async fn eligible(sides: &Sides, campaign: CampaignId) {
     let query = EligibleQuery { search: None, paging: ALL };
     let page = sides.client.eligible_listings(campaign, &query).await.unwrap();
     let rows = sides.data(&format!("{CAMPAIGNS}/{campaign}/eligible-products?per_page=100")).await.page();
-    assert_eq!(page.nameless, 0);
+    assert_eq!(page.rows_without_id, 0);
     all_kept(page.rows.iter().map(|row| &row.value.raw), &rows);
     for (row, sent) in page.rows.iter().zip(&rows) {
         assert!(row.unreadable.is_empty(), "{:?}", row.unreadable);
@@ -136,7 +136,7 @@ async fn eligible(sides: &Sides, campaign: CampaignId) {
 async fn enrolled(sides: &Sides, campaign: CampaignId) {
     let page = sides.client.enrolled_listings(campaign, ALL).await.unwrap();
     let rows = sides.data(&format!("{CAMPAIGNS}/{campaign}/my-products?per_page=100")).await.page();
-    assert_eq!(page.nameless, 0);
+    assert_eq!(page.rows_without_id, 0);
     all_kept(page.rows.iter().map(|row| &row.value.raw), &rows);
     for (row, sent) in page.rows.iter().zip(&rows) {
         assert!(row.unreadable.is_empty(), "{:?}", row.unreadable);

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use reqwest::{Url, dns::Name};
 
 /// Suffixes of names that are valid only within a network.
-const NEAR_NAMES: [&str; 7] =
+const LOCAL_SUFFIXES: [&str; 7] =
     ["localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa"];
 
 /// Returns whether the host of an address is not public, as far as the address itself shows.
@@ -27,7 +27,7 @@ pub(super) fn is_near(url: &Url) -> bool {
 fn is_near_name(name: &str) -> bool {
     let ends_in =
         |near: &str| name == near || name.strip_suffix(near).is_some_and(|rest| rest.ends_with('.'));
-    !name.contains('.') || NEAR_NAMES.into_iter().any(ends_in)
+    !name.contains('.') || LOCAL_SUFFIXES.into_iter().any(ends_in)
 }
 
 /// Returns whether an address belongs to the public internet. An address that embeds another one (mapped, translated,

@@ -16,7 +16,7 @@ pub struct ListPage {
     /// The rows with an identifier, in the server's order.
     pub rows: Vec<ListedRow>,
     /// How many rows had no readable identifier. They cannot be mirrored, only counted.
-    pub nameless: usize,
+    pub rows_without_id: usize,
     /// What the server says about the whole listing.
     pub meta: PageMeta,
 }
@@ -89,14 +89,14 @@ pub(crate) fn parse(
     key_of: impl Fn(&RawValue) -> Option<String>,
 ) -> Result<ListPage, BodyError> {
     let (rows, meta) = split(body)?;
-    let mut page = ListPage { rows: Vec::with_capacity(rows.len()), nameless: 0, meta };
+    let mut page = ListPage { rows: Vec::with_capacity(rows.len()), rows_without_id: 0, meta };
     for row in rows {
         match key_of(row) {
             Some(key) => {
                 let hash = ContentHash::of(row.get().as_bytes());
                 page.rows.push(ListedRow { key, hash, text: row.get().to_owned() });
             }
-            None => page.nameless += 1,
+            None => page.rows_without_id += 1,
         }
     }
     Ok(page)
@@ -249,6 +249,6 @@ mod tests {
         assert!(parse(br#"{"success":true}"#, key_of).is_err());
         assert!(parse(br#"{"data":[{"id":"#, key_of).is_err());
         let page = parse(br#"{"data":[{"x":"a"},{"id":"b"}]}"#, key_of).unwrap();
-        assert_eq!((page.rows.len(), page.nameless), (1, 1));
+        assert_eq!((page.rows.len(), page.rows_without_id), (1, 1));
     }
 }

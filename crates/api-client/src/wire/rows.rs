@@ -20,7 +20,7 @@ pub struct RowPage<T> {
     /// The readable rows, in the server's order.
     pub rows: Vec<Read<T>>,
     /// How many rows were unreadable: they have no identifier, or are not objects. They are only counted.
-    pub nameless: usize,
+    pub rows_without_id: usize,
     /// What the server says about the whole listing.
     pub meta: PageMeta,
     /// How the server understood the request.
@@ -78,12 +78,12 @@ pub(crate) fn parse<T>(
         other => other?,
     };
     let (meta, echo) = (list::read_metas(&levels), Echo::of(&levels));
-    let mut page = RowPage { rows: Vec::with_capacity(rows.len()), nameless: 0, meta, echo };
+    let mut page = RowPage { rows: Vec::with_capacity(rows.len()), rows_without_id: 0, meta, echo };
     for row in rows {
         let mut read = FieldReader::new(naive);
         match read_row(&mut read, row) {
             Some(value) => page.rows.push(Read { value, unreadable: read.into_unreadable() }),
-            None => page.nameless += 1,
+            None => page.rows_without_id += 1,
         }
     }
     Ok(page)
@@ -154,7 +154,7 @@ mod tests {
             total: Some(5),
             has_next: Some(true),
         };
-        assert_eq!((page.nameless, page.meta), (0, told));
+        assert_eq!((page.rows_without_id, page.meta), (0, told));
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_row_that_cannot_be_named_is_counted_and_a_field_that_cannot_be_read_is_named() {
         let page = read(r#"{"data":[{"x":1},7,{"id":"a","price":"caro"}]}"#).unwrap();
-        assert_eq!((page.rows.len(), page.nameless), (1, 2));
+        assert_eq!((page.rows.len(), page.rows_without_id), (1, 2));
         assert_eq!(page.rows[0].unreadable, ["price"]);
     }
 }

@@ -166,7 +166,7 @@ async fn images_are_listed_read_and_deleted() {
     bench.will_give(200, &format!("[{IMAGE},{{}}]"));
     let page =
         bench.client.list_images(&MediaQuery { in_use: Some(false), ..MediaQuery::default() }).await.unwrap();
-    assert_eq!((page.rows.len(), page.nameless), (1, 1));
+    assert_eq!((page.rows.len(), page.rows_without_id), (1, 1));
     assert_eq!(bench.request(), "GET /api/media?filter%5Bin_use%5D=false");
     bench.will_give(200, IMAGE);
     assert_eq!(bench.client.image(&id).await.unwrap().value.in_use, Some(false));

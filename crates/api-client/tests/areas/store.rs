@@ -39,7 +39,7 @@ async fn campaigns_are_read_by_page_in_sum_and_one_by_one() {
     let bench = bench().await;
     bench.will_give(200, &paginated(&format!("[{CAMPAIGN}]")));
     let page = bench.client.campaign_calendar(Paging::default()).await.unwrap();
-    assert_eq!((page.rows[0].value.id, page.nameless, page.meta), (campaign(), 0, one_page()));
+    assert_eq!((page.rows[0].value.id, page.rows_without_id, page.meta), (campaign(), 0, one_page()));
     assert_eq!(bench.header("authorization").as_deref(), Some("Bearer sk_live_0001"));
     assert_eq!(bench.request(), "GET /api/seller/discounts/campaigns/calendar?page=1");
     bench.will_give(

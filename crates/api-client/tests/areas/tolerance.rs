@@ -89,7 +89,7 @@ fn assert_read<T: Debug>(outcome: &Result<T, Error>) {
 fn assert_rows<T: Debug>(outcome: &Result<RowPage<T>, Error>, payload: &Value) {
     assert_read(outcome);
     if let (Ok(page), Some(rows)) = (outcome, payload.as_array()) {
-        assert_eq!(page.rows.len() + page.nameless, rows.len());
+        assert_eq!(page.rows.len() + page.rows_without_id, rows.len());
     }
 }
 

@@ -49,13 +49,13 @@ pub(super) async fn run(cli: &Cli, arguments: &DoctorArgs) -> u8 {
     let facts = Facts::new(configuration, folder, arguments.login, cli.locale.language);
     let is_coloured = !cli.json && stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let mut printer = Printer::new(cli.locale, cli.json, is_coloured);
-    let findings = look_at_everything(&facts, |finding| printer.show(finding)).await;
+    let findings = run_checks(&facts, |finding| printer.show(finding)).await;
     printer.end(&findings);
     exit_code(&findings)
 }
 
 /// Runs every check, and calls `said` with each result.
-async fn look_at_everything(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Finding> {
+async fn run_checks(facts: &Facts, mut said: impl FnMut(&Finding)) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut note = |finding: Finding| {
         said(&finding);

@@ -64,7 +64,7 @@ pub(super) async fn run(cli: &Cli, arguments: &ExplainArgs) -> u8 {
         Ok(keys) => keys,
         Err(problem) => return say(&problem, cli),
     };
-    let found = look_everywhere(&reading.store, &keys, entity, key).await;
+    let found = find_all(&reading.store, &keys, entity, key).await;
     let alike = match &found {
         Ok(found) if found.is_empty() => alike(&reading.store, &keys, key).await,
         _ => Ok(Vec::new()),
@@ -115,7 +115,7 @@ fn check_entity(entity: &str) -> Result<(), Problem> {
 }
 
 /// Finds everything with the key, in every store.
-async fn look_everywhere(
+async fn find_all(
     store: &Store,
     keys: &[StoreKey],
     entity: Option<&str>,

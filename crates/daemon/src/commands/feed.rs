@@ -74,7 +74,7 @@ async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken)
         let changes = reading.store.changes_after(after, limit).await.map_err(of_store)?;
         let Some(last) = changes.last() else {
             match &mut watch {
-                Some(watch) if !nobody_reads() => wait(reading, watch, stop).await,
+                Some(watch) if !is_reader_gone() => wait(reading, watch, stop).await,
                 _ => return Ok(()),
             }
             continue;
@@ -95,7 +95,7 @@ async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken)
 
 async fn wait(reading: &Reading, watch: &mut ChangeWatch, stop: &CancellationToken) {
     let (look, mut waited) = (if watch.hears() { LOOK_ANYWAY } else { LOOK }, Duration::ZERO);
-    while waited < look && !stop.is_cancelled() && !nobody_reads() {
+    while waited < look && !stop.is_cancelled() && !is_reader_gone() {
         tokio::select! {
             () = watch.changed() => return,
             () = stop.cancelled() => return,
@@ -105,7 +105,7 @@ async fn wait(reading: &Reading, watch: &mut ChangeWatch, stop: &CancellationTok
 }
 
 /// Whether the reader of stdout has gone: otherwise only the next change would show it.
-fn nobody_reads() -> bool {
+fn is_reader_gone() -> bool {
     let stdout = io::stdout();
     let mut looked_at = [PollFd::new(&stdout, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

@@ -134,7 +134,7 @@ async fn apply_to(cli: &Cli, planned: &[Planned]) -> u8 {
             return say(&problem, cli);
         }
     }
-    let ended = say_how_it_went(&shared, planned, cli).await;
+    let ended = print_outcome(&shared, planned, cli).await;
     shared.store.close().await;
     match ended {
         Ok(code) => code,
@@ -152,11 +152,7 @@ fn is_of(call: &PlannedCall, entity: &str, key: &str) -> bool {
 }
 
 /// Prints which planned rows are not done, row by row, and returns the exit code.
-async fn say_how_it_went(
-    shared: &Shared,
-    planned: &[Planned],
-    cli: &Cli,
-) -> Result<u8, espelho_store::Error> {
+async fn print_outcome(shared: &Shared, planned: &[Planned], cli: &Cli) -> Result<u8, espelho_store::Error> {
     let (mut open, mut held, mut failed) = (0, 0, 0);
     for (config, calls) in planned {
         open += preview(&shared.store, &config.key, &config.push).await?.len();

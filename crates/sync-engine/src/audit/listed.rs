@@ -118,7 +118,7 @@ impl<P: Pull> Comparison<'_, P> {
                 (pager, listed) = (Pager::new(self.pull.limit()), BTreeMap::new());
             }
             let keys: Vec<_> = listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
-            let received = listing.rows.len() + listing.nameless;
+            let received = listing.rows.len() + listing.rows_without_id;
             next = pager
                 .after(page, &keys, received, listing.meta)
                 .map_err(|stuck| Problem::new(Trouble::Failure, "paging", &stuck, stuck.text()))?;
@@ -137,10 +137,10 @@ impl<P: Pull> Comparison<'_, P> {
             };
             match &error {
                 ApiError::Refused { status: 404 | 416, .. } if page > 1 => {
-                    return Ok(ListPage { rows: Vec::new(), nameless: 0, meta: PageMeta::default() });
+                    return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
                 }
                 ApiError::Refused { status: 400 | 422, refusal, .. }
-                    if page == 1 && self.pull.ask_for_less(refusal) => {}
+                    if page == 1 && self.pull.simplify(refusal) => {}
                 _ => return Err(Problem::from_api(&error)),
             }
         }

@@ -15,8 +15,8 @@ pub(crate) struct Seen {
 impl Seen {
     /// Adds the next piece.
     pub(crate) fn take(&mut self, piece: &[u8]) {
-        let memory_budget = LOOKED_AT.saturating_sub(self.head.len()).min(piece.len());
-        self.head.extend_from_slice(&piece[..memory_budget]);
+        let missing = LOOKED_AT.saturating_sub(self.head.len()).min(piece.len());
+        self.head.extend_from_slice(&piece[..missing]);
         self.tail.extend_from_slice(&piece[piece.len().saturating_sub(LOOKED_AT)..]);
         let before = self.tail.len().saturating_sub(LOOKED_AT);
         self.tail.drain(..before);

@@ -172,12 +172,12 @@ mod tests {
     #[test]
     fn a_run_whose_listing_failed_is_never_over_and_old_runs_are_forgotten() {
         let mut batches = Batches::default();
-        let run = batches.begin(Sweep::Parts, at(0));
+        let run = batches.begin(Sweep::Subresources, at(0));
         batches.queued(&order(1));
         batches.abandoned(run);
         assert!(batches.read(&order(1)).is_empty());
         for n in 0..20 {
-            let run = batches.begin(Sweep::Parts, at(n));
+            let run = batches.begin(Sweep::Subresources, at(n));
             batches.queued(&order(1));
             assert_eq!(batches.listed(run), None);
         }

@@ -48,7 +48,7 @@ impl Live<'_> {
                 }
                 "open_orders" => known.woken.push(Sweep::OpenOrders),
                 "products" if remote > local => {
-                    known.strange_product = true;
+                    known.has_unknown_product = true;
                     known.woken.push(Sweep::Products);
                 }
                 _ => (),

@@ -56,7 +56,7 @@ impl Live<'_> {
         // A store without a webhook has at most the deliveries from when it had one.
         let every = if self.options.receives { WHOLE_EVERY } else { WHOLE_SELDOM };
         if self.options.receives {
-            self.boxed_find_out().await?;
+            self.boxed_identify_store().await?;
         }
         let mut whole = true;
         while !self.is_stopping() {
@@ -81,8 +81,8 @@ impl Live<'_> {
     }
 
     // Not `async`: the future of an `async` function would also reserve space for the boxed value.
-    fn boxed_find_out(&self) -> BoxFuture<'_, Result<(), Problem>> {
-        Box::pin(self.find_out_which_store())
+    fn boxed_identify_store(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.identify_store())
     }
 
     fn boxed_take_in(&self, whole: bool) -> BoxFuture<'_, Result<(), Problem>> {
@@ -90,7 +90,7 @@ impl Live<'_> {
     }
 
     /// Reads the store's identifier: a delivery may be meant for another store.
-    async fn find_out_which_store(&self) -> Result<(), Problem> {
+    async fn identify_store(&self) -> Result<(), Problem> {
         while !self.is_stopping() && !self.known().asked {
             match self.sweep_profile().await {
                 Ok(()) => return Ok(()),
@@ -115,7 +115,7 @@ impl Live<'_> {
             let Some(last) = kept.last() else { break };
             after = last.id;
             let read = kept.len();
-            self.deal_with(kept).await?;
+            self.process(kept).await?;
             let mut known = self.known();
             known.inbox = known.inbox.max(after);
             if (read as i64) < AT_ONCE {
@@ -133,7 +133,7 @@ impl Live<'_> {
         pruned.await.map(drop).map_err(|e| Problem::from_store(&e))
     }
 
-    async fn deal_with(&self, kept: Vec<Kept>) -> Result<(), Problem> {
+    async fn process(&self, kept: Vec<Kept>) -> Result<(), Problem> {
         let new: Vec<Kept> = {
             let queue = self.queue();
             kept.into_iter().filter(|kept| !queue.has(kept.id)).collect()
@@ -142,7 +142,7 @@ impl Live<'_> {
         let naive = self.context.client.naive_offset();
         let mut sorted = Sorted { locale: self.context.locale, ..Sorted::default() };
         for kept in new {
-            self.note_heard(kept.received_at, kept.event.as_deref() == Some("webhook.test"));
+            self.record_delivery(kept.received_at, kept.event.as_deref() == Some("webhook.test"));
             match Delivery::parse(&kept.body, naive) {
                 Ok(delivery) => sorted.add(&kept, &delivery, own.as_deref()),
                 Err(error) => {

@@ -53,7 +53,7 @@ const CHECKED_AT_ONCE: u32 = 1_000;
 
 /// The state of the label worker between two polls.
 #[derive(Default)]
-struct Keeper {
+struct LabelWorker {
     failing: Failing,
     /// The id of the last ready label that was processed.
     after: String,
@@ -75,7 +75,7 @@ impl Live<'_> {
             self.context.stop.cancelled().await;
             return Ok(());
         };
-        let mut keeper = Box::<Keeper>::default();
+        let mut keeper = Box::<LabelWorker>::default();
         self.boxed_remove_orphans(labels).await;
         while !self.is_stopping() {
             let busy = match self.boxed_poll_labels(labels, &mut keeper).await {
@@ -105,13 +105,13 @@ impl Live<'_> {
     fn boxed_poll_labels<'s>(
         &'s self,
         labels: &'s Labels,
-        keeper: &'s mut Keeper,
+        keeper: &'s mut LabelWorker,
     ) -> BoxFuture<'s, Result<bool, Problem>> {
         Box::pin(self.poll_labels(labels, keeper))
     }
 
     /// Polls once; returns whether the next poll should follow soon.
-    async fn poll_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
+    async fn poll_labels(&self, labels: &Labels, keeper: &mut LabelWorker) -> Result<bool, Problem> {
         self.tidy_when_due(labels, keeper).await?;
         self.find_lost_files_when_due(labels, keeper).await?;
         let fetched = self.fetch_labels(labels, keeper).await?;
@@ -120,7 +120,7 @@ impl Live<'_> {
     }
 
     /// Fetches what is ready; returns whether there was anything.
-    async fn fetch_labels(&self, labels: &Labels, keeper: &mut Keeper) -> Result<bool, Problem> {
+    async fn fetch_labels(&self, labels: &Labels, keeper: &mut LabelWorker) -> Result<bool, Problem> {
         let (context, client) = (self.context, self.poll());
         if !keeper.failing.may_try_any(context.clock.monotonic()) {
             return Ok(false);
@@ -152,7 +152,7 @@ impl Live<'_> {
 
     async fn after_fetching(
         &self,
-        keeper: &mut Keeper,
+        keeper: &mut LabelWorker,
         label: &ReadyLabel,
         result: Result<Fetched, Fault>,
     ) -> Result<(), Problem> {
@@ -179,7 +179,7 @@ impl Live<'_> {
     }
 
     /// Polls some of the labels in progress; returns whether there are any.
-    async fn poll_labels_in_progress(&self, keeper: &mut Keeper) -> Result<bool, Problem> {
+    async fn poll_labels_in_progress(&self, keeper: &mut LabelWorker) -> Result<bool, Problem> {
         let (context, now) = (self.context, self.context.clock.now());
         let monotonic = context.clock.monotonic();
         // The wake-up may be the answer to the last poll.
@@ -204,7 +204,7 @@ impl Live<'_> {
     }
 
     /// Once an hour, removes expired void files, and failures of labels that are no longer to be fetched.
-    async fn tidy_when_due(&self, labels: &Labels, keeper: &mut Keeper) -> Result<(), Problem> {
+    async fn tidy_when_due(&self, labels: &Labels, keeper: &mut LabelWorker) -> Result<(), Problem> {
         let (context, now) = (self.context, self.context.clock.monotonic());
         let is_due = keeper.tidied.is_none_or(|then| now - then >= HOUR);
         if is_due || !keeper.failing.is_empty() {
@@ -242,7 +242,11 @@ impl Live<'_> {
 
     /// At the start and once a day, finds label files that were removed: they are fetched again. Reads the folder once,
     /// rather than each file; nothing else writes to it meanwhile.
-    async fn find_lost_files_when_due(&self, labels: &Labels, keeper: &mut Keeper) -> Result<(), Problem> {
+    async fn find_lost_files_when_due(
+        &self,
+        labels: &Labels,
+        keeper: &mut LabelWorker,
+    ) -> Result<(), Problem> {
         let (context, folder, now) = (self.context, &labels.folder, self.context.clock.monotonic());
         if keeper.checked.is_some_and(|then| now - then < DAY) {
             return Ok(());

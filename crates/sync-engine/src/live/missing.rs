@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Problem,
-    plan::missing::{Denied, EVERY, LANDSLIDE, denied},
+    plan::missing::{Denied, EVERY, MASS_DENIAL, denied},
 };
 
 /// Missing orders checked at once.
@@ -21,7 +21,7 @@ const AT_ONCE: u32 = 50;
 impl Live<'_> {
     /// Records that the marketplace answered 404 for a mirrored order; the last denial that it takes marks the order
     /// gone.
-    pub(super) async fn note_denied(&self, number: &OrderNumber) -> Result<(), StoreError> {
+    pub(super) async fn record_denial(&self, number: &OrderNumber) -> Result<(), StoreError> {
         let (store, key) = (&self.context.store, number.as_str());
         let _writing = self.context.writing.lock().await;
         let known = store.known(&self.context.key, Resource::Orders, vec![key.to_owned()]).await?;
@@ -32,7 +32,7 @@ impl Live<'_> {
         let denied = denied(missing, self.context.clock.now());
         if denied == Denied::Gone {
             let count = store.missing_count(&self.context.key, Resource::Orders).await?;
-            if count > LANDSLIDE {
+            if count > MASS_DENIAL {
                 let next_step =
                     "look whether the credential lost a scope; `espelho --resync` decides, under its guard";
                 tracing::error!(store = %self.context.key, count, next_step, "the marketplace denies too many orders; none is marked gone");

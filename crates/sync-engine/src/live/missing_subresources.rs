@@ -14,7 +14,7 @@ use crate::{Problem, plan::load::SHIPPED_AT_ONCE};
 /// Sub-resources queued in one sweep.
 const AT_ONCE: u32 = 100;
 /// The sub-resources to sweep; shipments come before tracking, which is written onto them.
-const SIDES: [Subresource; 5] = [
+const SUBRESOURCES: [Subresource; 5] = [
     Subresource::Shipments,
     Subresource::Tracking,
     Subresource::Events,
@@ -30,13 +30,13 @@ impl Live<'_> {
         }
         let (store, key) = (&self.context.store, &self.context.key);
         let mut left = AT_ONCE;
-        for subresource in SIDES {
+        for subresource in SUBRESOURCES {
             let orders = store.orders_with_stale_subresource(key, subresource, "", left).await;
             left = self.queue_subresource(subresource, orders, left)?;
         }
-        for subresource in SIDES {
+        for subresource in SUBRESOURCES {
             // Evenly, so that one sub-resource of a hundred thousand orders does not keep the others waiting.
-            let share = left.min(AT_ONCE / SIDES.len() as u32);
+            let share = left.min(AT_ONCE / SUBRESOURCES.len() as u32);
             let orders = store.orders_missing_subresource(key, subresource, "", share).await;
             left -= share - self.queue_subresource(subresource, orders, share)?;
         }

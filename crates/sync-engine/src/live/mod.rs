@@ -52,7 +52,7 @@ use tokio::sync::Notify;
 use crate::{Problem, StoreContext, StoreReport, Trouble};
 use batches::Batches;
 use queue::Queue;
-use record::SweepMemory;
+use record::SweepState;
 use refresh_request::{Entity, RefreshRequest, Urgency};
 use schedule::{Intervals, Sweep};
 use sweeps::CROWDED;
@@ -212,7 +212,7 @@ struct Live<'c> {
     /// Notified when the marketplace answers again after it did not.
     recovered: Notify,
     known: Mutex<KnownStore>,
-    memory: Mutex<SweepMemory>,
+    memory: Mutex<SweepState>,
 }
 
 /// What is known about the store since the work on it started.
@@ -227,7 +227,7 @@ struct KnownStore {
     /// The inbox position up to which it was scanned.
     inbox: i64,
     /// Whether a delivery named an unknown product.
-    strange_product: bool,
+    has_unknown_product: bool,
     /// When the listing of products was last walked for it.
     walked: Option<Duration>,
     /// Campaigns that have ended: they no longer change.
@@ -238,7 +238,7 @@ struct KnownStore {
     /// Sweeps to run as soon as possible.
     woken: Vec<Sweep>,
     /// Whether a sweep for orders is running.
-    walks_orders: bool,
+    is_sweeping_orders: bool,
     /// Listing pages that the current sweep has read.
     pages: u64,
     /// Whether the current sweep queues nothing, because too much is waiting already.

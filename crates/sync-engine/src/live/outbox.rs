@@ -43,7 +43,7 @@ impl Live<'_> {
         let mut pusher = Pusher::new(self.context, &self.options.push, self);
         while !self.is_stopping() {
             // Boxed: thousands of stores have nothing to do.
-            match Box::pin(self.rotation_sweeps(&pusher, outbox)).await {
+            match Box::pin(self.push_until_idle(&pusher, outbox)).await {
                 // An ERP locks its own tables: reading from the marketplace continues, and the outbox is read again
                 // later.
                 Err(problem) if problem.code == DATABASE => {
@@ -72,7 +72,7 @@ impl Live<'_> {
         }
     }
 
-    async fn rotation_sweeps(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
+    async fn push_until_idle(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
         while !self.is_stopping() {
             let Some(wait) = pusher.work(outbox).await? else { return Ok(()) };
             tokio::select! {

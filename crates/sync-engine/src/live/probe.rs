@@ -72,7 +72,7 @@ impl Live<'_> {
         let missing = metrics.missing_abilities();
         if lacked.iter().any(|ability| !missing.contains(ability)) {
             self.retry_what_failed();
-            self.reread_failures().await;
+            self.retry_failed_rows().await;
         }
         *lacked = missing;
     }
@@ -102,7 +102,7 @@ impl Live<'_> {
     }
 
     /// Reads failed rows again: what they lacked may exist by now.
-    async fn reread_failures(&self) {
+    async fn retry_failed_rows(&self) {
         let (store, key) = (&self.context.store, &self.context.key);
         for resource in [Resource::Orders, Resource::Products] {
             let failures = match store.failures(key, resource).await {

@@ -48,7 +48,7 @@ struct Entry {
 struct Waiting {
     request: RefreshRequest,
     due: Duration,
-    permit: u64,
+    sequence: u64,
     /// When it was first requested.
     begun: Duration,
     /// How often it was read without showing the expected state.
@@ -62,7 +62,7 @@ impl Waiting {
     fn afterwards(&self, now: Duration) -> Option<Box<Self>> {
         let subresources = self.request.afterwards.clone();
         let request = RefreshRequest { subresources, ..RefreshRequest::default() };
-        let waiting = Self { request, due: now, permit: 0, begun: now, round: 0, failures: 0 };
+        let waiting = Self { request, due: now, sequence: 0, begun: now, round: 0, failures: 0 };
         (!waiting.request.subresources.is_empty()).then(|| Box::new(waiting))
     }
 }
@@ -107,7 +107,7 @@ impl Queue {
     /// Requests a refresh at `due`, or together with an earlier request for the same entity.
     pub fn push(&mut self, due: Duration, entity: Entity, request: RefreshRequest) {
         self.ids.extend(&request.ids);
-        let waiting = Waiting { request, due, permit: 0, begun: due, round: 0, failures: 0 };
+        let waiting = Waiting { request, due, sequence: 0, begun: due, round: 0, failures: 0 };
         self.insert(entity, Box::new(waiting));
     }
 
@@ -227,19 +227,19 @@ impl Queue {
         let entry = self.entries.entry(entity.clone()).or_default();
         let mut waiting = match entry.waiting.take() {
             None => {
-                new.permit = self.pushed;
+                new.sequence = self.pushed;
                 new
             }
             Some(old) => {
-                self.due[old.request.urgency as usize].remove(&(old.due, old.permit, entity.clone()));
+                self.due[old.request.urgency as usize].remove(&(old.due, old.sequence, entity.clone()));
                 // The later request restarts the waits for the expected state.
                 let (begun, round) = (old.begun.max(new.begun), old.round.min(new.round));
-                let (due, permit) = (old.due.min(new.due), old.permit);
+                let (due, sequence) = (old.due.min(new.due), old.sequence);
                 let failures = old.failures.max(new.failures);
                 Box::new(Waiting {
                     request: old.request.and(new.request),
                     due,
-                    permit,
+                    sequence,
                     begun,
                     round,
                     failures,
@@ -248,7 +248,7 @@ impl Queue {
         };
         waiting.due = waiting.due.max(entry.rested);
         if entry.busy.is_none() {
-            let key = (waiting.due, waiting.permit, entity);
+            let key = (waiting.due, waiting.sequence, entity);
             self.due[waiting.request.urgency as usize].insert(key);
         }
         entry.waiting = Some(waiting);

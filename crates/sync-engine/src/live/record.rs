@@ -31,11 +31,11 @@ const SHOWN_AFTER: u32 = 6;
 /// Orders of one product that arrive within this time share one refresh of it.
 const GATHERED_FOR: Duration = Duration::from_secs(3);
 /// Products of changed orders that are remembered; the rotation sweep covers the rest.
-const MOST_SOLD: usize = 10_000;
+const MAX_SOLD: usize = 10_000;
 
 /// The state of the sweeps, and what of it is not on disk yet.
 #[derive(Default)]
-pub(super) struct SweepMemory {
+pub(super) struct SweepState {
     pub(super) succeeded: HashMap<Sweep, DateTime<Utc>>,
     unwritten: HashMap<Sweep, SweepRecord>,
     failing: BTreeSet<&'static str>,
@@ -46,7 +46,7 @@ pub(super) struct SweepMemory {
 }
 
 impl Live<'_> {
-    pub(super) fn memory(&self) -> MutexGuard<'_, SweepMemory> {
+    pub(super) fn memory(&self) -> MutexGuard<'_, SweepState> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -170,7 +170,7 @@ impl Live<'_> {
             memory.unwritten.insert(sweep, SweepRecord { kind, started_at, succeeded_at, problem });
             is_seldom || is_news
         };
-        let written = if write { self.keep_notes().await } else { Ok(()) };
+        let written = if write { self.save_state().await } else { Ok(()) };
         written.or_else(|problem| if ends_all(&problem) { Err(problem) } else { Ok(()) })
     }
 
@@ -182,7 +182,7 @@ impl Live<'_> {
 
     /// Writes what is not on disk yet, and renews the lease with it, even if there is nothing to write: so the next
     /// owner knows since when the store had none.
-    pub(super) async fn keep_notes(&self) -> Result<(), Problem> {
+    pub(super) async fn save_state(&self) -> Result<(), Problem> {
         let (sweeps, watch) = {
             let mut memory = self.memory();
             let watch = std::mem::take(&mut memory.watch_is_unwritten).then(|| memory.watch.clone());
@@ -221,7 +221,7 @@ impl Live<'_> {
     }
 
     /// Records an arrived delivery: missed ones before it no longer suggest that none arrive.
-    pub(super) fn note_heard(&self, at: DateTime<Utc>, is_test: bool) {
+    pub(super) fn record_delivery(&self, at: DateTime<Utc>, is_test: bool) {
         let mut memory = self.memory();
         let watch = &mut memory.watch;
         watch.heard_at = watch.heard_at.max(Some(at));
@@ -285,7 +285,7 @@ impl Live<'_> {
         }
         let mut memory = self.memory();
         for product in products {
-            if memory.sold.len() < MOST_SOLD {
+            if memory.sold.len() < MAX_SOLD {
                 memory.sold.insert(product);
             }
         }

@@ -29,7 +29,7 @@ const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);
 pub(super) const SETTLED: ContentHash = ContentHash::from_i64(1);
 /// A sub-resource that was last read longer ago than this may have changed without a change of the order. If it was
 /// read later, a delivery may still be under way.
-const OLD_SIDE: TimeDelta = TimeDelta::minutes(10);
+const SUBRESOURCE_MAX_AGE: TimeDelta = TimeDelta::minutes(10);
 
 /// Why a refresh failed.
 enum Cause {
@@ -269,7 +269,7 @@ impl Live<'_> {
             return Ok(Vec::new());
         }
         let known = self.context.store.order_subresources(&self.context.key, number).await?;
-        let old = self.context.clock.now() - OLD_SIDE;
+        let old = self.context.clock.now() - SUBRESOURCE_MAX_AGE;
         let is_old = |fetched: &FetchedSubresource| {
             known.iter().any(|k| {
                 k.subresource == fetched.subresource && k.content_hash != fetched.hash && k.read_at < old

@@ -64,7 +64,7 @@ impl Live<'_> {
         error: &ApiError,
     ) -> Result<Ended, Problem> {
         if let Entity::Order(number) = entity
-            && let Err(error) = self.note_denied(number).await
+            && let Err(error) = self.record_denial(number).await
         {
             return self.after_store_error(entity, &error).await;
         }
@@ -73,11 +73,11 @@ impl Live<'_> {
 
     /// Handles a 404: the marketplace may not show yet what a delivery reported, or what a sweep listed is gone again.
     /// A complete pass decides whether it is gone for good; for an order that is denied repeatedly,
-    /// [`Live::note_denied`] decides.
+    /// [`Live::record_denial`] decides.
     async fn after_not_found(&self, entity: &Entity, request: &RefreshRequest, is_last: bool) -> Ended {
         if let Entity::Product(_) = entity {
             // The identifier may be of another kind than the route takes: then only the listing shows what changed.
-            self.known().strange_product = true;
+            self.known().has_unknown_product = true;
             return Ended::Done;
         }
         if request.urgency != Urgency::Hinted {

@@ -102,8 +102,8 @@ impl RefreshRequest {
     #[must_use]
     pub fn and(mut self, mut other: Self) -> Self {
         match self.urgency.cmp(&other.urgency) {
-            Ordering::Less => other.give_way(),
-            Ordering::Greater => self.give_way(),
+            Ordering::Less => other.defer(),
+            Ordering::Greater => self.defer(),
             Ordering::Equal => (),
         }
         self.subresources.extend(other.subresources);
@@ -122,7 +122,7 @@ impl RefreshRequest {
 
     /// Moves the sub-resources behind the more urgent request: the order itself is one request, and each sub-resource
     /// one more.
-    fn give_way(&mut self) {
+    fn defer(&mut self) {
         let (order, fetched_subresources) = std::mem::take(&mut self.subresources)
             .into_iter()
             .partition(|subresource| *subresource == Subresource::Order);

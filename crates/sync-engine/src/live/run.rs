@@ -131,7 +131,7 @@ impl Live<'_> {
         let succeeded = self.memory().succeeded.clone();
         let mut schedule =
             Schedule::new(&self.options.intervals, &self.context.key, self.moment(), &succeeded);
-        let mut after_gap = AfterGap::default();
+        let mut after_gap = GapThrottle::default();
         // The catch-up has just run these, or the first reconciliation is about to.
         for sweep in [Sweep::NewOrders, Sweep::OpenOrders] {
             schedule.ran(sweep, self.moment(), Duration::ZERO);
@@ -164,12 +164,12 @@ impl Live<'_> {
             }
         }
         // The next owner then knows what has just run; if this cannot be written, it is repeated.
-        let _ = self.boxed_keep_notes().await;
+        let _ = self.boxed_save_state().await;
         Ok(())
     }
 
-    fn boxed_keep_notes(&self) -> BoxFuture<'_, Result<(), Problem>> {
-        Box::pin(self.keep_notes())
+    fn boxed_save_state(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.save_state())
     }
 
     /// Not `async`, like the other boxes: the future of an `async` function would also reserve space for the boxed
@@ -189,7 +189,7 @@ impl Live<'_> {
         let run = self.batches().begin(sweep, started_at);
         let looking = async {
             match sweep {
-                Sweep::NewOrders => self.keep_notes().await.and(self.sweep_new_orders().await),
+                Sweep::NewOrders => self.save_state().await.and(self.sweep_new_orders().await),
                 Sweep::OpenOrders => self.sweep_open_orders().await,
                 Sweep::Products => self.sweep_products().await,
                 Sweep::SoldProducts => self.sweep_sold_products().await,
@@ -197,7 +197,7 @@ impl Live<'_> {
                 Sweep::Counts => self.sweep_counts().await,
                 Sweep::Enums => self.sweep_enums().await,
                 Sweep::WebhookTest => self.sweep_webhook().await,
-                Sweep::Parts => self.sweep_subresources().await,
+                Sweep::Subresources => self.sweep_subresources().await,
                 Sweep::Campaigns => self.sweep_campaigns().await,
                 Sweep::Media => self.sweep_media().await,
                 Sweep::Profile => self.forget_handled().await.and(self.sweep_profile().await),
@@ -205,9 +205,9 @@ impl Live<'_> {
         };
         let ended = {
             let _place = self.context.memory_budget.sweep(sweep).await;
-            self.known().walks_orders = matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders);
+            self.known().is_sweeping_orders = matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders);
             let ended = looking.await;
-            self.known().walks_orders = false;
+            self.known().is_sweeping_orders = false;
             self.queued.notify_waiters();
             ended
         };
@@ -287,9 +287,9 @@ impl Live<'_> {
 
 /// When to sweep for refused deliveries: a continuous flood must not cause continuous sweeps.
 #[derive(Default)]
-struct AfterGap(Option<Duration>);
+struct GapThrottle(Option<Duration>);
 
-impl AfterGap {
+impl GapThrottle {
     /// Returns when to sweep after a gap that was reported at `now`.
     fn due(&mut self, now: Duration) -> Duration {
         let due = match self.0 {
@@ -315,7 +315,7 @@ mod tests {
     // withstands: F046
     #[test]
     fn after_a_gap_is_looked_at_once_and_not_more_than_once_a_minute_however_many_there_are() {
-        let (mut after_gap, seconds) = (AfterGap::default(), Duration::from_secs);
+        let (mut after_gap, seconds) = (GapThrottle::default(), Duration::from_secs);
         assert_eq!(after_gap.due(seconds(100)), seconds(100));
         for now in [101, 102, 150] {
             assert_eq!(after_gap.due(seconds(now)), seconds(160), "at {now}");

@@ -17,7 +17,7 @@ pub enum Sweep {
     /// The least recently read products.
     Products,
     /// Sub-resources of orders that were never read, or not since the order changed.
-    Parts,
+    Subresources,
     /// Orders by their age, with all their sub-resources.
     AgedOrders,
     /// How many rows the marketplace has.
@@ -44,7 +44,7 @@ impl Sweep {
         Self::OpenOrders,
         Self::SoldProducts,
         Self::Products,
-        Self::Parts,
+        Self::Subresources,
         Self::AgedOrders,
         Self::Counts,
         Self::Campaigns,
@@ -61,7 +61,7 @@ impl Sweep {
             Self::OpenOrders => "open_orders",
             Self::SoldProducts => "sold_products",
             Self::Products => "aged_products",
-            Self::Parts => "parts",
+            Self::Subresources => "parts",
             Self::AgedOrders => "aged_orders",
             Self::Counts => "counts",
             Self::Campaigns => "campaigns",
@@ -156,7 +156,7 @@ impl Intervals {
             Sweep::OpenOrders => &self.open_orders,
             Sweep::SoldProducts => &self.sold_products,
             Sweep::Products => &self.products,
-            Sweep::Parts => &self.subresources,
+            Sweep::Subresources => &self.subresources,
             Sweep::AgedOrders => &self.aged_orders,
             Sweep::Counts => &self.counts,
             Sweep::Campaigns => &self.campaigns,

@@ -119,9 +119,9 @@ impl Live<'_> {
         let now = self.context.clock.monotonic();
         let walks = {
             let mut known = self.known();
-            let walks = known.strange_product && known.walked.is_none_or(|at| now >= at + WALK_EVERY);
+            let walks = known.has_unknown_product && known.walked.is_none_or(|at| now >= at + WALK_EVERY);
             if walks {
-                (known.strange_product, known.walked) = (false, Some(now));
+                (known.has_unknown_product, known.walked) = (false, Some(now));
             }
             walks
         };
@@ -144,7 +144,7 @@ impl Live<'_> {
             let listing = match pull.list(page).await {
                 Ok(listing) => listing,
                 Err(ApiError::Refused { status: 400 | 422, refusal, .. })
-                    if page == 1 && pull.ask_for_less(&refusal) =>
+                    if page == 1 && pull.simplify(&refusal) =>
                 {
                     continue;
                 }
@@ -253,7 +253,7 @@ impl Live<'_> {
             match self.poll().list_orders(&OrderQuery { page, ..query.clone() }).await {
                 Ok(listing) => return Ok(listing),
                 Err(ApiError::Refused { status: 404 | 416, .. }) if page > 1 => {
-                    return Ok(ListPage { rows: Vec::new(), nameless: 0, meta: PageMeta::default() });
+                    return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
                 }
                 Err(ApiError::Refused { status: 400 | 422, .. })
                     if page == 1 && (query.sort.take().is_some() || query.limit.take().is_some()) => {}

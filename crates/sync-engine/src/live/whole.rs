@@ -26,7 +26,7 @@ pub(crate) async fn all<'a, T: PartialEq + Send>(
     let mut whole = Whole { rows: Vec::new(), is_complete: true };
     for page in 1..=MOST_PAGES {
         let read = page_of(Paging { page, per_page: Some(PER_PAGE) }).await?;
-        whole.is_complete &= read.nameless == 0;
+        whole.is_complete &= read.rows_without_id == 0;
         let rows: Vec<T> = read.rows.into_iter().map(|row| row.value).collect();
         let is_end = is_last_page(page, rows.len(), &read.meta);
         // A server that ignores the page number returns the same rows for ever.

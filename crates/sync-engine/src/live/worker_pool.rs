@@ -20,7 +20,7 @@ enum Next {
     /// The time when something is due.
     In(Duration),
     /// A memory permit for what is due.
-    MemoryBudget,
+    Permit,
     /// Something new in the queue; or a free worker, if none is free.
     Change,
 }
@@ -40,15 +40,15 @@ impl Live<'_> {
             let mut queued = std::pin::pin!(queued);
             queued.as_mut().enable();
             let next = self.dispatch(urgency, &workers, &mut permit);
-            if let Next::MemoryBudget = next
+            if let Next::Permit = next
                 && line.is_none()
             {
-                line = Some(self.boxed_reading());
+                line = Some(self.boxed_refresh_permit());
             }
             let due = async {
                 match next {
                     Next::In(wait) => self.context.clock.sleep(wait).await,
-                    Next::MemoryBudget | Next::Change => std::future::pending().await,
+                    Next::Permit | Next::Change => std::future::pending().await,
                 }
             };
             let _waiting = watch::idle();
@@ -71,7 +71,7 @@ impl Live<'_> {
         problem.map_or(Ok(()), Err)
     }
 
-    fn boxed_reading(&self) -> BoxFuture<'_, Permit<'_>> {
+    fn boxed_refresh_permit(&self) -> BoxFuture<'_, Permit<'_>> {
         Box::pin(self.context.memory_budget.reading())
     }
 
@@ -85,7 +85,7 @@ impl Live<'_> {
         let now = self.context.clock.monotonic();
         // The pages of a sweep for orders share the rate with rotation work, none of which is urgent.
         let urgency = match urgency {
-            Urgency::Swept if self.known().walks_orders => Urgency::Found,
+            Urgency::Swept if self.known().is_sweeping_orders => Urgency::Found,
             other => other,
         };
         let mut queue = self.queue();
@@ -99,7 +99,7 @@ impl Live<'_> {
                 return Next::In(due - now);
             }
             if urgency != Urgency::Hinted && permit.is_none() {
-                return Next::MemoryBudget;
+                return Next::Permit;
             }
             if let Some(work) = queue.take(now, urgency) {
                 workers.push(self.worker(work, permit.take()));

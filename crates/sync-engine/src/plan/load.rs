@@ -78,7 +78,7 @@ fn requests(sweep: Sweep, has: &Holdings) -> u64 {
         Sweep::OpenOrders => pages(has.open_orders),
         Sweep::Products => has.products.min(PRODUCTS_AT_ONCE.into()),
         Sweep::SoldProducts => 0,
-        Sweep::Parts => has.open_orders.min(SHIPPED_AT_ONCE.into()) * WITH_TRACKING,
+        Sweep::Subresources => has.open_orders.min(SHIPPED_AT_ONCE.into()) * WITH_TRACKING,
         Sweep::AgedOrders => has.orders.min(AGED_AT_ONCE.into()) * WHOLE_ORDER,
         Sweep::Counts => 3,
         // Of each campaign the eligible and the enrolled listings are a listing of their own.
@@ -97,7 +97,7 @@ mod tests {
     /// What `config/espelho.toml` says by default.
     fn every(sweep: Sweep) -> Duration {
         Duration::from_secs(match sweep {
-            Sweep::SoldProducts | Sweep::Parts => 30,
+            Sweep::SoldProducts | Sweep::Subresources => 30,
             Sweep::NewOrders | Sweep::OpenOrders | Sweep::AgedOrders => 60,
             Sweep::Products => 45,
             Sweep::Counts => 300,

@@ -13,7 +13,7 @@ pub const BELIEVED: u32 = 3;
 
 /// So many orders that are denied at one time are no longer believed to be gone each by itself: a scope that was taken away, or a
 /// route that is broken for a day, denies them all. A complete pass decides about them, under its own guard.
-pub const LANDSLIDE: u64 = 50;
+pub const MASS_DENIAL: u64 = 50;
 
 /// What a denial comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

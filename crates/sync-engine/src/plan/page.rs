@@ -19,7 +19,7 @@ pub struct PagePlan {
 pub fn plan_page(
     rows: &[ListedRow],
     known: &HashMap<String, Known>,
-    failed_before: &HashSet<String>,
+    earlier_failures: &HashSet<String>,
     deep: bool,
 ) -> PagePlan {
     let mut plan = PagePlan::default();
@@ -30,7 +30,7 @@ pub fn plan_page(
             continue;
         }
         let same = known.get(&row.key).is_some_and(|k| k.listing_hash == row.hash && !k.gone);
-        if same && !deep && !failed_before.contains(&row.key) {
+        if same && !deep && !earlier_failures.contains(&row.key) {
             plan.unchanged += 1;
         } else {
             plan.fetch.push(row.clone());

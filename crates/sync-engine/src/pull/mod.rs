@@ -42,7 +42,7 @@ pub trait Pull: Send + Sync {
     fn list(&self, page: u64) -> impl Future<Output = Result<ListPage, ApiError>> + Send;
 
     /// Simplifies the request after the server refused the listing; returns `false` when nothing is left to drop.
-    fn ask_for_less(&mut self, refusal: &Refusal) -> bool;
+    fn simplify(&mut self, refusal: &Refusal) -> bool;
 
     /// Adopts the request of an interrupted pass; returns `false` if it is not one of ours.
     fn ask_as(&mut self, scope: &str) -> bool;

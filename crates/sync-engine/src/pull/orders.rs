@@ -55,7 +55,7 @@ impl Pull for OrdersPull {
         self.client.list_orders(&OrderQuery { page, ..self.query.clone() }).await
     }
 
-    fn ask_for_less(&mut self, refusal: &Refusal) -> bool {
+    fn simplify(&mut self, refusal: &Refusal) -> bool {
         // Drops the field that the refusal names. If it names none, drops the page size before the sort order.
         if refusal.names("sort") && self.query.sort.take().is_some() {
             return true;

@@ -56,11 +56,11 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
         options,
         pager: Pager::new(0),
         step: 0,
-        failed_before: HashSet::new(),
+        earlier_failures: HashSet::new(),
         failing_in_a_row: 0,
         last_failure: None,
         permit: None,
-        nameless: 0,
+        rows_without_id: 0,
         resumed: 0,
         expected: None,
         remarks: BTreeMap::new(),
@@ -78,12 +78,12 @@ pub(super) struct Walk<'c, P> {
     pub(super) options: PassOptions,
     pub(super) pager: Pager,
     step: u64,
-    pub(super) failed_before: HashSet<String>,
+    pub(super) earlier_failures: HashSet<String>,
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
     /// The memory permit of the current page.
     permit: Option<Permit<'c>>,
-    nameless: u64,
+    rows_without_id: u64,
     /// Rows that an earlier run processed.
     resumed: u64,
     /// Rows in the mirror, for a listing that does not report its total.
@@ -112,7 +112,7 @@ impl<P: Pull> Walk<'_, P> {
         let store = &self.context.store;
         let failures =
             store.failures(&self.context.key, P::RESOURCE).await.map_err(|e| Problem::from_store(&e))?;
-        self.failed_before = failures.into_iter().map(|failure| failure.key).collect();
+        self.earlier_failures = failures.into_iter().map(|failure| failure.key).collect();
         let mut next = self.take_up().await?;
         self.resumed = self.pager.seen();
         self.expected = self.expect().await?;
@@ -126,7 +126,7 @@ impl<P: Pull> Walk<'_, P> {
             next = match read? {
                 Ok(following) => following,
                 // An old checkpoint may no longer match the listing: restart the walk.
-                Err(_) if self.report.resumed_at == Some(page) => self.begin_anew().await?,
+                Err(_) if self.report.resumed_at == Some(page) => self.restart_pass().await?,
                 Err(stuck) => return Err(stuck_at(stuck)),
             };
         }
@@ -138,7 +138,7 @@ impl<P: Pull> Walk<'_, P> {
         let listing = self.list(page).await?;
         let keys: Vec<ContentHash> =
             listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
-        let received = listing.rows.len() + listing.nameless;
+        let received = listing.rows.len() + listing.rows_without_id;
         let before = self.pager.seen();
         let next = match self.pager.after(page, &keys, received, listing.meta) {
             Ok(next) => next,
@@ -174,7 +174,7 @@ impl<P: Pull> Walk<'_, P> {
         mirrored.map(|rows| Some(rows).filter(|rows| *rows > 0)).map_err(|e| Problem::from_store(&e))
     }
 
-    async fn begin_anew(&mut self) -> Result<Step, Problem> {
+    async fn restart_pass(&mut self) -> Result<Step, Problem> {
         tracing::warn!(store = %self.context.key, resource = %P::RESOURCE, "the checkpoint does not match the listing; restarting the pass");
         self.pager = Pager::new(self.pull.limit());
         self.report.counts = Counts::default();
@@ -233,11 +233,11 @@ impl<P: Pull> Walk<'_, P> {
                 Err(error) => error,
             };
             if self.is_beyond_the_end(page, &error) {
-                return Ok(ListPage { rows: Vec::new(), nameless: 0, meta: PageMeta::default() });
+                return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
             }
             let asked_for_less = match &error {
                 ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 => {
-                    self.pull.ask_for_less(refusal)
+                    self.pull.simplify(refusal)
                 }
                 _ => false,
             };
@@ -265,14 +265,14 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     async fn mirror_page(&mut self, mut kept: KeptPage, listing: ListPage) -> Result<(), Problem> {
-        let ListPage { rows, nameless, .. } = listing;
+        let ListPage { rows, rows_without_id, .. } = listing;
         if kept.page == 1 {
             // A restarted listing shows the same nameless rows again.
-            self.nameless = 0;
+            self.rows_without_id = 0;
         }
-        self.nameless += nameless as u64;
+        self.rows_without_id += rows_without_id as u64;
         let known = self.look_up(&rows).await?;
-        let plan = plan_page(&rows, &known, &self.failed_before, self.options.deep);
+        let plan = plan_page(&rows, &known, &self.earlier_failures, self.options.deep);
         if let Some(permit) = &mut self.permit {
             permit.keep(plan.fetch.len());
         }
@@ -351,10 +351,10 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     fn conclude(mut self, problem: Option<Problem>) -> ResourceReport {
-        if self.nameless > 0 {
+        if self.rows_without_id > 0 {
             // Without a key they cannot be listed as failures, but they are not mirrored either.
-            self.report.counts.failed += self.nameless;
-            self.remarks.insert(text!("run-note-nameless"), self.nameless);
+            self.report.counts.failed += self.rows_without_id;
+            self.remarks.insert(text!("run-note-nameless"), self.rows_without_id);
         }
         let said = |(remark, rows)| text!("run-note-count", remark = Arg::from(remark), rows = rows);
         let notes = self.remarks.into_iter().map(said);

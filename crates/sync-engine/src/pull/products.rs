@@ -81,7 +81,7 @@ impl Pull for ProductsPull {
         self.client.list_products(&ProductQuery { page, ..self.query.clone() }).await
     }
 
-    fn ask_for_less(&mut self, _: &Refusal) -> bool {
+    fn simplify(&mut self, _: &Refusal) -> bool {
         self.query.per_page.take().is_some()
     }
 

@@ -37,7 +37,7 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
     if walk.pager.is_whole() && walk.options.covers_everything {
         // A row that failed once and is no longer listed needs no repair.
         let unlisted = |key: &&String| !walk.pager.has_seen(ContentHash::of(key.as_bytes()));
-        let keys = walk.failed_before.iter().filter(unlisted).cloned().collect();
+        let keys = walk.earlier_failures.iter().filter(unlisted).cloned().collect();
         tx.clear_failures(P::RESOURCE, keys).await?;
     }
     tx.end_pass(P::RESOURCE).await?;

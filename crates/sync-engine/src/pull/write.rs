@@ -81,7 +81,7 @@ impl<P: Pull> Walk<'_, P> {
                 }
             };
             fetched.remarks.into_iter().for_each(|remark| *self.remarks.entry(remark).or_default() += 1);
-            if self.failed_before.contains(&row.key) {
+            if self.earlier_failures.contains(&row.key) {
                 sorted.mended.push(row.key.clone());
             }
             match known.get(&row.key) {
@@ -109,7 +109,7 @@ impl<P: Pull> Walk<'_, P> {
     ) -> Result<Counts, StoreError> {
         let mut kept = kept.clone();
         let _writing = self.context.writing.lock().await;
-        self.leave_out_what_others_wrote(&mut sorted, known).await?;
+        self.drop_concurrently_written(&mut sorted, known).await?;
         let Sorted { writes, relisted, mut failures, mut mended } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         kept.counts.changed = writes.len() as u64;
@@ -137,7 +137,7 @@ impl<P: Pull> Walk<'_, P> {
 
     /// Leaves out rows that another task has written since the lookup: that task may have read them later. Their
     /// listing still differs, so the next pass reads them.
-    async fn leave_out_what_others_wrote(
+    async fn drop_concurrently_written(
         &self,
         sorted: &mut Sorted<P::Detail>,
         known: &HashMap<String, Known>,

@@ -113,14 +113,14 @@ pub(crate) fn id_in(answer: &str) -> Option<String> {
 
 impl Pusher<'_> {
     /// Looks at a command and answers it; gives how long until it is looked at again.
-    pub(super) async fn carry_out(&self, command: &Command) -> Result<Duration, Cause> {
+    pub(super) async fn run_command(&self, command: &Command) -> Result<Duration, Cause> {
         // It may have waited in the queue, and somebody may have decided against it meanwhile.
         let (store, key) = (&self.context.store, &self.context.key);
         if !store.is_command_open(key, command.id, &command.fingerprint()).await? {
             return Ok(Duration::ZERO);
         }
         let verdict = self.look_at(command).await?;
-        self.answer_unless_said(command, &verdict).await?;
+        self.answer_if_news(command, &verdict).await?;
         let is_over = verdict.retry_after().is_none();
         if is_over {
             let mut state = self.state();
@@ -135,7 +135,7 @@ impl Pusher<'_> {
     }
 
     /// Says something on a command's row, unless it says so already.
-    pub(super) async fn answer_unless_said(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn answer_if_news(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
         match self.is_news(command, verdict) {
             true => self.answer(command, verdict).await,
             false => Ok(()),
@@ -188,7 +188,7 @@ impl Pusher<'_> {
     }
 
     /// What becomes of a level or of prices that were sent since they were written and did not have their effect, if that was so.
-    pub(super) async fn verdict_if_futile(
+    pub(super) async fn backoff_for(
         &self,
         key: &str,
         is_for: impl Fn(&Effect) -> bool,

@@ -32,7 +32,7 @@ impl Pusher<'_> {
     }
 
     /// The same, of orders that are known to have the SKU.
-    pub(super) async fn is_sending_off(&self, sku: &Sku) -> Result<bool, Cause> {
+    pub(super) async fn is_dispatching_known(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in store.open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
             let number = effect.key.strip_prefix("order/").unwrap_or_default();

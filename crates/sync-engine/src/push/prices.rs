@@ -127,7 +127,7 @@ impl Pusher<'_> {
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
         let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
         let is_for = |effect: &Effect| wish_of(effect) == Some(desired.revision);
-        if let Some(verdict) = self.verdict_if_futile(&key_of(product, &detail), is_for).await? {
+        if let Some(verdict) = self.backoff_for(&key_of(product, &detail), is_for).await? {
             return all(verdict);
         }
         if !open.iter().any(|row| is_released(&desired.sku, row, &released)) {

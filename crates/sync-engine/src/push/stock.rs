@@ -155,7 +155,7 @@ impl Pusher<'_> {
         let (there, target) = if is_urgent || self.trusts_mirror(product, level, desired, &effects).await? {
             (level.mirrored, desired)
         } else {
-            if self.is_sending_off(&level.sku).await? {
+            if self.is_dispatching_known(&level.sku).await? {
                 return Ok(Verdict::RetryAfter(DISPATCHES));
             }
             let now = match self.read_level(product, level).await? {

@@ -184,10 +184,10 @@ impl Pusher<'_> {
             Work::Stock(row) => self.push_level(row).await,
             Work::Verify(product, rows) => self.verify_levels(product, rows).await,
             Work::Prices(desired) => self.push_prices(desired).await,
-            Work::Command(command) => self.carry_out(command).await,
+            Work::Command(command) => self.run_command(command).await,
         };
         if let Err(Cause::Api(error)) = &answered {
-            self.say_what_is_in_the_way(&key, &asked, &work, error).await;
+            self.report_obstacle(&key, &asked, &work, error).await;
         }
         let now = self.context.clock.monotonic();
         self.state().free(&keys);
@@ -203,7 +203,7 @@ impl Pusher<'_> {
     }
 
     /// Says in the rows what keeps them waiting, when that is so for long: errors that pass do not end them, and must not hide.
-    async fn say_what_is_in_the_way(&self, key: &str, asked: &str, work: &Work, error: &ApiError) {
+    async fn report_obstacle(&self, key: &str, asked: &str, work: &Work, error: &ApiError) {
         let failures =
             self.state().failures.get(key).filter(|(then, _)| then == asked).map_or(0, |(_, n)| *n);
         if failures < SAID_AFTER || error.is_authentication() || error.is_not_ours() {
@@ -229,9 +229,9 @@ impl Pusher<'_> {
             Work::Prices(desired) => self.answer_prices(desired, &message).await,
             Work::Command(command) => match (failures >= FAILED_AFTER, self.is_unsettled(command).await) {
                 (true, true) => {
-                    self.answer_unless_said(command, &Verdict::Doubtful(doubtful(&error.code()))).await
+                    self.answer_if_news(command, &Verdict::Doubtful(doubtful(&error.code()))).await
                 }
-                _ => self.answer_unless_said(command, &message).await,
+                _ => self.answer_if_news(command, &message).await,
             },
         };
         if let Err(Cause::Store(error)) = listener {

@@ -308,12 +308,12 @@ mod tests {
             ]),
             enrolled_row,
         );
-        let [caneca, nameless] = rows.as_slice() else { panic!("{rows:?}") };
+        let [caneca, rows_without_id] = rows.as_slice() else { panic!("{rows:?}") };
         assert_eq!(caneca.value.item_id, Some(ItemId::new("MPB-0000000000001")));
         assert_eq!(caneca.value.authorized_discount_price.unwrap().to_string(), "17.91");
         assert_eq!(caneca.value.status.as_deref(), Some("ACCEPTED"));
         assert_eq!(
-            (nameless.value.item_id.clone(), nameless.value.status.as_deref()),
+            (rows_without_id.value.item_id.clone(), rows_without_id.value.status.as_deref()),
             (None, Some("REVOKED"))
         );
     }

@@ -43,7 +43,7 @@ pub struct Attributes {
     /// The attributes, section by section.
     pub attributes: Vec<CategoryAttribute>,
     /// How many attributes had no readable id.
-    pub nameless: usize,
+    pub rows_without_id: usize,
     /// The answer as received.
     pub raw: RawJson,
 }
@@ -80,7 +80,7 @@ shape! { SectionWire { section, title, label, attributes, items, data } }
 
 fn read_attributes(read: &mut FieldReader, payload: &str) -> Result<Attributes, BodyError> {
     let whole: &RawValue = serde_json::from_str(payload)?;
-    let mut found = Attributes { attributes: Vec::new(), nameless: 0, raw: RawJson::new(payload) };
+    let mut found = Attributes { attributes: Vec::new(), rows_without_id: 0, raw: RawJson::new(payload) };
     collect(read, whole, None, DEEPEST, &mut found);
     Ok(found)
 }
@@ -111,7 +111,7 @@ fn collect(
         (Some(id), _) if wire.has_flags() => {
             found.attributes.push(read_attribute(read, value, &wire, id, section));
         }
-        (None, _) if wire.has_flags() => found.nameless += 1,
+        (None, _) if wire.has_flags() => found.rows_without_id += 1,
         (_, Some(list)) => {
             let name = section_wire.section.or(section_wire.title).or(section_wire.label).or(wire.name);
             let own = read.labelled("section", name).0;
@@ -136,7 +136,7 @@ fn collect_sections(read: &mut FieldReader, value: &RawValue, depth: usize, foun
         collect(read, inner, Some(&name), depth - 1, found);
     }
     if found.attributes.len() == before && value.get() != "{}" {
-        found.nameless += 1;
+        found.rows_without_id += 1;
     }
 }
 
@@ -204,7 +204,7 @@ mod tests {
             (format!(r#"{{"A variação":[{color}],"Ficha":[{brand}]}}"#), [Some("A variação"), Some("Ficha")]),
         ] {
             let Read { value, unreadable } = read(&payload);
-            assert_eq!((unreadable, value.nameless), (vec![], 0), "{payload}");
+            assert_eq!((unreadable, value.rows_without_id), (vec![], 0), "{payload}");
             let [first, second] = value.attributes.as_slice() else { panic!("{value:?}") };
             assert_eq!([first, second].map(|a| a.section.as_deref()), sections, "{payload}");
             assert_eq!([first, second].map(|a| a.id.as_str()), ["1", "\"b\""]);
@@ -231,14 +231,14 @@ mod tests {
             let payload = format!(r#"[{{"id":1,"name":"Cor","is_required":true,"{name}":{values}}}]"#);
             let found = read(&payload).value;
             assert_eq!((found.attributes.len(), found.attributes[0].id.as_str()), (1, "1"), "{name}");
-            let nameless = read(&payload.replace(r#""id":1,"#, "")).value;
-            assert_eq!((nameless.attributes.len(), nameless.nameless), (0, 1), "{name}");
+            let rows_without_id = read(&payload.replace(r#""id":1,"#, "")).value;
+            assert_eq!((rows_without_id.attributes.len(), rows_without_id.rows_without_id), (0, 1), "{name}");
         }
     }
 
     #[test]
     fn what_is_no_attribute_is_counted_and_depth_has_an_end() {
-        assert_eq!(read(r#"[{"name":"?"},{"id":1}]"#).value.nameless, 1);
+        assert_eq!(read(r#"[{"name":"?"},{"id":1}]"#).value.rows_without_id, 1);
         assert!(read("{}").value.attributes.is_empty());
         let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
         assert!(read(&deep).value.attributes.is_empty());

@@ -173,7 +173,7 @@ mod tests {
             let page = rows::parse(body.as_bytes(), utc(), category_row).unwrap();
             let ids: Vec<_> =
                 page.rows.iter().map(|row| (row.value.id.as_i64(), row.value.parent_id.as_deref())).collect();
-            assert_eq!((ids, page.nameless), (vec![(12, None), (13, Some("12"))], 1));
+            assert_eq!((ids, page.rows_without_id), (vec![(12, None), (13, Some("12"))], 1));
             assert_eq!(page.rows[0].value.hierarchy.as_ref().unwrap().as_str(), r#"[{"id":1}]"#);
         }
         let body = r#"{"success":true,"data":[{"id":3,"name":"Mercado","icon_svg":"<svg/>"}]}"#;

@@ -318,6 +318,6 @@ mod tests {
         assert!(read(&other).is_err());
         let body = json!({"data": [image(), {"in_use": true}]}).to_string();
         let page = rows::parse(body.as_bytes(), utc(), |read, row| image_of(read, row.get())).unwrap();
-        assert_eq!((page.rows.len(), page.nameless), (1, 1));
+        assert_eq!((page.rows.len(), page.rows_without_id), (1, 1));
     }
 }

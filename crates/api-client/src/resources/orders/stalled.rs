@@ -60,7 +60,7 @@ pub struct StalledRows {
     /// The orders, oldest deadline first.
     pub rows: Vec<StalledOrder>,
     /// How many rows had no readable order number.
-    pub nameless: usize,
+    pub rows_without_id: usize,
     /// What the server says about the whole listing.
     pub meta: PageMeta,
 }
@@ -111,7 +111,7 @@ fn parse(body: &[u8], naive: FixedOffset) -> Result<StalledRows, BodyError> {
     let (sent, meta) = list::split(body)?;
     let count = sent.len();
     let rows: Vec<_> = sent.into_iter().filter_map(|row| read_row(row, naive)).collect();
-    Ok(StalledRows { nameless: count - rows.len(), rows, meta })
+    Ok(StalledRows { rows_without_id: count - rows.len(), rows, meta })
 }
 
 fn read_row(row: &RawValue, naive: FixedOffset) -> Option<StalledOrder> {
@@ -152,7 +152,7 @@ mod tests {
             r#"{{"success":true,"data":{{"data":[{row},{{"reason":"?"}}],"meta":{{"pagination":{{"page":1,"last_page":3}}}}}}}}"#
         );
         let page = parse(body.as_bytes(), FixedOffset::east_opt(0).unwrap()).unwrap();
-        assert_eq!((page.rows.len(), page.nameless, page.meta.last_page), (1, 1, Some(3)));
+        assert_eq!((page.rows.len(), page.rows_without_id, page.meta.last_page), (1, 1, Some(3)));
         let order = &page.rows[0];
         assert_eq!((order.number.as_str(), order.reason.as_deref()), ("MP-1", Some("nfe")));
         assert_eq!(

@@ -24,7 +24,7 @@ use crate::health::Health;
 /// The largest body that is read.
 pub(super) const MOST_BODY: usize = 256 << 10;
 /// When a delivery that found the queue full may come again, in seconds.
-const COME_AGAIN: &str = "5";
+const RETRY_AFTER: &str = "5";
 const SIGNATURE: &str = "x-webhook-signature";
 
 type Answer = Response<Empty<Chunk>>;
@@ -198,7 +198,7 @@ fn refused(refusal: Refusal) -> Answer {
     let value = header::HeaderValue::from_static;
     match refusal {
         Refusal::Method => answer.headers_mut().insert(header::ALLOW, value("POST")),
-        Refusal::Overloaded => answer.headers_mut().insert(header::RETRY_AFTER, value(COME_AGAIN)),
+        Refusal::Overloaded => answer.headers_mut().insert(header::RETRY_AFTER, value(RETRY_AFTER)),
         _ => None,
     };
     answer

@@ -130,7 +130,7 @@ fn a_sweep_that_failed_is_tried_again_soon() {
         schedule.failed(sweep, at(100));
     }
     assert_eq!(due(&schedule, Sweep::Enums), 400.0);
-    assert!(due(&schedule, Sweep::Parts) < 134.0, "what is frequent keeps its own pace");
+    assert!(due(&schedule, Sweep::Subresources) < 134.0, "what is frequent keeps its own pace");
 }
 
 #[test]
