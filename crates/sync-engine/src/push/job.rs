@@ -11,41 +11,13 @@ use espelho_store::{Command, Effect, PriceIntent, StockIntent};
 use rust_decimal::Decimal;
 
 use super::{Pusher, cause::Cause, try_reserve};
+use crate::plan::push::job_queue::{self, Rank};
 
 /// For so long a level waits for a command that sends some of it off.
 const GOES_WITHIN: TimeDelta = TimeDelta::minutes(2);
 
-/// How urgent something is; less is sooner. What lowers availability goes ahead of what raises it, because what is sold
-/// and not there cannot be taken back; evidence of what is already sent goes last, and before it everything that is new.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Rank {
-    /// What was under way when the last owner ended.
-    Unsettled,
-    /// A level that goes to zero.
-    Empties,
-    /// A level that falls.
-    Lowers,
-    /// Commands, in the order in which they were given.
-    Command,
-    /// Prices.
-    Prices,
-    /// A level that rises, or that the mirror does not know.
-    Raises,
-    /// What was sent and is looked at.
-    Verify,
-    /// Levels of SKUs that nobody knows: a whole catalogue of them asks for nothing.
-    Unknown,
-}
-
-/// Something to do. No two with a key in common are under way at once.
-pub(crate) struct Job {
-    /// What it is about; the first is its own.
-    pub(crate) keys: Vec<String>,
-    /// What was asked for: a pause is for this, not for what is asked for next.
-    pub(crate) asked: String,
-    pub(crate) rank: Rank,
-    pub(crate) work: Work,
-}
+/// A job of the way up.
+pub(crate) type Job = job_queue::Job<Work>;
 
 /// What to do.
 pub(crate) enum Work {
@@ -61,13 +33,6 @@ pub(crate) enum Work {
     Command(Command),
 }
 
-impl Job {
-    /// Its own key.
-    pub(crate) fn key(&self) -> &str {
-        self.keys.first().map_or("", String::as_str)
-    }
-}
-
 impl Pusher<'_> {
     /// Everything that is wanted and not under way, the most urgent first.
     pub(super) async fn jobs(&self) -> Result<Vec<Job>, Cause> {
@@ -78,7 +43,7 @@ impl Pusher<'_> {
         // What is under way now may be over by the time it is read, and is not what it says then.
         let (mut taken, acting) = {
             let state = self.state();
-            (state.busy.iter().flatten().cloned().collect::<HashSet<String>>(), state.acting.clone())
+            (state.jobs.busy_keys(), state.acting.clone())
         };
         // Commands before effects: one that ends in between must not look as if nobody waited for its effect.
         let commands = match self.options.commands {
@@ -151,8 +116,6 @@ impl Pusher<'_> {
                 || !leaving.contains(level.sku.as_str())
         };
         jobs.extend(level_jobs(levels.into_iter().filter(stays).collect(), &mut taken));
-        // Stable: commands stay in the order in which they were given.
-        jobs.sort_by_key(|job| job.rank);
         Ok(jobs)
     }
 }

@@ -45,10 +45,10 @@ pub use prices::{current_tiers, mode_of, request_of};
 pub use crate::plan::push::{Message, Verdict, stock_level::Basis};
 use crate::{
     StoreContext,
-    plan::{guards::Guards, policy::Policy},
+    plan::{guards::Guards, policy::Policy, push::job_queue::JobQueue},
 };
 use cause::Cause;
-use job::Job;
+use job::Work;
 
 /// How what the ERP wants is carried out.
 #[derive(Clone, Debug)]
@@ -126,20 +126,12 @@ type Documents = (Option<Vec<String>>, Duration);
 /// What is remembered from round to round; what of it is needed after a restart stands in the journal too.
 #[derive(Default)]
 struct PusherState {
-    /// What is left of the last reading, the most urgent first.
-    queue: VecDeque<Job>,
-    /// Until when that counts, by the monotonic clock.
-    read_again: Duration,
-    /// The keys of what is under way, job by job.
-    busy: Vec<Vec<String>>,
+    /// What is open and not under way.
+    jobs: JobQueue<Work>,
     /// Effects whose answer is waited for.
     acting: HashSet<i64>,
     /// When effects of this process left that are not settled.
     sent: HashMap<i64, Duration>,
-    /// Jobs that are not due: what was asked for then, and until when, by the monotonic clock.
-    later: HashMap<String, (String, Duration)>,
-    /// How often in a row a job came to nothing, and what was asked for then.
-    failures: HashMap<String, (String, u32)>,
     /// When listings were created, for the guard.
     listings: VecDeque<DateTime<Utc>>,
     /// When levels were last set to zero, by key, for the guard.
@@ -160,15 +152,6 @@ struct PusherState {
     begun: HashMap<i64, Duration>,
     /// Since when files of labels are waited for, by command, and when the mirror was last told to look.
     files_awaited: HashMap<i64, (Duration, Duration)>,
-}
-
-impl PusherState {
-    /// A job is not under way any more.
-    fn free(&mut self, keys: &[String]) {
-        if let Some(at) = self.busy.iter().position(|busy| busy == keys) {
-            self.busy.swap_remove(at);
-        }
-    }
 }
 
 impl<'c> Pusher<'c> {

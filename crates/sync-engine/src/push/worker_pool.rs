@@ -1,4 +1,4 @@
-//! Hands: a few things are under way at once, and whoever is free takes the most urgent of what is left.
+//! The worker pool: runs a few jobs at once, each the most urgent of those that are due.
 
 use std::{pin::pin, time::Duration};
 
@@ -13,29 +13,18 @@ use super::{
     cause::Cause,
     job::{Job, Work},
 };
-use crate::plan::push::{Message, Verdict, doubtful};
-use crate::{Problem, Trouble};
+use crate::{
+    Problem, Trouble,
+    plan::push::{
+        Message, Verdict, doubtful,
+        job_queue::{FAILED_AFTER, Found, LONGEST_PAUSE, SHOWN_AFTER},
+    },
+};
 
-/// How many jobs are under way at once. Each of them waits for the budget most of the time.
+/// Jobs at once. Each waits for the budget most of the time.
 const WORKERS: usize = 8;
-/// A reading of everything that is wanted counts for so many times as long as it took: where much is wanted, to read it all
-/// whenever a hand is free would be most of the work.
-const READING_COUNTS: u32 = 8;
-/// But for no longer than this: what is urgent and new is not known before the next one.
-const READING_COUNTS_FOR: Duration = Duration::from_secs(2);
-/// After so many errors in a row, half a minute, the row says what is in the way.
-const SAID_AFTER: u32 = 4;
-/// After so many it fails: that is a day.
-const FAILED_AFTER: u32 = 290;
-/// Between two attempts after an error that passes, doubled each time up to the last.
-const FIRST_PAUSE: Duration = Duration::from_secs(2);
-const LAST_PAUSE: Duration = Duration::from_secs(300);
-/// While the marketplace has answered nothing at all for so long, nothing pauses longer and nothing is given up: what waits goes on
-/// soon after an outage, however long that was.
+/// The marketplace is away when it has answered nothing at all for so long.
 const OUTAGE: Duration = Duration::from_secs(20);
-
-/// The key of the reading itself.
-const READING: &str = "";
 
 type Worker<'s> = BoxFuture<'s, Result<(), Problem>>;
 
@@ -63,11 +52,11 @@ impl Pusher<'_> {
             let goes_on = problem.is_none() && !self.context.stop.is_cancelled();
             let has_capacity = goes_on && self.dispatch(&mut workers);
             let now = self.context.clock.monotonic();
-            let read_again = self.state().read_again;
+            let read_again = self.state().jobs.valid_until();
             if has_capacity && left == Left::Unread && now >= read_again {
                 match self.read_beside(&mut workers, &mut problem).await {
                     Ok(found) => left = found,
-                    Err(cause) => match self.after(&cause, READING, String::new()) {
+                    Err(cause) => match self.after(&cause, None) {
                         Ok(pause) => left = Left::NothingBefore(Some(now + pause)),
                         Err(end) => problem = Some(end),
                     },
@@ -113,17 +102,8 @@ impl Pusher<'_> {
     }
 
     fn take(&self) -> Option<Job> {
-        let mut state = self.state();
-        if self.context.clock.monotonic() >= state.read_again {
-            return None;
-        }
-        let is_free =
-            |job: &Job| !job.keys.iter().any(|key| state.busy.iter().flatten().any(|busy| busy == key));
-        // Of what has a key in common the first goes ahead; the other is left for the next reading.
-        let at = state.queue.iter().position(is_free)?;
-        let job = state.queue.remove(at)?;
-        state.busy.push(job.keys.clone());
-        Some(job)
+        let now = self.context.clock.monotonic();
+        self.state().jobs.take(now)
     }
 
     /// Reads everything that is wanted, while what is under way goes on. What ends meanwhile was left out of the reading.
@@ -150,27 +130,9 @@ impl Pusher<'_> {
         let began = self.context.clock.monotonic();
         let jobs = self.jobs().await?;
         let now = self.context.clock.monotonic();
-        let mut state = self.state();
-        state.failures.remove(READING);
-        state.later.retain(|_, (_, at)| *at > now);
-        let pause = |job: &Job| {
-            let (asked, at) = state.later.get(job.key())?;
-            (*asked == job.asked).then_some(*at)
-        };
-        let (due, waiting): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| pause(job).is_none());
-        let next = waiting.iter().filter_map(pause).min();
-        state.queue = due.into();
-        let counts_for = (now.saturating_sub(began) * READING_COUNTS).min(READING_COUNTS_FOR);
-        Ok(match state.queue.is_empty() {
-            true => {
-                state.read_again = now + counts_for;
-                Left::NothingBefore(next)
-            }
-            // At least until the hands have something.
-            false => {
-                state.read_again = now + counts_for.max(Duration::from_millis(1));
-                Left::Unread
-            }
+        Ok(match self.state().jobs.fill(jobs, now, now.saturating_sub(began)) {
+            Found::Due => Left::Unread,
+            Found::NothingBefore(at) => Left::NothingBefore(at),
         })
     }
 
@@ -190,29 +152,26 @@ impl Pusher<'_> {
             self.report_obstacle(&key, &asked, &work, error).await;
         }
         let now = self.context.clock.monotonic();
-        self.state().free(&keys);
+        self.state().jobs.release(&keys);
         match answered {
             Ok(wait) => {
-                let mut state = self.state();
-                state.failures.remove(&key);
-                state.later.insert(key, (asked, now + wait));
+                self.state().jobs.done(key, asked, now, wait);
                 Ok(())
             }
-            Err(cause) => self.after(&cause, &key, asked).map(drop),
+            Err(cause) => self.after(&cause, Some((&key, asked))).map(drop),
         }
     }
 
     /// Says in the rows what keeps them waiting, when that is so for long: errors that pass do not end them, and must not hide.
     async fn report_obstacle(&self, key: &str, asked: &str, work: &Work, error: &ApiError) {
-        let failures =
-            self.state().failures.get(key).filter(|(then, _)| then == asked).map_or(0, |(_, n)| *n);
-        if failures < SAID_AFTER || error.is_authentication() || error.is_not_ours() {
+        let failures = self.state().jobs.failures(key, asked);
+        if failures < SHOWN_AFTER || error.is_authentication() || error.is_not_ours() {
             return;
         }
         let message = Message::of(error);
         let message = match failures >= FAILED_AFTER {
             true => Verdict::Failed(message),
-            false => Verdict::Waiting(message, LAST_PAUSE),
+            false => Verdict::Waiting(message, LONGEST_PAUSE),
         };
         let listener = match work {
             Work::Settle(_) => Ok(()),
@@ -252,8 +211,8 @@ impl Pusher<'_> {
             .is_some_and(|since| (self.context.clock.now() - since).to_std().is_ok_and(|ago| ago >= OUTAGE))
     }
 
-    /// What an error means: the end of the work on the store, or a pause.
-    fn after(&self, cause: &Cause, key: &str, asked: String) -> Result<Duration, Problem> {
+    /// What an error means: the end of the work on the store, or a pause. Without a job it is the scan's.
+    fn after(&self, cause: &Cause, job: Option<(&str, String)>) -> Result<Duration, Problem> {
         let problem = match cause {
             Cause::Api(error) => Problem::from_api(error),
             Cause::Store(error) => Problem::from_store(error),
@@ -261,46 +220,18 @@ impl Pusher<'_> {
         if matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration) {
             return Err(problem);
         }
-        let mut state = self.state();
-        // Who is asked to wait waits at the gate, for as long as was said.
+        // The rate limiter waits for as long as the marketplace said.
         if matches!(cause, Cause::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
             return Ok(Duration::ZERO);
         }
-        let (then, failures) = state.failures.entry(key.to_owned()).or_default();
-        // What is asked for next has met no error yet.
-        if *then != asked {
-            (*then, *failures) = (asked.clone(), 0);
-        }
-        let pause = count_failure(failures, self.is_outage());
-        state.later.insert(key.to_owned(), (asked, self.context.clock.monotonic() + pause));
-        let (error, seconds) = (&problem.error, pause.as_secs());
-        tracing::warn!(store = %self.context.key, key, error, seconds, "what is wanted is looked at again later");
-        Ok(pause)
-    }
-}
-
-/// Counts one more failure in a row; the pause after it.
-fn count_failure(failures: &mut u32, is_outage: bool) -> Duration {
-    let most = if is_outage { SAID_AFTER + 1 } else { u32::MAX };
-    *failures = failures.saturating_add(1).min(most.max(*failures));
-    let longest = if is_outage { OUTAGE } else { LAST_PAUSE };
-    FIRST_PAUSE.saturating_mul(1 << (*failures - 1).min(10)).min(longest)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_double_up_to_five_minutes_and_in_an_outage_stay_short_and_are_not_held_against_the_row() {
-        let pauses = |is_outage: bool, times: u32| {
-            let (mut failures, mut pauses) = (0, Vec::new());
-            (0..times).for_each(|_| pauses.push(count_failure(&mut failures, is_outage).as_secs()));
-            (pauses, failures)
+        let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage());
+        let mut state = self.state();
+        let (key, pause) = match job {
+            Some((key, asked)) => (key, state.jobs.failed(key, asked, now, is_outage)),
+            None => ("scan", state.jobs.scan_failed(now, is_outage)),
         };
-        assert_eq!(pauses(false, 10), (vec![2, 4, 8, 16, 32, 64, 128, 256, 300, 300], 10));
-        assert_eq!(pauses(true, 7), (vec![2, 4, 8, 16, 20, 20, 20], SAID_AFTER + 1));
-        let mut failures = 100;
-        assert_eq!((count_failure(&mut failures, true), failures), (OUTAGE, 100));
+        let (error, seconds) = (&problem.error, pause.as_secs());
+        tracing::warn!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
+        Ok(pause)
     }
 }

@@ -8,6 +8,7 @@ pub mod attempts;
 pub mod campaign_opt_in;
 pub mod dispatches;
 pub mod evidence;
+pub mod job_queue;
 pub mod labels;
 pub mod media;
 pub mod order_notes;
