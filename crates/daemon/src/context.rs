@@ -93,7 +93,7 @@ impl Shared {
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
         let admin_queue = Arc::new(AdminQueue::new(progress));
         let watched = store.clone();
-        tokio::spawn(async move { watched.watch_over_leases().await });
+        tokio::spawn(async move { watched.leases().watch_over_leases().await });
         let lease_watcher = Arc::new(LeaseWatcher::new(store.clone(), Arc::clone(&clock)));
         Ok(Self {
             store,
@@ -123,7 +123,7 @@ impl Shared {
 
     /// Takes a store's lease and opens its client. This may wait for the previous owner.
     pub(crate) async fn context(&self, config: &StoreConfig) -> Result<StoreContext, Problem> {
-        let lease = self.store.acquire(&config.key, &self.owner).await;
+        let lease = self.store.leases().acquire(&config.key, &self.owner).await;
         let lease = lease.map_err(|e| Problem::from_store(&e))?;
         let lease = self.identified(config, lease).await?;
         self.open_under(config, lease).await
@@ -131,7 +131,7 @@ impl Shared {
 
     /// Takes a store's lease if it is free at this moment.
     pub(crate) async fn take(&self, config: &StoreConfig) -> Result<Lease, Problem> {
-        let lease = self.store.acquire_now(&config.key, &self.owner).await;
+        let lease = self.store.leases().acquire_now(&config.key, &self.owner).await;
         self.identified(config, lease.map_err(|e| Problem::from_store(&e))?).await
     }
 
@@ -183,7 +183,7 @@ impl Shared {
 
     async fn identified(&self, config: &StoreConfig, lease: Lease) -> Result<Lease, Problem> {
         let environment = config.environment.as_str();
-        match self.store.identify(&config.key, environment, &config.base_url).await {
+        match self.store.mirror().identify(&config.key, environment, &config.base_url).await {
             Ok(()) => Ok(lease),
             Err(error) => {
                 give_back(config, lease).await;
@@ -195,7 +195,7 @@ impl Shared {
     /// Returns when the store's owner, present or past, was last seen. If the database does not say it, nobody was
     /// seen.
     pub(crate) async fn last_seen(&self, store: &StoreKey) -> Option<DateTime<Utc>> {
-        match self.store.last_seen(store).await {
+        match self.store.leases().last_seen(store).await {
             Ok(seen) => seen,
             Err(error) => {
                 tracing::debug!(%store, %error, "cannot read when the store was last owned");
@@ -276,7 +276,7 @@ impl Shared {
     ) -> Result<(), espelho_store::Error> {
         let owner =
             WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
-        self.store.refuse_to_move_webhook(owner, &webhook.public_url).await
+        self.store.inbox().refuse_to_move_webhook(owner, &webhook.public_url).await
     }
 
     /// Waits until the operator allows webhooks that are registered elsewhere to move (`espelho webhook move`).

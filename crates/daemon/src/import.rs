@@ -58,8 +58,8 @@ impl Rows {
     /// Writes all rows, or none.
     pub(crate) async fn write(self, store: &Store, key: &StoreKey) -> Result<(), StoreError> {
         match self {
-            Self::Stock(rows) => store.set_desired_stock(key, rows).await,
-            Self::Prices(rows) => store.set_desired_prices(key, rows).await,
+            Self::Stock(rows) => store.intents().set_desired_stock(key, rows).await,
+            Self::Prices(rows) => store.intents().set_desired_prices(key, rows).await,
         }
     }
 }

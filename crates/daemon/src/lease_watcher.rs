@@ -35,7 +35,7 @@ impl LeaseWatcher {
 
     /// Resolves when it is worth trying to take a store.
     pub(crate) async fn wait_for(&self, store: &StoreKey) {
-        if !self.store.is_shared() {
+        if !self.store.leases().is_shared() {
             return self.clock.sleep(TRY).await;
         }
         loop {
@@ -50,7 +50,7 @@ impl LeaseWatcher {
         let mut seen = self.seen.lock().await;
         let now = self.clock.monotonic();
         if seen.as_ref().is_none_or(|(at, _)| now >= *at + LOOK / 2) {
-            match self.store.held_stores().await {
+            match self.store.leases().held_stores().await {
                 Ok(held) => *seen = Some((now, held.unwrap_or_default())),
                 // While the locks cannot be read, no store can be taken either.
                 Err(error) => tracing::debug!(%error, "cannot read who holds the stores"),
@@ -88,11 +88,11 @@ pub(crate) async fn watch_intents(
     wakers: Arc<WakerRegistry>,
     stop: CancellationToken,
 ) {
-    let every = if store.is_shared() { NOTIFIED_POLL_INTERVAL } else { INTENT_POLL_INTERVAL };
+    let every = if store.leases().is_shared() { NOTIFIED_POLL_INTERVAL } else { INTENT_POLL_INTERVAL };
     let looking = async {
         loop {
             clock.sleep(every).await;
-            match store.wanting_stores().await {
+            match store.intents().wanting_stores().await {
                 Ok(wanting) => wakers.wake_pushers(&wanting),
                 Err(error) => tracing::debug!(%error, "cannot read which stores have intents"),
             }
@@ -102,7 +102,7 @@ pub(crate) async fn watch_intents(
 }
 
 async fn hear(store: &Store, wakers: &WakerRegistry) -> Result<(), espelho_store::Error> {
-    let Some(mut watch) = store.watch_inbox().await? else { return std::future::pending().await };
+    let Some(mut watch) = store.inbox().watch_inbox().await? else { return std::future::pending().await };
     loop {
         match watch.next().await? {
             Heard::Deliveries(store) => wakers.wake([&store]),

@@ -95,7 +95,7 @@ impl Stores {
         }
         self.shown.set(configuration.shown());
         // If several instances share the stores, an instance without one stands by until it is needed.
-        let stands_by = self.shared.store.is_shared() && refused.iter().all(Problem::is_lost);
+        let stands_by = self.shared.store.leases().is_shared() && refused.iter().all(Problem::is_lost);
         let all_refused = refused.len() == configuration.stores.len() && !stands_by;
         refused.into_iter().next().filter(|_| all_refused).map_or(Ok(()), Err)
     }
@@ -103,7 +103,7 @@ impl Stores {
     /// Releases the leases that were taken before the service was told to stop. The next owner needs the time of the
     /// release only if several instances share the stores; a lock file is free with its process.
     async fn give_up(&self, asked: Vec<(Result<Taken, Problem>, StoreTask, Running)>) {
-        if !self.shared.store.is_shared() {
+        if !self.shared.store.leases().is_shared() {
             return;
         }
         let taken = asked.into_iter().filter_map(|(taken, task, _)| Some((taken.ok()?.0, task.config)));

@@ -31,10 +31,10 @@ pub(crate) async fn answer(
             clock.sleep(INTERVAL).await;
             let known = wakers.stores();
             let say = |name: &str| row_words(&unknown_store(name, &known), locale);
-            if let Err(error) = store.reopen_known_stores(&known).await {
+            if let Err(error) = store.intents().reopen_known_stores(&known).await {
                 tracing::debug!(%error, "cannot reopen rows of stores that are configured now; will retry");
             }
-            match store.answer_unknown_stores(&known, &say).await {
+            match store.intents().answer_unknown_stores(&known, &say).await {
                 Ok(unknown) if unknown.is_empty() => {}
                 Ok(unknown) => {
                     tracing::warn!(?unknown, "rows of unconfigured stores have failed");

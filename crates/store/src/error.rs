@@ -1,4 +1,4 @@
-//! What can go wrong with the database.
+//! Errors of the database layer.
 
 use std::{
     borrow::Cow,
@@ -12,25 +12,25 @@ use espelho_model::{
 };
 use tokio::sync::watch;
 
-/// Statements of this process that have failed, by the database's code: SQLite and PostgreSQL have a few dozen each.
+/// Failed statements of this process, by the database's code. SQLite and PostgreSQL have a few dozen codes each.
 static COUNTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-/// Whether a disk refused to synchronise (SQLite: IOERR_FSYNC, IOERR_DIR_FSYNC).
+/// Whether a disk has refused an fsync (SQLite: IOERR_FSYNC, IOERR_DIR_FSYNC).
 static DISK_GAVE_UP: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
 
-/// Why the mirror could not do what was asked.
+/// Why an operation of the store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address names no database that we know.
+    /// The address names no known database.
     #[error("database.url {url:?} cannot be used: {why}")]
     Address {
         /// The address, without its password.
         url: String,
-        /// What is wrong with it.
+        /// The defect of the address.
         why: String,
     },
-    /// No connection.
+    /// The connection failed.
     #[error("the database at {url} cannot be opened")]
     Connect {
         /// The address, without its password.
@@ -43,29 +43,29 @@ pub enum Error {
     Network {
         /// The address, without its password.
         url: String,
-        /// Which one.
+        /// The kind of network file system.
         kind: &'static str,
     },
-    /// The SQLite in this binary can damage what it keeps.
+    /// The SQLite library in this binary can damage its files.
     #[error("this binary was built with SQLite {found}, which can damage its own log")]
     OldLibrary {
         /// Its version.
         found: String,
     },
-    /// The file is no longer what was written.
+    /// The file is damaged.
     #[error("the database file {file} is damaged: {what}")]
     Damaged {
         /// The file.
         file: String,
-        /// What the database says.
+        /// The database's own words.
         what: String,
     },
-    /// The backup is no longer what was written.
+    /// The backup is damaged.
     #[error("the backup {path} is damaged: {what}")]
     DamagedBackup {
         /// Its folder.
         path: String,
-        /// What the database says.
+        /// The database's own words.
         what: String,
     },
     /// A newer espelho has migrated this database.
@@ -74,18 +74,18 @@ pub enum Error {
         /// The version found.
         found: i64,
     },
-    /// Nobody has made this database yet.
+    /// There is no database at this address.
     #[error("there is no database at {url}")]
     Missing {
         /// The address, without its password.
         url: String,
     },
-    /// It is that of an earlier espelho, and whoever opened it may not migrate it.
+    /// An earlier espelho made this database, and this process must not migrate it.
     #[error("the database has schema version {found}, and this version of espelho reads {wanted}")]
     Older {
         /// The version found.
         found: i64,
-        /// The version wanted.
+        /// The version required.
         wanted: i64,
     },
     /// A migration failed.
@@ -94,27 +94,28 @@ pub enum Error {
     /// A statement failed.
     #[error("the database refused to {operation}")]
     Statement {
-        /// What was to be done.
+        /// The operation.
         operation: &'static str,
         /// The cause.
         source: sqlx::Error,
     },
-    /// A statement and its arguments do not fit: a defect of espelho, found before SQLite would bind NULLs.
+    /// The number of arguments does not fit the statement: a defect of espelho. Without this check SQLite would bind
+    /// NULLs.
     #[error("a statement takes {expected} arguments and was given {given}: {sql}")]
     Arity {
         /// Arguments the statement takes.
         expected: usize,
-        /// Arguments it was given.
+        /// Arguments given.
         given: usize,
         /// The statement.
         sql: String,
     },
-    /// A row that our own code cannot have written.
+    /// A row that espelho cannot have written.
     #[error("column {column} of a stored row cannot be read: {why}")]
     Corrupt {
         /// Position of the column in the statement.
         column: usize,
-        /// What is wrong with it.
+        /// The defect of the value.
         why: String,
     },
     /// The database mirrors another environment or marketplace for this store.
@@ -122,40 +123,40 @@ pub enum Error {
     OtherStore {
         /// The store.
         store: StoreKey,
-        /// What the database was filled from.
+        /// The environment that filled the database.
         kept: String,
-        /// What the configuration names now.
+        /// The environment in the configuration.
         configured: String,
     },
-    /// The webhook has another address than the configured one.
+    /// The webhook points to another address than the configured one.
     #[error(
         "the webhook of store {store} was registered at {registered}, and webhook.public_url says {configured}"
     )]
     WebhookElsewhere {
         /// The store.
         store: StoreKey,
-        /// The address that a login of ours gave it.
+        /// The address that our last login registered.
         registered: String,
-        /// The address that the next login would give it.
+        /// The address that the next login would register.
         configured: String,
     },
-    /// Another instance works on the store.
+    /// Another instance holds the store.
     #[error("store {store} is held by {owner}, since {since}")]
     Held {
         /// The store.
         store: StoreKey,
-        /// Who holds it.
+        /// The holder of the lease.
         owner: String,
         /// Since when.
         since: String,
     },
-    /// The lease was taken over by another instance; nothing more may be written.
+    /// Another instance has taken the lease over; this one must not write any more.
     #[error("the lease of store {store} was lost to another instance")]
     LeaseLost {
         /// The store.
         store: StoreKey,
     },
-    /// The lock file beside the database could not be used.
+    /// The lock file beside the database is unusable.
     #[error("the lock file {path} cannot be used")]
     LockFile {
         /// The file.
@@ -163,49 +164,49 @@ pub enum Error {
         /// The cause.
         source: std::io::Error,
     },
-    /// A backup could not be written or put back.
+    /// A backup or a restore failed.
     #[error("cannot {action} {path}")]
     Copy {
-        /// What was to be done.
+        /// The step.
         action: &'static str,
-        /// With what.
+        /// The path that the step worked on.
         path: String,
         /// The cause.
         source: std::io::Error,
     },
-    /// Somebody else's file is where tokens and secrets are kept.
+    /// A file of another user stands where tokens and secrets belong.
     #[error("{path} belongs to another user, who could read the tokens and secrets that are written to it")]
     Foreign {
         /// The file.
         path: String,
     },
-    /// There is something already where a backup should go.
+    /// The backup's folder exists already.
     #[error("there is already something at {path}")]
     BackupExists {
-        /// Where.
+        /// The path.
         path: String,
     },
-    /// What should be put back is no backup.
+    /// The path to restore from is not a backup.
     #[error("{path} is no backup: {why}")]
     NoBackup {
-        /// Where it is.
+        /// The path.
         path: String,
-        /// What is wrong with it.
+        /// The defect of the folder.
         why: String,
     },
-    /// A mirror is where a backup should be put back.
+    /// A mirror exists where the backup should be restored.
     #[error("there is a mirror at {path} already")]
     Occupied {
         /// The file.
         path: String,
     },
-    /// Somebody has open what should be replaced.
+    /// Another process has the file open that the operation would replace.
     #[error("{path} is in use by another process of espelho")]
     InUse {
         /// The file.
         path: String,
     },
-    /// A backup is being put in the place of the database.
+    /// A restore is replacing the database.
     #[error("the database {path} is being restored")]
     Restoring {
         /// The file.
@@ -214,7 +215,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A statement failed; it is counted by the database's own code.
+    /// Makes the error of a failed statement and counts it by the database's code.
     pub(crate) fn statement(operation: &'static str, source: sqlx::Error) -> Self {
         let code = match &source {
             sqlx::Error::Database(refusal) => refusal.code().map(Cow::into_owned),
@@ -229,20 +230,20 @@ impl Error {
         Self::Statement { operation, source }
     }
 
-    /// Ends once the disk of a SQLite file refused to synchronise. Nobody knows then what is on it, also if the next attempt
-    /// seems to go well: only a new process, which reads the file anew, may go on.
+    /// Resolves once the disk of a SQLite file has refused an fsync. The content of the disk is then unknown, even
+    /// if the next attempt seems to succeed. Only a new process, which reads the file again, may continue.
     pub async fn disk_gave_up() {
         // The sender is never dropped.
         let _ = DISK_GAVE_UP.subscribe().wait_for(|gave_up| *gave_up).await;
     }
 
-    /// How many statements of this process have failed, by the database's code.
+    /// The failed statements of this process, by the database's code.
     pub fn counted() -> BTreeMap<String, u64> {
         COUNTED.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether the database refused what a row says, rather than failing: a value out of its range, nested too
-    /// deeply, too large. Without that row the others can be written.
+    /// Whether the database refused the row's content: a value out of range, nested too deeply, too large. The other
+    /// rows can be written without it.
     pub fn concerns_a_row(&self) -> bool {
         let Self::Statement { source: sqlx::Error::Database(refusal), .. } = self else { return false };
         let code = refusal.code().unwrap_or_default();
@@ -251,7 +252,7 @@ impl Error {
             || ["18", "19", "20"].contains(&&*code)
     }
 
-    /// The words for people: the cause, and the next step.
+    /// Cause and next step, for people.
     pub fn text(&self) -> Text {
         match self {
             Self::Address { url, why } => text!("database-address", url = url, why = why),
@@ -312,12 +313,12 @@ impl Error {
     }
 }
 
-/// A time that people read in their own zone; where it is none, as it stands.
+/// A time in the reader's own zone; any other text unchanged.
 fn instant(since: &str) -> Arg {
     chrono::DateTime::parse_from_rfc3339(since).map_or_else(|_| since.into(), |at| at.to_utc().into())
 }
 
-/// The word by which the catalogue of texts chooses what to say of a refusal.
+/// The word that selects the catalogue's text for an error.
 fn kind_of(source: &sqlx::Error) -> &'static str {
     if matches!(source, sqlx::Error::PoolTimedOut) {
         return "busy";
@@ -326,9 +327,9 @@ fn kind_of(source: &sqlx::Error) -> &'static str {
     match refusal.code().as_deref() {
         // SQLite: FULL; PostgreSQL: disk_full.
         Some("13" | "53100") => "full",
-        // SQLite: BUSY, LOCKED and theirs; PostgreSQL: lock_not_available.
+        // SQLite: BUSY, LOCKED and their extended codes; PostgreSQL: lock_not_available.
         Some("5" | "6" | "261" | "262" | "517" | "518" | "773" | "55P03") => "busy",
-        // SQLite: READONLY and its own; PostgreSQL: read_only_sql_transaction.
+        // SQLite: READONLY and its extended codes; PostgreSQL: read_only_sql_transaction.
         Some("8" | "264" | "520" | "776" | "1032" | "1288" | "1544" | "25006") => "read-only",
         _ => "other",
     }

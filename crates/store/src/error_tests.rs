@@ -4,7 +4,7 @@ use sqlx::error::{DatabaseError, ErrorKind};
 
 use super::*;
 
-/// What SQLite says with a code.
+/// An error of SQLite with this code.
 #[derive(Debug)]
 struct Said(&'static str);
 

@@ -1,109 +1,38 @@
-//! The mirror: tables in SQLite or PostgreSQL, one SQL text for both. No HTTP, no policy.
+//! The database layer: the mirror, the ERP's intents, the journal and the inbox, in SQLite or PostgreSQL with one
+//! SQL text for both. No HTTP, no policy.
 //!
-//! [`Store`] opens the database and runs the migrations; each file adds the functions of one aggregate to it
-//! or to [`PageTx`], the transaction in which a page's rows and its checkpoint move together. Only `driver`
-//! and `connect` know which database is there.
+//! [`Store`] opens the database and runs the migrations. Its accessors give a handle for each concern; [`PageTx`] is
+//! the transaction in which a page's rows and its checkpoint move together. The rooms, in reading order: `mirror`,
+//! `intents`, `journal`, `inbox`, `ownership`, `operations`. Only `driver` and `connect` know which database is
+//! there.
 #![deny(missing_docs)]
 
-mod alarms;
-mod ask;
-mod attach;
-mod audits;
-mod backup;
-mod changes;
+mod accessors;
 mod connect;
-mod consumers;
-mod counts;
 mod driver;
-mod effects;
 mod error;
-mod explain;
-mod failures;
-mod heartbeat;
-mod held_stores;
-mod identity;
 mod inbox;
-mod inbox_watch;
-mod integrity_checks;
 mod intents;
-mod label_folder;
-mod lease;
-mod lease_guard;
-mod listen;
-mod lock_inspection;
-mod lookups;
+mod journal;
 mod migrations;
-mod mirrored;
-mod mirrored_values;
-mod missing;
-mod moved_tokens;
-mod orders;
-mod overview;
-mod page;
-mod passes;
-mod permissions;
-mod products;
-mod rate;
-mod rows;
-mod rows_in_trouble;
-mod runs;
-mod server_locks;
-mod staleness;
+mod mirror;
+mod operations;
+mod ownership;
 mod statements;
-mod story;
-mod subresources;
-mod sweeps;
-mod tokens;
 mod trouble;
-mod webhook_addresses;
-mod webhook_secrets;
-mod write_proof;
 
-pub use alarms::{AlarmRow, RecordedAlarm, ServiceInstance};
-pub use ask::Table;
-pub use audits::AuditRecord;
-pub use backup::{ProgressFn, Replaced, Restored, restore};
-pub use changes::{CHANNEL, Change, Op};
 pub use connect::Store;
-pub use consumers::Consumer;
-pub use counts::TableCount;
-pub use effects::{Effect, EffectState, NewEffect, Settled};
 pub use error::Error;
-pub use explain::{ErrorRow, Explained};
-pub use failures::Failure;
-pub use inbox::{Delivery, NewDelivery};
-pub use inbox_watch::{Heard, InboxWatch};
-pub use label_folder::{Draft, Finished, LabelFolder};
-pub use lease::Lease;
-pub use lease_guard::LeaseGuard;
-pub use listen::ChangeWatch;
-pub use lock_inspection::{LockHolder, Process};
-pub use lookups::{Answer, WaitingRow};
-pub use mirrored::{
-    campaigns::OpenCampaign,
-    compare::{Compared, Unlike},
-    label_files::{FetchedFile, LabelFile, LabelsInTheMaking, LabelsToFetch, ReadyLabel},
-    listed::Listed,
+pub use inbox::{
+    Inbox,
+    deliveries::{Delivery, NewDelivery},
+    watch::{Heard, InboxWatch},
+    webhook_addresses::WebhookOwner,
+    webhook_secrets::{KeptSecret, SECRET_GRACE},
 };
-pub use mirrored_values::ProductLevels;
-pub use missing::Missing;
-pub use orders::OrderWrite;
-pub use overview::{FailureGroup, Overview, RunOnRecord, TableState};
-pub use page::{Known, PageTx};
-pub use passes::{KeptPage, Pass};
-pub use products::ProductWrite;
-pub use rate::RateBlock;
-pub use rows_in_trouble::{DueDeadlines, RowsInTrouble};
-pub use runs::{RunId, RunResult};
-pub use staleness::{OpenOrder, Paces};
-pub use story::{Event, Happened, Subject};
-pub use subresources::{KnownSubresource, Subresource};
-pub use sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
-pub use tokens::{KeptToken, LoginOnRecord};
-pub use trouble::DatabaseTrouble;
-
 pub use intents::{
-    Outcome,
+    Commands, IntentWriter, Intents, Outcome, Releases,
+    answers::{Answer, WaitingRow},
     commands::Command,
     counts::IntentCounts,
     joining::Joinable,
@@ -113,8 +42,56 @@ pub use intents::{
     unknown_stores::RowWords,
     write::{DesiredPrice, DesiredStock},
 };
-pub use webhook_addresses::WebhookOwner;
-pub use webhook_secrets::{KeptSecret, SECRET_GRACE};
+pub use journal::{
+    Journal,
+    effects::{Effect, EffectState, NewEffect, Settled},
+};
+pub use mirror::{
+    Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
+    Staleness, StalenessWriter,
+    changes::{CHANNEL, Change, Op},
+    consumers::Consumer,
+    failures::Failure,
+    label_folder::{Draft, Finished, LabelFolder},
+    listen::ChangeWatch,
+    mirrored_values::ProductLevels,
+    missing::Missing,
+    orders::OrderWrite,
+    page::{Known, PageTx},
+    passes::{KeptPage, Pass},
+    products::ProductWrite,
+    staleness::{OpenOrder, Paces},
+    subresources::{KnownSubresource, Subresource},
+    tables::{
+        campaigns::OpenCampaign,
+        compare::{Compared, Unlike},
+        label_files::{FetchedFile, LabelFile, LabelsInTheMaking, LabelsToFetch, ReadyLabel},
+        listed::Listed,
+    },
+};
+pub use operations::{
+    Alarms, Diagnostics, History, Overviews, Runs, SweepWriter, Tokens,
+    alarms::{AlarmRow, RecordedAlarm, ServiceInstance},
+    ask::Table,
+    audits::AuditRecord,
+    backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
+    counts::TableCount,
+    explain::{ErrorRow, Explained, explainable},
+    overview::{FailureGroup, Overview, RunOnRecord, TableState},
+    rate::RateBlock,
+    rows_in_trouble::{DueDeadlines, RowsInTrouble},
+    runs::{RunId, RunResult},
+    story::{Event, Happened, Subject},
+    sweeps::{EnumValue, RemoteCount, SweepOverview, SweepRecord, WebhookWatch},
+    tokens::{KeptToken, LoginOnRecord},
+};
+pub use ownership::{
+    Leases,
+    lease::Lease,
+    lease_guard::LeaseGuard,
+    lock_inspection::{LockHolder, Process},
+};
+pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
 pub use statements::prepare_all;

@@ -1,6 +1,6 @@
-//! The migrations, compiled in. `migrations/` at the root has them; a new one is named here too.
+//! The migrations, compiled in. They stand in `migrations/` at the root; list each new one here too.
 //!
-//! sqlx's own macro would read the folder by itself, and have sqlx, its drivers and SQLite compiled a second time for it.
+//! sqlx's own macro would read the folder by itself, but compile sqlx, its drivers and SQLite a second time.
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,8 @@ macro_rules! migrations {
             let of = |name: &'static str, sql: &'static str| -> Migration {
                 let (version, description) = name.split_once('_').unwrap_or((name, ""));
                 let version = version.parse().unwrap_or_default();
-                Migration::new(version, description.replace('_', " ").into(), MigrationType::Simple, SqlStr::from_static(sql), false)
+                Migration::new(version, description.replace('_', " \
+                    ").into(), MigrationType::Simple, SqlStr::from_static(sql), false)
             };
             Migrator::with_migrations(vec![
                 $(of($name, include_str!(concat!("../../../migrations/", $folder, "/", $name, ".sql")))),+
@@ -51,7 +52,7 @@ pub(crate) static SQLITE_INBOX: LazyLock<Migrator> = migrations!("sqlite/inbox":
     "0030_tokens",
 );
 
-/// PostgreSQL, which has all of it in one database.
+/// PostgreSQL, which has everything in one database.
 pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0001_service",
     "0002_orders",

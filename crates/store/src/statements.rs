@@ -1,19 +1,50 @@
-//! Every statement of the crate in one list, so that a test can prepare all of them on both databases.
+//! All statements of the crate in one list, so that a test can prepare all of them on both databases.
 
 use crate::{
-    Error, Store, alarms, ask, attach, audits, backup, changes, consumers, counts,
+    Error, Store,
+    connect::schema_version,
     driver::{Insert, Places},
-    effects, explain, failures, held_stores, identity, inbox, intents, lease, lock_inspection, lookups,
-    mirrored::{self, campaigns, label_files, listed, tracking},
-    mirrored_values, missing, orders,
-    overview::{self, Both},
-    page, passes, products, rate,
-    rows::Mirror,
-    rows_in_trouble, runs, staleness, story, subresources, sweeps, tokens, webhook_addresses,
-    webhook_secrets, write_proof,
+    inbox::deliveries,
+    inbox::webhook_addresses,
+    inbox::webhook_secrets,
+    intents,
+    journal::effects,
+    mirror::changes,
+    mirror::consumers,
+    mirror::failures,
+    mirror::identity,
+    mirror::lookups,
+    mirror::mirrored_values,
+    mirror::missing,
+    mirror::orders,
+    mirror::page,
+    mirror::passes,
+    mirror::products,
+    mirror::push_lookups,
+    mirror::rows::ResourceStatements,
+    mirror::staleness,
+    mirror::subresources,
+    mirror::tables::{self, campaigns, label_files, listed, tracking},
+    operations::alarms,
+    operations::ask,
+    operations::audits,
+    operations::backup,
+    operations::counts,
+    operations::explain,
+    operations::overview::{self, Both},
+    operations::rate,
+    operations::rows_in_trouble,
+    operations::runs,
+    operations::story,
+    operations::sweeps,
+    operations::tokens,
+    operations::write_proof,
+    ownership::held_stores,
+    ownership::lease,
+    ownership::lock_inspection,
 };
 
-/// Statements that run as they are.
+/// Statements without variants.
 const PLAIN: &[&str] = &[
     alarms::HEARTBEAT_INTERVAL,
     alarms::CLEAR,
@@ -24,7 +55,7 @@ const PLAIN: &[&str] = &[
     alarms::RECORDED,
     alarms::WORDS,
     ask::PROBE,
-    attach::VERSION,
+    schema_version::VERSION,
     mirrored_values::PRODUCT,
     mirrored_values::STATUS,
     campaigns::OPEN,
@@ -65,16 +96,16 @@ const PLAIN: &[&str] = &[
     listed::LIVE_IMAGES,
     listed::LIVE_LISTINGS,
     listed::LIVE_PRICE_LISTS,
-    lookups::COMMAND_ANSWER,
-    lookups::IGNORED,
+    intents::answers::COMMAND_ANSWER,
+    intents::answers::IGNORED,
     lookups::LEVEL,
     lookups::PLACES,
     lookups::PRICE,
-    lookups::PRICE_ANSWER,
+    intents::answers::PRICE_ANSWER,
     lookups::SKUS,
-    lookups::STOCK_ANSWER,
+    intents::answers::STOCK_ANSWER,
     lookups::UNIT,
-    lookups::WAITING,
+    intents::answers::WAITING,
     missing::COUNT,
     missing::DUE,
     missing::LOAD,
@@ -148,22 +179,22 @@ const PLAIN: &[&str] = &[
     intents::release::STOCK,
     intents::release::STOCK_VALUE,
     intents::release::TROUBLED,
-    intents::lookups::INVOICES,
-    intents::lookups::JOINED,
-    intents::lookups::NOTES,
-    intents::lookups::PRICED,
-    intents::lookups::PRODUCT,
-    intents::lookups::READ_AT,
-    intents::lookups::RELEASED,
-    intents::lookups::RELEASES,
-    intents::lookups::REOPEN_PRICES,
-    intents::lookups::REOPEN_STOCK,
-    intents::lookups::SKUS_OF_ORDER,
-    intents::lookups::STOCKED,
-    intents::lookups::TIERS,
-    intents::lookups::UNKNOWN,
-    intents::lookups::WAS_COMPLETE,
-    intents::lookups::WITH_SKU,
+    push_lookups::INVOICES,
+    intents::joining::JOINED,
+    push_lookups::NOTES,
+    push_lookups::PRICED,
+    push_lookups::PRODUCT,
+    push_lookups::READ_AT,
+    intents::release::RELEASED,
+    intents::release::RELEASES,
+    intents::unknown_skus::REOPEN_PRICES,
+    intents::unknown_skus::REOPEN_STOCK,
+    push_lookups::SKUS_OF_ORDER,
+    push_lookups::STOCKED,
+    push_lookups::TIERS,
+    intents::unknown_skus::UNKNOWN,
+    runs::WAS_COMPLETE,
+    push_lookups::WITH_SKU,
     intents::stock::ANSWER,
     intents::stock::OPEN,
     intents::stock::STILL,
@@ -179,7 +210,7 @@ const PLAIN: &[&str] = &[
     write_proof::REWRITE,
 ];
 
-/// Statements for all stores, and for one.
+/// Statements in two variants: for all stores, and for one.
 const FOR_PEOPLE: &[Both] = &[
     overview::FAILURES,
     overview::HOLDERS,
@@ -209,12 +240,12 @@ const INBOX: &[&str] = &[
     story::DELIVERIES,
     story::EFFECTS_UNDER,
     intents::release::DECIDED,
-    inbox::BACKLOG,
-    inbox::OLDEST,
-    inbox::OLDEST_BY_STORE,
-    inbox::PROBE,
-    inbox::PRUNE,
-    inbox::UNHANDLED,
+    deliveries::BACKLOG,
+    deliveries::OLDEST,
+    deliveries::OLDEST_BY_STORE,
+    deliveries::PROBE,
+    deliveries::PRUNE,
+    deliveries::UNHANDLED,
     tokens::LOAD,
     tokens::SAVE,
     webhook_addresses::FORGET,
@@ -230,7 +261,7 @@ const ON_SERVER: &[&str] = &[
     page::LOCK_TIMEOUT,
     changes::TAKE_TURN,
     held_stores::HELD_ON_SERVER,
-    inbox::TELL,
+    deliveries::TELL,
     lock_inspection::BLOCKERS,
     lock_inspection::HELD_BY,
 ];
@@ -272,12 +303,12 @@ const INSERTS: &[&Insert] = &[
     &intents::write::STOCK,
 ];
 
-const MIRRORS: &[&Mirror] = &[&orders::MIRROR, &products::MIRROR];
+const MIRRORS: &[&ResourceStatements] = &[&orders::MIRROR, &products::MIRROR];
 
-/// Prepares every statement; gives how many there were.
+/// Prepares every statement; returns their number.
 ///
 /// # Errors
-/// The first statement that the database does not accept.
+/// The first statement that the database refuses.
 pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     let with_key = |head: &&str| format!("{head} IN (${})", crate::driver::placeholders(head) + 1);
     let places = store.database.places();
@@ -288,7 +319,7 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend([mirror.count, mirror.live, mirror.relist].map(str::to_owned));
         statements.extend([mirror.known, mirror.gone].iter().map(with_key));
     }
-    for table in mirrored::TABLES {
+    for table in tables::TABLES {
         let (plain, with_keys, upsert) = table.to_prepare();
         statements.extend(plain.into_iter().map(str::to_owned));
         statements.extend(with_keys.iter().map(with_key));
@@ -307,8 +338,8 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     }
     let mut on_inbox: Vec<String> = INBOX.iter().map(|&sql| sql.to_owned()).collect();
     on_inbox.extend([overview::BACKLOGS, overview::TOKENS].concat().iter().map(|&sql| sql.to_owned()));
-    on_inbox.push(with_key(&inbox::HANDLED));
-    on_inbox.extend([1, 2].map(|rows| inbox::KEEP.sql(rows, places)));
+    on_inbox.push(with_key(&deliveries::HANDLED));
+    on_inbox.extend([1, 2].map(|rows| deliveries::KEEP.sql(rows, places)));
     let count = statements.len() + on_inbox.len();
     for statement in statements {
         store.database.prepare(statement).await?;

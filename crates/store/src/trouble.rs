@@ -9,12 +9,12 @@ pub enum DatabaseTrouble {
     Full,
     /// Another program holds a lock.
     Busy,
-    /// No answer, or no write is taken.
+    /// No answer, or no write is accepted.
     Unreachable,
 }
 
 impl Error {
-    /// The kind of trouble that a failed write or read tells of.
+    /// The kind of trouble behind a failed write or read.
     pub fn trouble(&self) -> DatabaseTrouble {
         match self {
             Self::Statement { source, .. } | Self::Connect { source, .. } => of_driver(source),

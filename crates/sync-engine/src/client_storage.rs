@@ -49,8 +49,8 @@ impl ClientStorage {
     }
 
     async fn has_webhook(&self) -> Result<bool, espelho_store::Error> {
-        let secrets = self.store.secrets(&self.key, DateTime::UNIX_EPOCH).await?;
-        let address = self.store.webhook_address(self.owner()).await?;
+        let secrets = self.store.inbox().secrets(&self.key, DateTime::UNIX_EPOCH).await?;
+        let address = self.store.inbox().webhook_address(self.owner()).await?;
         Ok(secrets.iter().any(|secret| secret.retired_at.is_none()) && address == self.webhook)
     }
 }
@@ -61,7 +61,7 @@ impl TokenStore for ClientStorage {
             if self.wants_webhook.swap(false, Ordering::Relaxed) && !self.has_webhook().await? {
                 return Ok(None);
             }
-            let kept = self.store.token(&self.key).await?;
+            let kept = self.store.tokens().token(&self.key).await?;
             let ours = kept.filter(|kept| kept.username == self.username && kept.base_url == self.base_url);
             Ok(ours.map(|kept| TokenRecord {
                 token: kept.token.into(),
@@ -82,15 +82,15 @@ impl TokenStore for ClientStorage {
             };
             // The login that issued this token has also moved the webhook.
             if let Some(url) = &self.webhook {
-                self.store.keep_webhook_address(self.owner(), url).await?;
+                self.store.inbox().keep_webhook_address(self.owner(), url).await?;
             }
-            Ok(self.store.keep_token(&self.key, kept).await?)
+            Ok(self.store.tokens().keep_token(&self.key, kept).await?)
         })
     }
 
     fn logins_since(&self, since: DateTime<Utc>) -> BoxFuture<'_, Result<Vec<PastLogin>, BoxedError>> {
         Box::pin(async move {
-            let logins = self.store.logins_since(&self.key, since).await?;
+            let logins = self.store.tokens().logins_since(&self.key, since).await?;
             Ok(logins.into_iter().map(|login| (login.at, login.reason)).collect())
         })
     }
@@ -98,19 +98,19 @@ impl TokenStore for ClientStorage {
     fn record_login(&self, at: DateTime<Utc>, what: &'static str) -> BoxFuture<'_, Result<(), BoxedError>> {
         Box::pin(async move {
             let login = LoginOnRecord { at, reason: what.to_owned() };
-            Ok(self.store.record_login(&self.key, &login).await?)
+            Ok(self.store.tokens().record_login(&self.key, &login).await?)
         })
     }
 
     fn keep_webhook_secret(&self, secret: SecretString) -> BoxFuture<'_, Result<(), BoxedError>> {
-        Box::pin(async move { Ok(self.store.keep_secret(&self.key, secret.expose_secret()).await?) })
+        Box::pin(async move { Ok(self.store.inbox().keep_secret(&self.key, secret.expose_secret()).await?) })
     }
 }
 
 impl QuotaStore for ClientStorage {
     fn load(&self) -> BoxFuture<'_, Result<Vec<Spent>, BoxedError>> {
         Box::pin(async {
-            let blocks = self.store.rate_blocks(&self.key).await?;
+            let blocks = self.store.tokens().rate_blocks(&self.key).await?;
             let spent = |b: RateBlock| Spent {
                 block: b.block,
                 requests: u32::try_from(b.requests).unwrap_or(u32::MAX),
@@ -125,7 +125,7 @@ impl QuotaStore for ClientStorage {
             let kept =
                 |s: Spent| RateBlock { block: s.block, requests: i64::from(s.requests), free_at: s.free_at };
             let blocks: Vec<RateBlock> = blocks.into_iter().map(kept).collect();
-            Ok(self.store.keep_rate_blocks(&self.key, &blocks, now).await?)
+            Ok(self.store.tokens().keep_rate_blocks(&self.key, &blocks, now).await?)
         })
     }
 }

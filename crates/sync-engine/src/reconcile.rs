@@ -37,7 +37,7 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
     let before = context.client.stats();
     let run = match options.dry_run {
         true => Ok(None),
-        false => context.store.start_run(&context.lease, options.kind).await.map(Some),
+        false => context.store.runs().start_run(&context.lease, options.kind).await.map(Some),
     };
     let run = match run {
         Ok(run) => run,
@@ -61,7 +61,8 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
     if let Some(run) = run {
         let error = report.problems().next().map(|p| p.in_one_line(context.locale));
         let (state, requests, counts) = (report.state.as_str(), report.requests, report.counts());
-        if let Err(error) = context.store.finish_run(run, RunResult { state, requests, counts, error }).await
+        if let Err(error) =
+            context.store.runs().finish_run(run, RunResult { state, requests, counts, error }).await
         {
             report.problem = Some(Problem::from_store(&error));
         }
@@ -124,7 +125,7 @@ async fn read_resource(context: &StoreContext, options: &Options, resource: Reso
     let parameter = context.page_parameter.clone();
     match resource {
         Resource::Orders => run_pass(context, OrdersPull::new(client, options.since, parameter), pass).await,
-        Resource::Products => match context.store.location_ids(&context.key).await {
+        Resource::Products => match context.store.mirror().location_ids(&context.key).await {
             Ok(known) => run_pass(context, ProductsPull::new(client, known, parameter), pass).await,
             Err(error) => {
                 let mut report = ResourceReport::new(resource);

@@ -94,7 +94,7 @@ impl Prober {
     /// Notes that a write hangs: another program holds a lock, or the server does not answer.
     fn note_waiting(&mut self, begun: DateTime<Utc>) {
         let holder = self.writer();
-        let kind = match self.store.is_shared() {
+        let kind = match self.store.leases().is_shared() {
             true => DatabaseKind::Unreachable,
             false => DatabaseKind::Busy,
         };
@@ -103,7 +103,8 @@ impl Prober {
 
     /// Returns the other program that writes to the SQLite file at this moment.
     fn writer(&self) -> Option<String> {
-        let writer = self.store.database_writer().filter(|writer| writer.id != std::process::id())?;
+        let writer =
+            self.store.leases().database_writer().filter(|writer| writer.id != std::process::id())?;
         Some(format!("{} (pid {})", writer.command.unwrap_or_default(), writer.id))
     }
 
@@ -120,9 +121,9 @@ async fn write(
     store: &Store,
     (service, alarms): (ServiceInstance, Vec<AlarmRow>),
 ) -> Result<Option<String>, Error> {
-    store.beat(&service, &alarms).await?;
-    store.check_writable().await?;
-    store.table_blocker().await
+    store.alarms().beat(&service, &alarms).await?;
+    store.diagnostics().check_writable().await?;
+    store.leases().table_blocker().await
 }
 
 fn innermost(error: &Error) -> String {

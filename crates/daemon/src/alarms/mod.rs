@@ -96,7 +96,7 @@ impl Keeper {
             self.board.post(seen, verdict);
             tokio::select! { () = self.clock.sleep(EVERY) => {}, () = self.stop.cancelled() => {} }
         }
-        if let Err(error) = self.store.end_service(&self.instance).await {
+        if let Err(error) = self.store.alarms().end_service(&self.instance).await {
             tracing::debug!(%error, "cannot mark the service as stopped");
         }
     }
@@ -116,7 +116,7 @@ impl Keeper {
 
     /// Records the sentences that the views show when no service runs.
     async fn write_words(&self) {
-        if let Err(error) = self.store.keep_service_words(self.locale).await {
+        if let Err(error) = self.store.alarms().keep_service_words(self.locale).await {
             tracing::warn!(%error, "the texts of the views are not in the installation's language");
         }
     }

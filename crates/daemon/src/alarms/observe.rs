@@ -172,7 +172,7 @@ pub(crate) async fn offline(
     let stores = shown.iter().map(|shown| facts.of_store(shown, at)).collect();
     Ok(Observations {
         at,
-        service: ServiceSeen::Silent(store.last_beat().await?),
+        service: ServiceSeen::Silent(store.alarms().last_beat().await?),
         written_at: None,
         database: None,
         free_bytes: crate::http::free(store),
@@ -188,14 +188,14 @@ async fn read(
 ) -> Result<Read, Error> {
     let deadlines = match deadlines {
         Some(known) => known,
-        None => store.due_deadlines(at + AHEAD).await?.into(),
+        None => store.overview().due_deadlines(at + AHEAD).await?.into(),
     };
     Ok(Read {
-        troubled: store.rows_in_trouble().await?,
-        unseen: store.unseen_rows().await?,
-        overviews: store.overview(None).await?,
-        swept: store.sweep_overview(None).await?,
-        held: store.held_stores().await?,
+        troubled: store.overview().rows_in_trouble().await?,
+        unseen: store.overview().unseen_rows().await?,
+        overviews: store.overview().overview(None).await?,
+        swept: store.runs().sweep_overview(None).await?,
+        held: store.leases().held_stores().await?,
         deadlines,
     })
 }

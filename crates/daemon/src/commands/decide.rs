@@ -49,7 +49,7 @@ pub(super) async fn held(cli: &Cli) -> u8 {
         Ok(reading) => reading,
         Err(code) => return code,
     };
-    let rows = reading.store.held_rows().await;
+    let rows = reading.store.releases().held_rows().await;
     reading.store.close().await;
     match rows {
         Ok(rows) if cli.json => {
@@ -131,7 +131,7 @@ async fn decide_with(
     let (state, lifts) = decision.makes();
     let mut count = 0;
     for Row { store, intent, key } in rows {
-        let found = reading.store.decide(&store, intent, &key, state, lifts).await;
+        let found = reading.store.releases().decide(&store, intent, &key, state, lifts).await;
         count += usize::from(found.map_err(|error| Problem::from_store(&error))?);
     }
     if count == 0 && arguments.key.is_some() {
@@ -145,10 +145,10 @@ async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> R
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
     let failed = |error| Problem::from_store(&error);
     let candidates: Vec<(String, IntentKind, String)> = match decision {
-        Decision::BringBack => reading.store.ignored_rows().await.map_err(failed)?,
+        Decision::BringBack => reading.store.intents().ignored_rows().await.map_err(failed)?,
         _ => {
             // Rows in doubt are decided one by one: a person who says "all" has checked none of them.
-            let troubled = reading.store.troubled_rows().await.map_err(failed)?;
+            let troubled = reading.store.releases().troubled_rows().await.map_err(failed)?;
             let meant = troubled.into_iter().filter(|row| decision.means(row.state));
             meant.map(|row| (row.store, row.intent, row.key)).collect()
         }
@@ -168,7 +168,7 @@ async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> R
 /// Whether nothing proves the outcome of a command's calls: a retry would execute them twice.
 async fn is_in_doubt(reading: &Reading, row: &Row) -> Result<bool, espelho_store::Error> {
     let (IntentKind::Command, Ok(id)) = (row.intent, row.key.parse()) else { return Ok(false) };
-    let effects = reading.store.effects_by_number(&row.store, id).await?;
+    let effects = reading.store.journal().effects_by_number(&row.store, id).await?;
     Ok(effects.iter().any(|effect| effect.state == EffectState::Doubtful))
 }
 
@@ -181,7 +181,7 @@ async fn confirmed(
     rows: &[Row],
 ) -> Result<bool, Problem> {
     for Row { store, intent, key } in rows {
-        let answer = reading.store.answer_of(store, *intent, key).await;
+        let answer = reading.store.intents().answer_of(store, *intent, key).await;
         let error = answer.map_err(|error| Problem::from_store(&error))?.and_then(|answer| answer.error);
         eprintln!("{store} {} {}\n  {}", intent.as_str(), shown(key), shown(&error.unwrap_or_default()));
     }

@@ -169,7 +169,11 @@ async fn open(
 async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()> {
     for config in &configuration.stores {
         for resource in Resource::ALL {
-            println!("  {:7} {resource} ({})", store.count(&config.key, resource).await?, config.key);
+            println!(
+                "  {:7} {resource} ({})",
+                store.mirror().count(&config.key, resource).await?,
+                config.key
+            );
         }
     }
     for (table, sql) in [
@@ -178,7 +182,7 @@ async fn show_tables(store: &Store, configuration: &Configuration) -> Result<()>
         ("product_stock", "SELECT CAST(count(*) AS TEXT) FROM product_stock"),
         ("stock_locations", "SELECT CAST(count(*) AS TEXT) FROM stock_locations"),
     ] {
-        let count = store.ask(sql, 1).await?;
+        let count = store.diagnostics().ask(sql, 1).await?;
         println!("  {:7} {table}", count.first().map_or("0", |row| row[0].as_str()));
     }
     Ok(())

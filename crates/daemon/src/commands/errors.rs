@@ -51,8 +51,8 @@ async fn look(
     store: Option<&StoreKey>,
     code: Option<&str>,
 ) -> Result<Found, espelho_store::Error> {
-    let mut errors = reading.store.errors(store, MOST).await?;
-    let mut waiting = reading.store.waiting_rows(store).await?;
+    let mut errors = reading.store.history().errors(store, MOST).await?;
+    let mut waiting = reading.store.intents().waiting_rows(store).await?;
     errors.retain(|row| code.is_none_or(|code| row.code == code));
     waiting.retain(|row| code.is_none_or(|code| row.code == code));
     Ok(Found { errors, waiting })

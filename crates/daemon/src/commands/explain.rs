@@ -100,7 +100,7 @@ fn show(
 }
 
 fn check_entity(entity: &str) -> Result<(), Problem> {
-    let mut known = Store::explainable();
+    let mut known = espelho_store::explainable();
     known.extend(IntentKind::ALL.map(IntentKind::as_str));
     if known.contains(&entity) {
         return Ok(());
@@ -125,7 +125,7 @@ async fn find_all(
     for of in keys {
         let meant = match entity {
             Some(entity) => vec![(entity.to_owned(), key.to_owned())],
-            None => match store.find(of, key).await? {
+            None => match store.history().find(of, key).await? {
                 // A delivery may name an order that nothing else knows yet.
                 found if found.is_empty() => vec![("order".to_owned(), key.to_owned())],
                 found => found,
@@ -145,40 +145,40 @@ async fn find_all(
 async fn alike(store: &Store, keys: &[StoreKey], key: &str) -> Result<Vec<String>, Error> {
     let mut all = Vec::new();
     for of in keys {
-        all.extend(store.skus(of).await?);
+        all.extend(store.lookups().skus(of).await?);
     }
     Ok(similar(key, all.iter().map(String::as_str)).into_iter().map(str::to_owned).collect())
 }
 
 async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Result<Knowledge, Error> {
     let product = match entity.as_str() {
-        "product" => store.product_named(of, &key).await?,
+        "product" => store.history().product_named(of, &key).await?,
         _ => None,
     };
     let row_key = product.as_ref().map_or_else(|| key.clone(), |(id, _)| id.clone());
     let subject = subject(&entity, &key, product);
     let events = match &subject {
-        Some(subject) => store.story(of, subject).await?,
+        Some(subject) => store.history().story(of, subject).await?,
         None => Vec::new(),
     };
-    let changes = store.changes_of(of, &entity, &row_key).await?;
+    let changes = store.history().changes_of(of, &entity, &row_key).await?;
     let events = match subject {
         Some(_) => events,
         None => mirrored(&entity, &row_key, &changes),
     };
     let intent = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == entity);
     let intent = match intent {
-        Some(intent) => store.intent_row(of, intent, &key).await?,
+        Some(intent) => store.releases().intent_row(of, intent, &key).await?,
         None => None,
     };
     let missing = match entity.as_str() {
-        "order" => store.missing(of, Resource::Orders, &key).await?,
+        "order" => store.mirror().missing(of, Resource::Orders, &key).await?,
         _ => None,
     };
     // The state of an intent's row is already an event of its own.
-    let errors = store.errors_of(of, &entity, &row_key).await?;
-    let row = store.explain(of, &entity, &row_key).await?;
-    let mut waiting = store.waiting_rows(Some(of)).await?;
+    let errors = store.history().errors_of(of, &entity, &row_key).await?;
+    let row = store.history().explain(of, &entity, &row_key).await?;
+    let mut waiting = store.intents().waiting_rows(Some(of)).await?;
     waiting.retain(|row| is_about(row, &entity, &key));
     Ok(Knowledge { store: of.clone(), entity, key, row, missing, errors, changes, intent, events, waiting })
 }
@@ -298,7 +298,7 @@ fn head(knowledge: &Knowledge, locale: Locale) -> String {
     let name =
         text!("explain-entity", entity = knowledge.entity.as_str(), key = errors::shown(&knowledge.key));
     let Some(row) = &knowledge.row else {
-        let is_mirrored_kind = Store::explainable().contains(&knowledge.entity.as_str());
+        let is_mirrored_kind = espelho_store::explainable().contains(&knowledge.entity.as_str());
         return match is_mirrored_kind {
             true => text!("explain-not-mirrored", what = name).message(locale),
             false => name.message(locale),

@@ -49,29 +49,29 @@ pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
 
 /// Acknowledges entries up to a number. A number that the feed has not reached acknowledges nothing.
 async fn acknowledge(reading: &Reading, consumer: &str, seq: i64) -> Result<(), Problem> {
-    let bounds = reading.store.feed_bounds().await.map_err(of_store)?;
+    let bounds = reading.store.changes().feed_bounds().await.map_err(of_store)?;
     let newest = bounds.map_or(0, |(_, newest)| newest);
     if seq > newest {
         let text = text!("run-unknown-seq", seq = seq, newest = newest);
         return Err(Problem::of(Trouble::Configuration, "unknown_seq", text));
     }
-    reading.store.acknowledge(consumer, seq).await.map(drop).map_err(of_store)
+    reading.store.changes().acknowledge(consumer, seq).await.map(drop).map_err(of_store)
 }
 
 async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken) -> Result<(), Problem> {
     let mut after = match &arguments.consumer {
-        Some(consumer) => reading.store.consumer(consumer).await.map_err(of_store)?.unwrap_or(0),
+        Some(consumer) => reading.store.changes().consumer(consumer).await.map_err(of_store)?.unwrap_or(0),
         None => 0,
     };
     // Listening begins before the first poll, so that no change falls between the two.
     let mut watch = match arguments.follow {
-        true => Some(reading.store.watch_changes().await.map_err(of_store)?),
+        true => Some(reading.store.changes().watch_changes().await.map_err(of_store)?),
         false => None,
     };
     let mut left = arguments.limit.unwrap_or(u64::MAX);
     while left > 0 && !stop.is_cancelled() {
         let limit = u32::try_from(left).map_or(BATCH, |left| left.min(BATCH));
-        let changes = reading.store.changes_after(after, limit).await.map_err(of_store)?;
+        let changes = reading.store.changes().changes_after(after, limit).await.map_err(of_store)?;
         let Some(last) = changes.last() else {
             match &mut watch {
                 Some(watch) if !is_reader_gone() => wait(reading, watch, stop).await,

@@ -155,7 +155,7 @@ async fn as_json(
         told["refused"] = json!(refused);
     }
     if let [key] = keys.as_slice() {
-        let row = reading.store.answer_of(store, *intent, key).await?;
+        let row = reading.store.intents().answer_of(store, *intent, key).await?;
         told["key"] = json!(key);
         told["state"] = json!(row.as_ref().and_then(|row| row.state).map(PushState::as_str));
         told["error_code"] = json!(row.as_ref().and_then(|row| row.code.clone()));
@@ -186,7 +186,7 @@ async fn write(
             Ok((Written { store, intent, keys }, None))
         }
         Intent::Command { kind, key, data } => {
-            let id = reading.store.command(&store, kind, &key, Some(data.to_string())).await?;
+            let id = reading.store.commands().command(&store, kind, &key, Some(data.to_string())).await?;
             Ok((Written { store, intent: IntentKind::Command, keys: vec![id.to_string()] }, Some(id)))
         }
     }
@@ -235,12 +235,12 @@ async fn stock(
     let known = known(reading, store).await?;
     check::sku(sku, &known)?;
     let (place, name) = check::location(location, &known)?;
-    let unit = reading.store.base_unit(store, sku).await?;
+    let unit = reading.store.lookups().base_unit(store, sku).await?;
     match command {
         StockCommand::Set { quantity, .. } => {
             let quantity = number_of(locale, quantity, Arg::Quantity)?;
             check::quantity(quantity, unit.as_deref())?;
-            let before = reading.store.mirrored_level(store, sku, &place).await?;
+            let before = reading.store.lookups().mirrored_level(store, sku, &place).await?;
             let deed = Deed::Level { sku: sku.clone(), location: name, before, after: quantity };
             let row = DesiredStock { sku: sku.clone(), location: place, quantity };
             Ok((deed, Intent::Rows(Rows::Stock(vec![row]))))
@@ -264,7 +264,7 @@ async fn price(
     check::sku(sku, &known(reading, store).await?)?;
     let price = number_of(locale, price, Arg::Money)?;
     check::price(price, *min_quantity)?;
-    let before = reading.store.mirrored_price(store, sku, i64::from(*min_quantity)).await?;
+    let before = reading.store.lookups().mirrored_price(store, sku, i64::from(*min_quantity)).await?;
     let deed = Deed::Price { sku: sku.clone(), min_quantity: *min_quantity, before, after: price };
     let row = DesiredPrice {
         sku: sku.clone(),
@@ -326,11 +326,12 @@ fn read_file(locale: Locale, kind: ImportKind, file: &Path) -> Result<Rows, Refu
 }
 
 async fn known(reading: &Reading, store: &StoreKey) -> Result<Known, espelho_store::Error> {
-    let is_mirrored = reading.store.has_complete_run(store).await?;
+    let is_mirrored = reading.store.runs().has_complete_run(store).await?;
     if !is_mirrored {
         return Ok(Known::default());
     }
-    let (skus, locations) = (reading.store.skus(store).await?, reading.store.stock_locations(store).await?);
+    let (skus, locations) =
+        (reading.store.lookups().skus(store).await?, reading.store.lookups().stock_locations(store).await?);
     Ok(Known { skus, locations, is_mirrored })
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn run(cli: &Cli, store: Option<&str>, apply: bool) -> u8 {
             Ok(calls) => shown.push((config.clone(), calls)),
             Err(error) => return say(&Problem::from_store(&error), cli),
         }
-        match reading.store.open_effects(&config.key).await {
+        match reading.store.journal().open_effects(&config.key).await {
             Ok(effects) => is_settled.push(effects.is_empty()),
             Err(error) => return say(&Problem::from_store(&error), cli),
         }
@@ -156,13 +156,13 @@ async fn print_outcome(shared: &Shared, planned: &[Planned], cli: &Cli) -> Resul
     let (mut open, mut held, mut failed) = (0, 0, 0);
     for (config, calls) in planned {
         open += preview(&shared.store, &config.key, &config.push).await?.len();
-        for row in shared.store.errors(Some(&config.key), 10_000).await? {
+        for row in shared.store.history().errors(Some(&config.key), 10_000).await? {
             if !cli.json && calls.iter().any(|call| is_of(call, &row.entity, &row.key)) {
                 print!("{}", super::errors::as_text(&row, cli.locale));
             }
         }
     }
-    for row in shared.store.troubled_rows().await? {
+    for row in shared.store.releases().troubled_rows().await? {
         let is_ours = planned.iter().any(|(config, calls)| {
             config.key.as_str() == row.store
                 && calls.iter().any(|call| is_of(call, row.intent.as_str(), &row.key))

@@ -1,5 +1,6 @@
 //! The configuration (PRODUCT contract 2): `DIR/espelho.toml` and `DIR/stores/KEY.toml`.
 
+mod address;
 mod cadence;
 mod file;
 mod installation;
@@ -22,11 +23,12 @@ use crate::{
     status::{ShownStore, SweepPlan},
 };
 
+pub(crate) use address::Environment;
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use people::of_installation as people;
 pub(crate) use secret::from_first as first_readable;
-pub(crate) use store::{Environment, StoreConfig};
+pub(crate) use store::StoreConfig;
 pub(crate) use webhook::WebhookConfig;
 
 /// A configuration that cannot be used: where, what, and what to write instead.

@@ -11,8 +11,8 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::{
+    address::{Environment, check_address},
     secret,
-    store::{Environment, check_address},
 };
 
 /// How a store receives webhooks.

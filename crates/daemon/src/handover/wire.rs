@@ -8,12 +8,10 @@ use espelho_model::{
     text::Text,
 };
 use espelho_store::Failure;
-use espelho_sync_engine::{
-    Audit, Examination, Options, Problem, Question, ResourceReport, StoreReport, Trouble,
-};
+use espelho_sync_engine::{Audit, Examination, Options, Problem, Question, ResourceReport, StoreReport};
 use serde::{Deserialize, Serialize};
 
-use super::wire_audit::WireAudit;
+use super::{wire_audit::WireAudit, wire_problem::WireProblem};
 
 /// The body of `POST /resync`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -103,23 +101,6 @@ struct WireResource {
     resumed_at: Option<u64>,
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(super) struct WireProblem {
-    trouble: String,
-    code: String,
-    error: String,
-    text: Text,
-}
-
-const TROUBLES: [(Trouble, &str); 6] = [
-    (Trouble::Failure, "failure"),
-    (Trouble::Authentication, "authentication"),
-    (Trouble::Guard, "guard"),
-    (Trouble::Held, "held"),
-    (Trouble::Configuration, "configuration"),
-    (Trouble::Stopped, "stopped"),
-];
-
 impl Asked {
     pub(crate) fn new(store: &StoreKey, options: &Options) -> Self {
         Self {
@@ -162,22 +143,6 @@ impl Event {
     /// Whether this is the last event.
     pub(crate) fn is_last(&self) -> bool {
         matches!(self, Self::Report { .. } | Self::Audit { .. } | Self::Examination { .. })
-    }
-}
-
-impl From<&Problem> for WireProblem {
-    fn from(problem: &Problem) -> Self {
-        let word =
-            TROUBLES.iter().find(|(trouble, _)| *trouble == problem.trouble).map_or("failure", |(_, w)| w);
-        let Problem { code, error, text, .. } = problem.clone();
-        Self { trouble: word.to_owned(), code, error, text }
-    }
-}
-
-impl From<WireProblem> for Problem {
-    fn from(WireProblem { trouble, code, error, text }: WireProblem) -> Self {
-        let known = TROUBLES.iter().find(|(_, word)| *word == trouble);
-        Self { trouble: known.map_or(Trouble::Failure, |(trouble, _)| *trouble), code, error, text }
     }
 }
 
@@ -259,6 +224,8 @@ fn state(word: &str) -> RunState {
 #[cfg(test)]
 mod tests {
     use espelho_model::sync::Resource;
+
+    use espelho_sync_engine::Trouble;
 
     use super::*;
 

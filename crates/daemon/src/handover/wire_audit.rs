@@ -4,7 +4,7 @@ use espelho_model::{StoreKey, text::Text};
 use espelho_sync_engine::{Audit, AuditOptions, Difference, ResourceAudit, Subject};
 use serde::{Deserialize, Serialize};
 
-use super::wire::WireProblem;
+use super::wire_problem::WireProblem;
 
 /// The body of `POST /audit`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

@@ -1,6 +1,6 @@
 //! The metrics of `/metrics` that are collected on request, beside the counters.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{client_metrics::Timings, limit::Lane};
@@ -8,7 +8,11 @@ use espelho_model::{StoreKey, watch::Watch};
 use espelho_store::{IntentCounts, Store};
 use espelho_sync_engine::plan::alarms::State as Verdict;
 
-use super::{State, traffic};
+use super::{
+    State,
+    exposition::{head, line},
+    traffic,
+};
 
 /// Ticks of `/proc/self/stat`; the same on every Linux that Rust supports.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -36,7 +40,7 @@ pub(super) async fn metrics(state: &State) -> String {
 /// Returns the metrics that only the database knows.
 async fn from_database(state: &State) -> String {
     let mut text = String::new();
-    match state.store.token_ends().await {
+    match state.store.overview().token_ends().await {
         Ok(ends) => {
             let name = "espelho_token_expires_timestamp_seconds";
             head(&mut text, name, "gauge");
@@ -74,7 +78,7 @@ fn alarms(text: &mut String, state: &State) {
 /// Writes the number of intents, by state. Without intents there is no line: a hub has thousands of stores.
 async fn wanted(text: &mut String, state: &State) -> Result<(), espelho_store::Error> {
     let (undone, done, now) =
-        (state.store.undone(None).await?, state.snapshots.done().await?, state.clock.now());
+        (state.store.intents().undone(None).await?, state.snapshots.done().await?, state.clock.now());
     let each =
         || undone.iter().flat_map(|(store, tables)| tables.iter().map(move |(table, n)| (store, table, n)));
     head(text, "espelho_intents", "gauge");
@@ -232,36 +236,9 @@ fn from_stat(text: &mut String, stat: &str) {
     }
 }
 
-pub(super) fn head(text: &mut String, name: &str, kind: &str) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "# TYPE {name} {kind}");
-}
-
-pub(super) fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: f64) {
-    let labels: Vec<String> = labels.iter().map(|(label, value)| format!("{label}=\"{value}\"")).collect();
-    let _ = match labels.is_empty() {
-        true => writeln!(text, "{name} {value}"),
-        false => writeln!(text, "{name}{{{}}} {value}", labels.join(",")),
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_figure_is_a_line_of_prometheus() {
-        let mut text = String::new();
-        head(&mut text, "espelho_ratelimit_waiting", "gauge");
-        line(&mut text, "espelho_ratelimit_waiting", &[("store", "a"), ("lane", "poll")], 3.0);
-        line(&mut text, "process_threads", &[], 0.25);
-        let lines = [
-            "# TYPE espelho_ratelimit_waiting gauge",
-            "espelho_ratelimit_waiting{store=\"a\",lane=\"poll\"} 3",
-            "process_threads 0.25\n",
-        ];
-        assert_eq!(text, lines.join("\n"));
-    }
 
     #[test]
     fn what_is_doubtful_has_lines_for_each_store_from_the_start() {

@@ -2,6 +2,7 @@
 //! listener.
 
 mod collectors;
+mod exposition;
 mod guard;
 mod ready;
 mod resync;

@@ -50,7 +50,7 @@ pub(super) async fn ready(
 
 /// Checks whether the database takes a write, the inbox is emptied, and every token is valid.
 async fn of_database(state: &State) -> Vec<Check> {
-    let writable = state.store.check_writable().await.map_err(|error| error.to_string());
+    let writable = state.store.diagnostics().check_writable().await.map_err(|error| error.to_string());
     let mut checks: Vec<Check> = vec![("database".into(), writable), ("inbox".into(), inbox(state).await)];
     checks.extend(tokens(state).await);
     checks
@@ -104,7 +104,7 @@ fn of_store(health: &StoreHealth) -> Result<(), String> {
 /// Returns the expired tokens; a store with a valid token needs no line.
 async fn tokens(state: &State) -> Vec<Check> {
     let now = state.clock.now();
-    let ends = match state.store.token_ends().await {
+    let ends = match state.store.overview().token_ends().await {
         Ok(ends) => ends,
         Err(error) => return vec![("tokens".into(), Err(error.to_string()))],
     };
@@ -128,7 +128,7 @@ async fn tokens(state: &State) -> Vec<Check> {
 
 /// Uses one query for all stores: it runs every few seconds, and a hub has thousands of stores.
 async fn inbox(state: &State) -> Result<(), String> {
-    let waiting = state.store.oldest_by_store().await.map_err(|error| error.to_string())?;
+    let waiting = state.store.inbox().oldest_by_store().await.map_err(|error| error.to_string())?;
     let shown = state.snapshots.shown.get();
     let receives = shown.iter().filter(|store| store.plan.receives);
     let receiving: HashSet<&str> = receives.map(|store| store.key.as_str()).collect();

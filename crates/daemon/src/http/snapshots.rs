@@ -144,7 +144,7 @@ impl SnapshotCache {
         if let Some((_, counts)) = done.as_ref().filter(|(until, _)| begun < *until) {
             return Ok(Arc::clone(counts));
         }
-        let counts: Done = self.store.done_counts().await?.into();
+        let counts: Done = self.store.intents().done_counts().await?.into();
         *done = Some((self.good_until(begun), Arc::clone(&counts)));
         Ok(counts)
     }

@@ -11,7 +11,7 @@ use espelho_api_client::{
 };
 use espelho_model::StoreKey;
 
-use super::collectors::{head, line};
+use super::exposition::{head, line};
 
 /// Up to this number of stores, each has its own requests by route: 200 by 16 are 3,200 lines and 400 KiB.
 const STORES_BY_ROUTE: usize = 200;

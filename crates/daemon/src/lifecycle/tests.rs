@@ -195,5 +195,5 @@ async fn a_service_that_is_told_to_stop_while_it_takes_its_stores_takes_no_more_
     stop.cancel();
     stores.begin(&configuration).await.unwrap();
     stores.ended().await;
-    assert!(shared.store.overview(None).await.unwrap().is_empty(), "no store was ever taken");
+    assert!(shared.store.overview().overview(None).await.unwrap().is_empty(), "no store was ever taken");
 }

@@ -21,7 +21,10 @@ pub(crate) struct Counted {
 impl Counted {
     /// Counts the rows of one store, or of every store.
     pub(crate) async fn take(store: &Store, of: Option<&StoreKey>) -> Result<Self, Error> {
-        Ok(Self { tables: store.table_states(of).await?, open_orders: store.open_order_counts(of).await? })
+        Ok(Self {
+            tables: store.overview().table_states(of).await?,
+            open_orders: store.runs().open_order_counts(of).await?,
+        })
     }
 }
 
@@ -34,8 +37,8 @@ pub(crate) async fn collect(
     live: Option<&Live>,
 ) -> Result<StatusSnapshot, Error> {
     let at = clock.now();
-    let (mut overviews, held) = (store.overview(of).await?, store.held_stores().await?);
-    let (mut swept, mut undone) = (store.sweep_overview(of).await?, store.undone(of).await?);
+    let (mut overviews, held) = (store.overview().overview(of).await?, store.leases().held_stores().await?);
+    let (mut swept, mut undone) = (store.runs().sweep_overview(of).await?, store.intents().undone(of).await?);
     let health = live.map(|live| live.health.snapshot()).unwrap_or_default();
     let mut stores = Vec::new();
     for ShownStore { key, per_minute, plan, .. } in

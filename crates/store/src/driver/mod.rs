@@ -1,10 +1,11 @@
 //! The only files that bind, run and read on both databases.
 //!
-//! Statements are written once, with `$n` placeholders; values are [`Value`]s; rows are read by position.
+//! Statements are written once, with `$n` placeholders; values are [`Value`]s; rows are read by name or by position.
 //! Every transaction on SQLite is `BEGIN IMMEDIATE`: a deferred one that turns to writing fails under
 //! concurrency, and no time-out helps.
 //!
-//! Here are the connections; `tx` is a transaction, `value` binds, `row` reads, `statement` has the texts.
+//! This file has the connections; `tx` is a transaction, `value` binds arguments, `row` reads columns, `statement`
+//! builds SQL text.
 
 mod row;
 mod statement;
@@ -20,13 +21,13 @@ use self::{
 use crate::Error;
 
 pub(crate) use self::{
-    row::{Row, exact},
+    row::{Column, Row, exact},
     statement::{Insert, Places, placeholders},
     tx::Tx,
     value::Value,
 };
 
-/// The database, whichever it is.
+/// The database: SQLite or PostgreSQL.
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
     /// One writer, because SQLite has one; several readers, because WAL allows them.
@@ -77,8 +78,8 @@ impl Database {
         reader.fetch(operation, sql.to_owned(), values, Plan::Kept).await
     }
 
-    /// Reads `head IN ($n, …)` over a list of keys of any length, just before these rows are written: on the
-    /// writer's connection, because a reader of SQLite loses its whole cache with every commit.
+    /// Reads `head IN ($n, …)` over a list of keys of any length, just before the caller writes these rows. Uses the
+    /// writer's connection, because a SQLite reader loses its whole cache with every commit.
     pub(crate) async fn fetch_in(
         &self,
         operation: &'static str,
@@ -97,7 +98,7 @@ impl Database {
         Ok(rows)
     }
 
-    /// Prepares a statement without running it; for the test that prepares them all.
+    /// Prepares a statement without running it, for the test that prepares all statements.
     pub(crate) async fn prepare(&self, sql: String) -> Result<(), Error> {
         use sqlx::{Executor as _, SqlSafeStr as _};
         let failed = |source| Error::Statement { operation: "prepare", source };
@@ -109,8 +110,8 @@ impl Database {
     }
 }
 
-/// Whether PostgreSQL keeps a statement's plan. A plan for a list of keys that was made while the table was small goes
-/// through all rows of a store for ever after, so those are planned anew; the large inserts have only one plan.
+/// Whether PostgreSQL keeps a statement's plan. A plan for a key list that PostgreSQL made while the table was small
+/// scans all rows of a store for ever, so key lists are planned anew. The large inserts have only one plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
     Kept,

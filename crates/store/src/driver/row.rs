@@ -1,44 +1,67 @@
-//! A row on its way out of either database.
+//! A row read from either database.
 
 use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
-use sqlx::{Row as _, postgres::PgRow, sqlite::SqliteRow};
+use sqlx::{ColumnIndex as _, Row as _, postgres::PgRow, sqlite::SqliteRow};
 
 use crate::Error;
 
-/// A row, read by position.
+/// A row; columns are read by name, or by position where a statement is hot or its columns have no names.
 pub(crate) enum Row {
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
+/// A column of a row: its position, which costs nothing, or its name, which costs a hash of it.
+pub(crate) trait Column: Copy {
+    fn position(self, row: &Row) -> Result<usize, Error>;
+}
+
+impl Column for usize {
+    fn position(self, _: &Row) -> Result<usize, Error> {
+        Ok(self)
+    }
+}
+
+impl Column for &str {
+    fn position(self, row: &Row) -> Result<usize, Error> {
+        let found = match row {
+            Row::Sqlite(row) => self.index(row),
+            Row::Postgres(row) => self.index(row),
+        };
+        found.map_err(|error| Error::Corrupt { column: 0, why: error.to_string() })
+    }
+}
+
 /// Reads a column on either database.
 macro_rules! column {
-    ($row:expr, $at:expr, $type:ty) => {
+    ($row:expr, $column:expr, $type:ty) => {{
+        let at = $column.position($row)?;
         match $row {
-            Row::Sqlite(row) => row.try_get::<$type, _>($at),
-            Row::Postgres(row) => row.try_get::<$type, _>($at),
+            Row::Sqlite(row) => row.try_get::<$type, _>(at),
+            Row::Postgres(row) => row.try_get::<$type, _>(at),
         }
-        .map_err(|error| Error::Corrupt { column: $at, why: error.to_string() })
-    };
+        .map_err(|error| Error::Corrupt { column: at, why: error.to_string() })
+    }};
 }
 
 impl Row {
-    pub(crate) fn text(&self, at: usize) -> Result<String, Error> {
-        column!(self, at, String)
+    pub(crate) fn text(&self, column: impl Column) -> Result<String, Error> {
+        column!(self, column, String)
     }
 
-    pub(crate) fn optional_text(&self, at: usize) -> Result<Option<String>, Error> {
-        column!(self, at, Option<String>)
+    pub(crate) fn optional_text(&self, column: impl Column) -> Result<Option<String>, Error> {
+        column!(self, column, Option<String>)
     }
 
-    /// Text that somebody else has written: on SQLite it may be no UTF-8, or bytes, which both show as U+FFFD.
-    pub(crate) fn foreign_text(&self, at: usize) -> Result<String, Error> {
-        Ok(self.optional_foreign_text(at)?.unwrap_or_default())
+    /// Text that another program wrote. On SQLite it may be invalid UTF-8 or bytes; invalid parts become U+FFFD.
+    pub(crate) fn foreign_text(&self, column: impl Column) -> Result<String, Error> {
+        Ok(self.optional_foreign_text(column)?.unwrap_or_default())
     }
 
-    /// The same, which may be NULL.
-    pub(crate) fn optional_foreign_text(&self, at: usize) -> Result<Option<String>, Error> {
+    /// The same for a column that may be NULL.
+    pub(crate) fn optional_foreign_text(&self, column: impl Column) -> Result<Option<String>, Error> {
+        let at = column.position(self)?;
         match (self.optional_text(at), self) {
             (Err(error), Self::Sqlite(row)) => match row.try_get::<Option<Vec<u8>>, _>(at) {
                 Ok(bytes) => Ok(bytes.map(|bytes| format!("\u{fffd}{}", String::from_utf8_lossy(&bytes)))),
@@ -48,29 +71,31 @@ impl Row {
         }
     }
 
-    /// An amount or quantity that the statement casts to text, as it was written up to 15 significant digits; what is no number
-    /// is none.
-    pub(crate) fn optional_decimal(&self, at: usize) -> Result<Option<Decimal>, Error> {
-        Ok(self.optional_text(at)?.as_deref().and_then(exact))
+    /// An amount or quantity that the statement casts to text, exact up to 15 significant digits; `None` if the text
+    /// is not a number.
+    pub(crate) fn optional_decimal(&self, column: impl Column) -> Result<Option<Decimal>, Error> {
+        Ok(self.optional_text(column)?.as_deref().and_then(exact))
     }
 
-    pub(crate) fn int(&self, at: usize) -> Result<i64, Error> {
-        column!(self, at, i64)
+    pub(crate) fn int(&self, column: impl Column) -> Result<i64, Error> {
+        column!(self, column, i64)
     }
 
-    pub(crate) fn optional_int(&self, at: usize) -> Result<Option<i64>, Error> {
-        column!(self, at, Option<i64>)
+    pub(crate) fn optional_int(&self, column: impl Column) -> Result<Option<i64>, Error> {
+        column!(self, column, Option<i64>)
     }
 
-    pub(crate) fn bytes(&self, at: usize) -> Result<Vec<u8>, Error> {
-        column!(self, at, Vec<u8>)
+    pub(crate) fn bytes(&self, column: impl Column) -> Result<Vec<u8>, Error> {
+        column!(self, column, Vec<u8>)
     }
 
-    pub(crate) fn time(&self, at: usize) -> Result<DateTime<Utc>, Error> {
+    pub(crate) fn time(&self, column: impl Column) -> Result<DateTime<Utc>, Error> {
+        let at = column.position(self)?;
         self.optional_time(at)?.ok_or_else(|| Error::Corrupt { column: at, why: "no time".into() })
     }
 
-    pub(crate) fn optional_time(&self, at: usize) -> Result<Option<DateTime<Utc>>, Error> {
+    pub(crate) fn optional_time(&self, column: impl Column) -> Result<Option<DateTime<Utc>>, Error> {
+        let at = column.position(self)?;
         let corrupt = |why: String| Error::Corrupt { column: at, why };
         match self {
             Self::Postgres(row) => row.try_get(at).map_err(|error| corrupt(error.to_string())),
@@ -84,13 +109,14 @@ impl Row {
         }
     }
 
-    /// Whether the column is neither NULL nor zero; comparisons are integers on SQLite.
-    pub(crate) fn truth(&self, at: usize) -> Result<bool, Error> {
-        column!(self, at, bool)
+    /// Whether the column is neither NULL nor zero. SQLite returns comparisons as integers.
+    pub(crate) fn truth(&self, column: impl Column) -> Result<bool, Error> {
+        column!(self, column, bool)
     }
 }
 
-/// A number as the ERP may have written it, or SQLite has kept it (`12.5`, `1.0e+15`); `NaN` and the like are none.
+/// Parses a number as the ERP may have written it or SQLite has stored it (`12.5`, `1.0e+15`); `None` for `NaN` and
+/// the like.
 pub(crate) fn exact(text: &str) -> Option<Decimal> {
     let text = text.trim();
     let number =

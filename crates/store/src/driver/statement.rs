@@ -1,9 +1,9 @@
-//! The text of statements that are made for a number of rows or keys, and whether arguments fit. Pure.
+//! Builds the text of statements over many rows or keys, and checks the number of arguments. Pure.
 
 use super::Value;
 use crate::Error;
 
-/// A statement that inserts as many rows as it is given: `head VALUES ($1, …), (…) tail`.
+/// A statement that inserts any number of rows: `head VALUES ($1, …), (…) tail`.
 pub(crate) struct Insert {
     pub(crate) operation: &'static str,
     /// `INSERT INTO table (columns)`
@@ -13,8 +13,8 @@ pub(crate) struct Insert {
     pub(crate) tail: &'static str,
 }
 
-/// How the places of a multi-row statement are written. SQLite knows `$1` as a name, and finds the name of
-/// each of thousands of places by going through all of them: half of a run's CPU, measured.
+/// The form of placeholders in a multi-row statement. SQLite treats `$1` as a name and finds each of thousands of
+/// names by a linear search: half of a run's CPU, measured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Places {
     /// `?`
@@ -23,8 +23,8 @@ pub(crate) enum Places {
     Numbered,
 }
 
-/// Sizes of multi-row statements: few, because each is a prepared statement of its own. Fewer rows than the least go in
-/// one statement, because each costs a hand-over to the database's thread or server.
+/// Sizes of multi-row statements: few, because each size is a prepared statement of its own. Fewer rows than the
+/// smallest size go in one statement, because each statement costs a hand-over to the database's thread or server.
 const BATCHES: [usize; 4] = [100, 50, 20, 10];
 
 impl Insert {
@@ -72,7 +72,7 @@ pub(super) fn in_lists(
     statements
 }
 
-/// sqlx binds a missing argument as NULL on SQLite, in silence; so the numbers are compared first.
+/// sqlx silently binds a missing argument as NULL on SQLite, so this compares the numbers first.
 pub(super) fn check_arity(sql: &str, given: usize) -> Result<(), Error> {
     let expected = placeholders(sql);
     if expected == given { Ok(()) } else { Err(Error::Arity { expected, given, sql: sql.to_owned() }) }

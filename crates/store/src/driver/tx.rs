@@ -16,7 +16,7 @@ pub(crate) enum Tx {
 }
 
 impl Tx {
-    /// Runs a statement; gives the number of rows it touched.
+    /// Runs a statement; returns the number of affected rows.
     pub(crate) async fn execute(
         &mut self,
         operation: &'static str,
@@ -27,7 +27,7 @@ impl Tx {
         self.run(operation, sql.to_owned(), values, Plan::Kept).await
     }
 
-    /// Inserts rows given as one flat list of values, row after row.
+    /// Inserts rows from one flat list of values, row after row.
     pub(crate) async fn insert(&mut self, insert: &Insert, values: Vec<Value>) -> Result<u64, Error> {
         if !values.len().is_multiple_of(insert.columns) {
             return Err(Error::Arity {
@@ -49,7 +49,7 @@ impl Tx {
         Ok(affected)
     }
 
-    /// Runs `head IN ($n, …)` over a list of keys of any length; `first` are the arguments before the list.
+    /// Runs `head IN ($n, …)` over a list of keys of any length; `first` holds the arguments before the list.
     pub(crate) async fn execute_in(
         &mut self,
         operation: &'static str,
@@ -64,7 +64,7 @@ impl Tx {
         Ok(affected)
     }
 
-    /// Runs a statement that only PostgreSQL needs: SQLite has one writer, and nobody who listens.
+    /// Runs a statement on PostgreSQL only: SQLite has one writer and no listeners.
     pub(crate) async fn execute_on_server(
         &mut self,
         operation: &'static str,

@@ -1,4 +1,4 @@
-//! A value on its way into a statement, on either database.
+//! A value to bind on either database.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{RawJson, time::fixed_width};
@@ -14,7 +14,7 @@ use sqlx::{
 
 use crate::Error;
 
-/// A value on its way into a statement. The variant says the type also where it is NULL.
+/// A value to bind. The variant names the type, also of a NULL.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Text(Option<String>),
@@ -35,6 +35,7 @@ macro_rules! values_from {
         }
     )+};
 }
+
 values_from! {
     String => |v| Self::Text(Some(v)),
     &str => |v| Self::Text(Some(v.to_owned())),
@@ -57,7 +58,7 @@ fn unbindable(source: BoxDynError) -> Error {
 pub(super) fn sqlite_arguments(values: Vec<Value>) -> Result<SqliteArguments, Error> {
     let mut arguments = SqliteArguments::default();
     arguments.reserve(values.len(), 0);
-    // A page's rows all bear one time, and writing it out costs more than copying it.
+    // All rows of a page have the same time; copying its text is cheaper than formatting it again.
     let mut last: Option<(DateTime<Utc>, String)> = None;
     for value in values {
         match value {
@@ -100,7 +101,7 @@ pub(super) fn postgres_arguments(values: Vec<Value>) -> Result<PgArguments, Erro
     Ok(arguments)
 }
 
-/// JSON text sent as `jsonb` without parsing it once more.
+/// JSON text sent as `jsonb` without another parse.
 struct JsonText(String);
 
 impl sqlx::Type<Postgres> for JsonText {
@@ -111,7 +112,7 @@ impl sqlx::Type<Postgres> for JsonText {
 
 impl sqlx::Encode<'_, Postgres> for JsonText {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        // The version byte of jsonb's binary form; what follows is text.
+        // The version byte of jsonb's binary form; the text follows.
         buffer.push(1);
         buffer.extend_from_slice(self.0.as_bytes());
         Ok(IsNull::No)

@@ -1,12 +1,13 @@
-//! `commands`: what the ERP wants done.
+//! `commands`: the ERP's commands.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, StoreKey, push::PushState};
 
 use super::Outcome;
 use crate::{
-    Error, PageTx, Store,
+    Error,
     driver::{Row, Value},
+    intents::{Commands, IntentWriter},
 };
 
 pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
@@ -17,31 +18,31 @@ pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
     AND state = $13";
-/// Whether a kind of command about something is still to be done.
+/// Whether a command of this kind on this key is still open.
 pub(crate) const IS_COMING: &str = "SELECT 1 FROM commands WHERE store = $1 AND kind = $2 AND key = $3 \
     AND state IN ('new', 'waiting', 'sending') LIMIT 1";
 
-/// A command that is not dealt with.
+/// An open command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// Its number.
     pub id: i64,
-    /// What it asks for, as the ERP wrote it.
+    /// Its kind, as the ERP wrote it.
     pub kind: String,
-    /// What it is about.
+    /// Its subject.
     pub key: String,
-    /// Its data, as the ERP wrote it; empty when there is none.
+    /// Its data, as the ERP wrote it; empty if there is none.
     pub data: String,
-    /// Where it is; `None` for a word that nobody knows.
+    /// The state; `None` for an unknown word.
     pub state: Option<PushState>,
-    /// When it was given.
+    /// When the ERP wrote it.
     pub created_at: Option<DateTime<Utc>>,
-    /// What its row says already.
+    /// The answer that its row already has.
     pub code: Option<String>,
 }
 
 impl Command {
-    /// What tells it from another command that bears the same number in a database that was put back.
+    /// Identifies the command, even if a restored database gives its number to another one.
     pub fn fingerprint(&self) -> String {
         let created = self.created_at.map(|at| at.timestamp_micros()).unwrap_or_default();
         let text = format!("{}\n{}\n{}\n{created}", self.kind, self.key, self.data);
@@ -49,22 +50,22 @@ impl Command {
     }
 }
 
-impl Store {
-    /// All commands that are not dealt with, in the order in which they were given.
+impl Commands<'_> {
+    /// All open commands, oldest first.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn open_commands(&self, store: &StoreKey) -> Result<Vec<Command>, Error> {
+    pub async fn open_commands(self, store: &StoreKey) -> Result<Vec<Command>, Error> {
         let rows = self.database.fetch("read commands", OPEN, vec![store.as_str().into()]).await?;
         rows.iter().map(command).collect()
     }
 
-    /// Whether a command of a kind, about a thing, is not dealt with.
+    /// Whether an open command of this kind exists for a key.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn is_commanded(
-        &self,
+        self,
         store: &StoreKey,
         kind: &'static str,
         about: &str,
@@ -73,25 +74,25 @@ impl Store {
         Ok(!self.database.fetch("look for a command", IS_COMING, values).await?.is_empty())
     }
 
-    /// Whether a command still asks for what it asked for when it was read, and nobody has decided against it.
+    /// Whether a command is unchanged since it was read, and still open.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn is_command_open(&self, store: &StoreKey, id: i64, fingerprint: &str) -> Result<bool, Error> {
+    pub async fn is_command_open(self, store: &StoreKey, id: i64, fingerprint: &str) -> Result<bool, Error> {
         let values = vec![store.as_str().into(), id.into()];
         let rows = self.database.fetch("look whether a command is open", STILL, values).await?;
         Ok(rows.first().map(command).transpose()?.is_some_and(|now| now.fingerprint() == fingerprint))
     }
 }
 
-impl PageTx<'_> {
-    /// Answers a command, unless it asks for something else by now or somebody has decided on it; whether it was still open.
+impl IntentWriter<'_, '_> {
+    /// Answers a command, unless the ERP or a person has changed it since; returns whether it was still open.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn answer_command(&mut self, command: &Command, outcome: &Outcome) -> Result<bool, Error> {
         let Outcome { state, code, error, hint, result, .. } = outcome.clone();
-        let at = self.at();
+        let at = self.page.at();
         let is_over = !matches!(state, PushState::New | PushState::Waiting | PushState::Sending);
         let values: Vec<Value> = vec![
             state.as_str().into(),
@@ -101,7 +102,7 @@ impl PageTx<'_> {
             Value::Json(result),
             at.into(),
             is_over.then_some(at).into(),
-            self.store_key().as_str().to_owned().into(),
+            self.page.store_key().as_str().to_owned().into(),
             command.id.into(),
             command.kind.as_str().into(),
             command.key.as_str().into(),
@@ -109,7 +110,7 @@ impl PageTx<'_> {
             command.state.map_or("", PushState::as_str).into(),
             outcome.message_as_json().into(),
         ];
-        Ok(self.tx.execute("answer a command", ANSWER, values).await? > 0)
+        Ok(self.page.tx.execute("answer a command", ANSWER, values).await? > 0)
     }
 }
 
@@ -120,7 +121,7 @@ pub(super) fn command(row: &Row) -> Result<Command, Error> {
         key: row.foreign_text(2)?,
         data: row.foreign_text(3)?,
         state: PushState::parse(&row.text(4)?),
-        // An ERP may write a time of its own that nobody can read.
+        // An ERP may write an unreadable time.
         created_at: row.optional_time(5).ok().flatten(),
         code: row.optional_text(6)?,
     })

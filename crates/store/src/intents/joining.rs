@@ -1,26 +1,38 @@
-//! Listings that could join campaigns, for the store's policy.
+//! Listings that could join campaigns, for the store's opt-in policy.
 
 use espelho_model::StoreKey;
 use rust_decimal::Decimal;
 
 use crate::{
-    Error, Lease, Store,
+    Error, Lease,
     driver::{Row, Value},
+    intents::Commands,
 };
 
-pub(crate) const JOINABLE: &str = "SELECT l.campaign_id, l.item_id, CAST(l.price AS TEXT), CAST(l.discount_preview AS TEXT), \
+pub(crate) const JOINABLE: &str = "SELECT l.campaign_id, l.item_id, CAST(l.price AS TEXT), CAST(l.discount_preview AS \
+    TEXT), \
     g.category_id FROM campaign_listings l \
     JOIN campaigns c ON c.store = l.store AND c.id = l.campaign_id AND c.gone_at IS NULL \
     LEFT JOIN listings g ON g.store = l.store AND g.id = l.item_id \
-    WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.enrolled AND COALESCE(c.status, '') NOT IN ('finished', 'cancelled') \
+    WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.enrolled AND COALESCE(c.status, '') NOT IN ('finished', \
+    'cancelled') \
     AND (c.opt_in_deadline IS NULL OR c.opt_in_deadline > $2) ORDER BY l.campaign_id, l.item_id";
 pub(crate) const ASKED: &str = "SELECT key, COALESCE(CAST(data AS TEXT), '') FROM commands \
     WHERE store = $1 AND kind = 'campaign.opt_in'";
-pub(crate) const BY_POLICY: &str = "INSERT INTO commands (store, kind, key, data, state, error_code, error, hint, updated_at) \
+pub(crate) const BY_POLICY: &str = "INSERT INTO commands (store, kind, key, data, state, error_code, error, hint, \
+    updated_at) \
     VALUES ($1, 'campaign.opt_in', $2, $3, $4, $5, $6, $7, $8)";
-/// Its number is known only then.
+/// Fills in the command's number, which is known only after the insert.
 pub(crate) const NAME_ROW: &str = "UPDATE commands SET hint = replace(hint, '{id}', CAST(id AS TEXT)) \
     WHERE store = $1 AND kind = 'campaign.opt_in' AND state = 'held' AND hint LIKE '%{id}%'";
+/// The price of a listing at its opt-in: in this campaign, or else in the campaign mirrored last.
+pub(crate) const JOINED: &str = "INSERT INTO campaign_prices (store, campaign_id, item_id, price, preview, joined_at) \
+    SELECT store, CAST($3 AS TEXT), item_id, price, CASE WHEN campaign_id = $3 THEN discount_preview END, $1 FROM \
+    campaign_listings \
+    WHERE store = $2 AND item_id = $4 AND price IS NOT NULL AND gone_at IS NULL \
+    ORDER BY CASE WHEN campaign_id = $3 THEN 0 ELSE 1 END, mirrored_at DESC LIMIT 1 \
+    ON CONFLICT (store, campaign_id, item_id) DO UPDATE SET price = excluded.price, preview = excluded.preview, \
+    joined_at = excluded.joined_at";
 
 /// A listing that could join a campaign.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,20 +41,20 @@ pub struct Joinable {
     pub campaign: String,
     /// The listing's `item_id`.
     pub item: String,
-    /// What it costs.
+    /// Its price.
     pub price: Option<Decimal>,
-    /// What it would cost.
+    /// Its price in the campaign.
     pub preview: Option<Decimal>,
-    /// Its category, where the mirror knows it.
+    /// Its category, if the mirror has it.
     pub category: Option<String>,
 }
 
-impl Store {
-    /// The listings that could still join a campaign.
+impl Commands<'_> {
+    /// The listings that can still join a campaign.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn joinable_listings(&self, store: &StoreKey) -> Result<Vec<Joinable>, Error> {
+    pub async fn joinable_listings(self, store: &StoreKey) -> Result<Vec<Joinable>, Error> {
         let values: Vec<Value> = vec![store.as_str().into(), self.clock.now().into()];
         let rows = self.database.fetch("read joinable listings", JOINABLE, values).await?;
         let joinable = |row: &Row| {
@@ -57,21 +69,21 @@ impl Store {
         rows.iter().map(joinable).collect()
     }
 
-    /// Key and data of every command to join a campaign that was ever given.
+    /// Key and data of all opt-in commands, finished ones too.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn asked_to_join(&self, store: &StoreKey) -> Result<Vec<(String, String)>, Error> {
+    pub async fn asked_to_join(self, store: &StoreKey) -> Result<Vec<(String, String)>, Error> {
         let rows = self.database.fetch("read commands to join", ASKED, vec![store.as_str().into()]).await?;
         rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
     }
 
-    /// Gives a command to join a campaign; held with these words, where there are some: `{id}` is its number in them.
+    /// Writes an opt-in command; `held` makes it a held one with these words, in which `{id}` stands for its number.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
     pub async fn command_by_policy(
-        &self,
+        self,
         lease: &Lease,
         campaign: &str,
         data: String,
@@ -93,9 +105,30 @@ impl Store {
             self.clock.now().into(),
         ];
         let mut tx = self.database.begin().await?;
-        lease.check(self, &mut tx).await?;
+        lease.check(self.clock.now(), &mut tx).await?;
         tx.execute("give a command by policy", BY_POLICY, values).await?;
         tx.execute("name the command", NAME_ROW, vec![lease.store().as_str().into()]).await?;
+        tx.commit().await
+    }
+
+    /// Records the price of listings before they join a campaign: afterwards the marketplace does not show it any
+    /// more.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_campaign_prices(
+        self,
+        store: &StoreKey,
+        campaign: &str,
+        listings: &[&str],
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        let mut tx = self.database.begin().await?;
+        for listing in listings {
+            let values: Vec<Value> =
+                vec![now.into(), store.as_str().into(), campaign.into(), (*listing).into()];
+            tx.execute("keep a listing's price", JOINED, values).await?;
+        }
         tx.commit().await
     }
 }

@@ -1,44 +1,77 @@
-//! What the ERP wants: `erp_stock`, `erp_prices` and `commands`. The ERP writes what it wants, at any time and from another process;
-//! what is written here is the answer beside it, and only where the row still asks for what was answered.
+//! Intents: `erp_stock`, `erp_prices` and `commands`. The ERP writes them at any time from another process. This
+//! crate writes only the answer beside each, and only while the row still asks for the answered value.
 
+pub(crate) mod answers;
 pub(crate) mod commands;
 pub(crate) mod counts;
 pub(crate) mod joining;
-pub(crate) mod lookups;
 pub(crate) mod outbox;
 pub(crate) mod prices;
 pub(crate) mod release;
 pub(crate) mod stock;
+pub(crate) mod unknown_skus;
 pub(crate) mod unknown_stores;
 pub(crate) mod unreadable;
 pub(crate) mod write;
 
-use espelho_model::{push::PushState, text::Text};
+use std::sync::Arc;
 
-/// What became of something that was wanted, for its row.
+use espelho_model::{Clock, push::PushState, text::Text};
+
+use crate::{driver::Database, mirror::page::PageTx, ownership::Leases};
+
+/// The levels and prices that the ERP writes: reading, counting and answering them.
+#[derive(Clone, Copy)]
+pub struct Intents<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) leases: Leases<'s>,
+}
+
+/// The commands of the ERP, a person or a policy.
+#[derive(Clone, Copy)]
+pub struct Commands<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}
+
+/// Rows that need a person's decision, and these decisions.
+#[derive(Clone, Copy)]
+pub struct Releases<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) inbox: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}
+
+/// Writes answers onto the ERP's rows.
+pub struct IntentWriter<'p, 'l> {
+    pub(crate) page: &'p mut PageTx<'l>,
+}
+
+/// The outcome of an intent, for its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Where it is.
+    /// The state.
     pub state: PushState,
-    /// A short stable code, where there is something to say.
+    /// A short stable code, if there is something to report.
     pub code: Option<String>,
-    /// The cause, in words for people in the shop.
+    /// The cause, for people in the shop.
     pub error: Option<String>,
     /// The next step.
     pub hint: Option<String>,
-    /// The message that cause and next step were said by, for other languages.
+    /// The catalogue's message behind cause and next step, for other languages.
     pub message: Option<Text>,
-    /// What came of a command, as JSON.
+    /// The result of a command, as JSON.
     pub result: Option<String>,
 }
 
 impl Outcome {
-    /// Nothing to say but where it is.
+    /// An outcome with a state and no message.
     pub fn plain(state: PushState) -> Self {
         Self { state, code: None, error: None, hint: None, message: None, result: None }
     }
 
-    /// The message, as its column keeps it.
+    /// The message, as JSON for its column.
     pub(crate) fn message_as_json(&self) -> Option<String> {
         self.message.as_ref().and_then(|message| serde_json::to_string(message).ok())
     }

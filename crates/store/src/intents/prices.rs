@@ -1,4 +1,4 @@
-//! `erp_prices`: price tiers that the ERP wants.
+//! `erp_prices`: desired price tiers.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{ProductId, Sku, StoreKey, push::PushState};
@@ -6,41 +6,46 @@ use rust_decimal::Decimal;
 
 use super::Outcome;
 use crate::{
-    Error, Lease, PageTx, Store,
+    Error, Lease,
     driver::{Row, Value, exact},
+    intents::{IntentWriter, Intents},
+    mirror::page::begin_answer,
 };
 
 pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
-pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS TEXT), \
+pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS \
+    TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
-    CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
-pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, updated_at = $5, \
+    CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER \
+    BY min_quantity";
+pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = \
+    $14, updated_at = $5, \
     pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
     AND COALESCE(CAST(price AS TEXT), '') = $10 AND COALESCE(CAST(discount_percent AS TEXT), '') = $11 \
     AND COALESCE(CAST(package_weight AS TEXT), '') || '|' || COALESCE(CAST(package_height AS TEXT), '') || '|' || \
     COALESCE(CAST(package_width AS TEXT), '') || '|' || COALESCE(CAST(package_length AS TEXT), '') = $12 \
     AND state = $13";
-
-pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', error_code = NULL, error = NULL, hint = NULL, \
+pub(crate) const SUPERSEDE: &str = "UPDATE erp_prices SET state = 'superseded', error_code = NULL, error = NULL, hint \
+    = NULL, \
     said = NULL, updated_at = $1 WHERE store = $2 AND sku = $3 AND min_quantity = $4 AND state <> 'new'";
 
-/// A product whose prices are wanted otherwise.
+/// A product with open desired prices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceIntent {
-    /// Whose prices.
+    /// The SKU.
     pub sku: Sku,
-    /// The product, where the mirror has one with this SKU.
+    /// The product, if the mirror has one with this SKU.
     pub product: Option<ProductId>,
-    /// Which wish it is: another number where one of its open rows was written anew.
+    /// The revision: another number once an open row was written again.
     pub revision: i64,
 }
 
-/// A tier that is wanted.
+/// A desired tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TierIntent {
-    /// From which quantity on.
+    /// The smallest quantity of the tier.
     pub min_quantity: i64,
     /// The unit price as the ERP wrote it.
     pub price: Option<String>,
@@ -48,51 +53,51 @@ pub struct TierIntent {
     pub discount_percent: Option<String>,
     /// The package's weight in kg, then height, width and length in cm.
     pub package: [Option<Decimal>; 4],
-    /// The same as the ERP wrote it.
+    /// The same, as the ERP wrote it.
     pub package_written: String,
-    /// Where it is; `None` for a word that nobody knows.
+    /// The state; `None` for an unknown word.
     pub state: Option<PushState>,
-    /// When it was written, or last answered.
+    /// When it was last written or answered.
     pub updated_at: Option<DateTime<Utc>>,
-    /// What its row says already.
+    /// The answer that its row already has.
     pub code: Option<String>,
 }
 
 impl TierIntent {
-    /// What it asks for, by which a release knows it again.
+    /// The desired value as text, which a release compares.
     pub fn value(&self) -> String {
         let percent = || self.discount_percent.as_ref().map(|percent| format!("-{percent} %"));
         self.price.clone().or_else(percent).unwrap_or_default()
     }
 
-    /// The unit price, if one was written that is a number.
+    /// The unit price; `None` if there is none, or it is not a number.
     pub fn price(&self) -> Option<Decimal> {
         self.price.as_deref().and_then(exact)
     }
 
-    /// The discount, if one was written that is a number.
+    /// The discount; `None` if there is none, or it is not a number.
     pub fn discount(&self) -> Option<Decimal> {
         self.discount_percent.as_deref().and_then(exact)
     }
 
-    /// Whether something was written that is no number.
+    /// Whether one of its values is not a number.
     pub fn is_garbled(&self) -> bool {
         let garbled = |text: &Option<String>| text.as_deref().is_some_and(|text| exact(text).is_none());
         garbled(&self.price) || garbled(&self.discount_percent)
     }
 
-    /// Whether it is still to be dealt with.
+    /// Whether it is open.
     pub fn is_open(&self) -> bool {
         matches!(self.state, Some(PushState::New | PushState::Waiting | PushState::Sending))
     }
 }
 
-impl Store {
-    /// All products with prices that are wanted and not dealt with, by SKU.
+impl Intents<'_> {
+    /// All products with open desired prices, by SKU.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn open_prices(&self, store: &StoreKey) -> Result<Vec<PriceIntent>, Error> {
+    pub async fn open_prices(self, store: &StoreKey) -> Result<Vec<PriceIntent>, Error> {
         let rows = self.database.fetch("read wanted prices", OPEN, vec![store.as_str().into()]).await?;
         let intent = |row: &Row| {
             Ok(PriceIntent {
@@ -104,33 +109,34 @@ impl Store {
         rows.iter().map(intent).collect()
     }
 
-    /// A command has removed a tier: its row asks for nothing any more, until the ERP writes it again.
+    /// Closes the row of a tier that a command has removed. The ERP may write it again.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
-    pub async fn supersede_tier(&self, lease: &Lease, sku: &str, min_quantity: i64) -> Result<(), Error> {
-        let mut page = self.begin_answer(lease).await?;
+    pub async fn supersede_tier(self, lease: &Lease, sku: &str, min_quantity: i64) -> Result<(), Error> {
+        let mut page = begin_answer(self.database, self.clock, lease).await?;
         let values =
             vec![self.clock.now().into(), lease.store().as_str().into(), sku.into(), min_quantity.into()];
         page.tx.execute("supersede a tier", SUPERSEDE, values).await?;
         page.commit().await
     }
 
-    /// All tiers that the ERP has written for a SKU, dealt with or not.
+    /// All tiers that the ERP has written for a SKU, open or not.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn tier_intents(&self, store: &StoreKey, sku: &Sku) -> Result<Vec<TierIntent>, Error> {
+    pub async fn tier_intents(self, store: &StoreKey, sku: &Sku) -> Result<Vec<TierIntent>, Error> {
         let values = vec![store.as_str().into(), sku.as_str().into()];
         let rows = self.database.fetch("read wanted tiers", OF_SKU, values).await?;
-        // SQLite keeps what it is given: what is no whole number is no tier (`fail_unreadable` says so on its row).
+        // SQLite stores any type: a quantity that is not a whole number is no tier (`fail_unreadable` answers its
+        // row).
         let is_tier = |row: &&Row| row.text(0).is_ok_and(|text| text.parse::<i64>().is_ok());
         rows.iter().filter(is_tier).map(tier).collect()
     }
 }
 
-impl PageTx<'_> {
-    /// Answers a tier that is wanted, unless the ERP wants another price by now; whether it was still the same.
+impl IntentWriter<'_, '_> {
+    /// Answers a tier, unless the ERP has changed the price since; returns whether it was unchanged.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -141,7 +147,7 @@ impl PageTx<'_> {
         outcome: &Outcome,
     ) -> Result<bool, Error> {
         let Outcome { state, code, error, hint, .. } = outcome.clone();
-        let at = self.at();
+        let at = self.page.at();
         let values: Vec<Value> = vec![
             state.as_str().into(),
             code.into(),
@@ -149,7 +155,7 @@ impl PageTx<'_> {
             hint.into(),
             at.into(),
             (state == PushState::Done).then_some(at).into(),
-            self.store_key().as_str().to_owned().into(),
+            self.page.store_key().as_str().to_owned().into(),
             sku.as_str().into(),
             tier.min_quantity.into(),
             tier.price.clone().unwrap_or_default().into(),
@@ -158,7 +164,7 @@ impl PageTx<'_> {
             tier.state.map_or("", PushState::as_str).into(),
             outcome.message_as_json().into(),
         ];
-        Ok(self.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
+        Ok(self.page.tx.execute("answer wanted prices", ANSWER, values).await? > 0)
     }
 }
 
@@ -177,7 +183,7 @@ fn tier(row: &Row) -> Result<TierIntent, Error> {
             .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
             .join("|"),
         state: PushState::parse(&row.text(7)?),
-        // An ERP may write a time of its own that nobody can read.
+        // An ERP may write an unreadable time.
         updated_at: row.optional_time(8).ok().flatten(),
         code: row.optional_text(9)?,
     })

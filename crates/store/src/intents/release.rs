@@ -1,55 +1,61 @@
-//! What people decide about rows that are held, failed or doubtful; and which guards they have lifted.
+//! Decisions of people about held, failed and doubtful rows; releases past the guards.
+
+use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState};
 
 use super::commands::command;
 use crate::{
-    Error, PageTx, Store,
+    Error,
     driver::{Tx, Value},
+    intents::{IntentWriter, Releases},
 };
 
 pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value, at) VALUES ($1, $2, $3, $4, $5) \
     ON CONFLICT (store, what, key) DO UPDATE SET value = excluded.value, at = excluded.at";
 pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
-pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' || CAST(discount_percent AS TEXT) || ' %') \
+pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' || CAST(discount_percent AS TEXT) || ' \
+    %') \
     FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
-/// It is wanted anew: what was sent before is not what is asked for now.
+/// Raises the revision: the row is a new intent, which requests sent earlier do not answer.
 pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, revision = revision + 1 \
     WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
 pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, revision = revision + 1 \
     WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
 pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
     WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'ignored')";
-/// A person has found out that what is in doubt did not happen; what was proved not to have happened is not counted any more.
+/// Refutes doubtful effects on a person's word; effects refuted before stop counting too.
 pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
-pub(crate) const COMMAND_VALUE: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
+pub(crate) const COMMAND_VALUE: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM \
+    commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
-pub(crate) const HELD: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error, ''), COALESCE(hint, '') \
+pub(crate) const HELD: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error, ''), COALESCE(hint, \
+    '') \
     FROM erp_stock WHERE state = 'held' \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, '') \
     FROM erp_prices WHERE state = 'held' \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, '') \
     FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
-
 pub(crate) const TROUBLED: &str = "SELECT store, 'stock', sku || '/' || location_id, state FROM erp_stock \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state FROM erp_prices \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state FROM commands \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
-
 pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT), error, hint, updated_at FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
 pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT), error, hint, updated_at FROM erp_prices \
     WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key, error, hint, updated_at FROM commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
+pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
+pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 
-/// A table that the ERP writes.
+/// A table of the ERP's intents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntentKind {
     /// `erp_stock`; keys are `sku/location_id`.
@@ -64,7 +70,7 @@ impl IntentKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Stock, Self::Price, Self::Command];
 
-    /// What a row asks for, by which a release knows it again.
+    /// The row's desired value as text, which a release compares.
     async fn value_in(self, tx: &mut Tx, store: &StoreKey, key: &str) -> Result<String, Error> {
         let sql = match self {
             Self::Stock => STOCK_VALUE,
@@ -90,56 +96,56 @@ impl IntentKind {
     }
 }
 
-/// A row that the ERP has written, with its answer.
+/// A row of the ERP, with its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentRow {
-    /// Where it is.
+    /// The state.
     pub state: String,
-    /// What it asks for, in short.
+    /// The intent, in short.
     pub intent: Option<String>,
     /// The cause.
     pub error: Option<String>,
     /// The next step.
     pub hint: Option<String>,
-    /// When it was written, or last answered.
+    /// When it was last written or answered.
     pub updated_at: Option<DateTime<Utc>>,
 }
 
-/// A row that is not done and will not be by itself.
+/// A row that needs a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TroubledRow {
-    /// Whose.
+    /// The store.
     pub store: String,
     /// The table.
     pub intent: IntentKind,
-    /// Which row.
+    /// The key.
     pub key: String,
     /// `Failed`, `Held` or `Doubtful`.
     pub state: PushState,
 }
 
-/// A row that a guard holds.
+/// A row held by a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldRow {
-    /// Whose.
+    /// The store.
     pub store: String,
     /// `stock`, `price` or `command`.
     pub entity: String,
-    /// Which row.
+    /// The key.
     pub key: String,
-    /// Why.
+    /// The cause.
     pub error: String,
-    /// What to do.
+    /// The next step.
     pub hint: String,
 }
 
-impl Store {
+impl Releases<'_> {
     /// A row by its key.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn intent_row(
-        &self,
+        self,
         store: &StoreKey,
         intent: IntentKind,
         key: &str,
@@ -163,11 +169,11 @@ impl Store {
         rows.first().map(read).transpose()
     }
 
-    /// All rows that are failed, held or in doubt.
+    /// All failed, held and doubtful rows.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn troubled_rows(&self) -> Result<Vec<TroubledRow>, Error> {
+    pub async fn troubled_rows(self) -> Result<Vec<TroubledRow>, Error> {
         let rows = self.database.fetch("read what is not done", TROUBLED, Vec::new()).await?;
         let mut troubled = Vec::new();
         for row in &rows {
@@ -180,11 +186,11 @@ impl Store {
         Ok(troubled)
     }
 
-    /// All rows that guards hold.
+    /// All held rows.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn held_rows(&self) -> Result<Vec<HeldRow>, Error> {
+    pub async fn held_rows(self) -> Result<Vec<HeldRow>, Error> {
         let rows = self.database.fetch("read what is held", HELD, Vec::new()).await?;
         let held = |row: &crate::driver::Row| {
             Ok(HeldRow {
@@ -198,13 +204,13 @@ impl Store {
         rows.iter().map(held).collect()
     }
 
-    /// Lets a row be looked at anew, or never again; with `lifts_guards` past the guards, once. Whether there was such a row that
-    /// is not dealt with.
+    /// Reopens a row, or ignores it; `lifts_guards` releases it past the guards, once. Returns whether there was an
+    /// unfinished row.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn decide(
-        &self,
+        self,
         store: &StoreKey,
         intent: IntentKind,
         key: &str,
@@ -218,7 +224,7 @@ impl Store {
         };
         let now = self.clock.now();
         if intent == IntentKind::Command && state == PushState::New && !lifts_guards {
-            // Not where its row is answered by whoever does it: only what a person has seen is decided.
+            // Only a row that a person has seen can be decided: a row under way gets its answer from its worker.
             let row = self.intent_row(store, intent, key).await?;
             let is_decidable =
                 |state: &str| matches!(state, "failed" | "held" | "doubtful" | "waiting" | "ignored");
@@ -240,15 +246,45 @@ impl Store {
         tx.commit().await?;
         Ok(found)
     }
+
+    /// The released rows of a table, with their values at that time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn releases(
+        self,
+        store: &StoreKey,
+        intent: IntentKind,
+    ) -> Result<HashMap<String, String>, Error> {
+        let values = vec![store.as_str().into(), intent.as_str().into()];
+        let rows = self.database.fetch("read releases", RELEASES, values).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+    }
+
+    /// The value at which a person released a row, if there is a release.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn release_of(
+        self,
+        store: &StoreKey,
+        intent: IntentKind,
+        row: &str,
+    ) -> Result<Option<String>, Error> {
+        let values = vec![store.as_str().into(), intent.as_str().into(), row.into()];
+        let rows = self.database.fetch("read a release", RELEASED, values).await?;
+        rows.first().map(|row| row.text(0)).transpose()
+    }
 }
 
-impl PageTx<'_> {
-    /// What was released has passed: the next time the guards look again.
+impl IntentWriter<'_, '_> {
+    /// Ends a release after its use: the guards check the row again next time.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn spend_release(&mut self, intent: IntentKind, key: &str) -> Result<(), Error> {
-        let values = vec![self.store_key().as_str().to_owned().into(), intent.as_str().into(), key.into()];
-        self.tx.execute("spend a release", SPEND, values).await.map(drop)
+        let values =
+            vec![self.page.store_key().as_str().to_owned().into(), intent.as_str().into(), key.into()];
+        self.page.tx.execute("spend a release", SPEND, values).await.map(drop)
     }
 }

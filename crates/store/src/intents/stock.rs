@@ -1,4 +1,4 @@
-//! `erp_stock`: levels that the ERP wants.
+//! `erp_stock`: desired stock levels.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{LocationId, ProductId, Sku, StoreKey, push::PushState};
@@ -6,8 +6,9 @@ use rust_decimal::Decimal;
 
 use super::Outcome;
 use crate::{
-    Error, PageTx, Store,
+    Error,
     driver::{Row, Value, exact},
+    intents::{IntentWriter, Intents},
 };
 
 pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
@@ -15,60 +16,63 @@ pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS T
     e.error_code, e.revision \
     FROM erp_stock e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
-    LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at IS NULL \
+    LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
+    IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku, e.location_id";
 pub(crate) const STILL: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND sku = $2 AND location_id = $3 \
     AND CAST(quantity AS TEXT) = $4 AND revision = $5 AND state IN ('new', 'waiting', 'sending')";
-pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, basis = $5, \
+pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
+    basis = $5, \
     updated_at = $6, pushed_at = COALESCE($7, pushed_at) \
-    WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 AND revision = $12 AND state = $13";
+    WHERE store = $8 AND sku = $9 AND location_id = $10 AND CAST(quantity AS TEXT) = $11 AND revision = $12 AND state \
+    = $13";
 
-/// A level that is wanted, beside what the mirror has.
+/// A desired level, beside the mirrored one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StockIntent {
-    /// Whose stock.
+    /// The SKU.
     pub sku: Sku,
-    /// Where.
+    /// The location.
     pub location: LocationId,
-    /// How much, as the ERP wrote it.
+    /// The quantity, as the ERP wrote it.
     pub written: String,
-    /// The same as a number, if it is one.
+    /// The quantity as a number, if it is one.
     pub quantity: Option<Decimal>,
-    /// Where it is; `None` for a word that nobody knows.
+    /// The state; `None` for an unknown word.
     pub state: Option<PushState>,
-    /// When it was written, or last answered.
+    /// When it was last written or answered.
     pub updated_at: Option<DateTime<Utc>>,
-    /// The product, where the mirror has one with this SKU.
+    /// The product, if the mirror has one with this SKU.
     pub product: Option<ProductId>,
-    /// The unit that it is sold in.
+    /// The unit of sale.
     pub base_unit: Option<String>,
-    /// What the mirror has as the physical quantity at the location.
+    /// The mirrored physical quantity at the location.
     pub mirrored: Option<Decimal>,
-    /// What the platform has reserved of it.
+    /// The quantity that the platform has reserved.
     pub reserved: Option<Decimal>,
-    /// What the platform says is available.
+    /// The quantity that the platform shows as available.
     pub available: Option<Decimal>,
-    /// What its row says already.
+    /// The answer that its row already has.
     pub code: Option<String>,
-    /// Which wish it is: another number, another wish, also where it asks for the same.
+    /// The revision: another number is another intent, even with the same value.
     pub revision: i64,
 }
 
-impl Store {
-    /// All levels that are wanted and not dealt with, by SKU and location.
+impl Intents<'_> {
+    /// All open desired levels, by SKU and location.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn open_stock(&self, store: &StoreKey) -> Result<Vec<StockIntent>, Error> {
+    pub async fn open_stock(self, store: &StoreKey) -> Result<Vec<StockIntent>, Error> {
         let rows = self.database.fetch("read wanted stock", OPEN, vec![store.as_str().into()]).await?;
         rows.iter().map(intent).collect()
     }
 
-    /// Whether a level is still wanted as it was read.
+    /// Whether a desired level is unchanged since it was read.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn is_current(&self, store: &StoreKey, intent: &StockIntent) -> Result<bool, Error> {
+    pub async fn is_current(self, store: &StoreKey, intent: &StockIntent) -> Result<bool, Error> {
         let values = vec![
             store.as_str().into(),
             intent.sku.as_str().into(),
@@ -80,9 +84,9 @@ impl Store {
     }
 }
 
-impl PageTx<'_> {
-    /// Answers a level that is wanted, unless the ERP has written it anew or somebody has decided on it since it was read; whether
-    /// it was still the same.
+impl IntentWriter<'_, '_> {
+    /// Answers a level, unless the ERP or a person has changed it since it was read; returns whether it was
+    /// unchanged.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -93,7 +97,7 @@ impl PageTx<'_> {
         basis: &'static str,
     ) -> Result<bool, Error> {
         let Outcome { state, code, error, hint, .. } = outcome.clone();
-        let at = self.at();
+        let at = self.page.at();
         let values: Vec<Value> = vec![
             state.as_str().into(),
             code.into(),
@@ -102,7 +106,7 @@ impl PageTx<'_> {
             basis.into(),
             at.into(),
             (state == PushState::Done).then_some(at).into(),
-            self.store_key().as_str().to_owned().into(),
+            self.page.store_key().as_str().to_owned().into(),
             intent.sku.as_str().into(),
             intent.location.as_str().into(),
             intent.written.as_str().into(),
@@ -110,7 +114,7 @@ impl PageTx<'_> {
             intent.state.map_or("", PushState::as_str).into(),
             outcome.message_as_json().into(),
         ];
-        Ok(self.tx.execute("answer wanted stock", ANSWER, values).await? > 0)
+        Ok(self.page.tx.execute("answer wanted stock", ANSWER, values).await? > 0)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows of the ERP whose store no configuration has: they are answered, because nobody works on them.
+//! Rows of the ERP whose store is in no configuration. They get an answer here, because no task works on them.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +7,24 @@ use espelho_model::StoreKey;
 
 use super::outbox::WANTING;
 use crate::{
-    Error, Store,
+    Error,
     driver::{Database, Value},
-    page::LOCK_TIMEOUT,
+    intents::Intents,
+    mirror::page::LOCK_TIMEOUT,
 };
 
 pub(crate) const FAIL: [&str; 3] = [
-    "UPDATE erp_stock SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, updated_at = $4 \
+    "UPDATE erp_stock SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, \
+        updated_at = $4 \
      WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND state = 'new'",
-    "UPDATE erp_prices SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, updated_at = $4 \
+    "UPDATE erp_prices SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, \
+        updated_at = $4 \
      WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND state = 'new'",
-    "UPDATE commands SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, updated_at = $4, \
+    "UPDATE commands SET state = 'failed', error_code = 'unknown_store', error = $1, hint = $2, said = $3, updated_at \
+        = $4, \
      done_at = $4 WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND state = 'new'",
 ];
-/// By the partial indexes that have nothing but such rows.
+/// Uses the partial indexes, which contain only such rows.
 pub(crate) const ANSWERED: &str = "SELECT store FROM erp_stock WHERE error_code = 'unknown_store' AND state = 'failed' \
     UNION SELECT store FROM erp_prices WHERE error_code = 'unknown_store' AND state = 'failed' \
     UNION SELECT store FROM commands WHERE error_code = 'unknown_store' AND state = 'failed'";
@@ -32,32 +36,31 @@ pub(crate) const REOPEN: [&str; 3] = [
     "UPDATE commands SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL, done_at = NULL \
      WHERE store = $1 AND error_code = 'unknown_store' AND state = 'failed'",
 ];
-/// Stores that another machine works on, or has until lately: its configuration knows them.
+/// Stores that another machine works on, or did recently: its configuration has them.
 pub(crate) const LEASED_LATELY: &str =
     "SELECT store FROM leases WHERE released_at IS NULL OR released_at > $1";
-
-/// A store that was given back within this span is another machine's, which is restarted or mended.
+/// A store released within this span belongs to another machine that is restarting.
 const LATELY: TimeDelta = TimeDelta::days(1);
 
-/// The words of a row's answer.
+/// The words of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowWords {
     /// The cause, in the installation's language.
     pub error: String,
-    /// The next step, in the same.
+    /// The next step, in the same language.
     pub hint: String,
-    /// The same as a text of the catalogue, serialized.
+    /// The same as a serialized text of the catalogue.
     pub message: String,
 }
 
-impl Store {
-    /// Fails what the ERP wants of stores that are neither `known` nor another process's, and gives their names. It reads three
-    /// small indexes where there is none.
+impl Intents<'_> {
+    /// Fails the intents of stores that are neither `known` nor held by another process; returns the names of these
+    /// stores. Without such rows it reads three small indexes.
     ///
     /// # Errors
-    /// When the database does not answer, or the ERP holds one of the rows.
+    /// When the database does not answer, or the ERP has one of the rows locked.
     pub async fn answer_unknown_stores(
-        &self,
+        self,
         known: &BTreeSet<StoreKey>,
         say: &(dyn Fn(&str) -> RowWords + Sync),
     ) -> Result<Vec<String>, Error> {
@@ -75,11 +78,11 @@ impl Store {
         Ok(unknown)
     }
 
-    /// Makes rows new that were answered before their store was configured, or corrected since.
+    /// Reopens the rows that failed before their store was configured.
     ///
     /// # Errors
-    /// When the database does not answer, or the ERP holds one of the rows.
-    pub async fn reopen_known_stores(&self, known: &BTreeSet<StoreKey>) -> Result<(), Error> {
+    /// When the database does not answer, or the ERP has one of the rows locked.
+    pub async fn reopen_known_stores(self, known: &BTreeSet<StoreKey>) -> Result<(), Error> {
         let rows = self.database.fetch("look for rows of unknown stores", ANSWERED, Vec::new()).await?;
         for row in &rows {
             let name = row.foreign_text(0)?;
@@ -95,16 +98,16 @@ impl Store {
         Ok(())
     }
 
-    async fn stores_elsewhere(&self) -> Result<BTreeSet<String>, Error> {
+    async fn stores_elsewhere(self) -> Result<BTreeSet<String>, Error> {
         if let Database::Sqlite { .. } = self.database {
-            return Ok(self.held_stores().await?.unwrap_or_default());
+            return Ok(self.leases.held_stores().await?.unwrap_or_default());
         }
         let since = vec![(self.clock.now() - LATELY).into()];
         let rows = self.database.fetch("read the leases of others", LEASED_LATELY, since).await?;
         rows.iter().map(|row| row.text(0)).collect()
     }
 
-    async fn fail_new_rows(&self, store: &str, words: RowWords) -> Result<(), Error> {
+    async fn fail_new_rows(self, store: &str, words: RowWords) -> Result<(), Error> {
         let mut tx = self.database.begin().await?;
         tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
         for fail in FAIL {

@@ -1,39 +1,44 @@
-//! Rows that SQLite keeps and nobody can read: text that is no UTF-8, bytes in place of text, a quantity that is no whole number. One of
-//! them must not stop the others.
+//! Rows that SQLite accepts and no program can read: invalid UTF-8, bytes in place of text, a quantity that is not a
+//! whole number. One of them must not block the others.
 
 use espelho_model::{text, text::Locale};
 
 use crate::{
-    Error, Lease, Store,
+    Error, Lease,
     driver::{Database, Row},
+    intents::Intents,
+    mirror::page::begin_answer,
 };
 
 pub(crate) const STOCK: [&str; 2] = [
     "SELECT rowid, hex(sku) || ' ' || hex(location_id) || ' ' || hex(CAST(quantity AS TEXT)), \
      typeof(sku) || ' ' || typeof(location_id) || ' ' || typeof(quantity) FROM erp_stock \
      WHERE store = $1 AND state IN ('new', 'waiting', 'sending')",
-    "UPDATE erp_stock SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE rowid = $4",
+    "UPDATE erp_stock SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE \
+        rowid = $4",
 ];
 pub(crate) const PRICES: [&str; 2] = [
     "SELECT rowid, hex(sku) || ' ' || hex(COALESCE(CAST(price AS TEXT), '')) || ' ' || \
      hex(COALESCE(CAST(discount_percent AS TEXT), '')), typeof(sku) || ' ' || typeof(price) || ' ' || \
      typeof(discount_percent) || CASE typeof(min_quantity) WHEN 'integer' THEN '' ELSE ' blob' END FROM erp_prices \
      WHERE store = $1 AND state IN ('new', 'waiting', 'sending')",
-    "UPDATE erp_prices SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE rowid = $4",
+    "UPDATE erp_prices SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE \
+        rowid = $4",
 ];
 pub(crate) const COMMANDS: [&str; 2] = [
     "SELECT rowid, hex(kind) || ' ' || hex(key) || ' ' || hex(COALESCE(data, '')), \
      typeof(kind) || ' ' || typeof(key) || ' ' || typeof(data) FROM commands \
      WHERE store = $1 AND state IN ('new', 'waiting', 'sending')",
-    "UPDATE commands SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE rowid = $4",
+    "UPDATE commands SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE \
+        rowid = $4",
 ];
 
-impl Store {
-    /// Fails open rows that cannot be read, in words of a locale; how many. PostgreSQL takes none of that kind.
+impl Intents<'_> {
+    /// Fails open unreadable rows with a message in `locale`; returns their number. PostgreSQL accepts no such rows.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
-    pub async fn fail_unreadable(&self, lease: &Lease, locale: Locale) -> Result<usize, Error> {
+    pub async fn fail_unreadable(self, lease: &Lease, locale: Locale) -> Result<usize, Error> {
         if !matches!(self.database, Database::Sqlite { .. }) {
             return Ok(0);
         }
@@ -46,7 +51,7 @@ impl Store {
                 .fetch("look for unreadable rows", look, vec![lease.store().as_str().into()])
                 .await?;
             for row in rows.iter().filter(|row| !is_readable(row)) {
-                let mut page = self.begin_answer(lease).await?;
+                let mut page = begin_answer(self.database, self.clock, lease).await?;
                 let values = vec![
                     cause.as_str().into(),
                     step.clone().into(),

@@ -1,11 +1,13 @@
-//! Writing what is wanted, as the command line and CSV files do: into the ERP's own tables, all or nothing.
+//! Writes intents for the command line and CSV files: into the ERP's own tables, all or nothing.
 
 use espelho_model::{StoreKey, push::CommandKind};
 use rust_decimal::Decimal;
 
 use crate::{
-    Error, Store,
+    Error,
     driver::{Insert, Value},
+    intents::{Commands, Intents},
+    mirror::rows::last_of_each,
 };
 
 pub(crate) const STOCK: Insert = Insert {
@@ -20,30 +22,32 @@ pub(crate) const PRICES: Insert = Insert {
            package_width, package_length)",
     columns: 9,
     tail: "ON CONFLICT (store, sku, min_quantity) DO UPDATE SET price = excluded.price, \
-           discount_percent = excluded.discount_percent, package_weight = COALESCE(excluded.package_weight, erp_prices.package_weight), \
-           package_height = COALESCE(excluded.package_height, erp_prices.package_height), package_width = COALESCE(excluded.package_width, erp_prices.package_width), \
+           discount_percent = excluded.discount_percent, package_weight = COALESCE(excluded.package_weight, \
+           erp_prices.package_weight), \
+           package_height = COALESCE(excluded.package_height, erp_prices.package_height), package_width = \
+           COALESCE(excluded.package_width, erp_prices.package_width), \
            package_length = COALESCE(excluded.package_length, erp_prices.package_length)",
 };
 pub(crate) const COMMAND: &str =
     "INSERT INTO commands (store, kind, key, data) VALUES ($1, $2, $3, $4) RETURNING id";
 
-/// A level to want: SKU, location, quantity.
+/// A desired level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DesiredStock {
-    /// Whose stock.
+    /// The SKU.
     pub sku: String,
-    /// Where.
+    /// The location.
     pub location: String,
-    /// How much.
+    /// The quantity.
     pub quantity: Decimal,
 }
 
-/// A tier to want.
+/// A desired tier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DesiredPrice {
-    /// Whose price.
+    /// The SKU.
     pub sku: String,
-    /// From which quantity on.
+    /// The smallest quantity of the tier.
     pub min_quantity: i64,
     /// The unit price.
     pub price: Option<Decimal>,
@@ -53,15 +57,15 @@ pub struct DesiredPrice {
     pub package: [Option<Decimal>; 4],
 }
 
-impl Store {
-    /// Writes levels that are wanted, all or none. Of one key the last counts.
+impl Intents<'_> {
+    /// Writes desired levels, all or none. The last one of each key counts.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_desired_stock(&self, store: &StoreKey, wishes: Vec<DesiredStock>) -> Result<(), Error> {
-        let wishes = crate::rows::last_of_each(wishes, |wish| (wish.sku.clone(), wish.location.clone()));
-        let values = wishes.into_iter().flat_map(|wish| -> [Value; 4] {
-            [store.as_str().into(), wish.sku.into(), wish.location.into(), Some(wish.quantity).into()]
+    pub async fn set_desired_stock(self, store: &StoreKey, desired: Vec<DesiredStock>) -> Result<(), Error> {
+        let desired = last_of_each(desired, |row| (row.sku.clone(), row.location.clone()));
+        let values = desired.into_iter().flat_map(|row| -> [Value; 4] {
+            [store.as_str().into(), row.sku.into(), row.location.into(), Some(row.quantity).into()]
         });
         let values = values.collect();
         let mut tx = self.database.begin().await?;
@@ -69,20 +73,20 @@ impl Store {
         tx.commit().await
     }
 
-    /// Writes tiers that are wanted, all or none. Of one key the last counts.
+    /// Writes desired tiers, all or none. The last one of each key counts.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn set_desired_prices(&self, store: &StoreKey, wishes: Vec<DesiredPrice>) -> Result<(), Error> {
-        let wishes = crate::rows::last_of_each(wishes, |wish| (wish.sku.clone(), wish.min_quantity));
-        let values = wishes.into_iter().flat_map(|wish| -> [Value; 9] {
-            let [weight, height, width, length] = wish.package.map(Value::from);
+    pub async fn set_desired_prices(self, store: &StoreKey, desired: Vec<DesiredPrice>) -> Result<(), Error> {
+        let desired = last_of_each(desired, |row| (row.sku.clone(), row.min_quantity));
+        let values = desired.into_iter().flat_map(|row| -> [Value; 9] {
+            let [weight, height, width, length] = row.package.map(Value::from);
             [
                 store.as_str().into(),
-                wish.sku.into(),
-                wish.min_quantity.into(),
-                wish.price.into(),
-                wish.discount_percent.into(),
+                row.sku.into(),
+                row.min_quantity.into(),
+                row.price.into(),
+                row.discount_percent.into(),
                 weight,
                 height,
                 width,
@@ -94,13 +98,15 @@ impl Store {
         tx.insert(&PRICES, values).await?;
         tx.commit().await
     }
+}
 
-    /// Gives a command; gives its number.
+impl Commands<'_> {
+    /// Writes a command; returns its number.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn command(
-        &self,
+        self,
         store: &StoreKey,
         kind: CommandKind,
         key: &str,

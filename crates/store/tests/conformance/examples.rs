@@ -26,7 +26,7 @@ fn amount(text: &str) -> Option<Decimal> {
     Some(decimal(text))
 }
 
-/// An order of which only the number is known.
+/// An order with a number and nothing else.
 pub(crate) fn bare_order(number: &str) -> Order {
     Order {
         number: OrderNumber::new(number),
@@ -104,7 +104,7 @@ pub(crate) fn order(number: &str, status: &str) -> Order {
     }
 }
 
-/// An order with lines.
+/// An order with these lines.
 pub(crate) fn order_of(number: &str, status: &str, lines: &[&str]) -> Order {
     let raw = json!({"order_number": number, "status": status, "items": lines});
     let items = lines.iter().map(|id| line(id)).collect();
@@ -128,7 +128,7 @@ pub(crate) fn line(id: &str) -> OrderItem {
     }
 }
 
-/// A product of which only the id is known.
+/// A product with an id and nothing else.
 pub(crate) fn bare_product(id: &str) -> Product {
     Product {
         id: ProductId::new(id),
@@ -190,7 +190,7 @@ pub(crate) fn tier(min_quantity: i64, value: &str) -> PriceTier {
     }
 }
 
-/// What a location holds of a SKU.
+/// The stock of a SKU at a location.
 pub(crate) fn level(sku: &str, location: &str, quantity: &str) -> StockLevel {
     StockLevel {
         sku: Sku::new(sku),

@@ -1,4 +1,4 @@
-//! Generated orders, products and histories, for what must hold of all of them.
+//! Generated orders, products and histories, for properties that hold of all of them.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -22,18 +22,18 @@ use crate::{
     world::{write_orders, write_products},
 };
 
-/// Something that happens to a store in one transaction.
+/// A step of a history: one transaction.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Orders(Vec<Order>),
     Products(Vec<Product>),
     Gone(Resource, Vec<String>),
     Relisted(Resource, String, i64),
-    /// Written and not committed.
+    /// A transaction without a commit.
     Lost(Vec<Order>),
 }
 
-/// Checks every generated value on the runtime that the test runs on, and shrinks what fails.
+/// Checks every generated value on the test's runtime, and shrinks a failing one.
 pub(crate) fn for_all<S: Strategy>(cases: u32, values: &S, check: impl AsyncFn(S::Value)) {
     let config = Config { failure_persistence: None, max_shrink_iters: 200, ..Config::with_cases(cases) };
     let outcome = TestRunner::new(config).run(values, |value| {
@@ -45,7 +45,7 @@ pub(crate) fn for_all<S: Strategy>(cases: u32, values: &S, check: impl AsyncFn(S
     }
 }
 
-/// Does a step as a run would: what is known already is an update.
+/// Executes a step as a run would: a known row becomes an update.
 pub(crate) async fn apply(store: &Store, lease: &Lease, step: Step) {
     let (orders, products) = match &step {
         Step::Orders(orders) | Step::Lost(orders) => (orders.clone(), Vec::new()),
@@ -53,11 +53,11 @@ pub(crate) async fn apply(store: &Store, lease: &Lease, step: Step) {
         Step::Gone(..) | Step::Relisted(..) => Default::default(),
     };
     let numbers = orders.iter().map(|order| order.number.as_str().to_owned()).collect();
-    let known = store.known(lease.store(), Resource::Orders, numbers).await.unwrap();
+    let known = store.mirror().known(lease.store(), Resource::Orders, numbers).await.unwrap();
     let (old_orders, new_orders) =
         orders.into_iter().partition(|order| known.contains_key(order.number.as_str()));
     let ids = products.iter().map(|product| product.id.as_str().to_owned()).collect();
-    let known = store.known(lease.store(), Resource::Products, ids).await.unwrap();
+    let known = store.mirror().known(lease.store(), Resource::Products, ids).await.unwrap();
     let (old_products, new_products) =
         products.into_iter().partition(|product| known.contains_key(product.id.as_str()));
     let mut tx = store.begin(lease).await.unwrap();
@@ -71,16 +71,16 @@ pub(crate) async fn apply(store: &Store, lease: &Lease, step: Step) {
 async fn finish(mut tx: PageTx<'_>, step: Step) {
     match step {
         Step::Orders(_) | Step::Products(_) => {}
-        Step::Gone(resource, keys) => drop(tx.mark_gone(resource, keys).await.unwrap()),
+        Step::Gone(resource, keys) => drop(tx.mirror().mark_gone(resource, keys).await.unwrap()),
         Step::Relisted(resource, key, hash) => {
-            tx.relist(resource, &key, ContentHash::from_i64(hash)).await.unwrap();
+            tx.mirror().relist(resource, &key, ContentHash::from_i64(hash)).await.unwrap();
         }
         Step::Lost(_) => return,
     }
     tx.commit().await.unwrap();
 }
 
-/// Any step over a handful of keys, so that steps meet.
+/// Any step over a handful of keys, so that steps collide.
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     let keys = |keys: &'static [&'static str]| vec(key(keys), 0..4).prop_map(without_repetition);
     prop_oneof![
@@ -109,14 +109,14 @@ fn key(keys: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(keys).prop_map(str::to_owned)
 }
 
-/// Text without U+0000, which the reader of the wire has replaced before.
+/// Text without U+0000, which the wire reader has replaced already.
 fn text() -> impl Strategy<Value = Option<String>> {
     let text = prop_oneof!["\\PC{0,12}", any::<String>().prop_map(|text| text.replace('\0', ""))];
     option::of(text)
 }
 
 fn decimal() -> impl Strategy<Value = Option<Decimal>> {
-    // 15 digits: as many as SQLite keeps exactly.
+    // 15 digits: SQLite keeps that many exactly.
     const LARGEST: i128 = 999_999_999_999_999;
     let money = (-9_999_999i128..9_999_999, 0u32..=4);
     let digits = (-LARGEST..=LARGEST, 0u32..=28);

@@ -1,4 +1,4 @@
-//! A clock that only goes when a test says so.
+//! A clock that advances only when a test says so.
 
 use std::{
     future::ready,
@@ -9,19 +9,19 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{Clock, clock::Sleep};
 
-/// Where every test begins: early on a Black Friday, at an odd microsecond.
+/// The start of every test: early on a Black Friday, at an odd microsecond.
 pub(crate) fn opening_hour() -> DateTime<Utc> {
     DateTime::from_timestamp_micros(1_795_761_000_123_456).unwrap()
 }
 
-/// [`opening_hour`] plus what the test has advanced it by.
+/// [`opening_hour`] plus the test's advances.
 #[derive(Debug, Default)]
 pub(crate) struct HandClock {
     elapsed_us: AtomicU64,
 }
 
 impl HandClock {
-    /// Lets time pass.
+    /// Advances the clock.
     pub(crate) fn advance(&self, by: Duration) {
         let micros = u64::try_from(by.as_micros()).unwrap();
         self.elapsed_us.fetch_add(micros, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! The tables of the mirror that one set of functions writes, so that one set of tests can go through them.
+//! The mirrored tables that share one set of write functions, so that one set of tests can go through them.
 
 use espelho_model::{CampaignId, sync::Counts};
 use espelho_store::{Lease, PageTx};
@@ -18,13 +18,13 @@ use crate::{
 pub(crate) struct Kind {
     pub(crate) table: &'static str,
     pub(crate) entity: &'static str,
-    /// The column that tells rows of one parent apart.
+    /// The parent's column.
     pub(crate) id: &'static str,
-    /// What the feed puts before the id.
+    /// The prefix of the id in the feed.
     pub(crate) parent: &'static str,
-    /// The column that holds what a specimen says.
+    /// The column with a specimen's text.
     pub(crate) said: &'static str,
-    /// Whether a write names all there are, so that the others are gone.
+    /// Whether a write replaces all rows, so that the others are gone.
     pub(crate) whole: bool,
 }
 
@@ -37,7 +37,7 @@ const fn kind(
     Kind { table, entity, id, parent, said, whole }
 }
 
-/// Every kind but the store's profile, of which there is one.
+/// Every kind but the store's profile, which has one row.
 pub(crate) const KINDS: [Kind; 15] = [
     kind(["order_invoices", "order_invoice", "id"], "N-1/", "status", true),
     kind(["order_events", "order_event", "id"], "N-1/", "description", true),
@@ -57,7 +57,7 @@ pub(crate) const KINDS: [Kind; 15] = [
 ];
 
 impl Kind {
-    /// Writes rows that say something.
+    /// Writes rows with these texts.
     pub(crate) async fn write(self, tx: &mut PageTx<'_>, ids: &[&str], said: &str) -> Counts {
         macro_rules! all {
             ($make:ident) => {
@@ -66,32 +66,36 @@ impl Kind {
         }
         let order = order_number();
         let counts = match self.table {
-            "order_invoices" => tx.write_invoices(&order, all!(invoice)).await,
-            "order_events" => tx.write_order_events(&order, all!(event)).await,
-            "order_benefits" => tx.write_financial(&order, financial(vec![], all!(benefit), vec![])).await,
-            "order_splits" => tx.write_financial(&order, financial(all!(split), vec![], vec![])).await,
-            "order_commissions" => {
-                tx.write_financial(&order, financial(vec![], vec![], all!(commission))).await
+            "order_invoices" => tx.mirror().write_invoices(&order, all!(invoice)).await,
+            "order_events" => tx.mirror().write_order_events(&order, all!(event)).await,
+            "order_benefits" => {
+                tx.mirror().write_financial(&order, financial(vec![], all!(benefit), vec![])).await
             }
-            "shipments" => tx.write_shipments(&order, all!(shipment)).await,
+            "order_splits" => {
+                tx.mirror().write_financial(&order, financial(all!(split), vec![], vec![])).await
+            }
+            "order_commissions" => {
+                tx.mirror().write_financial(&order, financial(vec![], vec![], all!(commission))).await
+            }
+            "shipments" => tx.mirror().write_shipments(&order, all!(shipment)).await,
             "shipment_labels" => {
                 let mut of = shipment("S", "the same");
                 of.labels = all!(label);
-                tx.write_shipments(&order, vec![of]).await
+                tx.mirror().write_shipments(&order, vec![of]).await
             }
             "campaigns" => {
                 let campaigns = ids.iter().map(|id| campaign(id.parse().unwrap(), said));
-                tx.write_campaigns(campaigns.collect()).await
+                tx.mirror().write_campaigns(campaigns.collect()).await
             }
             "campaign_listings" => {
-                tx.write_campaign_listings(CampaignId::new(7), all!(eligible), all!(enrolled)).await
+                tx.mirror().write_campaign_listings(CampaignId::new(7), all!(eligible), all!(enrolled)).await
             }
-            "price_lists" => tx.write_price_lists(all!(price_list)).await,
-            "media_images" => tx.write_media_images(all!(image)).await,
-            "listings" => tx.write_listings(all!(listing), time("2026-11-27T06:00:00Z")).await,
-            "occurrences" => tx.write_occurrences(all!(occurrence)).await,
-            "conversations" => tx.write_conversations(all!(conversation)).await,
-            "conversation_messages" => tx.write_messages(all!(message)).await,
+            "price_lists" => tx.mirror().write_price_lists(all!(price_list)).await,
+            "media_images" => tx.mirror().write_media_images(all!(image)).await,
+            "listings" => tx.mirror().write_listings(all!(listing), time("2026-11-27T06:00:00Z")).await,
+            "occurrences" => tx.mirror().write_occurrences(all!(occurrence)).await,
+            "conversations" => tx.mirror().write_conversations(all!(conversation)).await,
+            "conversation_messages" => tx.mirror().write_messages(all!(message)).await,
             other => panic!("{other} is not written by itself"),
         };
         counts.unwrap()
@@ -112,15 +116,15 @@ impl Kind {
         rows
     }
 
-    /// Ids and what they say, of rows that are not gone.
+    /// Ids and texts of the live rows.
     pub(crate) async fn live(self, world: &World) -> Vec<[String; 2]> {
         let rows = self.rows(world).await.into_iter().filter(|row| row.get("gone_at").is_none());
         rows.map(|row| [self.id, self.said].map(|column| row.get(column).unwrap().to_owned())).collect()
     }
 
-    /// What the feed has told of this kind, as `key op`, since a number.
+    /// The feed's entries of this kind after a number, as `key op`.
     pub(crate) async fn told(self, world: &World, after: i64) -> Vec<String> {
-        let changes = world.store.changes_after(after, 100_000).await.unwrap();
+        let changes = world.store.changes().changes_after(after, 100_000).await.unwrap();
         let mine = changes.into_iter().filter(|change| change.entity == self.entity);
         mine.map(|change| format!("{} {}", change.key, change.op.as_str())).collect()
     }
@@ -128,5 +132,5 @@ impl Kind {
 
 /// The last number of the feed.
 pub(crate) async fn newest(world: &World) -> i64 {
-    world.store.feed_bounds().await.unwrap().map_or(0, |(_, newest)| newest)
+    world.store.changes().feed_bounds().await.unwrap().map_or(0, |(_, newest)| newest)
 }

@@ -1,8 +1,8 @@
 //! The conformance suite: every public function of the store, on SQLite and on PostgreSQL.
 //!
-//! `suite` holds one file per aggregate, each test a plain function of a [`world::World`]; the one list below
-//! runs all of them on both databases. Beside it stand `parity`, which looks at both databases at once, and
-//! what only one of them has: `sqlite_file` and `postgres_server`.
+//! `suite` has one file per aggregate; each test is a plain function of a [`world::World`]. The one list below runs
+//! all of them on both databases. `parity` compares both databases; `sqlite_file` and `postgres_server` test what
+//! only one of them has.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
 mod examples;
@@ -18,7 +18,7 @@ mod suite;
 mod tables;
 mod world;
 
-/// Makes two tests of every function: `sqlite::file::name` and `postgres::file::name`.
+/// Makes two tests of each function: `sqlite::file::name` and `postgres::file::name`.
 macro_rules! conformance {
     ($($file:ident: $($name:ident),+ $(,)?;)+) => {
         mod sqlite {

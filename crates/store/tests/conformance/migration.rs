@@ -1,8 +1,8 @@
-//! A database that an earlier espelho has filled is migrated with everything that is in it.
+//! The migration of a filled database of an earlier espelho keeps all its content.
 
 use crate::world::World;
 
-/// The version before amounts were NUMERIC on SQLite.
+/// The last version with amounts as TEXT on SQLite.
 const TEXT_AMOUNTS: i64 = 15;
 
 const RAW: &str = r#"{"status_label":"Pago","customer":{"id":1,"name":"Ana","city":"","address":{"city":"Ji-Paraná"},"state":{"id":3}},"shipping_address":{"uf":"RO"},"shipping":{"deadline":"2026-11-27T18:00:00.5-03:00","nfe_requirements":{"deadline":"2026-11-26"}},"picking_deadline":"amanhã"}"#;
@@ -36,7 +36,7 @@ fn rows() -> Vec<String> {
             "INSERT INTO releases (store, what, key, value, at) \
              VALUES ('minha-loja', 'stock', 'A/1', '7.50', '2026-11-20T12:00:00.000000Z')",
             "INSERT INTO commands (store, kind) VALUES ('minha-loja', 'webhook.test')",
-            // What an integrator may have put beside ours.
+            // An integrator's own objects beside ours.
             "CREATE INDEX ours_by_total ON orders (store, total_order)",
             "CREATE VIEW ours AS SELECT order_number, total_order FROM orders",
             "CREATE TABLE our_orders (order_number TEXT)",
@@ -67,13 +67,17 @@ async fn assert_kept(world: &World) {
     assert_eq!(tables.numbers(above).await, ["1234.5", "99999999999.99"]);
     let wished = "SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_stock UNION ALL SELECT state || ' ' || CAST(revision AS TEXT) FROM erp_prices";
     assert_eq!(tables.list(wished).await, ["held 77", "done 78"], "no wish is new by the migration");
-    let released =
-        world.store.releases(&crate::world::minha_loja(), espelho_store::IntentKind::Stock).await.unwrap();
+    let released = world
+        .store
+        .releases()
+        .releases(&crate::world::minha_loja(), espelho_store::IntentKind::Stock)
+        .await
+        .unwrap();
     let quantity = tables.list("SELECT CAST(quantity AS TEXT) FROM erp_stock").await;
     assert_eq!(released.get("A/1"), quantity.first(), "what was released stays so");
     assert_eq!(tables.list("SELECT key FROM v_drift WHERE entity = 'stock'").await, Vec::<String>::new());
     assert_eq!(tables.list("SELECT code FROM v_errors").await, ["price_zero"]);
-    // Triggers and indexes still do what they did.
+    // Triggers and indexes still work.
     tables.execute("UPDATE erp_prices SET price = 21").await;
     assert_eq!(tables.list("SELECT state FROM erp_prices").await, ["new"]);
     tables.execute("DELETE FROM orders WHERE order_number = '2'").await;
@@ -110,7 +114,7 @@ async fn what_was_mirrored_before_is_kept_on_postgres() {
     assert_kept(&world).await;
 }
 
-/// An ERP polls it: of a long history it reads an index and no row.
+/// An ERP polls this: it reads an index and no row, however long the history.
 #[tokio::test]
 async fn new_orders_are_found_without_reading_the_others() {
     let world = World::on_sqlite().await;

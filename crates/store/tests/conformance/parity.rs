@@ -1,4 +1,4 @@
-//! Both databases side by side: one schema, and one content after the same writes.
+//! Both databases compared: one schema, and the same content after the same writes.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -19,7 +19,7 @@ async fn both() -> [World; 2] {
     [World::on_sqlite().await, World::on_postgres().await]
 }
 
-/// Whether a column that SQLite declares so may be declared so on PostgreSQL.
+/// Whether a column's type on SQLite corresponds to its type on PostgreSQL.
 fn correspond(sqlite: &str, postgres: &str) -> bool {
     match sqlite {
         "TEXT" => ["text", "timestamp with time zone", "jsonb"].contains(&postgres),
@@ -90,7 +90,7 @@ async fn tables_only(sqlite: &World) -> Vec<String> {
     names
 }
 
-/// Every mirrored row has its store first in its key, the object as received, and its two times.
+/// Every mirrored row has its store first in its key, the received object, and its two times.
 #[tokio::test]
 async fn every_mirror_table_says_when_a_row_came_and_went() {
     let sqlite = World::on_sqlite().await;
@@ -107,7 +107,7 @@ async fn every_mirror_table_says_when_a_row_came_and_went() {
     assert!(mirrors >= 22, "{mirrors} mirror tables");
 }
 
-/// The same history, written to both, reads back equal row for row and column for column.
+/// The same history, written to both databases, reads back equal row for row and column for column.
 // withstands: F110
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_writes_leave_the_same_rows() {
@@ -138,7 +138,7 @@ async fn the_same_writes_leave_the_same_rows() {
 
 async fn rows(world: &World, table: &str, store: &str) -> Vec<Line> {
     let lines = world.tables.of_store(table, store).await.into_iter().map(Line::with_plain_zeros);
-    // A write that was not kept uses up numbers of the feed on PostgreSQL only.
+    // A rolled-back write uses up numbers of the feed on PostgreSQL only.
     let mut lines: Vec<Line> = match table {
         "changes" => lines.map(|line| line.without("seq")).collect(),
         _ => lines.collect(),
@@ -147,7 +147,7 @@ async fn rows(world: &World, table: &str, store: &str) -> Vec<Line> {
     lines
 }
 
-/// The same for the tables that are written by description.
+/// The same for the tables by description.
 // withstands: F110
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_everything_is_the_same_on_both_databases() {
@@ -160,7 +160,7 @@ async fn one_of_everything_is_the_same_on_both_databases() {
             kind.keep(world, &lease, &["2", "3"], "depois").await;
         }
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.write_profile(session(Some("55"), "Loja"), Some(page("Camisas"))).await.unwrap();
+        tx.mirror().write_profile(session(Some("55"), "Loja"), Some(page("Camisas"))).await.unwrap();
         tx.commit().await.unwrap();
     }
     let [sqlite, postgres] = &worlds;
@@ -175,7 +175,7 @@ async fn one_of_everything_is_the_same_on_both_databases() {
     }
 }
 
-/// The contract with people who write SQL: what the tables have is written down, all of it.
+/// The contract with people who write SQL: the document lists all columns of all tables.
 #[tokio::test]
 async fn every_column_of_every_mirror_table_and_view_is_documented() {
     const SCHEMA: &str = include_str!("../../../../docs/SCHEMA.md");

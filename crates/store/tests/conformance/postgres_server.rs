@@ -1,5 +1,5 @@
-//! What only a database server has: addresses with passwords, locks that live in a connection, transactions that
-//! overlap, and listeners.
+//! Tests of the server only: addresses with passwords, locks that belong to a connection, transactions that overlap,
+//! and listeners.
 
 use std::{collections::BTreeSet, net::TcpListener, str::FromStr as _, sync::Arc, time::Duration};
 
@@ -20,12 +20,12 @@ async fn open(url: &str) -> Option<Error> {
     Store::open(url, Arc::new(HandClock::default())).await.err()
 }
 
-/// A port of this machine where nobody listens any more.
+/// A port of this machine without a listener.
 fn deserted_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// The error with all of its causes, as a log would have it.
+/// The error with all of its causes, as in a log.
 fn with_causes(error: &Error) -> String {
     let first: &dyn std::error::Error = error;
     std::iter::successors(Some(first), |error| error.source()).map(|error| format!("{error}: ")).collect()
@@ -76,7 +76,7 @@ async fn one_store_in_two_databases_of_a_server_is_leased_apart() {
     let (_here, _there) = (here.lease().await, there.lease().await);
 }
 
-/// Ends the connections that hold locks, as a restart of the server or a broken network would.
+/// Ends the connections that hold locks, like a restart of the server or a broken network.
 async fn cut_lock_connections(world: &World) {
     let cut = "SELECT CAST(pg_terminate_backend(pid, 5000) AS TEXT) FROM (SELECT DISTINCT pid FROM pg_locks \
         WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS l";
@@ -89,35 +89,35 @@ async fn a_lock_ends_with_its_connection_and_the_fence_keeps_the_old_holder_out(
     let other = world.open_again().await.unwrap();
     let old = world.lease().await;
     cut_lock_connections(&world).await;
-    // Nobody has taken the store meanwhile, so the old holder's writes are still his.
+    // Nobody has taken the store meanwhile, so the old holder may still write.
     world.store.begin(&old).await.unwrap().commit().await.unwrap();
-    let new = other.acquire(&minha_loja(), "the other").await.unwrap();
+    let new = other.leases().acquire(&minha_loja(), "the other").await.unwrap();
     assert!(new.fence() > old.fence());
     let lost = world.store.begin(&old).await.err();
     assert!(matches!(lost, Some(Error::LeaseLost { .. })), "{lost:?}");
     other.begin(&new).await.unwrap().commit().await.unwrap();
     old.release().await.unwrap();
-    let held = world.store.acquire(&minha_loja(), "the test").await.err();
+    let held = world.store.leases().acquire(&minha_loja(), "the test").await.err();
     assert!(matches!(&held, Some(Error::Held { owner, .. }) if owner == "the other"), "{held:?}");
 }
 
-/// Letting go of a lease that was lost must not let go of the one that has replaced it.
+/// Releasing a lost lease must not release its successor.
 #[tokio::test]
 async fn releasing_a_lost_lease_leaves_its_successor_in_the_same_process_alone() {
     let world = World::on_postgres().await;
     let other = world.open_again().await.unwrap();
     let lost = world.lease().await;
     cut_lock_connections(&world).await;
-    // Any other lock makes the process notice that its connection, and with it the first lease, is gone.
+    // Taking any other lock makes the process notice that its connection, and with it the first lease, is gone.
     let _noticed = world.lease_of(&store_key("outra")).await;
     let successor = world.lease().await;
     lost.release().await.unwrap();
-    let held = other.acquire(&minha_loja(), "the other").await.err();
+    let held = other.leases().acquire(&minha_loja(), "the other").await.err();
     assert!(matches!(held, Some(Error::Held { .. })), "the successor has lost its lock: {held:?}");
     world.store.begin(&successor).await.unwrap().commit().await.unwrap();
 }
 
-/// Transactions end in another order than they begin; the feed's numbers rise in the order in which they end.
+/// Transactions commit in another order than they begin; the feed's numbers rise in the order of commits.
 #[tokio::test]
 async fn a_page_that_was_written_first_and_kept_last_comes_last_in_the_feed() {
     let world = World::on_postgres().await;
@@ -127,19 +127,19 @@ async fn a_page_that_was_written_first_and_kept_last_comes_last_in_the_feed() {
     let mut second = world.store.begin(&b).await.unwrap();
     write_orders(&mut second, Op::Insert, vec![order("3", "paid")]).await;
     second.commit().await.unwrap();
-    let read = world.store.changes_after(0, 100).await.unwrap();
+    let read = world.store.changes().changes_after(0, 100).await.unwrap();
     assert_eq!(read.iter().map(|change| change.key.as_str()).collect::<Vec<_>>(), ["3"]);
     first.commit().await.unwrap();
-    let rest = world.store.changes_after(read[0].seq, 100).await.unwrap();
+    let rest = world.store.changes().changes_after(read[0].seq, 100).await.unwrap();
     assert_eq!(rest.iter().map(|change| change.key.as_str()).collect::<Vec<_>>(), ["1", "2"]);
 }
 
-/// Between its numbers and its end a page has the feed to itself; the next one waits, and comes after it.
+/// Between its numbers and its commit a page holds the feed's lock; the next page waits and comes after it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_waits_for_the_one_that_is_telling_the_feed() {
     let world = World::on_postgres().await;
     let mut telling = PgConnectOptions::from_str(&world.url).unwrap().connect().await.unwrap();
-    // What a page does last, stopped just before its end.
+    // The last step of a page, stopped just before its commit.
     for sql in [
         "BEGIN",
         "SELECT pg_advisory_xact_lock(hashtextextended('espelho, changes of ' || current_schema(), 0))",
@@ -159,10 +159,10 @@ async fn a_page_waits_for_the_one_that_is_telling_the_feed() {
     while world.tables.list(waits).await != ["1"] {
         assert!(!waiting.is_finished(), "it did not wait");
     }
-    assert!(world.store.changes_after(0, 100).await.unwrap().is_empty());
+    assert!(world.store.changes().changes_after(0, 100).await.unwrap().is_empty());
     sqlx::query("COMMIT").execute(&mut telling).await.unwrap();
     waiting.await.unwrap();
-    let read = world.store.changes_after(0, 100).await.unwrap();
+    let read = world.store.changes().changes_after(0, 100).await.unwrap();
     assert_eq!(read.iter().map(|change| change.key.as_str()).collect::<Vec<_>>(), ["1", "2"]);
 }
 
@@ -175,17 +175,21 @@ async fn listeners_are_told_which_store_has_news_and_nothing_else() {
     let page = (0..100).map(|n| order(&n.to_string(), "paid")).collect();
     world.write_orders(&a, Op::Insert, page).await;
     assert_eq!(listener.recv().await.unwrap().payload(), "a");
-    // Neither a page without news nor one that was not kept: the next word is of the other store.
+    // A page without changes and a rolled-back page send nothing: the next notification is of the other store.
     world.store.begin(&a).await.unwrap().commit().await.unwrap();
     let mut lost = world.store.begin(&a).await.unwrap();
     write_orders(&mut lost, Op::Insert, vec![order("lost", "paid")]).await;
     drop(lost);
     world.write_orders(&b, Op::Insert, vec![order("1", "paid")]).await;
     assert_eq!(listener.recv().await.unwrap().payload(), "b");
-    assert_eq!(world.store.changes_after(0, 1_000).await.unwrap().len(), 101, "told before it was kept");
+    assert_eq!(
+        world.store.changes().changes_after(0, 1_000).await.unwrap().len(),
+        101,
+        "told before it was kept"
+    );
 }
 
-/// Ends the session that has the locks, as a restart of the server does, and waits until they are gone.
+/// Ends the session with the locks, like a restart of the server, and waits until the locks are gone.
 async fn end_the_session(world: &World) {
     let of_this_database = "FROM pg_locks WHERE locktype = 'advisory' AND granted \
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
@@ -194,7 +198,7 @@ async fn end_the_session(world: &World) {
     while world.tables.list(&left).await != ["0"] {}
 }
 
-/// How long a new owner waits for the last one.
+/// How long a new owner waits for the previous one.
 async fn wait_of(world: &World, lease: &Lease) -> Duration {
     let before = world.clock.monotonic();
     lease.lease_guard().wait_until_active().await;
@@ -208,7 +212,7 @@ async fn only_an_owner_that_did_not_let_go_is_waited_for_by_the_next_one() {
     let first = world.lease().await;
     assert_eq!(wait_of(&world, &first).await, Duration::ZERO, "there was nobody before");
     first.release().await.unwrap();
-    let second = other.acquire(&minha_loja(), "the second").await.unwrap();
+    let second = other.leases().acquire(&minha_loja(), "the second").await.unwrap();
     assert_eq!(wait_of(&world, &second).await, Duration::ZERO, "the first has let go");
     end_the_session(&world).await;
     let third = world.lease().await;
@@ -225,7 +229,7 @@ async fn an_owner_whose_session_was_ended_hears_of_it_and_may_not_call() {
     lease.lease_guard().confirm().await.unwrap();
     end_the_session(&world).await;
     tokio::select! {
-        () = world.store.watch_over_leases() => (),
+        () = world.store.leases().watch_over_leases() => (),
         () = lease.lease_guard().ended() => (),
     }
     let lost = lease.lease_guard().confirm().await;
@@ -238,7 +242,7 @@ async fn an_owner_whose_session_was_ended_hears_of_it_and_may_not_call() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whoever_watches_the_inbox_hears_for_which_store_others_have_received() {
     let world = World::on_postgres().await;
-    let mut watch = world.open_again().await.unwrap().watch_inbox().await.unwrap().unwrap();
+    let mut watch = world.open_again().await.unwrap().inbox().watch_inbox().await.unwrap().unwrap();
     let delivery = |store: &str, digest: &str| NewDelivery {
         store: store_key(store),
         received_at: world.clock.now(),
@@ -247,7 +251,7 @@ async fn whoever_watches_the_inbox_hears_for_which_store_others_have_received() 
         body: b"{}".to_vec(),
     };
     let at_once = vec![delivery("a", "1"), delivery("b", "2"), delivery("a", "3")];
-    world.store.keep_deliveries(at_once).await.unwrap();
+    world.store.inbox().keep_deliveries(at_once).await.unwrap();
     let mut heard = Vec::new();
     for _ in 0..2 {
         heard.push(watch.next().await.unwrap());
@@ -256,18 +260,18 @@ async fn whoever_watches_the_inbox_hears_for_which_store_others_have_received() 
     assert_eq!(heard, [Heard::Deliveries(store_key("a")), Heard::Deliveries(store_key("b"))]);
 }
 
-/// More often than there are sessions, which take turns.
+/// More turns than sessions.
 const TURNS: usize = 20;
 
-/// Opened before its server became a replica, a session may only read for as long as it lives.
+/// A session opened before its server became a replica stays read-only for its whole life.
 // withstands: F106
 #[tokio::test]
 async fn a_session_that_may_only_read_is_not_used_again() {
     let world = World::on_postgres().await;
     let demote = "SELECT set_config('default_transaction_read_only', 'on', false)";
-    assert_eq!(world.store.ask(demote, 1).await.unwrap(), [["on"]]);
+    assert_eq!(world.store.diagnostics().ask(demote, 1).await.unwrap(), [["on"]]);
     for _ in 0..TURNS {
-        world.store.check_writable().await.unwrap();
+        world.store.diagnostics().check_writable().await.unwrap();
     }
 }
 
@@ -277,10 +281,11 @@ async fn a_session_whose_transaction_was_left_open_is_not_used_again() {
     let world = World::on_postgres().await;
     let mut sessions = BTreeSet::new();
     for turn in 0..2 * TURNS {
-        let session = world.store.ask("SELECT CAST(pg_backend_pid() AS TEXT)", 1).await.unwrap();
+        let session =
+            world.store.diagnostics().ask("SELECT CAST(pg_backend_pid() AS TEXT)", 1).await.unwrap();
         sessions.insert(session);
         if turn == TURNS {
-            world.store.ask("BEGIN", 0).await.unwrap();
+            world.store.diagnostics().ask("BEGIN", 0).await.unwrap();
         }
     }
     assert!(sessions.len() < 10, "those that are well are used again: {sessions:?}");

@@ -1,4 +1,4 @@
-//! One of everything in the mirror that is neither order nor product, with something in every column.
+//! One row of every mirrored table except orders and products, with something in every column.
 
 use chrono::NaiveDate;
 use espelho_model::{
@@ -28,7 +28,7 @@ pub(crate) fn amount(text: &str) -> Option<rust_decimal::Decimal> {
     Some(decimal(text))
 }
 
-/// An object as received that says what the row says.
+/// A received object with the row's text.
 pub(crate) fn raw(id: &str, said: &str) -> RawJson {
     RawJson::new(&json!({"id": id, "said": said}).to_string())
 }
@@ -245,7 +245,7 @@ pub(crate) fn listing(id: &str, said: &str) -> Listing {
     }
 }
 
-/// What a review's result says of a listing: little.
+/// A review's result of a listing: little more than the id.
 pub(crate) fn bare_listing(id: &str) -> Listing {
     Listing {
         item_id: ItemId::new(id),
@@ -340,7 +340,7 @@ pub(crate) fn page(said: &str) -> StorePage {
     }
 }
 
-/// The fingerprint of a text, for what only wants to be told apart.
+/// The fingerprint of a text, to tell rows apart.
 pub(crate) fn fingerprint(text: &str) -> ContentHash {
     ContentHash::of(text.as_bytes())
 }

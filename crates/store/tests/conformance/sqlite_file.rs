@@ -1,4 +1,4 @@
-//! What only a database in a file has: the file, its neighbours and its permissions.
+//! Tests of a database in a file only: the file, its neighbours and its permissions.
 
 use std::{path::Path, sync::Arc};
 
@@ -34,7 +34,7 @@ async fn nobody_else_may_read_the_file_or_its_neighbours() {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     let file = world.store.file().unwrap();
-    world.store.keep_secret(&minha_loja(), "whsec_s3cret").await.unwrap();
+    world.store.inbox().keep_secret(&minha_loja(), "whsec_s3cret").await.unwrap();
     for suffix in ["", "-wal", "-shm", "-inbox", "-inbox-wal", "-inbox-shm"] {
         let path = format!("{}{suffix}", file.display());
         let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
@@ -42,7 +42,7 @@ async fn nobody_else_may_read_the_file_or_its_neighbours() {
     }
 }
 
-/// A folder that is made for a group, in a folder of its own.
+/// A folder for a group, in a folder of its own.
 #[cfg(unix)]
 fn shared_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -76,8 +76,8 @@ async fn the_group_of_a_folder_that_is_made_for_it_has_the_mirror_and_nothing_el
         set_mode(Path::new(&format!("{}{suffix}", path.display())), too_open);
     }
     let store = open(&url).await.unwrap();
-    store.keep_secret(&minha_loja(), "whsec_s3cret").await.unwrap();
-    let lease = store.acquire(&minha_loja(), "the test").await.unwrap();
+    store.inbox().keep_secret(&minha_loja(), "whsec_s3cret").await.unwrap();
+    let lease = store.leases().acquire(&minha_loja(), "the test").await.unwrap();
     for suffix in ["", "-wal", "-shm"] {
         assert_eq!(mode(&path, suffix), 0o660, "{suffix}");
     }
@@ -86,13 +86,13 @@ async fn the_group_of_a_folder_that_is_made_for_it_has_the_mirror_and_nothing_el
     }
     lease.release().await.unwrap();
     store.close().await;
-    // A folder that is no longer shared takes the mirror back.
+    // A folder that is no longer shared removes the group's access to the mirror.
     set_mode(folder.path(), 0o700);
     open(&url).await.unwrap();
     assert_eq!(mode(&path, ""), 0o600);
 }
 
-/// Whoever may write to the folder could put a file there for the tokens to be written to, and read them.
+/// Anybody who may write to the folder could put a file there, have the tokens written to it, and read them.
 // withstands: F127
 #[cfg(unix)]
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_second_file_of_somebody_else_is_refused() {
     let inbox = folder.path().join("espelho.db-inbox");
     std::fs::write(&inbox, "").unwrap();
     if std::fs::metadata(&inbox).unwrap().uid() != 0 {
-        // Only root can make a file of somebody else's; `permissions` has the rule in a table.
+        // Only root can create another user's file; `permissions` has the rule in a table.
         return;
     }
     chown(&inbox, Some(61_002), None).unwrap();
@@ -116,7 +116,7 @@ async fn a_second_file_of_somebody_else_is_refused() {
 
 const TOKEN: &str = "sk_live_o_token_que_vale_agora";
 
-/// Makes of a mirror one of the version whose tokens were in the mirror's own file.
+/// Turns a mirror into one of the version with tokens in the mirror's own file.
 async fn with_tokens_in_the_mirror(url: &str) {
     let tables = crate::tables::Tables::open(url).await;
     for sql in [
@@ -148,12 +148,12 @@ async fn tokens_of_an_earlier_version_move_to_the_second_file_and_leave_no_byte_
     let url = format!("sqlite:{}", path.display());
     for killed_in_between in [false, true] {
         let store = open(&url).await.unwrap();
-        let kept = store.token(&minha_loja()).await.unwrap();
+        let kept = store.tokens().token(&minha_loja()).await.unwrap();
         store.close().await;
         if kept.is_some() && !killed_in_between {
             panic!("a new mirror has a token");
         }
-        // The second time the second file has the token already, as after a kill between the two.
+        // The second time the second file already has the token, as after a kill between the two steps.
         let inbox = crate::tables::Tables::open(&url).await;
         if !killed_in_between {
             inbox.execute("DELETE FROM inbox.tokens").await;
@@ -164,9 +164,9 @@ async fn tokens_of_an_earlier_version_move_to_the_second_file_and_leave_no_byte_
         assert!(contains(&path, "", TOKEN) || contains(&path, "-wal", TOKEN));
 
         let store = open(&url).await.unwrap();
-        let kept = store.token(&minha_loja()).await.unwrap().unwrap();
+        let kept = store.tokens().token(&minha_loja()).await.unwrap().unwrap();
         assert_eq!((kept.token.as_str(), kept.username.as_str()), (TOKEN, "loja@um"));
-        assert_eq!(store.token_ends().await.unwrap().len(), 1);
+        assert_eq!(store.overview().token_ends().await.unwrap().len(), 1);
         for suffix in ["", "-wal"] {
             assert!(!contains(&path, suffix, TOKEN), "a byte of the token is left in the mirror{suffix}");
         }
@@ -175,7 +175,7 @@ async fn tokens_of_an_earlier_version_move_to_the_second_file_and_leave_no_byte_
     }
 }
 
-/// What was sent with a token within the last minute is known by the mirror alone.
+/// Only the mirror knows the requests of the last minute.
 #[tokio::test]
 async fn a_mirror_that_begins_anew_knows_no_token() {
     let directory = tempfile::tempdir().unwrap();
@@ -184,11 +184,11 @@ async fn a_mirror_that_begins_anew_knows_no_token() {
     open(&url).await.unwrap().close().await;
     with_tokens_in_the_mirror(&url).await;
     let store = open(&url).await.unwrap();
-    assert!(store.token(&minha_loja()).await.unwrap().is_some());
+    assert!(store.tokens().token(&minha_loja()).await.unwrap().is_some());
     store.close().await;
     std::fs::remove_file(&path).unwrap();
     let anew = open(&url).await.unwrap();
-    assert!(anew.token(&minha_loja()).await.unwrap().is_none());
+    assert!(anew.tokens().token(&minha_loja()).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -207,7 +207,7 @@ async fn a_closed_file_holds_everything_that_was_written() {
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     world.store.close().await;
     let again = world.open_again().await.unwrap();
-    let answer = again.ask("SELECT order_number, status FROM orders", 2).await.unwrap();
+    let answer = again.diagnostics().ask("SELECT order_number, status FROM orders", 2).await.unwrap();
     assert_eq!(answer, [["1", "paid"]]);
 }
 
@@ -244,7 +244,7 @@ async fn a_question_cannot_write() {
     let world = World::on_sqlite().await;
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
-    let error = world.store.ask("DELETE FROM orders RETURNING order_number", 1).await.err();
+    let error = world.store.diagnostics().ask("DELETE FROM orders RETURNING order_number", 1).await.err();
     assert!(matches!(error, Some(Error::Statement { .. })), "{error:?}");
     assert_eq!(world.tables.count("orders").await, 1);
 }
@@ -259,33 +259,33 @@ async fn the_lock_file_stays_when_the_lease_goes() {
     assert!(Path::new(&lock).is_file(), "{lock}");
     std::fs::remove_file(&lock).unwrap();
     std::fs::create_dir(&lock).unwrap();
-    let error = world.store.acquire(&minha_loja(), "the test").await.err();
+    let error = world.store.leases().acquire(&minha_loja(), "the test").await.err();
     assert!(matches!(&error, Some(Error::LockFile { path, .. }) if *path == lock), "{error:?}");
 }
 
-/// Deliveries are acknowledged while another process mirrors page after page.
+/// The receiver acknowledges deliveries while another process mirrors page after page.
 #[tokio::test]
 async fn the_inbox_is_written_while_the_mirror_is_locked() {
     let world = World::on_sqlite().await;
     let lease = world.lease().await;
     let mirroring = world.store.begin(&lease).await.unwrap();
-    world.store.keep_secret(&minha_loja(), "whsec_a").await.unwrap();
+    world.store.inbox().keep_secret(&minha_loja(), "whsec_a").await.unwrap();
     drop(mirroring);
 }
 
-/// The rows of the inbox cannot be read again from the marketplace, so each of its commits waits for the disk.
+/// The inbox cannot be read again from the marketplace, so each of its commits waits for the disk.
 // withstands: F098
 #[tokio::test]
 async fn the_inbox_survives_the_loss_of_the_mirror() {
     let world = World::on_sqlite().await;
-    world.store.keep_secret(&minha_loja(), "whsec_a").await.unwrap();
+    world.store.inbox().keep_secret(&minha_loja(), "whsec_a").await.unwrap();
     let file = world.store.file().unwrap().to_owned();
     world.store.close().await;
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(format!("{}{suffix}", file.display()));
     }
     let again = world.open_again().await.unwrap();
-    let kept = again.secrets(&minha_loja(), crate::hand_clock::opening_hour()).await.unwrap();
+    let kept = again.inbox().secrets(&minha_loja(), crate::hand_clock::opening_hour()).await.unwrap();
     assert_eq!(kept.len(), 1);
 }
 
@@ -294,7 +294,7 @@ async fn filled() -> (World, Vec<u8>) {
     let world = World::on_sqlite().await;
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, (0..300).map(|n| order(&n.to_string(), "paid")).collect()).await;
-    world.store.keep_secret(&minha_loja(), "whsec_a").await.unwrap();
+    world.store.inbox().keep_secret(&minha_loja(), "whsec_a").await.unwrap();
     lease.release().await.unwrap();
     world.store.close().await;
     world.tables.close().await;
@@ -344,15 +344,18 @@ async fn a_flipped_byte_anywhere_is_an_error_or_nothing_and_never_a_panic() {
     }
 }
 
-/// A snapshot that somebody holds keeps the log from being emptied.
+/// An open snapshot keeps the log from being emptied.
 // withstands: F101
 #[tokio::test]
 async fn whoever_has_read_holds_no_snapshot() {
     let world = World::on_sqlite().await;
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, (0..100).map(|n| order(&n.to_string(), "paid")).collect()).await;
-    assert_eq!(world.store.ask("SELECT order_number FROM orders LIMIT 3", 1).await.unwrap().len(), 3);
-    assert!(!world.store.changes_after(0, 10).await.unwrap().is_empty());
+    assert_eq!(
+        world.store.diagnostics().ask("SELECT order_number FROM orders LIMIT 3", 1).await.unwrap().len(),
+        3
+    );
+    assert!(!world.store.changes().changes_after(0, 10).await.unwrap().is_empty());
     let log = format!("{}-wal", world.store.file().unwrap().display());
     assert!(std::fs::metadata(&log).unwrap().len() > 0);
     world.tables.execute("PRAGMA wal_checkpoint(TRUNCATE)").await;

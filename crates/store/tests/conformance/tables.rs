@@ -1,4 +1,4 @@
-//! A view past the store at the tables, in one form for both databases: text as SQLite keeps it.
+//! Direct access to the tables, in one form for both databases: text as SQLite keeps it.
 
 use std::{collections::BTreeMap, str::FromStr as _};
 
@@ -9,7 +9,7 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqlitePoolOptions},
 };
 
-/// The columns that hold objects as received.
+/// The columns with received objects.
 const JSON: [&str; 7] = ["raw", "metadata", "rules", "price_range", "limits", "page", "tracking"];
 
 /// The tables of one database.
@@ -18,7 +18,7 @@ pub(crate) enum Tables {
     Postgres(PgPool),
 }
 
-/// A column as the database declares it.
+/// A column's declaration in the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -41,7 +41,7 @@ impl Line {
         self.0.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// The line without a column that is meant to differ.
+    /// The line without a column that may differ.
     pub(crate) fn without(mut self, column: &str) -> Self {
         assert!(self.0.remove(column).is_some(), "no column {column}");
         self
@@ -67,7 +67,7 @@ impl Tables {
     pub(crate) async fn open(url: &str) -> Self {
         if url.starts_with("sqlite:") {
             let options = SqliteConnectOptions::from_str(url).unwrap();
-            // The inbox lies in a second file, and is looked at together with the mirror.
+            // The inbox lies in a second file; this reads it together with the mirror.
             let attach = format!("ATTACH DATABASE '{}-inbox' AS inbox", options.get_filename().display());
             let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await.unwrap();
             sqlx::query(AssertSqlSafe(attach)).execute(&pool).await.unwrap();
@@ -77,7 +77,7 @@ impl Tables {
         }
     }
 
-    /// The one of two values that fits this database.
+    /// The value for this database, of the two.
     pub(crate) fn either<T>(&self, sqlite: T, postgres: T) -> T {
         match self {
             Self::Sqlite(_) => sqlite,
@@ -85,7 +85,7 @@ impl Tables {
         }
     }
 
-    /// Lets go of the database.
+    /// Closes the connection.
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(pool) => pool.close().await,
@@ -93,7 +93,7 @@ impl Tables {
         }
     }
 
-    /// Changes the tables behind the store's back.
+    /// Changes the tables directly.
     pub(crate) async fn execute(&self, sql: &str) -> u64 {
         let sql = AssertSqlSafe(sql.to_owned());
         match self {
@@ -116,18 +116,18 @@ impl Tables {
         }
     }
 
-    /// The first text of each row, which is a number, as the shortest text of the same number.
+    /// The first column of each row, a number, as its shortest text.
     pub(crate) async fn numbers(&self, sql: &str) -> Vec<String> {
         self.list(sql).await.iter().map(|text| plain(text)).collect()
     }
 
-    /// The first text of each row.
+    /// The first column of each row.
     pub(crate) async fn list(&self, sql: &str) -> Vec<String> {
         let rows = self.texts(sql).await;
         rows.into_iter().map(|row| row.into_iter().next().flatten().unwrap_or_default()).collect()
     }
 
-    /// How SQLite would answer a question, step by step.
+    /// SQLite's query plan, step by step.
     pub(crate) async fn plan(&self, sql: &str) -> Vec<String> {
         let Self::Sqlite(pool) = self else { panic!("only SQLite tells so") };
         let explain = AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
@@ -135,17 +135,17 @@ impl Tables {
         rows.iter().map(|row| row.get("detail")).collect()
     }
 
-    /// How many rows a table has.
+    /// The number of rows of a table.
     pub(crate) async fn count(&self, table: &str) -> usize {
         self.list(&format!("SELECT CAST(count(*) AS TEXT) FROM {table}")).await[0].parse().unwrap()
     }
 
-    /// All rows of a table, in an order that both databases share.
+    /// All rows of a table, in the same order on both databases.
     pub(crate) async fn all(&self, table: &str) -> Vec<Line> {
         self.lines(table, "").await
     }
 
-    /// The rows of a table that belong to a store.
+    /// The rows of a table for one store.
     pub(crate) async fn of_store(&self, table: &str, store: &str) -> Vec<Line> {
         self.lines(table, &format!("WHERE store = '{store}'")).await
     }
@@ -232,7 +232,7 @@ impl Tables {
         self.list(&sql).await
     }
 
-    /// The indexes that the migrations named.
+    /// The indexes named in the migrations.
     pub(crate) async fn indexes(&self) -> Vec<String> {
         self.list(self.either(
             "SELECT name || ' on ' || tbl_name FROM \
@@ -244,7 +244,7 @@ impl Tables {
         .await
     }
 
-    /// The types that a column's values have as they are stored.
+    /// The storage types of a column's values.
     pub(crate) async fn stored_types(&self, table: &str, column: &str) -> Vec<String> {
         let type_of = self.either("typeof", "pg_typeof");
         let sql = format!(
@@ -254,12 +254,12 @@ impl Tables {
     }
 }
 
-/// `jsonb` reorders and respaces, so both sides are parsed and written anew.
+/// `jsonb` changes order and spaces, so both sides are parsed and formatted again.
 fn canonical(json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(json).unwrap().to_string()
 }
 
-/// PostgreSQL keeps the zeros behind a number, and SQLite does not.
+/// PostgreSQL keeps trailing zeros of a number, SQLite does not.
 pub(crate) fn plain(number: &str) -> String {
     let exact =
         Decimal::from_str_exact(number).or_else(|_| Decimal::from_scientific(&number.replace(".0e", "e")));

@@ -1,4 +1,4 @@
-//! What a test runs in: a fresh database, a store on it, a clock, and a view past the store at its tables.
+//! The environment of a test: a fresh database, a store on it, a clock, and direct access to its tables.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<HandClock>,
     pub(crate) tables: Tables,
     pub(crate) url: String,
-    // The last field is dropped last: the database goes when nobody uses it any more.
+    // The last field is dropped last: the database is deleted after its last user.
     _home: Home,
 }
 
@@ -97,7 +97,7 @@ impl World {
     }
 
     pub(crate) async fn lease_of(&self, store: &StoreKey) -> Lease {
-        self.store.acquire(store, "the test").await.unwrap()
+        self.store.leases().acquire(store, "the test").await.unwrap()
     }
 
     /// Writes orders in a transaction of their own.
@@ -115,13 +115,13 @@ impl World {
     }
 }
 
-/// Writes orders, listed as what their raw text is.
+/// Writes orders whose listing row equals their raw text.
 pub(crate) async fn write_orders(tx: &mut PageTx<'_>, op: Op, orders: Vec<Order>) {
     let write = |order: Order| OrderWrite { listing_hash: order.raw.content_hash(), order, op };
-    tx.write_orders(orders.into_iter().map(write).collect()).await.unwrap();
+    tx.mirror().write_orders(orders.into_iter().map(write).collect()).await.unwrap();
 }
 
-/// Writes products, listed as what their raw text is.
+/// Writes products whose listing row equals their raw text.
 pub(crate) async fn write_products(tx: &mut PageTx<'_>, op: Op, products: Vec<Product>) {
     let write = |product: Product| ProductWrite {
         listing_hash: product.raw.content_hash(),
@@ -129,7 +129,7 @@ pub(crate) async fn write_products(tx: &mut PageTx<'_>, op: Op, products: Vec<Pr
         product,
         op,
     };
-    tx.write_products(products.into_iter().map(write).collect()).await.unwrap();
+    tx.mirror().write_products(products.into_iter().map(write).collect()).await.unwrap();
 }
 
 /// The store of most tests.
@@ -141,7 +141,7 @@ pub(crate) fn store_key(text: &str) -> StoreKey {
     StoreKey::new(text).unwrap()
 }
 
-/// A database on the test server, which goes when this is dropped, also by a panic.
+/// A database on the test server, deleted on drop, also by a panic.
 pub(crate) struct FreshDatabase {
     server: PgConnectOptions,
     name: String,
@@ -151,7 +151,7 @@ impl FreshDatabase {
     pub(crate) async fn create() -> Self {
         let server = server();
         let name = format!("espelho_test_{:016x}", RandomState::new().hash_one("database"));
-        // template0 is never connected to, so that tests do not wait for each other.
+        // Nobody connects to template0, so tests do not wait for each other.
         run_on(&server, format!("CREATE DATABASE {name} TEMPLATE template0")).await;
         Self { server, name }
     }
@@ -168,14 +168,14 @@ impl Drop for FreshDatabase {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(run_on(&self.server, sql));
         };
-        // Drop may run on a runtime's thread, where nothing may block; a thread of its own may.
+        // Drop may run on a runtime's thread, which must not block; a separate thread may.
         let done = std::thread::scope(|scope| scope.spawn(drop_it).join());
         assert!(done.is_ok() || std::thread::panicking(), "{} was not dropped", self.name);
     }
 }
 
-/// The server that `tests/run` starts. Without one the half of the suite would be missing in silence, so
-/// that is a failure.
+/// The server that `tests/run` starts. Its absence is a failure: otherwise half of the suite would silently be
+/// skipped.
 pub(crate) fn server() -> PgConnectOptions {
     let Ok(url) = std::env::var("ESPELHO_TEST_POSTGRES") else {
         panic!(

@@ -36,7 +36,7 @@ pub(crate) async fn spot<P: Pull>(
     };
     let (mut keys, mut after) = (Vec::new(), String::new());
     for _ in 0..MOST_BATCHES {
-        let live = context.store.live_keys(&context.key, P::RESOURCE, &after).await;
+        let live = context.store.mirror().live_keys(&context.key, P::RESOURCE, &after).await;
         let live = live.map_err(|e| Problem::from_store(&e))?;
         let Some(last) = live.last() else { break };
         after.clone_from(last);
@@ -149,7 +149,8 @@ impl<P: Pull> Comparison<'_, P> {
     async fn known(&self, keys: Vec<String>) -> Result<HashMap<String, Known>, Problem> {
         let mut known = HashMap::with_capacity(keys.len());
         for batch in keys.chunks(BATCH) {
-            let found = self.context.store.known(&self.context.key, P::RESOURCE, batch.to_vec()).await;
+            let found =
+                self.context.store.mirror().known(&self.context.key, P::RESOURCE, batch.to_vec()).await;
             known.extend(found.map_err(|e| Problem::from_store(&e))?);
         }
         Ok(known)
@@ -158,7 +159,7 @@ impl<P: Pull> Comparison<'_, P> {
     async fn find_surplus(&mut self, listed: &BTreeMap<String, ContentHash>) -> Result<(), Problem> {
         let mut after = String::new();
         loop {
-            let live = self.context.store.live_keys(&self.context.key, P::RESOURCE, &after).await;
+            let live = self.context.store.mirror().live_keys(&self.context.key, P::RESOURCE, &after).await;
             let live = live.map_err(|e| Problem::from_store(&e))?;
             let Some(last) = live.last() else { return Ok(()) };
             after.clone_from(last);

@@ -150,7 +150,7 @@ impl Audit {
 pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>) -> Result<(), Problem> {
     let written = async {
         let mut tx = context.store.begin(&context.lease).await?;
-        tx.note_audits(audits).await?;
+        tx.sweeps().note_audits(audits).await?;
         tx.commit().await
     };
     written.await.map_err(|e| Problem::from_store(&e))
@@ -196,7 +196,7 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
             }
             report
         }
-        Subject::Products => match context.store.location_ids(&context.key).await {
+        Subject::Products => match context.store.mirror().location_ids(&context.key).await {
             Ok(known) => {
                 listed::compare(context, ProductsPull::new(client, known, parameter), sample, seed).await
             }

@@ -15,11 +15,11 @@ pub(super) async fn compare(
     sample: usize,
     seed: u64,
 ) -> Result<(), Problem> {
-    let orders = context.store.live_keys(&context.key, Resource::Orders, "").await;
+    let orders = context.store.mirror().live_keys(&context.key, Resource::Orders, "").await;
     let orders = orders.map_err(|e| Problem::from_store(&e))?;
     for at in choose(orders.len(), sample, seed).collect::<Vec<_>>() {
         let number = OrderNumber::new(orders[at].as_str());
-        let known = context.store.order_subresources(&context.key, &number).await;
+        let known = context.store.staleness().order_subresources(&context.key, &number).await;
         for known in known.map_err(|e| Problem::from_store(&e))? {
             if known.subresource == Subresource::Order || context.stop.is_cancelled() {
                 continue;
@@ -48,7 +48,7 @@ async fn differs_twice(
         let side = FetchedSubresource::read(&client, number, subresource)
             .await
             .map_err(|e| Problem::from_api(&e))?;
-        let known = context.store.order_subresources(&context.key, number).await;
+        let known = context.store.staleness().order_subresources(&context.key, number).await;
         let known = known.map_err(|e| Problem::from_store(&e))?;
         if known.iter().any(|known| known.subresource == subresource && known.content_hash == side.hash) {
             return Ok(false);

@@ -55,7 +55,7 @@ pub(super) async fn compare(
 }
 
 async fn is_mirrored(context: &StoreContext, sweep: Sweep) -> Result<bool, Problem> {
-    let sweeps = context.store.sweeps(&context.key).await.map_err(|e| Problem::from_store(&e))?;
+    let sweeps = context.store.runs().sweeps(&context.key).await.map_err(|e| Problem::from_store(&e))?;
     Ok(sweeps.iter().any(|record| record.kind == sweep.as_str() && record.succeeded_at.is_some()))
 }
 
@@ -93,7 +93,8 @@ impl Comparison<'_> {
         let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
         let (store, key) = (&self.context.store, &self.context.key);
         // The calendar omits ended campaigns: that is no difference as long as they can be read by themselves.
-        let compared = store.compare_campaigns(key, campaigns.clone()).await.map_err(|e| of_store(&e))?;
+        let compared =
+            store.mirror().compare_campaigns(key, campaigns.clone()).await.map_err(|e| of_store(&e))?;
         let ended = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let mut passed_over = HashSet::new();
         for (n, id) in ended.map(|(id, _)| id).enumerate() {
@@ -108,7 +109,8 @@ impl Comparison<'_> {
                 Err(error) => return Err(Problem::from_api(&error)),
             }
         }
-        let mut compared = store.compare_campaigns(key, campaigns).await.map_err(|e| of_store(&e))?;
+        let mut compared =
+            store.mirror().compare_campaigns(key, campaigns).await.map_err(|e| of_store(&e))?;
         compared.unlike.retain(|id, _| !passed_over.contains(id));
         for id in open {
             let listings = self.listings(id).await?;
@@ -129,7 +131,8 @@ impl Comparison<'_> {
         match (eligible.await, enrolled.await) {
             (Ok(eligible), Ok(enrolled)) if eligible.is_complete && enrolled.is_complete => {
                 let (store, key) = (&self.context.store, &self.context.key);
-                let compared = store.compare_campaign_listings(key, id, eligible.rows, enrolled.rows).await;
+                let compared =
+                    store.mirror().compare_campaign_listings(key, id, eligible.rows, enrolled.rows).await;
                 compared.map_err(|e| of_store(&e))
             }
             (Err(error), _) | (_, Err(error)) if !is_final(&error) => Err(Problem::from_api(&error)),
@@ -149,7 +152,7 @@ impl Comparison<'_> {
             Ok(_) => return Ok(Err(text!("run-audit-endless"))),
             Err(error) => return refused(&error),
         };
-        let compared = self.context.store.compare_media_images(&self.context.key, images).await;
+        let compared = self.context.store.mirror().compare_media_images(&self.context.key, images).await;
         let mut compared = compared.map_err(|e| of_store(&e))?;
         let surplus = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let surplus: Vec<String> = surplus.map(|(id, _)| id.clone()).take(self.sample).collect();
@@ -172,7 +175,8 @@ impl Comparison<'_> {
             Err(error) if is_closed(&error) || is_final(&error) => None,
             Err(error) => return Err(Problem::from_api(&error)),
         };
-        let compared = self.context.store.compare_profile(&self.context.key, session, page.as_ref()).await;
+        let compared =
+            self.context.store.mirror().compare_profile(&self.context.key, session, page.as_ref()).await;
         Ok(Ok(compared.map_err(|e| of_store(&e))?))
     }
 }

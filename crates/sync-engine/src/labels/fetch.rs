@@ -90,9 +90,9 @@ pub(super) async fn fetch(
     let size = i64::try_from(finished.size).unwrap_or(i64::MAX);
     let fetched = FetchedFile { file, size, sha256: finished.sha256, host: host.clone() };
     let mut tx = context.store.begin(&context.lease).await?;
-    let kept = tx.keep_label_file(&label.id, label.version, &fetched).await?;
+    let kept = tx.label_files().keep_label_file(&label.id, label.version, &fetched).await?;
     if kept {
-        tx.clear_label_failures(vec![label.id.as_str().to_owned()]).await?;
+        tx.label_files().clear_label_failures(vec![label.id.as_str().to_owned()]).await?;
     }
     tx.commit().await?;
     if kept {

@@ -42,7 +42,7 @@ pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Proble
     let wanted = labels.wanted(context.clock.now());
     let mut after = String::new();
     while !context.stop.is_cancelled() {
-        let ready = context.store.labels_to_fetch(&context.key, &wanted, &after, PAGE).await;
+        let ready = context.store.label_files().labels_to_fetch(&context.key, &wanted, &after, PAGE).await;
         let ready = ready.map_err(|e| Problem::from_store(&e))?;
         let Some(last) = ready.last() else { break };
         after = last.id.as_str().to_owned();
@@ -95,7 +95,7 @@ pub(crate) async fn note(context: &StoreContext, label: &ReadyLabel, fault: &Fau
         "a label file cannot be fetched");
     let noted = async {
         let mut tx = context.store.begin(&context.lease).await?;
-        tx.note_label_failures(std::slice::from_ref(&failure)).await?;
+        tx.failures().note_label_failures(std::slice::from_ref(&failure)).await?;
         tx.commit().await
     };
     if let Err(error) = noted.await {

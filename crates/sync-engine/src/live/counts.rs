@@ -26,7 +26,7 @@ impl Live<'_> {
         // The first reconciliation reads what is missing; until then the counts only show how much that is.
         let is_mirrored = self.known().mirrored;
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
-        let local = self.context.store.live_counts(&self.context.key).await.map_err(failed)?;
+        let local = self.context.store.runs().live_counts(&self.context.key).await.map_err(failed)?;
         let remote = self.remote_totals().await?;
         let at = self.context.clock.now();
         let mut counts = Vec::new();
@@ -56,7 +56,7 @@ impl Live<'_> {
         }
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.note_remote_counts(counts).await?;
+            tx.sweeps().note_remote_counts(counts).await?;
             tx.commit().await
         };
         written.await.map_err(failed)
@@ -100,7 +100,7 @@ impl Live<'_> {
         };
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.note_enums(words(&told)).await?;
+            tx.sweeps().note_enums(words(&told)).await?;
             tx.commit().await
         };
         written.await.map_err(|e| Problem::from_store(&e))

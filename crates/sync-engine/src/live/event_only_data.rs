@@ -51,7 +51,7 @@ impl Live<'_> {
                 written => written?,
             }
         }
-        tx.note_malformed_deliveries(&malformed).await?;
+        tx.failures().note_malformed_deliveries(&malformed).await?;
         tx.commit().await
     }
 }
@@ -66,16 +66,16 @@ async fn write(tx: &mut PageTx<'_>, fact: EventOnlyData) -> Result<(), Error> {
             if told.status.as_deref().is_some_and(|status| status != OPEN) {
                 told.updated_at += AFTER;
             }
-            tx.write_occurrences(vec![told]).await
+            tx.mirror().write_occurrences(vec![told]).await
         }
         EventOnlyData::Conversation(mut told) => {
             if told.status.as_deref() == Some(CLOSED) {
                 told.updated_at += AFTER;
             }
-            tx.write_conversations(vec![told]).await
+            tx.mirror().write_conversations(vec![told]).await
         }
-        EventOnlyData::Message(told) => tx.write_messages(vec![told]).await,
-        EventOnlyData::Review(listing, at) => tx.write_listings(vec![*listing], at).await,
+        EventOnlyData::Message(told) => tx.mirror().write_messages(vec![told]).await,
+        EventOnlyData::Review(listing, at) => tx.mirror().write_listings(vec![*listing], at).await,
     }
     .map(drop)
 }

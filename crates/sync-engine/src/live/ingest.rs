@@ -111,7 +111,8 @@ impl Live<'_> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut after = if whole { 0 } else { self.known().inbox };
         while self.queue().deliveries() < MOST_WAITING && !self.is_stopping() {
-            let kept = store.unhandled(key, after, AT_ONCE).await.map_err(|e| Problem::from_store(&e))?;
+            let kept =
+                store.inbox().unhandled(key, after, AT_ONCE).await.map_err(|e| Problem::from_store(&e))?;
             let Some(last) = kept.last() else { break };
             after = last.id;
             let read = kept.len();
@@ -129,7 +130,9 @@ impl Live<'_> {
     pub(super) async fn forget_handled(&self) -> Result<(), Problem> {
         let before = self.context.clock.now() - KEPT_FOR;
         let (store, journal) = (&self.context.store, self.context.clock.now() - JOURNAL_KEPT_FOR);
-        let pruned = async { store.prune_inbox(before).await.and(store.prune_effects(journal).await) };
+        let pruned = async {
+            store.inbox().prune_inbox(before).await.and(store.journal().prune_effects(journal).await)
+        };
         pruned.await.map(drop).map_err(|e| Problem::from_store(&e))
     }
 
@@ -158,7 +161,7 @@ impl Live<'_> {
         self.push(reads);
         if !handled.is_empty() {
             let ids = handled.iter().map(|(id, _)| *id).collect();
-            self.context.store.mark_handled(ids).await.map_err(failed)?;
+            self.context.store.inbox().mark_handled(ids).await.map_err(failed)?;
             handled.into_iter().for_each(|(_, what)| self.observer.handled(what));
         }
         Ok(())

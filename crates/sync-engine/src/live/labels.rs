@@ -126,7 +126,8 @@ impl Live<'_> {
             return Ok(false);
         }
         let wanted = labels.wanted(context.clock.now());
-        let ready = context.store.labels_to_fetch(&context.key, &wanted, &keeper.after, PAGE).await;
+        let ready =
+            context.store.label_files().labels_to_fetch(&context.key, &wanted, &keeper.after, PAGE).await;
         let ready = ready.map_err(|e| of_store(&e))?;
         keeper.seen.extend(ready.iter().map(|label| label.id.as_str().to_owned()));
         keeper.after = ready.last().map(|label| label.id.as_str().to_owned()).unwrap_or_default();
@@ -187,14 +188,15 @@ impl Live<'_> {
             return Ok(keeper.is_making);
         }
         keeper.polled_labels_in_progress = Some(monotonic);
-        let making = context.store.labels_in_the_making(&context.key, CONSIDERED).await;
+        let making = context.store.label_files().labels_in_the_making(&context.key, CONSIDERED).await;
         let making = making.map_err(|e| of_store(&e))?;
         keeper.is_making = !making.is_empty();
         let mut orders = due(now, &making, LOOKED_AT);
         if keeper.looked_for_unlabelled.is_none_or(|then| monotonic - then >= MINUTE) {
             keeper.looked_for_unlabelled = Some(monotonic);
             let before = now - UNLABELLED_EVERY;
-            let without = context.store.orders_without_labels(&context.key, before, UNLABELLED).await;
+            let without =
+                context.store.label_files().orders_without_labels(&context.key, before, UNLABELLED).await;
             orders.extend(without.map_err(|e| of_store(&e))?);
         }
         if self.queue().waiting(Urgency::Swept) < CROWDED {
@@ -210,7 +212,7 @@ impl Live<'_> {
         if is_due || !keeper.failing.is_empty() {
             let forgotten = async {
                 let mut tx = context.store.begin(&context.lease).await?;
-                tx.forget_settled_label_failures().await?;
+                tx.label_files().forget_settled_label_failures().await?;
                 tx.commit().await
             };
             forgotten.await.map_err(|e| of_store(&e))?;
@@ -221,7 +223,8 @@ impl Live<'_> {
         keeper.tidied = Some(now);
         let Some(days) = labels.keep_days else { return Ok(()) };
         let then = context.clock.now() - TimeDelta::days(days.into());
-        let void = context.store.label_files_void_before(&context.key, then, REMOVED_AT_ONCE).await;
+        let void =
+            context.store.label_files().label_files_void_before(&context.key, then, REMOVED_AT_ONCE).await;
         let void = void.map_err(|e| of_store(&e))?;
         if void.is_empty() {
             return Ok(());
@@ -229,7 +232,7 @@ impl Live<'_> {
         // A file without a record is an orphan that the next start removes; a record without a file would be wrong.
         let forgotten = async {
             let mut tx = context.store.begin(&context.lease).await?;
-            tx.forget_label_files(void.clone()).await?;
+            tx.label_files().forget_label_files(void.clone()).await?;
             tx.commit().await
         };
         forgotten.await.map_err(|e| of_store(&e))?;
@@ -255,7 +258,8 @@ impl Live<'_> {
         let there: HashSet<String> = names.iter().map(|name| folder.shown(&context.key, name)).collect();
         let (mut after, mut count) = (String::new(), 0);
         loop {
-            let on_record = context.store.labels_with_file(&context.key, &after, CHECKED_AT_ONCE).await;
+            let on_record =
+                context.store.label_files().labels_with_file(&context.key, &after, CHECKED_AT_ONCE).await;
             let on_record = on_record.map_err(|e| of_store(&e))?;
             let Some((last, _)) = on_record.last() else { break };
             after = last.as_str().to_owned();
@@ -282,7 +286,7 @@ impl Live<'_> {
         }
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         for (label, file) in lost {
-            tx.lose_label_file(&label, &file).await?;
+            tx.label_files().lose_label_file(&label, &file).await?;
         }
         tx.commit().await
     }
@@ -293,7 +297,8 @@ impl Live<'_> {
         let removed = async {
             let names = folder.tidy(&context.key).await.map_err(Fault::Disk)?;
             let files: Vec<String> = names.iter().map(|name| folder.shown(&context.key, name)).collect();
-            let known = context.store.label_files_on_record(&context.key, files.clone()).await?;
+            let known =
+                context.store.label_files().label_files_on_record(&context.key, files.clone()).await?;
             let orphans: Vec<String> = files.into_iter().filter(|file| !known.contains(file)).collect();
             folder.remove(&context.key, &orphans).await.map_err(Fault::Disk)
         };

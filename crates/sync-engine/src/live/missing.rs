@@ -24,14 +24,14 @@ impl Live<'_> {
     pub(super) async fn record_denial(&self, number: &OrderNumber) -> Result<(), StoreError> {
         let (store, key) = (&self.context.store, number.as_str());
         let _writing = self.context.writing.lock().await;
-        let known = store.known(&self.context.key, Resource::Orders, vec![key.to_owned()]).await?;
+        let known = store.mirror().known(&self.context.key, Resource::Orders, vec![key.to_owned()]).await?;
         if known.get(key).is_none_or(|known| known.gone) {
             return Ok(());
         }
-        let missing = store.missing(&self.context.key, Resource::Orders, key).await?;
+        let missing = store.mirror().missing(&self.context.key, Resource::Orders, key).await?;
         let denied = denied(missing, self.context.clock.now());
         if denied == Denied::Gone {
-            let count = store.missing_count(&self.context.key, Resource::Orders).await?;
+            let count = store.mirror().missing_count(&self.context.key, Resource::Orders).await?;
             if count > MASS_DENIAL {
                 let next_step =
                     "look whether the credential lost a scope; `espelho --resync` decides, under its guard";
@@ -44,12 +44,12 @@ impl Live<'_> {
             Denied::TooSoon => return Ok(()),
             Denied::Kept(missing) => {
                 tracing::info!(store = %self.context.key, order = key, times = missing.confirmations, "the marketplace denies an order");
-                tx.note_missing(Resource::Orders, key, missing).await?;
+                tx.staleness().note_missing(Resource::Orders, key, missing).await?;
             }
             Denied::Gone => {
                 tracing::info!(store = %self.context.key, order = key, "the order is gone");
-                tx.mark_gone(Resource::Orders, vec![key.to_owned()]).await?;
-                tx.clear_failures(Resource::Orders, vec![key.to_owned()]).await?;
+                tx.mirror().mark_gone(Resource::Orders, vec![key.to_owned()]).await?;
+                tx.failures().clear_failures(Resource::Orders, vec![key.to_owned()]).await?;
             }
         }
         tx.commit().await
@@ -57,20 +57,25 @@ impl Live<'_> {
 
     /// Clears the denials of rows that a listing shows.
     pub(super) async fn note_listed(&self, resource: Resource, keys: Vec<String>) -> Result<(), StoreError> {
-        let missing = self.context.store.missing_among(&self.context.key, resource, keys).await?;
+        let missing = self.context.store.mirror().missing_among(&self.context.key, resource, keys).await?;
         if missing.is_empty() {
             return Ok(());
         }
         let _writing = self.context.writing.lock().await;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        tx.forget_missing(resource, missing).await?;
+        tx.staleness().forget_missing(resource, missing).await?;
         tx.commit().await
     }
 
     /// Queues the missing orders whose next denial would count.
     pub(super) async fn sweep_missing_orders(&self) -> Result<(), Problem> {
         let until = self.context.clock.now() - EVERY;
-        let due = self.context.store.missing_until(&self.context.key, Resource::Orders, until, AT_ONCE).await;
+        let due = self
+            .context
+            .store
+            .mirror()
+            .missing_until(&self.context.key, Resource::Orders, until, AT_ONCE)
+            .await;
         let due = due.map_err(|e| Problem::from_store(&e))?;
         let request = || RefreshRequest {
             subresources: BTreeSet::from([Subresource::Order]),

@@ -31,13 +31,13 @@ impl Live<'_> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut left = AT_ONCE;
         for subresource in SUBRESOURCES {
-            let orders = store.orders_with_stale_subresource(key, subresource, "", left).await;
+            let orders = store.staleness().orders_with_stale_subresource(key, subresource, "", left).await;
             left = self.queue_subresource(subresource, orders, left)?;
         }
         for subresource in SUBRESOURCES {
             // Evenly, so that one sub-resource of a hundred thousand orders does not keep the others waiting.
             let share = left.min(AT_ONCE / SUBRESOURCES.len() as u32);
-            let orders = store.orders_missing_subresource(key, subresource, "", share).await;
+            let orders = store.staleness().orders_missing_subresource(key, subresource, "", share).await;
             left -= share - self.queue_subresource(subresource, orders, share)?;
         }
         self.sweep_aged_shipments().await
@@ -49,8 +49,10 @@ impl Live<'_> {
         let now = self.context.clock.now();
         let before = now - self.options.intervals.subresources.period(now);
         let (store, key) = (&self.context.store, &self.context.key);
-        let orders =
-            store.open_orders_by_subresource_age(key, Subresource::Shipments, before, SHIPPED_AT_ONCE).await;
+        let orders = store
+            .staleness()
+            .open_orders_by_subresource_age(key, Subresource::Shipments, before, SHIPPED_AT_ONCE)
+            .await;
         let orders = orders.map_err(|e| Problem::from_store(&e))?;
         let request = || RefreshRequest {
             subresources: BTreeSet::from([Subresource::Shipments, Subresource::Tracking]),

@@ -105,7 +105,7 @@ impl Live<'_> {
     async fn retry_failed_rows(&self) {
         let (store, key) = (&self.context.store, &self.context.key);
         for resource in [Resource::Orders, Resource::Products] {
-            let failures = match store.failures(key, resource).await {
+            let failures = match store.mirror().failures(key, resource).await {
                 Ok(failures) => failures,
                 Err(error) => {
                     tracing::warn!(store = %key, %error, "failed rows could not be read");

@@ -58,8 +58,8 @@ impl Live<'_> {
     pub(super) async fn remember(&self) -> Result<(), Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
-        let sweeps = store.sweeps(key).await.map_err(failed)?;
-        let watch = store.webhook_watch(key).await.map_err(failed)?;
+        let sweeps = store.runs().sweeps(key).await.map_err(failed)?;
+        let watch = store.runs().webhook_watch(key).await.map_err(failed)?;
         let mut succeeded = HashMap::new();
         for record in sweeps {
             let sweep = Sweep::ALL.into_iter().find(|sweep| sweep.as_str() == record.kind);
@@ -191,9 +191,9 @@ impl Live<'_> {
         let has_watch = watch.is_some();
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.note_sweeps(sweeps.values().cloned().collect()).await?;
+            tx.sweeps().note_sweeps(sweeps.values().cloned().collect()).await?;
             if let Some(watch) = watch {
-                tx.note_webhook_watch(watch).await?;
+                tx.sweeps().note_webhook_watch(watch).await?;
             }
             tx.commit().await
         };

@@ -122,7 +122,7 @@ impl Live<'_> {
         let count = ids.len();
         if count > 0 {
             // If this fails, the inbox returns them, and they are read once more.
-            match self.context.store.mark_handled(ids).await {
+            match self.context.store.inbox().mark_handled(ids).await {
                 Ok(_) => (0..count).for_each(|_| self.observer.handled(Handled::Read)),
                 Err(error) => {
                     tracing::warn!(store = %self.context.key, %error, "deliveries could not be marked as handled; they stay in the inbox");
@@ -183,7 +183,7 @@ impl Live<'_> {
             (Some(expected), Some(fetched)) => expected.is_shown_by(&fetched.detail),
             _ => true,
         };
-        let before = self.context.store.order_status(&self.context.key, number).await?;
+        let before = self.context.store.lookups().order_status(&self.context.key, number).await?;
         let changed_at = fetched.as_ref().and_then(|fetched| fetched.detail.updated_at);
         let fetched_subresources = self.read_subresources(&client, number, entity, request).await?;
         let changed_subresources =
@@ -212,7 +212,7 @@ impl Live<'_> {
         for fetched in fetched_subresources {
             fetched.write(&mut tx, number).await?;
         }
-        tx.note_subresources(noted).await?;
+        tx.staleness().note_subresources(noted).await?;
         tx.commit().await?;
         if op.is_some() {
             self.note_sold(sold);
@@ -248,7 +248,8 @@ impl Live<'_> {
             let fetched =
                 self.answer(entity, request, FetchedSubresource::read(client, number, subresource)).await?;
             if subresource == Subresource::Shipments && !left.contains(&Subresource::Tracking) {
-                let known = self.context.store.order_subresources(&self.context.key, number).await?;
+                let known =
+                    self.context.store.staleness().order_subresources(&self.context.key, number).await?;
                 let is_known =
                     known.iter().any(|k| k.subresource == subresource && k.content_hash == fetched.hash);
                 left.extend((!is_known).then_some(Subresource::Tracking));
@@ -268,7 +269,7 @@ impl Live<'_> {
         if fetched_subresources.is_empty() || request.urgency == Urgency::Hinted || !self.options.receives {
             return Ok(Vec::new());
         }
-        let known = self.context.store.order_subresources(&self.context.key, number).await?;
+        let known = self.context.store.staleness().order_subresources(&self.context.key, number).await?;
         let old = self.context.clock.now() - SUBRESOURCE_MAX_AGE;
         let is_old = |fetched: &FetchedSubresource| {
             known.iter().any(|k| {
@@ -290,17 +291,17 @@ impl Live<'_> {
         request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
         let known = self.row(Resource::Products, id.as_str()).await?;
-        let locations = self.context.store.location_ids(&self.context.key).await?;
+        let locations = self.context.store.mirror().location_ids(&self.context.key).await?;
         let client = self.context.client.in_lane(request.urgency.lane());
         let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
         let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
-        let before = self.context.store.product_levels(&self.context.key, id).await?;
+        let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let after = (fetched.detail.product.quantity, fetched.detail.product.price);
         let _writing = self.context.writing.lock().await;
         self.check_same(Resource::Products, id.as_str(), known).await?;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         let op = put(&mut tx, &pull, id.as_str(), known, fetched, (request.listing_hash, None)).await?;
-        tx.note_products_read(vec![id.clone()]).await?;
+        tx.staleness().note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
         // No event reports reserved stock, nor a changed description.
         let told =
@@ -353,7 +354,8 @@ impl Live<'_> {
     }
 
     async fn row(&self, resource: Resource, key: &str) -> Result<Option<Known>, StoreError> {
-        let known = self.context.store.known(&self.context.key, resource, vec![key.to_owned()]).await?;
+        let known =
+            self.context.store.mirror().known(&self.context.key, resource, vec![key.to_owned()]).await?;
         Ok(known.get(key).copied())
     }
 
@@ -402,14 +404,14 @@ pub(crate) async fn put<P: Pull>(
     fetched: Fetched<P::Detail>,
     (listing_hash, unlisted): (Option<ContentHash>, Option<ContentHash>),
 ) -> Result<Option<Op>, StoreError> {
-    tx.clear_failures(P::RESOURCE, vec![key.to_owned()]).await?;
-    tx.forget_missing(P::RESOURCE, vec![key.to_owned()]).await?;
+    tx.failures().clear_failures(P::RESOURCE, vec![key.to_owned()]).await?;
+    tx.staleness().forget_missing(P::RESOURCE, vec![key.to_owned()]).await?;
     if let Some(known) = known
         && known.content_hash == fetched.content_hash
         && !known.gone
     {
         match listing_hash {
-            Some(hash) if hash != known.listing_hash => tx.relist(P::RESOURCE, key, hash).await?,
+            Some(hash) if hash != known.listing_hash => tx.mirror().relist(P::RESOURCE, key, hash).await?,
             _ => (),
         }
         return Ok(None);

@@ -105,7 +105,7 @@ impl Live<'_> {
         };
         let noted = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.note_failures(resource, &[failure(key, code, text, self.context.locale)]).await?;
+            tx.failures().note_failures(resource, &[failure(key, code, text, self.context.locale)]).await?;
             tx.commit().await
         };
         if let Err(error) = noted.await {

@@ -28,7 +28,7 @@ impl Live<'_> {
         if !self.known().mirrored || self.is_crowded() {
             return Ok(());
         }
-        let aged = self.context.store.aged_orders(&self.context.key, &PACES, AGED_AT_ONCE).await;
+        let aged = self.context.store.staleness().aged_orders(&self.context.key, &PACES, AGED_AT_ONCE).await;
         let aged = aged.map_err(|e| Problem::from_store(&e))?;
         let request =
             || RefreshRequest { subresources: Subresource::ALL.into(), ..RefreshRequest::default() };

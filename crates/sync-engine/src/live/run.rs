@@ -90,7 +90,7 @@ impl Live<'_> {
     async fn catch_up(&self) -> Result<(), Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         self.remember().await?;
-        let runs = store.last_run_states(key).await.map_err(|e| Problem::from_store(&e))?;
+        let runs = store.runs().last_run_states(key).await.map_err(|e| Problem::from_store(&e))?;
         let walked = [RunState::Complete, RunState::Partial].map(RunState::as_str);
         if !runs.iter().any(|state| walked.contains(&state.as_str())) {
             return Ok(());

@@ -46,7 +46,7 @@ impl Live<'_> {
         // Selects other rows each time.
         let seed = context.clock.now().timestamp().unsigned_abs();
         let orders = spot(context, OrdersPull::new(self.poll(), None, parameter()), SAMPLE, seed).await;
-        let locations = context.store.location_ids(&context.key).await.unwrap_or_default();
+        let locations = context.store.mirror().location_ids(&context.key).await.unwrap_or_default();
         let products = ProductsPull::new(self.poll(), locations, parameter());
         let products = spot(context, products, SAMPLE, seed).await;
         let at = context.clock.now();

@@ -60,11 +60,11 @@ impl FetchedSubresource {
     /// Writes the sub-resource.
     pub(crate) async fn write(self, tx: &mut PageTx<'_>, number: &OrderNumber) -> Result<(), StoreError> {
         match self.content {
-            SubresourceContent::Invoices(documents) => tx.write_invoices(number, documents).await,
-            SubresourceContent::Events(events) => tx.write_order_events(number, events).await,
-            SubresourceContent::Financial(financial) => tx.write_financial(number, financial).await,
-            SubresourceContent::Shipments(shipments) => tx.write_shipments(number, shipments).await,
-            SubresourceContent::Tracking(tracking) => tx.write_tracking(number, tracking).await,
+            SubresourceContent::Invoices(documents) => tx.mirror().write_invoices(number, documents).await,
+            SubresourceContent::Events(events) => tx.mirror().write_order_events(number, events).await,
+            SubresourceContent::Financial(financial) => tx.mirror().write_financial(number, financial).await,
+            SubresourceContent::Shipments(shipments) => tx.mirror().write_shipments(number, shipments).await,
+            SubresourceContent::Tracking(tracking) => tx.mirror().write_tracking(number, tracking).await,
             SubresourceContent::Nothing => return Ok(()),
         }
         .map(drop)

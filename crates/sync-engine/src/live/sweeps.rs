@@ -92,7 +92,7 @@ impl Live<'_> {
         let (store, key) = (&self.context.store, &self.context.key);
         let (mut closed, mut after) = (Vec::new(), String::new());
         while closed.len() < CLOSED_AT_ONCE {
-            let orders = store.open_orders(key, None, &after, 1_000).await;
+            let orders = store.staleness().open_orders(key, None, &after, 1_000).await;
             let orders = orders.map_err(|e| Problem::from_store(&e))?;
             let Some(last) = orders.last() else { break };
             last.number.as_str().clone_into(&mut after);
@@ -131,7 +131,7 @@ impl Live<'_> {
         if !self.known().mirrored || self.is_crowded() {
             return Ok(());
         }
-        let aged = self.context.store.products_by_age(&self.context.key, PRODUCTS_AT_ONCE).await;
+        let aged = self.context.store.staleness().products_by_age(&self.context.key, PRODUCTS_AT_ONCE).await;
         let aged = aged.map_err(|e| Problem::from_store(&e))?;
         self.push_swept(aged.into_iter().map(|(id, _)| (Entity::Product(id), RefreshRequest::default())));
         Ok(())
@@ -168,13 +168,13 @@ impl Live<'_> {
     ) -> Result<Vec<(String, ContentHash)>, Problem> {
         let (store, key) = (&self.context.store, &self.context.key);
         let keys = rows.iter().map(|row| row.key.clone()).collect();
-        let known = store.known(key, resource, keys).await.map_err(|e| Problem::from_store(&e))?;
+        let known = store.mirror().known(key, resource, keys).await.map_err(|e| Problem::from_store(&e))?;
         let listed = rows.iter().map(|row| row.key.clone()).collect();
         self.note_listed(resource, listed).await.map_err(|e| Problem::from_store(&e))?;
         let mut fetch = plan_page(&rows, &known, &HashSet::new(), false).fetch;
         if !fetch.is_empty() {
             // Rows that failed lately are left to the complete reconciliation.
-            let failed = store.failures(key, resource).await.map_err(|e| Problem::from_store(&e))?;
+            let failed = store.mirror().failures(key, resource).await.map_err(|e| Problem::from_store(&e))?;
             let failed: HashSet<String> = failed.into_iter().map(|failure| failure.key).collect();
             fetch.retain(|row| !failed.contains(&row.key));
         }
@@ -214,7 +214,7 @@ impl Live<'_> {
         }
         let (store, key) = (&self.context.store, &self.context.key);
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
-        let received = store.orders_as_received(key, keys).await.map_err(failed)?;
+        let received = store.lookups().orders_as_received(key, keys).await.map_err(failed)?;
         let says_nothing = |row: &ListedRow| {
             received.get(&row.key).is_some_and(|received| says_nothing_new(&row.text, received))
         };
@@ -222,13 +222,13 @@ impl Live<'_> {
         *fetch = news;
         let _writing = self.context.writing.lock().await;
         let keys = same.iter().map(|row| row.key.clone()).collect();
-        let now = store.known(key, Resource::Orders, keys).await.map_err(failed)?;
+        let now = store.mirror().known(key, Resource::Orders, keys).await.map_err(failed)?;
         let written = async {
             let mut tx = store.begin(&self.context.lease).await?;
             for row in &same {
                 // The next sweep compares rows that were written meanwhile.
                 if now.get(&row.key) == known.get(&row.key) {
-                    tx.relist(Resource::Orders, &row.key, row.hash).await?;
+                    tx.mirror().relist(Resource::Orders, &row.key, row.hash).await?;
                 }
             }
             tx.commit().await

@@ -95,6 +95,6 @@ impl Pull for OrdersPull {
             listing_hash: row.listing_hash,
             op: row.op,
         };
-        tx.write_orders(rows.into_iter().map(write).collect()).await
+        tx.mirror().write_orders(rows.into_iter().map(write).collect()).await
     }
 }

@@ -110,8 +110,11 @@ pub(super) struct Asked<T> {
 impl<P: Pull> Walk<'_, P> {
     async fn walk_to_the_end(&mut self) -> Result<(), Problem> {
         let store = &self.context.store;
-        let failures =
-            store.failures(&self.context.key, P::RESOURCE).await.map_err(|e| Problem::from_store(&e))?;
+        let failures = store
+            .mirror()
+            .failures(&self.context.key, P::RESOURCE)
+            .await
+            .map_err(|e| Problem::from_store(&e))?;
         self.earlier_failures = failures.into_iter().map(|failure| failure.key).collect();
         let mut next = self.take_up().await?;
         self.resumed = self.pager.seen();
@@ -170,7 +173,7 @@ impl<P: Pull> Walk<'_, P> {
         if !self.options.covers_everything {
             return Ok(None);
         }
-        let mirrored = self.context.store.count(&self.context.key, P::RESOURCE).await;
+        let mirrored = self.context.store.mirror().count(&self.context.key, P::RESOURCE).await;
         mirrored.map(|rows| Some(rows).filter(|rows| *rows > 0)).map_err(|e| Problem::from_store(&e))
     }
 
@@ -185,7 +188,7 @@ impl<P: Pull> Walk<'_, P> {
 
     /// Resumes an interrupted pass, or starts one; returns the first step.
     async fn take_up(&mut self) -> Result<Step, Problem> {
-        let kept = self.context.store.pass(&self.context.key, P::RESOURCE).await;
+        let kept = self.context.store.mirror().pass(&self.context.key, P::RESOURCE).await;
         let kept = kept.map_err(|e| Problem::from_store(&e))?;
         let wanted = !self.options.restart && !self.options.dry_run;
         let resumable = kept.filter(|pass| wanted && self.is_fresh(pass) && self.pull.ask_as(&pass.scope));
@@ -216,7 +219,7 @@ impl<P: Pull> Walk<'_, P> {
         }
         let begun = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            tx.begin_pass(P::RESOURCE, &self.pull.scope()).await?;
+            tx.passes().begin_pass(P::RESOURCE, &self.pull.scope()).await?;
             tx.commit().await
         };
         begun.await.map_err(|e| Problem::from_store(&e))
@@ -289,7 +292,7 @@ impl<P: Pull> Walk<'_, P> {
 
     async fn look_up(&self, rows: &[ListedRow]) -> Result<HashMap<String, Known>, Problem> {
         let keys = rows.iter().map(|row| row.key.clone()).collect();
-        let known = self.context.store.known(&self.context.key, P::RESOURCE, keys).await;
+        let known = self.context.store.mirror().known(&self.context.key, P::RESOURCE, keys).await;
         known.map_err(|e| Problem::from_store(&e))
     }
 

@@ -108,8 +108,8 @@ impl Pull for ProductsPull {
             locations.extend(detail.locations);
             products.push(ProductWrite { product: detail.product, listing_hash, content_hash, op });
         }
-        tx.write_locations(locations).await?;
-        tx.write_products(products).await
+        tx.mirror().write_locations(locations).await?;
+        tx.mirror().write_products(products).await
     }
 }
 

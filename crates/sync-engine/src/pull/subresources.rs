@@ -62,10 +62,10 @@ async fn walk(
 ) -> Result<(), Problem> {
     let (store, key) = (&context.store, &context.key);
     let failed = |error: StoreError| Problem::from_store(&error);
-    let total = store.count(key, Resource::Orders).await.map_err(failed)?;
+    let total = store.mirror().count(key, Resource::Orders).await.map_err(failed)?;
     let mut after = String::new();
     loop {
-        let numbers = store.live_keys(key, Resource::Orders, &after).await.map_err(failed)?;
+        let numbers = store.mirror().live_keys(key, Resource::Orders, &after).await.map_err(failed)?;
         let Some(last) = numbers.last() else { return Ok(()) };
         after.clone_from(last);
         for some in numbers.chunks(AT_ONCE) {
@@ -127,7 +127,7 @@ async fn write(
     let _writing = context.writing.lock().await;
     let mut known = Vec::new();
     for (number, _) in &sides {
-        known.push(context.store.order_subresources(&context.key, number).await?);
+        known.push(context.store.staleness().order_subresources(&context.key, number).await?);
     }
     let mut tx = context.store.begin(&context.lease).await?;
     let mut noted = Vec::new();
@@ -138,7 +138,7 @@ async fn write(
         noted.push((number.clone(), side.subresource, side.hash));
         side.write(&mut tx, &number).await?;
     }
-    tx.note_subresources(noted).await?;
+    tx.staleness().note_subresources(noted).await?;
     tx.commit().await?;
     Ok(changed)
 }

@@ -33,14 +33,14 @@ impl<P: Pull> Walk<'_, P> {
 
 async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espelho_store::Error> {
     let mut tx = walk.context.store.begin(&walk.context.lease).await?;
-    tx.mark_gone(P::RESOURCE, gone).await?;
+    tx.mirror().mark_gone(P::RESOURCE, gone).await?;
     if walk.pager.is_whole() && walk.options.covers_everything {
         // A row that failed once and is no longer listed needs no repair.
         let unlisted = |key: &&String| !walk.pager.has_seen(ContentHash::of(key.as_bytes()));
         let keys = walk.earlier_failures.iter().filter(unlisted).cloned().collect();
-        tx.clear_failures(P::RESOURCE, keys).await?;
+        tx.failures().clear_failures(P::RESOURCE, keys).await?;
     }
-    tx.end_pass(P::RESOURCE).await?;
+    tx.passes().end_pass(P::RESOURCE).await?;
     tx.commit().await
 }
 
@@ -48,7 +48,7 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
 async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Problem>, Problem> {
     let (store, key) = (&walk.context.store, &walk.context.key);
     let failed = |e: espelho_store::Error| Problem::from_store(&e);
-    let mirrored = store.count(key, P::RESOURCE).await.map_err(failed)?;
+    let mirrored = store.mirror().count(key, P::RESOURCE).await.map_err(failed)?;
     // Every row that was seen is mirrored or listed as failed, so equal numbers mean that no row is missing.
     if !walk.options.dry_run
         && mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen())
@@ -58,7 +58,7 @@ async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Prob
     let (mut keys, mut live) = (Vec::new(), 0);
     let mut after = String::new();
     loop {
-        let batch = store.live_keys(key, P::RESOURCE, &after).await.map_err(failed)?;
+        let batch = store.mirror().live_keys(key, P::RESOURCE, &after).await.map_err(failed)?;
         let Some(last) = batch.last() else { break };
         after.clone_from(last);
         live += batch.len() as u64;
@@ -122,7 +122,7 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
 
 /// Returns the rows of this pass that are not mirrored, whichever run they first failed in.
 async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Problem> {
-    let failures = walk.context.store.failures(&walk.context.key, P::RESOURCE).await;
+    let failures = walk.context.store.mirror().failures(&walk.context.key, P::RESOURCE).await;
     let mut failures = failures.map_err(|e| Problem::from_store(&e))?;
     failures.retain(|failure| walk.pager.has_seen(ContentHash::of(failure.key.as_bytes())));
     failures.truncate(ResourceReport::SHOWN);

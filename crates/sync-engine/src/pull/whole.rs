@@ -130,7 +130,7 @@ impl WholeReader<'_> {
         }
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            let counts = tx.write_campaign_listings(id, eligible.rows, enrolled.rows).await?;
+            let counts = tx.mirror().write_campaign_listings(id, eligible.rows, enrolled.rows).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
@@ -166,8 +166,8 @@ impl WholeReader<'_> {
     async fn write_campaigns(&self, campaigns: Vec<Campaign>, gone: Vec<String>) -> Result<Counts, Problem> {
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            let mut counts = tx.write_campaigns(campaigns).await?;
-            counts.gone += tx.mark_listed_gone(Listed::Campaigns, gone).await?;
+            let mut counts = tx.mirror().write_campaigns(campaigns).await?;
+            counts.gone += tx.mirror().mark_listed_gone(Listed::Campaigns, gone).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
@@ -203,8 +203,8 @@ impl WholeReader<'_> {
         }
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            let mut counts = tx.write_media_images(whole.rows).await?;
-            counts.gone += tx.mark_listed_gone(Listed::MediaImages, gone).await?;
+            let mut counts = tx.mirror().write_media_images(whole.rows).await?;
+            counts.gone += tx.mirror().mark_listed_gone(Listed::MediaImages, gone).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
@@ -225,7 +225,7 @@ impl WholeReader<'_> {
         };
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
-            let counts = tx.write_profile(session, page).await?;
+            let counts = tx.mirror().write_profile(session, page).await?;
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
@@ -245,7 +245,7 @@ impl WholeReader<'_> {
     async fn live_ids(&self, listed: Listed) -> Result<Vec<String>, Problem> {
         let (mut ids, mut after) = (Vec::new(), String::new());
         loop {
-            let batch = self.context.store.live_ids(&self.context.key, listed, &after).await;
+            let batch = self.context.store.mirror().live_ids(&self.context.key, listed, &after).await;
             let batch = batch.map_err(|e| Problem::from_store(&e))?;
             let Some(last) = batch.last() else { return Ok(ids) };
             after.clone_from(last);

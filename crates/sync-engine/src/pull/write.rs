@@ -123,13 +123,13 @@ impl<P: Pull> Walk<'_, P> {
         }
         kept.counts.failed = failures.len() as u64;
         for row in relisted {
-            tx.relist(P::RESOURCE, &row.key, row.hash).await?;
+            tx.mirror().relist(P::RESOURCE, &row.key, row.hash).await?;
         }
-        tx.forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
-        tx.note_failures(P::RESOURCE, &failures).await?;
-        tx.clear_failures(P::RESOURCE, mended).await?;
+        tx.staleness().forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
+        tx.failures().note_failures(P::RESOURCE, &failures).await?;
+        tx.failures().clear_failures(P::RESOURCE, mended).await?;
         if whole {
-            tx.keep_page(P::RESOURCE, &kept).await?;
+            tx.passes().keep_page(P::RESOURCE, &kept).await?;
         }
         tx.commit().await?;
         Ok(kept.counts)
@@ -147,7 +147,7 @@ impl<P: Pull> Walk<'_, P> {
         }
         let keys = sorted.writes.iter().map(|write| &write.key);
         let keys = keys.chain(sorted.relisted.iter().map(|row| &row.key)).cloned().collect();
-        let now = self.context.store.known(&self.context.key, P::RESOURCE, keys).await?;
+        let now = self.context.store.mirror().known(&self.context.key, P::RESOURCE, keys).await?;
         let is_as_it_was = |key: &String| {
             let content = |of: &HashMap<String, Known>| of.get(key).map(|k| (k.content_hash, k.gone));
             content(known) == content(&now)

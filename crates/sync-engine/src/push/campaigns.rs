@@ -75,7 +75,7 @@ impl Pusher<'_> {
         let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
         let listings = left.iter().map(|id| (*id).to_owned()).collect();
         let effect = cx.effect(&request, &OptInEvidence { campaign: number, listings });
-        self.context.store.note_campaign_prices(&self.context.key, &cx.command.key, &left).await?;
+        self.context.store.commands().note_campaign_prices(&self.context.key, &cx.command.key, &left).await?;
         match self.execute_once(effect, &cx.intent(), &request).await? {
             Acted::Applied(_) => Ok(Verdict::Sent),
             Acted::Refused(error) => refused(error),

@@ -116,7 +116,7 @@ impl Pusher<'_> {
     pub(super) async fn run_command(&self, command: &Command) -> Result<Duration, Cause> {
         // It may have waited in the queue, and somebody may have decided against it meanwhile.
         let (store, key) = (&self.context.store, &self.context.key);
-        if !store.is_command_open(key, command.id, &command.fingerprint()).await? {
+        if !store.commands().is_command_open(key, command.id, &command.fingerprint()).await? {
             return Ok(Duration::ZERO);
         }
         let verdict = self.look_at(command).await?;
@@ -170,8 +170,8 @@ impl Pusher<'_> {
             },
         };
         let (store, key) = (&self.context.store, &self.context.key);
-        let effects = store.effects_of_command(key, command.id, &command.fingerprint()).await?;
-        let released = store.release_of(key, IntentKind::Command, &command.id.to_string()).await?;
+        let effects = store.journal().effects_of_command(key, command.id, &command.fingerprint()).await?;
+        let released = store.releases().release_of(key, IntentKind::Command, &command.id.to_string()).await?;
         let is_released = released.is_some_and(|value| value == command.fingerprint());
         let mut cx = CommandContext { command, kind, data, effects, is_released };
         if let Some(verdict) = self.settle_all(&mut cx).await? {
@@ -193,7 +193,7 @@ impl Pusher<'_> {
         key: &str,
         is_for: impl Fn(&Effect) -> bool,
     ) -> Result<Option<Verdict>, Cause> {
-        let effects = self.context.store.effects_on(&self.context.key, key).await?;
+        let effects = self.context.store.journal().effects_on(&self.context.key, key).await?;
         Ok(backoff_or_give_up(effects.iter().filter(|effect| is_for(effect)), self.context.clock.now()))
     }
 
@@ -236,7 +236,8 @@ impl Pusher<'_> {
         }
         if cx.effects.iter().any(|effect| is_open(&effect)) {
             let (id, fingerprint) = cx.identity();
-            cx.effects = self.context.store.effects_of_command(&self.context.key, id, &fingerprint).await?;
+            cx.effects =
+                self.context.store.journal().effects_of_command(&self.context.key, id, &fingerprint).await?;
         }
         // Only a person's word ends a doubt (`espelho retry`), and then it is not one any more.
         let doubt = cx.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);

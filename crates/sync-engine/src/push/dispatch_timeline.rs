@@ -23,7 +23,7 @@ impl Pusher<'_> {
     /// Whether a transition of ours is under way that takes some of a SKU off the shelf.
     pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        for effect in store.open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
+        for effect in store.journal().open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
             if self.is_of_order(effect, sku).await? {
                 return Ok(true);
             }
@@ -34,9 +34,9 @@ impl Pusher<'_> {
     /// The same, of orders that are known to have the SKU.
     pub(super) async fn is_dispatching_known(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        for effect in store.open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
+        for effect in store.journal().open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
             let number = effect.key.strip_prefix("order/").unwrap_or_default();
-            if store.skus_of_order(key, number).await?.iter().any(|own| own == sku.as_str()) {
+            if store.lookups().skus_of_order(key, number).await?.iter().any(|own| own == sku.as_str()) {
                 return Ok(true);
             }
         }
@@ -46,7 +46,9 @@ impl Pusher<'_> {
     /// Whether a transition of ours that takes some of a SKU off the shelf was begun after another effect.
     pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        for effect in store.effects_after(key, mark).await?.iter().filter(|effect| may_dispatch(effect)) {
+        for effect in
+            store.journal().effects_after(key, mark).await?.iter().filter(|effect| may_dispatch(effect))
+        {
             if self.is_of_order(effect, sku).await? {
                 return Ok(true);
             }
@@ -57,7 +59,7 @@ impl Pusher<'_> {
     /// Whether an effect is about an order that has a SKU, as far as anybody can tell.
     async fn is_of_order(&self, effect: &Effect, sku: &Sku) -> Result<bool, Cause> {
         let number = effect.key.strip_prefix("order/").unwrap_or_default();
-        let skus = self.context.store.skus_of_order(&self.context.key, number).await?;
+        let skus = self.context.store.lookups().skus_of_order(&self.context.key, number).await?;
         Ok(skus.is_empty() || skus.iter().any(|own| own == sku.as_str()))
     }
 
@@ -66,7 +68,7 @@ impl Pusher<'_> {
         let (store, key) = (&self.context.store, &self.context.key);
         // The listing first: what the mirror hears of meanwhile is then in one of the two at least.
         let Some(unknown) = self.unknown_orders(window.from).await? else { return Ok(None) };
-        let known = store.orders_with_sku(key, sku, window.from - BLUR).await?;
+        let known = store.lookups().orders_with_sku(key, sku, window.from - BLUR).await?;
         let orders: BTreeSet<OrderNumber> = unknown.into_iter().chain(known).collect();
         if orders.len() > MOST_ORDERS {
             return Ok(None);
@@ -95,7 +97,7 @@ impl Pusher<'_> {
         let page = self.client.list_orders(&query).await?;
         let mut unknown = Vec::new();
         for row in &page.rows {
-            if store.skus_of_order(key, &row.key).await?.is_empty() {
+            if store.lookups().skus_of_order(key, &row.key).await?.is_empty() {
                 unknown.push(OrderNumber::new(row.key.clone()));
             }
         }
@@ -117,7 +119,8 @@ impl Pusher<'_> {
         if quantity.is_zero() {
             return Ok(None);
         }
-        let effects = self.context.store.effects_on(&self.context.key, &format!("order/{number}")).await?;
+        let effects =
+            self.context.store.journal().effects_on(&self.context.key, &format!("order/{number}")).await?;
         let own = own_dispatch(&effects);
         let events = match own.is_some_and(|own| own.answer.is_some()) {
             true => Vec::new(),

@@ -130,7 +130,7 @@ impl Pusher<'_> {
         let evidence = evidence?;
         let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
         // Without all orders nobody can tell what was sold.
-        if !self.context.store.has_complete_run(&self.context.key).await? {
+        if !self.context.store.runs().has_complete_run(&self.context.key).await? {
             return Ok(Settlement::NotYet(Duration::from_secs(5)));
         }
         let age = self.context.clock.now() - sent_at;

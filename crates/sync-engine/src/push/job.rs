@@ -47,16 +47,16 @@ impl Pusher<'_> {
         };
         // Commands before effects: one that ends in between must not look as if nobody waited for its effect.
         let commands = match self.options.commands {
-            true => store.open_commands(key).await?,
+            true => store.commands().open_commands(key).await?,
             false => Vec::new(),
         };
-        let effects = store.open_effects(key).await?;
+        let effects = store.journal().open_effects(key).await?;
         let levels = match self.options.stock {
-            true => self.guarded(store.open_stock(key).await?, &taken).await?,
+            true => self.guarded(store.intents().open_stock(key).await?, &taken).await?,
             false => Vec::new(),
         };
         let prices = match self.options.prices {
-            true => store.open_prices(key).await?,
+            true => store.intents().open_prices(key).await?,
             false => Vec::new(),
         };
         let leaving = self.leaving(&commands).await?;
@@ -131,7 +131,7 @@ impl Pusher<'_> {
         };
         let mut skus = HashSet::new();
         for command in commands.iter().filter(|command| sends_off(command)).filter(is_young) {
-            skus.extend(store.skus_of_order(key, &command.key).await?);
+            skus.extend(store.lookups().skus_of_order(key, &command.key).await?);
         }
         Ok(skus)
     }

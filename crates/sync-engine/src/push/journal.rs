@@ -62,7 +62,7 @@ impl Pusher<'_> {
 
     /// Writes an effect down; its number. What it was planned from is looked at once more, and it is sent or called off.
     pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Cause> {
-        let id = self.context.store.plan_effect(&self.context.lease, effect).await?;
+        let id = self.context.store.journal().plan_effect(&self.context.lease, effect).await?;
         self.state().acting.insert(id);
         Ok(id)
     }
@@ -94,7 +94,7 @@ impl Pusher<'_> {
             self.call_off(id).await?;
             return Ok(Acted::Unknown);
         }
-        store.note_sent(lease, id).await?;
+        store.journal().note_sent(lease, id).await?;
         let now = self.context.clock.monotonic();
         self.state().sent.insert(id, now);
         let answered = tokio::select! {
@@ -122,9 +122,13 @@ impl Pusher<'_> {
     async fn is_current(&self, intent: &Intent<'_>) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         Ok(match intent {
-            Intent::Command(id, fingerprint) => store.is_command_open(key, *id, fingerprint).await?,
-            Intent::Level(level) => store.is_current(key, level).await?,
-            Intent::Prices(sku, rows, _) => are_the_same(&store.tier_intents(key, sku).await?, rows),
+            Intent::Command(id, fingerprint) => {
+                store.commands().is_command_open(key, *id, fingerprint).await?
+            }
+            Intent::Level(level) => store.intents().is_current(key, level).await?,
+            Intent::Prices(sku, rows, _) => {
+                are_the_same(&store.intents().tier_intents(key, sku).await?, rows)
+            }
         })
     }
 
@@ -166,7 +170,7 @@ impl Pusher<'_> {
     ) -> Result<(), Cause> {
         self.state().sent.remove(&id);
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
-        Ok(self.context.store.settle_effect(&self.context.lease, id, settled).await?)
+        Ok(self.context.store.journal().settle_effect(&self.context.lease, id, settled).await?)
     }
 }
 

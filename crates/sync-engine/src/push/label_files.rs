@@ -52,7 +52,7 @@ impl Pusher<'_> {
         };
         let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
         let known = match &self.context.labels {
-            Some(_) => self.context.store.label_files_of(&self.context.key, number).await?,
+            Some(_) => self.context.store.label_files().label_files_of(&self.context.key, number).await?,
             None => Vec::new(),
         };
         let files = if self.context.labels.is_some() { files(&expected, &known) } else { Files::There };

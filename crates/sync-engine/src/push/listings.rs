@@ -139,7 +139,7 @@ impl Pusher<'_> {
         let Some(mut listing) = listener.or_else(least) else { return Ok(()) };
         listing.status.get_or_insert_with(|| status.to_owned());
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        tx.write_listings(vec![listing], effect.sent_at.unwrap_or(effect.planned_at)).await?;
+        tx.mirror().write_listings(vec![listing], effect.sent_at.unwrap_or(effect.planned_at)).await?;
         Ok(tx.commit().await?)
     }
 

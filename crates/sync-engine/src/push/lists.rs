@@ -131,7 +131,7 @@ impl Pusher<'_> {
             // An answer with the id alone would empty the row of a list that is there.
             if is_new || list.name.is_some() && list.mode.is_some() {
                 let mut tx = self.context.store.begin(&self.context.lease).await?;
-                tx.write_price_lists(vec![list]).await?;
+                tx.mirror().write_price_lists(vec![list]).await?;
                 tx.commit().await?;
             }
         }

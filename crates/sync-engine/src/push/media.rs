@@ -68,7 +68,7 @@ impl Pusher<'_> {
         if let Some(id) = self.uploaded_before(&fingerprint).await? {
             return Ok(Uploaded::Is(id));
         }
-        let open = self.context.store.open_effects(&self.context.key).await?;
+        let open = self.context.store.journal().open_effects(&self.context.key).await?;
         if open.iter().any(|effect| effect.kind == UploadEvidence::KIND) {
             return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         }
@@ -91,7 +91,8 @@ impl Pusher<'_> {
     /// that the marketplace may soon remove.
     pub(super) async fn lasting(&self, cx: &CommandContext<'_>, id: &str) -> Result<Uploaded, Cause> {
         let (store, now) = (&self.context.store, self.context.clock.now());
-        let uploads = store.effects_since(&self.context.key, UploadEvidence::KIND, now - KNOWN_FOR).await?;
+        let uploads =
+            store.journal().effects_since(&self.context.key, UploadEvidence::KIND, now - KNOWN_FOR).await?;
         let is_it = |effect: &&Effect| {
             effect.answer.as_deref().and_then(id_in).as_deref() == Some(id)
                 && may_be_removed(None, effect.planned_at, now)
@@ -114,7 +115,7 @@ impl Pusher<'_> {
 
     /// The picture that the same bytes became, if it is still there and stays.
     async fn uploaded_before(&self, fingerprint: &str) -> Result<Option<MediaId>, Cause> {
-        let effects = self.context.store.effects_on(&self.context.key, fingerprint).await?;
+        let effects = self.context.store.journal().effects_on(&self.context.key, fingerprint).await?;
         let Some(confirmed) = effects.iter().find(|effect| effect.state == EffectState::Confirmed) else {
             return Ok(None);
         };

@@ -193,8 +193,8 @@ impl<'c> Pusher<'c> {
             return Ok(());
         };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        if tx.answer_command(command, &outcome).await? && is_decided(&outcome) {
-            tx.spend_release(IntentKind::Command, &id).await?;
+        if tx.intents().answer_command(command, &outcome).await? && is_decided(&outcome) {
+            tx.intents().spend_release(IntentKind::Command, &id).await?;
         }
         Ok(tx.commit().await?)
     }

@@ -67,7 +67,7 @@ impl Pusher<'_> {
             return self.unknown_sku(sku.as_str()).await;
         };
         // What we dispatch ourselves is placed by the journal, before this reading or after it: it must not be under way meanwhile.
-        let mark = self.context.store.last_effect(&self.context.key).await?;
+        let mark = self.context.store.journal().last_effect(&self.context.key).await?;
         if self.is_dispatching(&sku).await? || self.is_moving(&sku, &location).await? {
             return Ok(Verdict::RetryAfter(DISPATCHES));
         }
@@ -118,11 +118,12 @@ impl Pusher<'_> {
     async fn is_moving(&self, sku: &Sku, location: &LocationId) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         let of_sku = format!("stock/{sku}/");
-        if store.open_effects(key).await?.iter().any(|effect| effect.key.starts_with(&of_sku)) {
+        if store.journal().open_effects(key).await?.iter().any(|effect| effect.key.starts_with(&of_sku)) {
             return Ok(true);
         }
         let now = self.context.clock.now();
         Ok(store
+            .journal()
             .effects_on(key, &format!("{of_sku}{location}"))
             .await?
             .iter()
@@ -136,7 +137,7 @@ impl Pusher<'_> {
         movement: &Effect,
         mark: i64,
     ) -> Result<bool, Cause> {
-        let effects = self.context.store.effects_after(&self.context.key, mark).await?;
+        let effects = self.context.store.journal().effects_after(&self.context.key, mark).await?;
         let of_sku = format!("stock/{sku}/");
         Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
     }

@@ -37,12 +37,12 @@ impl Pusher<'_> {
             return Ok(Verdict::Done(None));
         }
         // Before the order is read.
-        let mirrored = self.context.store.order_notes(&self.context.key, &number).await?;
+        let mirrored = self.context.store.lookups().order_notes(&self.context.key, &number).await?;
         let order = match self.client.order(&number).await {
             Ok(order) => order.value,
             Err(error) => return refused(error),
         };
-        let effects = self.context.store.effects_on(&self.context.key, &key_of(cx.command)).await?;
+        let effects = self.context.store.journal().effects_on(&self.context.key, &key_of(cx.command)).await?;
         let agreed = Agreed {
             by_command: cx.data.get("base").map(|base| base.as_str().map(str::to_owned)),
             written: last_written(&effects),

@@ -43,7 +43,7 @@ impl Pusher<'_> {
         if self.waits_for_invoice(cx, &number).await? {
             return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_RECHECK_INTERVAL));
         }
-        let mark = self.context.store.last_effect(&self.context.key).await?;
+        let mark = self.context.store.journal().last_effect(&self.context.key).await?;
         let possible = match self.client.possible_statuses(&number).await {
             Ok(possible) => possible,
             Err(error) => return refused(error),
@@ -67,7 +67,7 @@ impl Pusher<'_> {
         };
         let effect = cx.effect(&request, &evidence);
         // What the mirror hears from here on is news.
-        let documents = self.context.store.current_invoices(&self.context.key, &number).await?;
+        let documents = self.context.store.lookups().current_invoices(&self.context.key, &number).await?;
         let acted = self.execute_once(effect, &cx.intent(), &request).await?;
         self.listener.order(&number);
         match acted {
@@ -141,7 +141,7 @@ impl Pusher<'_> {
             self.state().documents.remove(&id);
             return Ok(false);
         }
-        let documents = self.context.store.current_invoices(&self.context.key, number).await?;
+        let documents = self.context.store.lookups().current_invoices(&self.context.key, number).await?;
         let is_news = then.as_ref().is_some_and(|then| *then != documents);
         if !is_news && now < until {
             return Ok(true);

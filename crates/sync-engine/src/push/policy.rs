@@ -24,8 +24,8 @@ impl Pusher<'_> {
         }
         let (store, key) = (&self.context.store, &self.context.key);
         let asked: HashSet<(String, String)> =
-            store.asked_to_join(key).await?.into_iter().flat_map(pairs).collect();
-        let joinable = store.joinable_listings(key).await?;
+            store.commands().asked_to_join(key).await?.into_iter().flat_map(pairs).collect();
+        let joinable = store.commands().joinable_listings(key).await?;
         let candidates: Vec<Candidate> = joinable
             .into_iter()
             .filter(|listing| !asked.contains(&(listing.campaign.clone(), listing.item.clone())))
@@ -47,7 +47,7 @@ impl Pusher<'_> {
                 [outcome.code, outcome.error, outcome.hint].map(Option::unwrap_or_default);
             let words = (!code.is_empty()).then_some([code.as_str(), error.as_str(), hint.as_str()]);
             let data = json!({"publication_ids": items}).to_string();
-            store.command_by_policy(&self.context.lease, &campaign, data, words).await?;
+            store.commands().command_by_policy(&self.context.lease, &campaign, data, words).await?;
         }
         self.state().policed = true;
         Ok(())

@@ -67,9 +67,9 @@ pub async fn preview(
     key: &StoreKey,
     options: &PushOptions,
 ) -> Result<Vec<PlannedCall>, StoreError> {
-    let levels = store.open_stock(key).await?;
+    let levels = store.intents().open_stock(key).await?;
     let zeroes = levels.iter().filter(|level| empties(level)).count();
-    let above = store.stocked_levels(key).await?;
+    let above = store.lookups().stocked_levels(key).await?;
     let is_held = options.guards.holds_zeroes(zeroes, above);
     let mut calls = Vec::new();
     for row in &levels {
@@ -79,10 +79,10 @@ pub async fn preview(
         }
         calls.push(planned);
     }
-    for desired in store.open_prices(key).await? {
+    for desired in store.intents().open_prices(key).await? {
         calls.push(prices(store, key, &desired, options).await?);
     }
-    for one in store.open_commands(key).await? {
+    for one in store.commands().open_commands(key).await? {
         calls.push(command(store, key, &one).await?);
     }
     Ok(calls)
@@ -154,8 +154,8 @@ async fn prices(
         planned.note = Some(text!("push-unknown-sku", sku = desired.sku.as_str()));
         return Ok(planned);
     };
-    let rows = store.tier_intents(key, &desired.sku).await?;
-    let (price_type, automatic, tiers) = store.mirrored_prices(key, product).await?;
+    let rows = store.intents().tier_intents(key, &desired.sku).await?;
+    let (price_type, automatic, tiers) = store.lookups().mirrored_prices(key, product).await?;
     let detail = as_mirrored(product, price_type, automatic, tiers);
     let current = current_tiers(&detail);
     let asked: Vec<_> =
@@ -225,7 +225,7 @@ fn as_mirrored(
 }
 
 async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<PlannedCall, StoreError> {
-    let product = store.product_by_sku(key, &command.key).await?;
+    let product = store.lookups().product_by_sku(key, &command.key).await?;
     let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
     let call = call_of(command, &data, product.as_ref()).map(|request| request.in_full());
     let note = match &call {

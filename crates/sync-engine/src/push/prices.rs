@@ -45,7 +45,7 @@ use crate::plan::{
 impl Pusher<'_> {
     /// Brings a product's prices about, and answers its rows.
     pub(super) async fn push_prices(&self, desired: &PriceIntent) -> Result<Duration, Cause> {
-        let rows = self.context.store.tier_intents(&self.context.key, &desired.sku).await?;
+        let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
         let open: Vec<TierIntent> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
         let verdicts = self.prices(desired, &rows, &open).await?;
         self.answer_tiers(&desired.sku, &open, verdicts).await
@@ -53,7 +53,7 @@ impl Pusher<'_> {
 
     /// Says the same on each open row of a product.
     pub(super) async fn answer_prices(&self, desired: &PriceIntent, verdict: &Verdict) -> Result<(), Cause> {
-        let rows = self.context.store.tier_intents(&self.context.key, &desired.sku).await?;
+        let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
         let open: Vec<TierIntent> = rows.into_iter().filter(TierIntent::is_open).collect();
         let verdicts = vec![verdict.clone(); open.len()];
         self.answer_tiers(&desired.sku, &open, verdicts).await.map(drop)
@@ -79,8 +79,8 @@ impl Pusher<'_> {
             if row.state == Some(outcome.state) && row.code == outcome.code {
                 continue;
             }
-            if tx.answer_price(sku, row, &outcome).await? && is_decided(&outcome) {
-                tx.spend_release(IntentKind::Price, &key).await?;
+            if tx.intents().answer_price(sku, row, &outcome).await? && is_decided(&outcome) {
+                tx.intents().spend_release(IntentKind::Price, &key).await?;
             }
         }
         tx.commit().await?;
@@ -111,7 +111,7 @@ impl Pusher<'_> {
             Err(cause) => return Err(cause),
         };
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
-        let released = self.context.store.releases(&self.context.key, IntentKind::Price).await?;
+        let released = self.context.store.releases().releases(&self.context.key, IntentKind::Price).await?;
         let held: Vec<Option<Message>> =
             open.iter().map(|row| self.holds_row(&desired.sku, row, &current, &released)).collect();
         let is_held = |row: &TierIntent| row.state == Some(PushState::Held);
@@ -151,7 +151,8 @@ impl Pusher<'_> {
         if steps.is_empty() {
             return Ok(false);
         }
-        let effects = self.context.store.effects_on(&self.context.key, &key_of(product, detail)).await?;
+        let effects =
+            self.context.store.journal().effects_on(&self.context.key, &key_of(product, detail)).await?;
         let requests = steps.iter().filter_map(|step| request_of(*step, product, detail).ok());
         let requests: Vec<String> = requests.map(|request| request.in_full()).collect();
         Ok(is_reverted_repeatedly(&requests, &effects, self.context.clock.now()))
@@ -246,6 +247,7 @@ impl Pusher<'_> {
         if verdict == Verdict::Done(None) {
             self.context
                 .store
+                .intents()
                 .supersede_tier(&self.context.lease, &cx.command.key, i64::from(quantity))
                 .await?;
         }

@@ -38,9 +38,9 @@ impl Pusher<'_> {
     /// Reads a product and mirrors it: what is known after a push is what everybody else sees too.
     pub(super) async fn read_product(&self, id: &ProductId) -> Result<ProductDetail, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let row = || store.known(key, Resource::Products, vec![id.as_str().to_owned()]);
+        let row = || store.mirror().known(key, Resource::Products, vec![id.as_str().to_owned()]);
         let known = row().await?.get(id.as_str()).copied();
-        let locations = store.location_ids(key).await?;
+        let locations = store.mirror().location_ids(key).await?;
         let pull = ProductsPull::new(self.client.clone(), locations, self.context.page_parameter.clone());
         let fetched = pull.detail(id.as_str()).await?;
         let detail = fetched.detail.clone();
@@ -50,7 +50,7 @@ impl Pusher<'_> {
         if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
             let mut tx = store.begin(&self.context.lease).await?;
             put(&mut tx, &pull, id.as_str(), known, fetched, (None, None)).await?;
-            tx.note_products_read(vec![id.clone()]).await?;
+            tx.staleness().note_products_read(vec![id.clone()]).await?;
             tx.commit().await?;
         }
         Ok(detail)
@@ -69,7 +69,7 @@ impl Pusher<'_> {
 
     /// The product with a SKU, as far as the mirror knows.
     pub(super) async fn product_of(&self, sku: &str) -> Result<Option<ProductId>, Cause> {
-        Ok(self.context.store.product_by_sku(&self.context.key, sku.trim()).await?)
+        Ok(self.context.store.lookups().product_by_sku(&self.context.key, sku.trim()).await?)
     }
 
     /// `product.create`.

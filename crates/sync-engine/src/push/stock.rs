@@ -43,11 +43,12 @@ impl Pusher<'_> {
             return Ok(());
         }
         self.state().reopened = Some(now);
-        let unreadable = self.context.store.fail_unreadable(&self.context.lease, self.context.locale).await?;
+        let unreadable =
+            self.context.store.intents().fail_unreadable(&self.context.lease, self.context.locale).await?;
         if unreadable > 0 {
             tracing::warn!(store = %self.context.key, rows = unreadable, "rows of the ERP cannot be read");
         }
-        match self.context.store.reopen_unknown_skus(&self.context.lease).await {
+        match self.context.store.intents().reopen_unknown_skus(&self.context.lease).await {
             Err(error @ StoreError::LeaseLost { .. }) => Err(error.into()),
             // The ERP holds one of them, and others must not wait for that.
             Err(error) => {
@@ -71,11 +72,11 @@ impl Pusher<'_> {
         if zeroes <= self.options.guards.zero_max_rows || zeroes == lately {
             return Ok(levels);
         }
-        let above = self.context.store.stocked_levels(&self.context.key).await? + lately;
+        let above = self.context.store.lookups().stocked_levels(&self.context.key).await? + lately;
         if !self.options.guards.holds_zeroes(zeroes, above) {
             return Ok(levels);
         }
-        let released = self.context.store.releases(&self.context.key, IntentKind::Stock).await?;
+        let released = self.context.store.releases().releases(&self.context.key, IntentKind::Stock).await?;
         let (mut passed, mut is_locked) = (Vec::new(), false);
         for level in levels {
             let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
@@ -107,8 +108,8 @@ impl Pusher<'_> {
         }
         let (store, key) = (&self.context.store, &self.context.key);
         let since = self.context.clock.now() - AN_HOUR;
-        let sets = store.effects_since(key, LevelEvidence::KIND, since).await?;
-        let listings = store.effects_since(key, "listing.create", since).await?;
+        let sets = store.journal().effects_since(key, LevelEvidence::KIND, since).await?;
+        let listings = store.journal().effects_since(key, "listing.create", since).await?;
         let mut state = self.state();
         let is_zero =
             |set: &&Effect| read::<LevelEvidence>(set).is_ok_and(|evidence| evidence.target.is_zero());
@@ -129,7 +130,7 @@ impl Pusher<'_> {
     /// Sends a level, where it differs from what the marketplace has.
     pub(super) async fn push_level(&self, level: &StockIntent) -> Result<Duration, Cause> {
         // It may have waited in the queue: what is wanted by now is for the next reading, whose guards have seen it.
-        if !self.context.store.is_current(&self.context.key, level).await? {
+        if !self.context.store.intents().is_current(&self.context.key, level).await? {
             return Ok(Duration::ZERO);
         }
         let verdict = self.level(level).await?;
@@ -144,14 +145,15 @@ impl Pusher<'_> {
         };
         let Some(product) = &level.product else { return self.unknown_sku(level.sku.as_str()).await };
         if level.mirrored.is_none() {
-            let locations = self.context.store.location_ids(&self.context.key).await?;
+            let locations = self.context.store.mirror().location_ids(&self.context.key).await?;
             if !locations.is_empty() && !locations.contains(&level.location) {
                 return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
             }
         }
         // A level that goes to zero sells nothing that is not there, whatever was sold meanwhile: it is not read first.
         let is_urgent = self.options.basis == Basis::Physical && desired.is_zero();
-        let effects = self.context.store.effects_on(&self.context.key, &key_of_level(level)).await?;
+        let effects =
+            self.context.store.journal().effects_on(&self.context.key, &key_of_level(level)).await?;
         let (there, target) = if is_urgent || self.trusts_mirror(product, level, desired, &effects).await? {
             (level.mirrored, desired)
         } else {
@@ -188,7 +190,8 @@ impl Pusher<'_> {
             Trust::Yes => Ok(true),
             Trust::No => Ok(false),
             Trust::IfReadAfter(time) => {
-                let read_at = self.context.store.product_read_at(&self.context.key, product).await?;
+                let read_at =
+                    self.context.store.lookups().product_read_at(&self.context.key, product).await?;
                 Ok(read_at.is_some_and(|read_at| read_at > time))
             }
         }
@@ -286,7 +289,7 @@ impl Pusher<'_> {
 
     async fn came_to(&self, level: &StockIntent, desired: Decimal, shown: Shown) -> Result<Verdict, Cause> {
         let key = key_of_level(level);
-        let effects = self.context.store.effects_on(&self.context.key, &key).await?;
+        let effects = self.context.store.journal().effects_on(&self.context.key, &key).await?;
         let set = last_set(&effects, self.context.clock.now());
         let lower = match (check_sent(self.options.basis, desired, shown, set.as_ref()), &set) {
             (Check::Compare(lower), Some(set)) => Some((lower, set)),
@@ -317,9 +320,9 @@ impl Pusher<'_> {
             return Ok(());
         }
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        let is_answered = tx.answer_stock(level, &outcome, self.options.basis.as_str()).await?;
+        let is_answered = tx.intents().answer_stock(level, &outcome, self.options.basis.as_str()).await?;
         if is_answered && is_decided(&outcome) {
-            tx.spend_release(IntentKind::Stock, &key).await?;
+            tx.intents().spend_release(IntentKind::Stock, &key).await?;
         }
         Ok(tx.commit().await?)
     }
@@ -328,8 +331,8 @@ impl Pusher<'_> {
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
         let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
         let (store, key) = (&self.context.store, &self.context.key);
-        let is_mirrored = store.has_complete_run(key).await?;
-        let is_coming = store.is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
+        let is_mirrored = store.runs().has_complete_run(key).await?;
+        let is_coming = store.commands().is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
         match is_mirrored && !is_coming {
             true => Ok(Verdict::Failed(message)),
             false => Ok(Verdict::Waiting(message, UNKNOWN_SKU_RECHECK_INTERVAL)),

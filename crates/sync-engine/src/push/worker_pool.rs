@@ -200,7 +200,7 @@ impl Pusher<'_> {
 
     /// Whether something of a command may have happened, and nobody knows.
     async fn is_unsettled(&self, command: &Command) -> bool {
-        let open = self.context.store.open_effects(&self.context.key).await.unwrap_or_default();
+        let open = self.context.store.journal().open_effects(&self.context.key).await.unwrap_or_default();
         open.iter().any(|effect| effect.command_id == Some(command.id) && effect.sent_at.is_some())
     }
 

@@ -60,7 +60,7 @@ pub(super) async fn show(store: &Store, locale: Locale) -> Result<()> {
     for Question { title, sql, heads } in questions() {
         println!("\n{}\n\n{sql};\n", title.message(locale));
         let heads: Vec<String> = heads.iter().map(|head| head.message(locale)).collect();
-        let rows = store.ask(sql, heads.len()).await?;
+        let rows = store.diagnostics().ask(sql, heads.len()).await?;
         print!("{}", table(&heads, &rows));
         if rows.is_empty() {
             println!("  {}", text!("demo-nothing").message(locale));

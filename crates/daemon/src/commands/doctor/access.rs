@@ -3,10 +3,9 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use espelho_api_client::Client;
-use espelho_model::{Clock, StoreKey, text, text::Text};
+use espelho_model::{Clock, StoreKey, text::Text};
 use espelho_sync_engine::{Examination, Question, StoreContext, examine};
 
-use super::facts::StoreFacts;
 use crate::handover;
 
 /// How long doctor waits for a login under way before it ends.
@@ -31,7 +30,7 @@ pub(super) enum Silence {
 }
 
 impl Access {
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         question: Question,
         page_parameter: &str,
@@ -75,27 +74,5 @@ impl Access {
         // The lease ends with the process in any case, and a budget that is not written down counts as spent.
         let _ = context.client.limiter().settle().await;
         let _ = context.lease.release().await;
-    }
-}
-
-impl StoreFacts<'_> {
-    /// Asks the store's owner, unless an earlier finding shows that asking is useless.
-    pub(super) async fn ask(&self, question: Question) -> Result<Examination, Silence> {
-        let Some(access) = self.access.get() else {
-            return Err(Silence::NotAsked(text!("doctor-no-access")));
-        };
-        if self.reached.get().is_none() {
-            return Err(Silence::NotAsked(text!("doctor-not-reached")));
-        }
-        let answer = access.ask(question, &self.config.page_parameter, &self.all.clock).await;
-        answer.ok_or(Silence::NoAnswer)
-    }
-
-    /// Asks a question that needs a working token.
-    pub(super) async fn ask_with_token(&self, question: Question) -> Result<Examination, Silence> {
-        match self.token.get() {
-            Some(_) => self.ask(question).await,
-            None => Err(Silence::NotAsked(text!("doctor-no-token"))),
-        }
     }
 }

@@ -64,12 +64,12 @@ fn judge_opening(error: &Error, address: &str) -> Finding {
 pub(super) async fn write(facts: &Facts) -> Finding {
     let Some(store) = facts.store() else { return Finding::absent(text!("doctor-database-none")) };
     tokio::select! {
-        written = store.prove_write() => match written {
+        written = store.diagnostics().prove_write() => match written {
             Ok(()) => Finding::green(text!("doctor-write")),
             Err(error) => Finding::red(text!("doctor-write-failed", cause = Problem::from_store(&error).error)),
         },
         () = facts.clock.sleep(WRITE_WAITS) => {
-            let holder = name(store.database_writer());
+            let holder = name(store.leases().database_writer());
             Finding::red(text!("doctor-write-busy", seconds = WRITE_WAITS.as_secs(), holder = holder))
         }
     }

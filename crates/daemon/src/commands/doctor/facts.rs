@@ -7,14 +7,14 @@ use std::{
 };
 
 use espelho_api_client::{Http, Reachability};
-use espelho_model::{Clock, clock::SystemClock, text::Language};
+use espelho_model::{Clock, clock::SystemClock, text, text::Language};
 use espelho_store::Store;
-use espelho_sync_engine::{Problem, Silent, TokenProof};
+use espelho_sync_engine::{Examination, Problem, Question, Silent, TokenProof};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use super::access::Access;
+use super::access::{Access, Silence};
 use crate::{
     config::{Configuration, Environment, StoreConfig},
     context::Shared,
@@ -119,6 +119,28 @@ impl<'f> StoreFacts<'f> {
     pub(super) async fn end(self) {
         if let Some(access) = self.access.into_inner() {
             access.end(&*self.all.clock).await;
+        }
+    }
+}
+
+impl StoreFacts<'_> {
+    /// Asks the store's owner, unless an earlier finding shows that asking is useless.
+    pub(super) async fn ask(&self, question: Question) -> Result<Examination, Silence> {
+        let Some(access) = self.access.get() else {
+            return Err(Silence::NotAsked(text!("doctor-no-access")));
+        };
+        if self.reached.get().is_none() {
+            return Err(Silence::NotAsked(text!("doctor-not-reached")));
+        }
+        let answer = access.ask(question, &self.config.page_parameter, &self.all.clock).await;
+        answer.ok_or(Silence::NoAnswer)
+    }
+
+    /// Asks a question that needs a working token.
+    pub(super) async fn ask_with_token(&self, question: Question) -> Result<Examination, Silence> {
+        match self.token.get() {
+            Some(_) => self.ask(question).await,
+            None => Err(Silence::NotAsked(text!("doctor-no-token"))),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) async fn look(store: &StoreFacts<'_>) -> Finding {
         // The database may contain a valid token.
         None => return Finding::not_seen(text!("doctor-lock-no-database")),
     };
-    let holder = match database.lock_holder(&store.config.key).await {
+    let holder = match database.leases().lock_holder(&store.config.key).await {
         Ok(holder) => holder,
         Err(error) => {
             let cause = Problem::from_store(&error).error;

@@ -21,7 +21,7 @@ pub(super) async fn address(store: &StoreFacts<'_>) -> Finding {
     }
     let Some(database) = store.all.store() else { return Finding::absent(text!("doctor-database-none")) };
     let owner = WebhookOwner { store: &config.key, username: &config.username, base_url: &config.base_url };
-    match database.refuse_to_move_webhook(owner, &webhook.public_url).await {
+    match database.inbox().refuse_to_move_webhook(owner, &webhook.public_url).await {
         Ok(()) => Finding::green(text!("doctor-webhook-address", address = &webhook.public_url)),
         Err(Error::WebhookElsewhere { registered, configured, .. }) => Finding::red(text!(
             "doctor-webhook-elsewhere",

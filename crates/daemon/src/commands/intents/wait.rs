@@ -42,7 +42,7 @@ pub(super) async fn wait(reading: &Reading, written: &Written) -> Result<Became,
 async fn look(reading: &Reading, written: &Written) -> Result<Vec<Answer>, Error> {
     let mut answers = Vec::new();
     for key in written.keys.iter().take(MOST_ROWS) {
-        answers.extend(reading.store.answer_of(&written.store, written.intent, key).await?);
+        answers.extend(reading.store.intents().answer_of(&written.store, written.intent, key).await?);
     }
     Ok(answers)
 }
@@ -60,7 +60,7 @@ fn became(mut answers: Vec<Answer>) -> Became {
 
 /// Whether a process carries out a store's intents: a process holds the store, or a service answers on this machine.
 async fn is_served(reading: &Reading, store: &StoreKey) -> Result<bool, Error> {
-    let held = reading.store.held_stores().await?;
+    let held = reading.store.leases().held_stores().await?;
     if held.is_none_or(|held| held.contains(store.as_str())) {
         return Ok(true);
     }

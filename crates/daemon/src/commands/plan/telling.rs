@@ -36,7 +36,7 @@ impl Telling {
             return Ok(());
         }
         let failed = |error| Problem::from_store(&error);
-        let waiting = shared.store.waiting_rows(Some(&config.key)).await.map_err(failed)?;
+        let waiting = shared.store.intents().waiting_rows(Some(&config.key)).await.map_err(failed)?;
         let left = preview(&shared.store, &config.key, &config.push).await.map_err(failed)?.len();
         self.news(&waiting, left).iter().for_each(|line| eprintln!("{line}"));
         Ok(())

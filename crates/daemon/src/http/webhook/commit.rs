@@ -158,7 +158,7 @@ impl Writer {
                 digest,
             ));
         }
-        let kept = self.store.keep_deliveries(deliveries).await;
+        let kept = self.store.inbox().keep_deliveries(deliveries).await;
         drop(held);
         self.note(kept.as_ref().err());
         let mut stores = BTreeSet::new();

@@ -183,7 +183,7 @@ async fn measure_all(
         measure::connections(connections.len());
         let stores = receiver.upgrade().map(|receiver| receiver.secrets.stores()).unwrap_or_default();
         for key in &stores {
-            match store.oldest_unhandled(key).await {
+            match store.inbox().oldest_unhandled(key).await {
                 Ok(oldest) => {
                     let age = oldest.and_then(|oldest| (clock.now() - oldest).to_std().ok());
                     measure::inbox_age(key, age.unwrap_or_default());

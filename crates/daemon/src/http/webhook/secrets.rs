@@ -132,7 +132,7 @@ impl Known {
         {
             return verdict(last_read);
         }
-        let read = store.secrets(&key, clock.now()).await;
+        let read = store.inbox().secrets(&key, clock.now()).await;
         let last_read = LastRead { at: clock.monotonic(), worked: read.is_ok() };
         match read {
             Ok(records) => {

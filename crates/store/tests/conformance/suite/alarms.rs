@@ -1,4 +1,4 @@
-//! Signs of life and alarms, as every surface reads them.
+//! Heartbeats and alarms, as every surface reads them.
 
 use chrono::{DateTime, Utc};
 use espelho_model::text::{Language, Locale};
@@ -32,7 +32,7 @@ fn alarm(store: Option<&str>, code: &str, count: u64, since: &str) -> AlarmRow {
 type Shown = (Option<String>, String, String, u64, Option<DateTime<Utc>>);
 
 async fn shown(world: &World) -> Vec<Shown> {
-    let alarms = world.store.recorded_alarms().await.unwrap();
+    let alarms = world.store.alarms().recorded_alarms().await.unwrap();
     alarms.into_iter().map(|a| (a.store, a.code, a.severity, a.count, a.since)).collect()
 }
 
@@ -45,8 +45,8 @@ pub(crate) async fn alarms_of_a_process_that_lives_are_told_once_for_each_cause(
         AlarmRow { severity: "failing".into(), since: Some(time(EARLY)), count: 2, ..of_store.clone() };
     let other_cause = AlarmRow { cause: "webhook".into(), ..of_store.clone() };
     let of_all = alarm(None, "disk_full", 1, EARLY);
-    world.store.beat(&service("a"), &[of_store, other_cause, of_all.clone(), of_all]).await.unwrap();
-    world.store.beat(&service("b"), &[graver]).await.unwrap();
+    world.store.alarms().beat(&service("a"), &[of_store, other_cause, of_all.clone(), of_all]).await.unwrap();
+    world.store.alarms().beat(&service("b"), &[graver]).await.unwrap();
     let loja = || Some("minha-loja".to_owned());
     let expected: [Shown; 3] = [
         (loja(), "failed".into(), "failing".into(), 3, Some(time(EARLY))),
@@ -70,22 +70,22 @@ async fn falls_silent(world: &World, instance: &str, seconds: u32) {
 pub(crate) async fn where_no_process_lives_the_service_is_stopped(world: &World) {
     let stopped = |since| (None, "service_stopped".to_owned(), "failing".to_owned(), 1, since);
     assert_eq!(shown(world).await, [stopped(None)]);
-    assert_eq!(world.store.last_beat().await.unwrap(), None);
-    world.store.keep_service_words(Locale::of(Language::English)).await.unwrap();
-    world.store.keep_service_words(Locale::default()).await.unwrap();
-    let said = &world.store.recorded_alarms().await.unwrap()[0];
+    assert_eq!(world.store.alarms().last_beat().await.unwrap(), None);
+    world.store.alarms().keep_service_words(Locale::of(Language::English)).await.unwrap();
+    world.store.alarms().keep_service_words(Locale::default()).await.unwrap();
+    let said = &world.store.alarms().recorded_alarms().await.unwrap()[0];
     assert!(said.text.contains("parado") && said.next == "sudo systemctl start espelho", "{said:?}");
     for instance in ["a", "b"] {
-        world.store.beat(&service(instance), &[alarm(None, "disk_full", 1, EARLY)]).await.unwrap();
+        world.store.alarms().beat(&service(instance), &[alarm(None, "disk_full", 1, EARLY)]).await.unwrap();
     }
     falls_silent(world, "a", 30).await;
     falls_silent(world, "b", 3600).await;
     assert_eq!(shown(world).await.len(), 1, "one lives");
     assert_eq!(shown(world).await[0].1, "disk_full");
     falls_silent(world, "a", 45).await;
-    let last = world.store.last_beat().await.unwrap();
+    let last = world.store.alarms().last_beat().await.unwrap();
     assert_eq!(shown(world).await, [stopped(last)], "what a dead process said is not told");
-    // A clock that was set back does not make the dead live.
+    // A clock that was set back does not revive a dead process.
     world
         .tables
         .execute("UPDATE services SET beat_at = '2100-01-01T00:00:00.000000Z' WHERE instance = 'a'")
@@ -96,32 +96,33 @@ pub(crate) async fn where_no_process_lives_the_service_is_stopped(world: &World)
 pub(crate) async fn a_new_sign_of_life_replaces_the_alarms_of_the_process(world: &World) {
     world
         .store
+        .alarms()
         .beat(&service("a"), &[alarm(None, "throttled", 1, EARLY), alarm(None, "late", 7, LATE)])
         .await
         .unwrap();
     falls_silent(world, "a", 50).await;
-    let before = world.store.last_beat().await.unwrap();
-    world.store.beat(&service("a"), &[alarm(None, "late", 9, LATE)]).await.unwrap();
-    assert!(world.store.last_beat().await.unwrap() > before, "the sign of life is renewed");
+    let before = world.store.alarms().last_beat().await.unwrap();
+    world.store.alarms().beat(&service("a"), &[alarm(None, "late", 9, LATE)]).await.unwrap();
+    assert!(world.store.alarms().last_beat().await.unwrap() > before, "the sign of life is renewed");
     let told: Vec<_> = shown(world).await.into_iter().map(|alarm| (alarm.1, alarm.3)).collect();
     assert_eq!(told, [("late".to_owned(), 9)]);
-    world.store.beat(&service("a"), &[]).await.unwrap();
+    world.store.alarms().beat(&service("a"), &[]).await.unwrap();
     assert_eq!(shown(world).await, []);
 }
 
 pub(crate) async fn a_process_that_stops_takes_its_alarms_along(world: &World) {
-    world.store.beat(&service("a"), &[alarm(None, "late", 1, EARLY)]).await.unwrap();
-    world.store.beat(&service("b"), &[alarm(None, "throttled", 1, EARLY)]).await.unwrap();
-    world.store.end_service("a").await.unwrap();
+    world.store.alarms().beat(&service("a"), &[alarm(None, "late", 1, EARLY)]).await.unwrap();
+    world.store.alarms().beat(&service("b"), &[alarm(None, "throttled", 1, EARLY)]).await.unwrap();
+    world.store.alarms().end_service("a").await.unwrap();
     assert_eq!(shown(world).await.len(), 1);
     assert_eq!(world.tables.list("SELECT instance FROM services WHERE state = 'stopped'").await, ["a"]);
     assert_eq!(world.tables.list("SELECT code FROM alarms").await, ["throttled"]);
-    // Whoever died is forgotten in the end.
+    // A dead process is deleted in the end.
     world
         .tables
         .execute("UPDATE services SET beat_at = '2020-01-01T00:00:00.000000Z' WHERE instance = 'b'")
         .await;
-    world.store.beat(&service("c"), &[]).await.unwrap();
+    world.store.alarms().beat(&service("c"), &[]).await.unwrap();
     assert_eq!(
         world.tables.list("SELECT instance FROM services").await,
         ["a", "c"],

@@ -25,7 +25,7 @@ async fn write(
     enrolled: Vec<EnrolledListing>,
 ) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.write_campaign_listings(CampaignId::new(id), eligible, enrolled).await.unwrap();
+    tx.mirror().write_campaign_listings(CampaignId::new(id), eligible, enrolled).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -46,11 +46,11 @@ pub(crate) async fn what_could_join_and_what_has_joined_are_told_apart(world: &W
     let expected = ["7 A 0 99.9 - -", "7 B 0 99.9 - -", "7 C 1 - 87.4125 ACCEPTED"];
     assert_eq!(listings(world).await, expected);
     let told = newest(world).await;
-    // One joins, one cannot any more.
+    // One listing joins, one cannot any more.
     write(world, &lease, 7, vec![], vec![enrolled("B", "b"), enrolled("C", "c")]).await;
     let expected = ["7 A 0 99.9 - - gone", "7 B 1 - 87.4125 ACCEPTED", "7 C 1 - 87.4125 ACCEPTED"];
     assert_eq!(listings(world).await, expected);
-    let feed = world.store.changes_after(told, 10).await.unwrap();
+    let feed = world.store.changes().changes_after(told, 10).await.unwrap();
     let feed: Vec<_> = feed.iter().map(|c| format!("{} {} {}", c.entity, c.key, c.op.as_str())).collect();
     assert_eq!(feed, ["campaign_listing 7/B update", "campaign_listing 7/A gone"]);
 }
@@ -69,7 +69,7 @@ pub(crate) async fn one_listing_in_two_campaigns_is_two_rows(world: &World) {
     assert_eq!(listings(world).await, ["7 A 0 99.9 - -", "8 A 1 - 87.4125 ACCEPTED gone"]);
 }
 
-/// The document lets an enrollment come without the name of its listing.
+/// The document allows an enrollment without the name of its listing.
 pub(crate) async fn an_enrollment_without_a_name_is_kept_under_one_of_its_own(world: &World) {
     let lease = world.lease().await;
     let nameless = |said: &str| EnrolledListing { item_id: None, ..enrolled("-", said) };
@@ -103,10 +103,10 @@ pub(crate) async fn campaigns_that_take_listings_come_by_their_deadline(world: &
     let expected_by_model: Vec<i64> =
         campaigns.iter().filter(|c| c.takes_listings(opening_hour())).map(|c| c.id.as_i64()).collect();
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_campaigns(campaigns).await.unwrap();
-    tx.mark_listed_gone(Listed::Campaigns, vec!["8".to_owned()]).await.unwrap();
+    tx.mirror().write_campaigns(campaigns).await.unwrap();
+    tx.mirror().mark_listed_gone(Listed::Campaigns, vec!["8".to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
-    let open = async || world.store.campaigns_open_for_opt_in(&minha_loja()).await.unwrap();
+    let open = async || world.store.lookups().campaigns_open_for_opt_in(&minha_loja()).await.unwrap();
     let ids = |open: &[OpenCampaign]| open.iter().map(|c| c.id.as_i64()).collect::<Vec<_>>();
     assert_eq!(ids(&open().await), [7, 6, 2, 9, 1]);
     let mut sorted: Vec<i64> = ids(&open().await).into_iter().chain([8]).collect();
@@ -115,27 +115,27 @@ pub(crate) async fn campaigns_that_take_listings_come_by_their_deadline(world: &
     assert_eq!(open().await[0].opt_in_deadline, Some(opening_hour()));
     world.clock.advance(Duration::from_secs(31));
     assert_eq!(ids(&open().await), [2, 9, 1]);
-    assert!(world.store.campaigns_open_for_opt_in(&store_key("outra")).await.unwrap().is_empty());
+    assert!(world.store.lookups().campaigns_open_for_opt_in(&store_key("outra")).await.unwrap().is_empty());
 }
 
 pub(crate) async fn a_campaign_that_is_gone_takes_its_listings_along(world: &World) {
     let lease = world.lease().await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_campaigns(vec![campaign(7, "a"), campaign(8, "a")]).await.unwrap();
+    tx.mirror().write_campaigns(vec![campaign(7, "a"), campaign(8, "a")]).await.unwrap();
     tx.commit().await.unwrap();
     write(world, &lease, 7, vec![eligible("A", "a")], vec![enrolled("B", "b")]).await;
     write(world, &lease, 8, vec![eligible("A", "a")], vec![]).await;
     let told = newest(world).await;
     let mut tx = world.store.begin(&lease).await.unwrap();
     let asked = ["7", "7", "nowhere"].map(str::to_owned).to_vec();
-    assert_eq!(tx.mark_listed_gone(Listed::Campaigns, asked.clone()).await.unwrap(), 1);
-    assert_eq!(tx.mark_listed_gone(Listed::Campaigns, asked).await.unwrap(), 0);
+    assert_eq!(tx.mirror().mark_listed_gone(Listed::Campaigns, asked.clone()).await.unwrap(), 1);
+    assert_eq!(tx.mirror().mark_listed_gone(Listed::Campaigns, asked).await.unwrap(), 0);
     tx.commit().await.unwrap();
     assert_eq!(world.tables.count("campaign_listings WHERE gone_at IS NULL").await, 1);
-    let feed = world.store.changes_after(told, 10).await.unwrap();
+    let feed = world.store.changes().changes_after(told, 10).await.unwrap();
     let keys: Vec<_> = feed.iter().map(|c| c.key.as_str()).collect();
     assert_eq!(keys, ["7", "7/A", "7/B"]);
-    assert_eq!(world.store.live_ids(&minha_loja(), Listed::Campaigns, "").await.unwrap(), ["8"]);
+    assert_eq!(world.store.mirror().live_ids(&minha_loja(), Listed::Campaigns, "").await.unwrap(), ["8"]);
 }
 
 pub(crate) async fn what_the_store_has_is_listed_in_order_and_marked_when_it_is_gone(world: &World) {
@@ -147,12 +147,20 @@ pub(crate) async fn what_the_store_has_is_listed_in_order_and_marked_when_it_is_
         let ids: Vec<String> = (10_000..11_501).map(|n: u32| n.to_string()).rev().collect();
         kind.keep(world, &lease, &ids.iter().map(String::as_str).collect::<Vec<_>>(), "dito").await;
         let mut tx = world.store.begin(&lease).await.unwrap();
-        assert_eq!(tx.mark_listed_gone(listed, ids[1..1_501].to_vec()).await.unwrap(), 1_500, "{table}");
+        assert_eq!(
+            tx.mirror().mark_listed_gone(listed, ids[1..1_501].to_vec()).await.unwrap(),
+            1_500,
+            "{table}"
+        );
         tx.commit().await.unwrap();
-        assert_eq!(world.store.live_ids(&minha_loja(), listed, "").await.unwrap(), ["11500"], "{table}");
+        assert_eq!(
+            world.store.mirror().live_ids(&minha_loja(), listed, "").await.unwrap(),
+            ["11500"],
+            "{table}"
+        );
         kind.keep(world, &lease, &["10000", "10007"], "dito").await;
-        let live = world.store.live_ids(&minha_loja(), listed, "10000").await.unwrap();
+        let live = world.store.mirror().live_ids(&minha_loja(), listed, "10000").await.unwrap();
         assert_eq!(live, ["10007", "11500"], "{table}");
-        assert!(world.store.live_ids(&store_key("outra"), listed, "").await.unwrap().is_empty());
+        assert!(world.store.mirror().live_ids(&store_key("outra"), listed, "").await.unwrap().is_empty());
     }
 }

@@ -1,5 +1,5 @@
-//! Many writers at once. SQLite has one writer, and a read that turns into a write under concurrency fails
-//! there for good; nobody may ever see that.
+//! Many writers at once. SQLite has one writer, and a read that turns into a write fails there under concurrency;
+//! that must never happen.
 
 use std::sync::Arc;
 
@@ -15,19 +15,19 @@ use crate::{
 
 const TASKS: usize = 8;
 const PAGES: usize = 50;
-/// Fewer numbers than pages, so that pages write over each other's rows.
+/// Fewer numbers than pages, so that pages overwrite each other's rows.
 const NUMBERS: usize = 7;
 
-/// One page, the way a run does it: look at what is known, then write rows and checkpoint together.
+/// One page, as a run writes it: look up known rows, then write rows and checkpoint together.
 async fn write_page(store: &Store, lease: &Lease, task: usize, n: usize) {
     let number = format!("{task}-{}", n % NUMBERS);
-    let known = store.known(lease.store(), Resource::Orders, vec![number.clone()]).await.unwrap();
+    let known = store.mirror().known(lease.store(), Resource::Orders, vec![number.clone()]).await.unwrap();
     let op = if known.contains_key(&number) { Op::Update } else { Op::Insert };
     let raw = RawJson::new(&format!("{{\"page\":{n}}}"));
     let order = Order { raw, ..order_of(&number, &n.to_string(), &["1", "2"]) };
     let mut tx = store.begin(lease).await.unwrap();
     write_orders(&mut tx, op, vec![order]).await;
-    tx.keep_page(Resource::Orders, &page((task * PAGES + n) as u64)).await.unwrap();
+    tx.passes().keep_page(Resource::Orders, &page((task * PAGES + n) as u64)).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn eight_stores_over_two_connections_write_their_pages_at_once(
         let (store, start) = (stores[task % 2].clone(), Arc::clone(&start));
         let key: StoreKey = store_key(&format!("loja-{task}"));
         tasks.spawn(async move {
-            let lease = store.acquire(&key, "the test").await.unwrap();
+            let lease = store.leases().acquire(&key, "the test").await.unwrap();
             start.wait().await;
             for n in 0..PAGES {
                 write_page(&store, &lease, task, n).await;
@@ -89,7 +89,7 @@ pub(crate) async fn readers_see_whole_pages_while_they_are_written(world: &World
     let other = world.open_again().await.unwrap();
     let assert_seen = async |expected: u64| {
         for store in [&world.store, &other] {
-            assert_eq!(store.count(lease.store(), Resource::Orders).await.unwrap(), expected);
+            assert_eq!(store.mirror().count(lease.store(), Resource::Orders).await.unwrap(), expected);
         }
     };
     for n in 0..5 {

@@ -1,4 +1,4 @@
-//! Rows that could not be mirrored.
+//! Rows that the mirror could not take.
 
 use espelho_model::sync::Resource;
 use espelho_store::{Failure, Lease};
@@ -17,18 +17,18 @@ fn failure(key: &str, code: &str) -> Failure {
 
 async fn note(world: &World, lease: &Lease, resource: Resource, failures: &[Failure]) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.note_failures(resource, failures).await.unwrap();
+    tx.failures().note_failures(resource, failures).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 async fn clear(world: &World, lease: &Lease, resource: Resource, keys: &[&str]) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.clear_failures(resource, keys.iter().map(|&key| key.to_owned()).collect()).await.unwrap();
+    tx.failures().clear_failures(resource, keys.iter().map(|&key| key.to_owned()).collect()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 async fn told(world: &World, store: &str, resource: Resource) -> Vec<Failure> {
-    world.store.failures(&store_key(store), resource).await.unwrap()
+    world.store.mirror().failures(&store_key(store), resource).await.unwrap()
 }
 
 pub(crate) async fn a_row_that_failed_is_told_with_its_cause(world: &World) {
@@ -37,7 +37,7 @@ pub(crate) async fn a_row_that_failed_is_told_with_its_cause(world: &World) {
     note(world, &lease, Resource::Orders, &[]).await;
     note(world, &lease, Resource::Orders, &[failure("2", "http_500"), failure("1", "unreadable")]).await;
     let expected = [failure("1", "unreadable"), failure("2", "http_500")];
-    assert_eq!(world.store.failures(&minha_loja(), Resource::Orders).await.unwrap(), expected);
+    assert_eq!(world.store.mirror().failures(&minha_loja(), Resource::Orders).await.unwrap(), expected);
 }
 
 pub(crate) async fn a_row_that_fails_again_is_told_once(world: &World) {
@@ -51,11 +51,11 @@ pub(crate) async fn a_row_that_fails_again_is_told_once(world: &World) {
 pub(crate) async fn a_row_that_fails_twice_on_a_page_is_told_once(world: &World) {
     let lease = world.lease().await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    // Enough of them for one statement of many rows, which PostgreSQL refuses if it meets a row twice.
+    // Enough rows for one multi-row statement, which PostgreSQL refuses if it meets a row twice.
     let first = ["1", "2", "3", "4", "5"].map(|key| failure(key, "http_500"));
     let expected = ["1", "2", "3", "4", "5"].map(|key| failure(key, "http_404"));
     let twice = [first, expected.clone()].concat();
-    tx.note_failures(Resource::Orders, &twice).await.unwrap();
+    tx.failures().note_failures(Resource::Orders, &twice).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(told(world, "minha-loja", Resource::Orders).await, expected);
 }

@@ -23,11 +23,11 @@ fn bodies(deliveries: &[Delivery]) -> Vec<&str> {
 }
 
 async fn keep(store: &Store, deliveries: impl IntoIterator<Item = NewDelivery>) {
-    store.keep_deliveries(deliveries.into_iter().collect()).await.unwrap();
+    store.inbox().keep_deliveries(deliveries.into_iter().collect()).await.unwrap();
 }
 
 async fn inbox(store: &Store) -> Vec<Delivery> {
-    store.unhandled(&minha_loja(), 0, 1_000).await.unwrap()
+    store.inbox().unhandled(&minha_loja(), 0, 1_000).await.unwrap()
 }
 
 pub(crate) async fn a_delivery_is_read_back_by_another_as_it_came(world: &World) {
@@ -60,7 +60,7 @@ pub(crate) async fn deliveries_of_any_number_are_kept_in_their_order(world: &Wor
     keep(&world.store, []).await;
     let (mut read, mut after) = (Vec::new(), 0);
     loop {
-        let piece = world.store.unhandled(&minha_loja(), after, 100).await.unwrap();
+        let piece = world.store.inbox().unhandled(&minha_loja(), after, 100).await.unwrap();
         let Some(last) = piece.last() else { break };
         after = last.id;
         read.extend(bodies(&piece).into_iter().map(str::to_owned));
@@ -71,10 +71,14 @@ pub(crate) async fn deliveries_of_any_number_are_kept_in_their_order(world: &Wor
 pub(crate) async fn what_is_handled_is_not_told_again(world: &World) {
     keep(&world.store, ["a", "b", "c"].map(|body| delivery("minha-loja", body))).await;
     let ids: Vec<i64> = inbox(&world.store).await.iter().map(|delivery| delivery.id).collect();
-    assert_eq!(world.store.mark_handled(vec![ids[0], ids[2]]).await.unwrap(), 2);
+    assert_eq!(world.store.inbox().mark_handled(vec![ids[0], ids[2]]).await.unwrap(), 2);
     assert_eq!(bodies(&inbox(&world.store).await), ["b"]);
-    assert_eq!(world.store.mark_handled(vec![ids[0], ids[1], 4_711]).await.unwrap(), 1, "only what was open");
-    assert_eq!(world.store.mark_handled(Vec::new()).await.unwrap(), 0);
+    assert_eq!(
+        world.store.inbox().mark_handled(vec![ids[0], ids[1], 4_711]).await.unwrap(),
+        1,
+        "only what was open"
+    );
+    assert_eq!(world.store.inbox().mark_handled(Vec::new()).await.unwrap(), 0);
     assert!(inbox(&world.store).await.is_empty());
     keep(&world.store, [delivery("minha-loja", "d")]).await;
     let next = inbox(&world.store).await;
@@ -83,40 +87,40 @@ pub(crate) async fn what_is_handled_is_not_told_again(world: &World) {
 
 pub(crate) async fn many_deliveries_are_handled_at_once(world: &World) {
     keep(&world.store, (0..1_234).map(|n| delivery("minha-loja", &n.to_string()))).await;
-    let all = world.store.unhandled(&minha_loja(), 0, 2_000).await.unwrap();
+    let all = world.store.inbox().unhandled(&minha_loja(), 0, 2_000).await.unwrap();
     let ids = all.iter().map(|delivery| delivery.id).collect();
-    assert_eq!(world.store.mark_handled(ids).await.unwrap(), 1_234);
-    assert_eq!(world.store.backlog(&minha_loja()).await.unwrap(), 0);
+    assert_eq!(world.store.inbox().mark_handled(ids).await.unwrap(), 1_234);
+    assert_eq!(world.store.inbox().backlog(&minha_loja()).await.unwrap(), 0);
 }
 
 pub(crate) async fn the_inbox_of_a_store_is_its_own(world: &World) {
     keep(&world.store, [delivery("outra", "theirs"), delivery("minha-loja", "mine")]).await;
     assert_eq!(bodies(&inbox(&world.store).await), ["mine"]);
-    assert_eq!(world.store.backlog(&store_key("outra")).await.unwrap(), 1);
-    assert_eq!(world.store.backlog(&store_key("nobody")).await.unwrap(), 0);
+    assert_eq!(world.store.inbox().backlog(&store_key("outra")).await.unwrap(), 1);
+    assert_eq!(world.store.inbox().backlog(&store_key("nobody")).await.unwrap(), 0);
 }
 
 pub(crate) async fn the_age_is_that_of_the_oldest_open_delivery(world: &World) {
     let at = |minutes| opening_hour() + TimeDelta::minutes(minutes);
-    let oldest = async || world.store.oldest_unhandled(&minha_loja()).await.unwrap();
+    let oldest = async || world.store.inbox().oldest_unhandled(&minha_loja()).await.unwrap();
     assert_eq!(oldest().await, None);
     for minutes in [1, 2] {
         keep(&world.store, [NewDelivery { received_at: at(minutes), ..delivery("minha-loja", "a") }]).await;
     }
-    assert_eq!((oldest().await, world.store.backlog(&minha_loja()).await.unwrap()), (Some(at(1)), 2));
+    assert_eq!((oldest().await, world.store.inbox().backlog(&minha_loja()).await.unwrap()), (Some(at(1)), 2));
     let first = inbox(&world.store).await[0].id;
-    world.store.mark_handled(vec![first]).await.unwrap();
+    world.store.inbox().mark_handled(vec![first]).await.unwrap();
     assert_eq!(oldest().await, Some(at(2)));
     keep(&world.store, [NewDelivery { received_at: at(5), ..delivery("outra", "b") }]).await;
-    let mut all = world.store.oldest_by_store().await.unwrap();
+    let mut all = world.store.inbox().oldest_by_store().await.unwrap();
     all.sort();
     assert_eq!(all, [("minha-loja".to_owned(), at(2)), ("outra".to_owned(), at(5))], "one question for all");
 }
 
-/// Handles everything that is open, at the clock's time.
+/// Handles all open deliveries, at the clock's time.
 async fn handle_all(world: &World) -> DateTime<Utc> {
     let ids = inbox(&world.store).await.iter().map(|delivery| delivery.id).collect();
-    world.store.mark_handled(ids).await.unwrap();
+    world.store.inbox().mark_handled(ids).await.unwrap();
     espelho_model::Clock::now(&*world.clock)
 }
 
@@ -127,9 +131,9 @@ pub(crate) async fn only_what_was_handled_before_is_pruned(world: &World) {
     keep(&world.store, [delivery("minha-loja", "late")]).await;
     let late = handle_all(world).await;
     keep(&world.store, [delivery("minha-loja", "open")]).await;
-    assert_eq!(world.store.prune_inbox(early).await.unwrap(), 0);
-    assert_eq!(world.store.prune_inbox(late).await.unwrap(), 1_000);
-    assert_eq!(world.store.prune_inbox(late + TimeDelta::days(1)).await.unwrap(), 1);
+    assert_eq!(world.store.inbox().prune_inbox(early).await.unwrap(), 0);
+    assert_eq!(world.store.inbox().prune_inbox(late).await.unwrap(), 1_000);
+    assert_eq!(world.store.inbox().prune_inbox(late + TimeDelta::days(1)).await.unwrap(), 1);
     assert_eq!(bodies(&inbox(&world.store).await), ["open"]);
 }
 
@@ -141,5 +145,5 @@ pub(crate) async fn two_receivers_keep_deliveries_at_once(world: &World) {
         }
     };
     tokio::join!(keep_many(&world.store), keep_many(&other));
-    assert_eq!(world.store.backlog(&minha_loja()).await.unwrap(), 400);
+    assert_eq!(world.store.inbox().backlog(&minha_loja()).await.unwrap(), 400);
 }

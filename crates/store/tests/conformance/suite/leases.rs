@@ -12,9 +12,9 @@ use crate::{
     world::{World, minha_loja, store_key},
 };
 
-/// Takes the lease, or says what the refusal says of its holder.
+/// Takes the lease, or returns the refusal's words about the holder.
 async fn try_to_take(store: &Store, key: &StoreKey) -> Result<Lease, (StoreKey, String, String)> {
-    match store.acquire(key, "the second").await {
+    match store.leases().acquire(key, "the second").await {
         Ok(lease) => Ok(lease),
         Err(Error::Held { store, owner, since }) => Err((store, owner, since)),
         Err(other) => panic!("{other:?}"),
@@ -29,14 +29,14 @@ async fn assert_held_by_the_first(store: &Store) {
 }
 
 pub(crate) async fn a_second_holder_in_the_same_process_is_refused_by_name(world: &World) {
-    let _first = world.store.acquire(&minha_loja(), "the first").await.unwrap();
+    let _first = world.store.leases().acquire(&minha_loja(), "the first").await.unwrap();
     world.clock.advance(Duration::from_secs(60));
     assert_held_by_the_first(&world.store).await;
     assert_held_by_the_first(&world.store.clone()).await;
 }
 
 pub(crate) async fn a_second_holder_over_another_connection_is_refused_by_name(world: &World) {
-    let _first = world.store.acquire(&minha_loja(), "the first").await.unwrap();
+    let _first = world.store.leases().acquire(&minha_loja(), "the first").await.unwrap();
     world.clock.advance(Duration::from_secs(60));
     assert_held_by_the_first(&world.open_again().await.unwrap()).await;
 }
@@ -62,7 +62,7 @@ pub(crate) async fn the_fence_rises_with_every_holder(world: &World) {
     let other = world.open_again().await.unwrap();
     let mut last = 0;
     for store in [&world.store, &other, &other, &world.store] {
-        let lease = store.acquire(&minha_loja(), "the test").await.unwrap();
+        let lease = store.leases().acquire(&minha_loja(), "the test").await.unwrap();
         assert_eq!(lease.store(), &minha_loja());
         assert!(lease.fence() > last, "{} after {last}", lease.fence());
         last = lease.fence();
@@ -74,7 +74,7 @@ pub(crate) async fn stores_are_leased_apart(world: &World) {
     let other = world.open_again().await.unwrap();
     let _here = world.lease_of(&store_key("a")).await;
     let _also_here = world.lease_of(&store_key("A")).await;
-    let there = other.acquire(&store_key("b"), "the test").await.unwrap();
+    let there = other.leases().acquire(&store_key("b"), "the test").await.unwrap();
     assert!(try_to_take(&world.store, &store_key("b")).await.is_err());
     there.release().await.unwrap();
     assert!(try_to_take(&other, &store_key("a")).await.is_err(), "releasing b has released a");
@@ -99,17 +99,17 @@ pub(crate) async fn nothing_is_written_under_a_lease_that_was_overtaken(world: &
     let lost = world.store.begin(&lease).await.err();
     assert!(matches!(&lost, Some(Error::LeaseLost { store }) if *store == minha_loja()), "{lost:?}");
     assert_eq!(everything(world).await, before);
-    // The refusal has not kept the writer: whoever has the store now goes on.
+    // The refusal does not keep the writer waiting: the current holder continues.
     lease.release().await.unwrap();
     let next = world.lease().await;
     let mut tx = world.store.begin(&next).await.unwrap();
-    tx.keep_page(Resource::Orders, &page(1)).await.unwrap();
+    tx.passes().keep_page(Resource::Orders, &page(1)).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 async fn everything(world: &World) -> Vec<Vec<Line>> {
     let mut all = Vec::new();
-    // Views are made of the tables, and some of them tell the time.
+    // Views are made of the tables, and some of them contain the time.
     for table in world.tables.names().await.into_iter().filter(|name| !name.starts_with("v_")) {
         all.push(world.tables.all(&table).await);
     }

@@ -1,4 +1,4 @@
-//! What the mirror knows of its rows, and what becomes of those that are gone.
+//! The mirrored rows, and rows that are gone.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     world::{World, minha_loja, store_key},
 };
 
-/// Writes rows of either resource that have nothing but their keys.
+/// Writes rows of either resource with keys only.
 async fn write(world: &World, lease: &Lease, resource: Resource, op: Op, keys: &[String]) {
     match resource {
         Resource::Orders => world.write_orders(lease, op, keys.iter().map(|k| bare_order(k)).collect()).await,
@@ -23,13 +23,13 @@ async fn write(world: &World, lease: &Lease, resource: Resource, op: Op, keys: &
 
 async fn mark_gone(world: &World, lease: &Lease, resource: Resource, keys: &[String]) -> u64 {
     let mut tx = world.store.begin(lease).await.unwrap();
-    let marked = tx.mark_gone(resource, keys.to_vec()).await.unwrap();
+    let marked = tx.mirror().mark_gone(resource, keys.to_vec()).await.unwrap();
     tx.commit().await.unwrap();
     marked
 }
 
 async fn live(world: &World, store: &StoreKey, resource: Resource) -> Vec<String> {
-    world.store.live_keys(store, resource, "").await.unwrap()
+    world.store.mirror().live_keys(store, resource, "").await.unwrap()
 }
 
 fn keys(names: &[&str]) -> Vec<String> {
@@ -44,19 +44,19 @@ pub(crate) async fn what_is_known_is_found_and_what_is_not_is_absent(world: &Wor
     let lease = world.lease().await;
     for resource in Resource::ALL {
         let asked = keys(&["a", "b", "nowhere", "a", ""]);
-        assert!(world.store.known(&minha_loja(), resource, asked.clone()).await.unwrap().is_empty());
+        assert!(world.store.mirror().known(&minha_loja(), resource, asked.clone()).await.unwrap().is_empty());
         write(world, &lease, resource, Op::Insert, &keys(&["a", "b", "c"])).await;
         assert_eq!(mark_gone(world, &lease, resource, &keys(&["b"])).await, 1);
-        let known = world.store.known(&minha_loja(), resource, asked.clone()).await.unwrap();
+        let known = world.store.mirror().known(&minha_loja(), resource, asked.clone()).await.unwrap();
         let mut found: Vec<(&str, bool)> = known.iter().map(|(key, k)| (key.as_str(), k.gone)).collect();
         found.sort_unstable();
         assert_eq!(found, [("a", false), ("b", true)], "{resource}");
-        assert!(world.store.known(&store_key("outra"), resource, asked).await.unwrap().is_empty());
+        assert!(world.store.mirror().known(&store_key("outra"), resource, asked).await.unwrap().is_empty());
     }
     let row = order("full", "paid");
     let hash = row.raw.content_hash();
     world.write_orders(&lease, Op::Insert, vec![row]).await;
-    let known = world.store.known(&minha_loja(), Resource::Orders, keys(&["full"])).await.unwrap();
+    let known = world.store.mirror().known(&minha_loja(), Resource::Orders, keys(&["full"])).await.unwrap();
     assert_eq!(known["full"], Known { listing_hash: hash, content_hash: hash, gone: false });
 }
 
@@ -64,7 +64,8 @@ pub(crate) async fn what_is_known_is_found_however_many_are_asked_for(world: &Wo
     let lease = world.lease().await;
     write(world, &lease, Resource::Orders, Op::Insert, &numbered(1_234)).await;
     for count in [0, 1, 99, 101, 1_234, 40_000] {
-        let known = world.store.known(&minha_loja(), Resource::Orders, numbered(count)).await.unwrap();
+        let known =
+            world.store.mirror().known(&minha_loja(), Resource::Orders, numbered(count)).await.unwrap();
         assert_eq!(known.len(), count.min(1_234) as usize);
     }
 }
@@ -81,10 +82,10 @@ pub(crate) async fn a_row_that_is_listed_differently_is_relisted_without_a_chang
         let changes = world.tables.count("changes").await;
         world.clock.advance(Duration::from_secs(60));
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.relist(resource, "a", ContentHash::from_i64(-7)).await.unwrap();
-        tx.relist(resource, "nowhere", ContentHash::from_i64(8)).await.unwrap();
+        tx.mirror().relist(resource, "a", ContentHash::from_i64(-7)).await.unwrap();
+        tx.mirror().relist(resource, "nowhere", ContentHash::from_i64(8)).await.unwrap();
         tx.commit().await.unwrap();
-        let known = world.store.known(&minha_loja(), resource, keys(&["a", "b"])).await.unwrap();
+        let known = world.store.mirror().known(&minha_loja(), resource, keys(&["a", "b"])).await.unwrap();
         assert_eq!(known["a"].listing_hash.as_i64(), -7);
         assert_ne!(known["b"].listing_hash.as_i64(), -7);
         assert_eq!(world.tables.count("changes").await, changes);
@@ -100,12 +101,12 @@ pub(crate) async fn a_row_that_is_listed_differently_is_relisted_without_a_chang
 pub(crate) async fn rows_that_are_gone_are_marked_and_still_counted(world: &World) {
     let lease = world.lease().await;
     for resource in Resource::ALL {
-        assert_eq!(world.store.count(&minha_loja(), resource).await.unwrap(), 0);
+        assert_eq!(world.store.mirror().count(&minha_loja(), resource).await.unwrap(), 0);
         write(world, &lease, resource, Op::Insert, &keys(&["a", "b", "c"])).await;
         assert_eq!(mark_gone(world, &lease, resource, &keys(&["a", "c"])).await, 2);
         assert_eq!(live(world, &minha_loja(), resource).await, ["b"]);
-        assert_eq!(world.store.count(&minha_loja(), resource).await.unwrap(), 3);
-        assert_eq!(world.store.count(&store_key("outra"), resource).await.unwrap(), 0);
+        assert_eq!(world.store.mirror().count(&minha_loja(), resource).await.unwrap(), 3);
+        assert_eq!(world.store.mirror().count(&store_key("outra"), resource).await.unwrap(), 0);
         assert_eq!(mark_gone(world, &lease, resource, &[]).await, 0);
     }
 }
@@ -148,10 +149,10 @@ pub(crate) async fn a_row_that_is_written_again_is_no_longer_gone(world: &World)
     for resource in Resource::ALL {
         write(world, &lease, resource, Op::Insert, &keys(&["a", "b"])).await;
         mark_gone(world, &lease, resource, &keys(&["a", "b"])).await;
-        // The very same content: nothing but the mark tells it from what the mirror has.
+        // The very same content: only the mark distinguishes it from the mirrored row.
         write(world, &lease, resource, Op::Update, &keys(&["a"])).await;
         assert_eq!(live(world, &minha_loja(), resource).await, ["a"]);
-        let known = world.store.known(&minha_loja(), resource, keys(&["a", "b"])).await.unwrap();
+        let known = world.store.mirror().known(&minha_loja(), resource, keys(&["a", "b"])).await.unwrap();
         assert_eq!((known["a"].gone, known["b"].gone), (false, true));
     }
 }
@@ -168,13 +169,13 @@ pub(crate) async fn thousands_of_rows_can_be_gone_at_once(world: &World) {
 pub(crate) async fn live_keys_come_a_thousand_at_a_time_in_order(world: &World) {
     let lease = world.lease().await;
     for resource in Resource::ALL {
-        // Written last to first, so that the order of insertion cannot stand in for the order of keys.
+        // Written last to first, so that the order of insertion differs from the order of keys.
         let written: Vec<String> = numbered(2_501).into_iter().rev().collect();
         write(world, &lease, resource, Op::Insert, &written).await;
         mark_gone(world, &lease, resource, &keys(&["00000", "01500"])).await;
         let (mut after, mut all, mut sizes) = (String::new(), Vec::new(), Vec::new());
         loop {
-            let batch = world.store.live_keys(&minha_loja(), resource, &after).await.unwrap();
+            let batch = world.store.mirror().live_keys(&minha_loja(), resource, &after).await.unwrap();
             sizes.push(batch.len());
             let Some(last) = batch.last() else { break };
             after.clone_from(last);

@@ -1,4 +1,4 @@
-//! What every database must do; one file per aggregate, run by the list in `main`.
+//! The behaviour of every database; one file per aggregate, run by the list in `main`.
 
 pub(crate) mod alarms;
 pub(crate) mod campaigns;

@@ -17,7 +17,7 @@ pub(crate) async fn opening_twice_is_harmless(world: &World) {
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     let (orders, migrations) = (world.tables.all("orders").await, migrations(world).await);
     let again = world.open_again().await.unwrap();
-    again.check_writable().await.unwrap();
+    again.diagnostics().check_writable().await.unwrap();
     assert_eq!(world.tables.all("orders").await, orders);
     assert_eq!(self::migrations(world).await, migrations);
 }
@@ -48,30 +48,38 @@ pub(crate) async fn a_migration_that_was_changed_afterwards_is_refused(world: &W
 }
 
 pub(crate) async fn a_closed_store_is_not_writable(world: &World) {
-    world.store.check_writable().await.unwrap();
+    world.store.diagnostics().check_writable().await.unwrap();
     let closed: Store = world.open_again().await.unwrap();
     closed.close().await;
-    let error = closed.check_writable().await.err();
+    let error = closed.diagnostics().check_writable().await.err();
     assert!(matches!(error, Some(Error::Statement { .. })), "{error:?}");
-    world.store.check_writable().await.unwrap();
+    world.store.diagnostics().check_writable().await.unwrap();
 }
 
 pub(crate) async fn a_question_is_answered_as_text(world: &World) {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid"), bare_order("2")]).await;
     let sql = "SELECT order_number, status FROM orders ORDER BY order_number";
-    assert_eq!(world.store.ask(sql, 2).await.unwrap(), [["1", "paid"], ["2", ""]]);
-    assert_eq!(world.store.ask(sql, 1).await.unwrap(), [["1"], ["2"]]);
-    assert!(world.store.ask("SELECT status FROM orders WHERE store = ''", 1).await.unwrap().is_empty());
+    assert_eq!(world.store.diagnostics().ask(sql, 2).await.unwrap(), [["1", "paid"], ["2", ""]]);
+    assert_eq!(world.store.diagnostics().ask(sql, 1).await.unwrap(), [["1"], ["2"]]);
+    assert!(
+        world
+            .store
+            .diagnostics()
+            .ask("SELECT status FROM orders WHERE store = ''", 1)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 pub(crate) async fn a_question_about_what_is_not_text_is_refused(world: &World) {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     for (sql, columns) in [("SELECT lines_count FROM orders", 1), ("SELECT order_number FROM orders", 2)] {
-        let error = world.store.ask(sql, columns).await.err();
+        let error = world.store.diagnostics().ask(sql, columns).await.err();
         assert!(matches!(error, Some(Error::Corrupt { .. })), "{sql}: {error:?}");
     }
-    let error = world.store.ask("SELECT nothing FROM nowhere", 1).await.err();
+    let error = world.store.diagnostics().ask("SELECT nothing FROM nowhere", 1).await.err();
     assert!(matches!(error, Some(Error::Statement { operation: "answer a question", .. })), "{error:?}");
 }

@@ -14,7 +14,7 @@ use crate::{
 const LATER: &str = "2026-11-27T06:31:00.123456Z";
 const OPENING: &str = "2026-11-27T06:30:00.123456Z";
 
-/// The lines of an order with the time they went at.
+/// The lines of an order with the time they went.
 async fn lines(world: &World, number: &str) -> Vec<(String, Option<String>)> {
     let all = world.tables.all("order_items").await;
     let of_order = all.iter().filter(|line| line.get("order_number") == Some(number));
@@ -141,7 +141,7 @@ pub(crate) async fn a_line_that_vanishes_is_marked_and_one_that_comes_back_is_no
     assert_eq!(lines(world, "N-1").await, after);
     world.clock.advance(Duration::from_secs(60));
     world.write_orders(&lease, Op::Update, vec![order_of("N-1", "shipped", &["1", "2", "4"])]).await;
-    // A line that was gone already keeps the time at which it went.
+    // A line that was already gone keeps its time.
     assert_eq!(lines(world, "N-1").await, [there("1"), there("2"), gone_at("3", LATER), there("4")]);
     world.write_orders(&lease, Op::Update, vec![order_of("N-1", "delivered", &[])]).await;
     assert!(lines(world, "N-1").await.iter().all(|(_, gone)| gone.is_some()));
@@ -158,7 +158,7 @@ pub(crate) async fn a_new_order_leaves_the_lines_of_others_alone(world: &World) 
 
 pub(crate) async fn of_lines_with_one_id_the_last_is_kept(world: &World) {
     let lease = world.lease().await;
-    // Enough of them for one statement of many rows, which PostgreSQL refuses if it meets a row twice.
+    // Enough rows for one multi-row statement, which PostgreSQL refuses if it meets a row twice.
     let mut twice = order_of("N-1", "paid", &["1", "2", "2", "2", "2", "2", "2", "2", "2", "1"]);
     twice.items[0].sku = Some("first".to_owned());
     twice.items[9].sku = Some("last".to_owned());

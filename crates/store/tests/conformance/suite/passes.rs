@@ -16,7 +16,7 @@ use crate::{
 
 const SCOPE: &str = "GET /orders?sort=created_at&limit=100";
 
-/// A page that has listed a hundred keys, the extremes among them, in no order of their own.
+/// A page of a hundred keys, the extremes among them, in random order.
 pub(crate) fn page(step: u64) -> KeptPage {
     let spread = |n: i64| ContentHash::from_i64(n.wrapping_mul(0x9E37_79B9_7F4A_7C15_u64.cast_signed()));
     let extremes = [i64::MAX, 0, i64::MIN, -1].map(ContentHash::from_i64);
@@ -32,20 +32,20 @@ pub(crate) fn page(step: u64) -> KeptPage {
 
 async fn begin_pass(world: &World, lease: &Lease, resource: Resource, scope: &str) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.begin_pass(resource, scope).await.unwrap();
+    tx.passes().begin_pass(resource, scope).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 async fn keep(world: &World, lease: &Lease, resource: Resource, pages: &[KeptPage]) {
     let mut tx = world.store.begin(lease).await.unwrap();
     for page in pages {
-        tx.keep_page(resource, page).await.unwrap();
+        tx.passes().keep_page(resource, page).await.unwrap();
     }
     tx.commit().await.unwrap();
 }
 
 async fn pass(world: &World, store: &StoreKey, resource: Resource) -> Option<Pass> {
-    world.store.pass(store, resource).await.unwrap()
+    world.store.mirror().pass(store, resource).await.unwrap()
 }
 
 pub(crate) async fn a_pass_is_read_back_as_it_was_kept(world: &World) {
@@ -88,7 +88,7 @@ pub(crate) async fn an_ended_pass_leaves_nothing(world: &World) {
     keep(world, &lease, Resource::Orders, &[page(1)]).await;
     for _ in 0..2 {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.end_pass(Resource::Orders).await.unwrap();
+        tx.passes().end_pass(Resource::Orders).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, None);
         assert_eq!(world.tables.count("sync_pages").await, 0);
@@ -104,7 +104,7 @@ pub(crate) async fn passes_of_other_resources_and_stores_are_left_alone(world: &
         }
     }
     let mut tx = world.store.begin(&mine).await.unwrap();
-    tx.end_pass(Resource::Orders).await.unwrap();
+    tx.passes().end_pass(Resource::Orders).await.unwrap();
     tx.commit().await.unwrap();
     begin_pass(world, &yours, Resource::Products, SCOPE).await;
     let pages = async |store: &str, resource| {
@@ -124,14 +124,14 @@ pub(crate) async fn a_page_that_is_not_committed_leaves_neither_rows_nor_checkpo
     let mut tx = world.store.begin(&lease).await.unwrap();
     write_orders(&mut tx, Op::Insert, vec![order_of("lost", "paid", &["1"])]).await;
     write_orders(&mut tx, Op::Update, vec![order_of("kept", "shipped", &[])]).await;
-    tx.mark_gone(Resource::Orders, vec!["kept".to_owned()]).await.unwrap();
-    tx.keep_page(Resource::Orders, &page(2)).await.unwrap();
+    tx.mirror().mark_gone(Resource::Orders, vec!["kept".to_owned()]).await.unwrap();
+    tx.passes().keep_page(Resource::Orders, &page(2)).await.unwrap();
     drop(tx);
-    // The next write comes after the roll-back, on SQLite on the very same connection.
+    // The next write follows the roll-back, on SQLite on the very same connection.
     world.store.begin(&lease).await.unwrap().commit().await.unwrap();
     let kept = pass(world, &minha_loja(), Resource::Orders).await.unwrap();
     assert_eq!(kept.pages, [page(1)]);
-    assert_eq!(world.store.live_keys(&minha_loja(), Resource::Orders, "").await.unwrap(), ["kept"]);
+    assert_eq!(world.store.mirror().live_keys(&minha_loja(), Resource::Orders, "").await.unwrap(), ["kept"]);
     assert_eq!(world.tables.list("SELECT status FROM orders").await, ["paid"]);
     assert_eq!(world.tables.count("order_items WHERE gone_at IS NULL").await, 1);
     assert_eq!(world.tables.count("changes").await, 1);
@@ -142,7 +142,7 @@ pub(crate) async fn a_step_that_is_kept_twice_is_refused(world: &World) {
     begin_pass(world, &lease, Resource::Orders, SCOPE).await;
     keep(world, &lease, Resource::Orders, &[page(1)]).await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    let error = tx.keep_page(Resource::Orders, &page(1)).await.err();
+    let error = tx.passes().keep_page(Resource::Orders, &page(1)).await.err();
     assert!(matches!(error, Some(Error::Statement { .. })), "{error:?}");
     drop(tx);
     keep(world, &lease, Resource::Orders, &[page(2)]).await;

@@ -28,7 +28,7 @@ async fn only(world: &World, table: &str) -> Line {
     lines.remove(0)
 }
 
-/// A column of the rows that are there, and of those that are gone.
+/// A column of the live rows, and of the gone ones.
 async fn there_and_gone(world: &World, table: &str, column: &str) -> [Vec<String>; 2] {
     let all = world.tables.all(table).await;
     [false, true].map(|gone| {
@@ -146,7 +146,7 @@ pub(crate) async fn tiers_and_stock_that_vanish_are_marked_and_come_back(world: 
 
 pub(crate) async fn of_tiers_and_stock_with_one_key_the_last_is_kept(world: &World) {
     let lease = world.lease().await;
-    // Enough of them for one statement of many rows, which PostgreSQL refuses if it meets a row twice.
+    // Enough rows for one multi-row statement, which PostgreSQL refuses if it meets a row twice.
     let twice = Product {
         prices: ["1.00", "1.50", "2.00", "2.50", "3.00"]
             .iter()
@@ -155,7 +155,7 @@ pub(crate) async fn of_tiers_and_stock_with_one_key_the_last_is_kept(world: &Wor
         stock: (0..10).map(|n: u32| level("SKU-P-1", "L-1", &n.to_string())).collect(),
         ..product("P-1", "Camisa")
     };
-    // Two products that claim one SKU at one location meet in one row as well.
+    // Two products with one SKU at one location share one row as well.
     let rival = Product { stock: vec![level("SKU-P-1", "L-1", "3")], ..product("P-2", "Camisa") };
     world.write_products(&lease, Op::Insert, vec![twice, rival]).await;
     let value = "SELECT CAST(value AS TEXT) FROM product_prices ORDER BY min_quantity";
@@ -169,7 +169,7 @@ pub(crate) async fn stock_follows_its_sku_to_another_product(world: &World) {
     world.write_products(&lease, Op::Insert, vec![full("P-1", "Camisa", &[], &["L-1"])]).await;
     let heir = Product { id: ProductId::new("P-2"), ..full("P-1", "Camisa", &[], &["L-1"]) };
     world.write_products(&lease, Op::Insert, vec![heir]).await;
-    // What the old owner says of itself afterwards does not concern the stock of the new one.
+    // A later write of the old owner does not affect the stock of the new one.
     world.write_products(&lease, Op::Update, vec![bare_product("P-1")]).await;
     let stock = only(world, "product_stock").await;
     assert_eq!((stock.get("product_id"), stock.get("gone_at")), (Some("P-2"), None));
@@ -179,13 +179,13 @@ pub(crate) async fn locations_are_mirrored_and_listed(world: &World) {
     let lease = world.lease().await;
     let write = async |locations| {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.write_locations(locations).await.unwrap();
+        tx.mirror().write_locations(locations).await.unwrap();
         tx.commit().await.unwrap();
     };
     write(vec![location("L-1", "Loja"), location("L-2", "Depósito")]).await;
     write(vec![location("L-2", "Galpão"), location("L-3", "Fábrica")]).await;
     write(Vec::new()).await;
-    let mut ids = world.store.location_ids(&minha_loja()).await.unwrap();
+    let mut ids = world.store.mirror().location_ids(&minha_loja()).await.unwrap();
     ids.sort();
     assert_eq!(ids, ["L-1", "L-2", "L-3"].map(LocationId::new));
     let names = "SELECT name FROM stock_locations ORDER BY location_id";
@@ -193,14 +193,14 @@ pub(crate) async fn locations_are_mirrored_and_listed(world: &World) {
     let first = world.tables.all("stock_locations").await.remove(0);
     assert_eq!(first.nulls(), ["gone_at"]);
     assert_eq!((first.get("allows_pickup"), first.get("allows_production")), (Some("1"), Some("0")));
-    assert!(world.store.location_ids(&store_key("outra")).await.unwrap().is_empty());
+    assert!(world.store.mirror().location_ids(&store_key("outra")).await.unwrap().is_empty());
 }
 
 pub(crate) async fn of_locations_with_one_id_the_last_is_kept(world: &World) {
     let lease = world.lease().await;
     let mut tx = world.store.begin(&lease).await.unwrap();
     let names = ["Loja", "Loja", "Loja", "Loja", "Loja", "Galpão"];
-    tx.write_locations(names.map(|name| location("L-1", name)).to_vec()).await.unwrap();
+    tx.mirror().write_locations(names.map(|name| location("L-1", name)).to_vec()).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(only(world, "stock_locations").await.get("name"), Some("Galpão"));
 }

@@ -11,7 +11,7 @@ use crate::{
 async fn write(world: &World, session: StoreSession, page: Option<StorePage>) -> Vec<Line> {
     let lease = world.lease().await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_profile(session, page).await.unwrap();
+    tx.mirror().write_profile(session, page).await.unwrap();
     tx.commit().await.unwrap();
     lease.release().await.unwrap();
     world.tables.all("store_profiles").await
@@ -63,7 +63,7 @@ pub(crate) async fn a_session_that_does_not_say_much_is_filled_from_the_page(wor
     let shown = ["id", "name", "legal_name"].map(|column| rows[0].get(column));
     assert_eq!(shown, [Some("55"), Some("Loja da página"), Some("Minha Loja Ltda.")]);
     assert_eq!(rows[0].get("features"), None);
-    // Without any name it goes by the configuration's, and the one before is gone.
+    // Without any name the configured one counts, and the previous row is gone.
     let rows = write(world, bare, None).await;
     let mut live: Vec<_> = rows.iter().map(|row| (row.get("id"), row.get("gone_at").is_some())).collect();
     live.sort();

@@ -14,10 +14,15 @@ fn complete() -> RunResult {
 
 pub(crate) async fn a_run_ends_with_its_figures(world: &World) {
     let lease = world.lease().await;
-    let run = world.store.start_run(&lease, "resync").await.unwrap();
-    assert_eq!(world.store.last_run_states(&minha_loja()).await.unwrap(), ["running"]);
+    let run = world.store.runs().start_run(&lease, "resync").await.unwrap();
+    assert_eq!(world.store.runs().last_run_states(&minha_loja()).await.unwrap(), ["running"]);
     world.clock.advance(Duration::from_secs(60));
-    world.store.finish_run(run, RunResult { error: Some("página 3".into()), ..complete() }).await.unwrap();
+    world
+        .store
+        .runs()
+        .finish_run(run, RunResult { error: Some("página 3".into()), ..complete() })
+        .await
+        .unwrap();
     let line = world.tables.all("sync_runs").await.remove(0);
     for (column, value) in [
         ("store", "minha-loja"),
@@ -34,19 +39,19 @@ pub(crate) async fn a_run_ends_with_its_figures(world: &World) {
     ] {
         assert_eq!(line.get(column), Some(value), "{column}");
     }
-    world.store.finish_run(run, RunResult { requests: u64::MAX, ..complete() }).await.unwrap();
+    world.store.runs().finish_run(run, RunResult { requests: u64::MAX, ..complete() }).await.unwrap();
     let line = world.tables.all("sync_runs").await.remove(0);
     assert_eq!((line.get("requests"), line.get("error")), (Some("9223372036854775807"), None));
 }
 
 pub(crate) async fn a_run_that_was_killed_is_interrupted_by_the_next(world: &World) {
     let lease = world.lease().await;
-    let done = world.store.start_run(&lease, "resync").await.unwrap();
-    world.store.finish_run(done, complete()).await.unwrap();
-    let _killed = world.store.start_run(&lease, "resync").await.unwrap();
+    let done = world.store.runs().start_run(&lease, "resync").await.unwrap();
+    world.store.runs().finish_run(done, complete()).await.unwrap();
+    let _killed = world.store.runs().start_run(&lease, "resync").await.unwrap();
     world.clock.advance(Duration::from_secs(60));
-    let next = world.store.start_run(&lease, "poll").await.unwrap();
-    let states = world.store.last_run_states(&minha_loja()).await.unwrap();
+    let next = world.store.runs().start_run(&lease, "poll").await.unwrap();
+    let states = world.store.runs().last_run_states(&minha_loja()).await.unwrap();
     assert_eq!(states, ["running", "interrupted", "complete"]);
     let runs = world.tables.all("sync_runs").await;
     let killed = runs.iter().find(|run| run.get("state") == Some("interrupted")).unwrap();
@@ -57,32 +62,32 @@ pub(crate) async fn a_run_that_was_killed_is_interrupted_by_the_next(world: &Wor
 
 pub(crate) async fn runs_of_other_stores_are_left_running(world: &World) {
     let (mine, yours) = (world.lease().await, world.lease_of(&store_key("outra")).await);
-    let _running = world.store.start_run(&yours, "resync").await.unwrap();
-    let _also = world.store.start_run(&mine, "resync").await.unwrap();
+    let _running = world.store.runs().start_run(&yours, "resync").await.unwrap();
+    let _also = world.store.runs().start_run(&mine, "resync").await.unwrap();
     for store in ["minha-loja", "outra"] {
-        assert_eq!(world.store.last_run_states(&store_key(store)).await.unwrap(), ["running"]);
+        assert_eq!(world.store.runs().last_run_states(&store_key(store)).await.unwrap(), ["running"]);
     }
 }
 
 pub(crate) async fn a_run_under_a_lost_lease_does_not_begin(world: &World) {
     let lease = world.lease().await;
-    let _running = world.store.start_run(&lease, "resync").await.unwrap();
+    let _running = world.store.runs().start_run(&lease, "resync").await.unwrap();
     world.tables.execute("UPDATE leases SET fence = fence + 1").await;
-    let lost = world.store.start_run(&lease, "resync").await.err();
+    let lost = world.store.runs().start_run(&lease, "resync").await.err();
     assert!(matches!(lost, Some(Error::LeaseLost { .. })), "{lost:?}");
-    // The run of whoever has the store now is not ours to call interrupted.
-    assert_eq!(world.store.last_run_states(&minha_loja()).await.unwrap(), ["running"]);
+    // The run of the current holder must not become interrupted.
+    assert_eq!(world.store.runs().last_run_states(&minha_loja()).await.unwrap(), ["running"]);
 }
 
 pub(crate) async fn the_last_twenty_runs_are_told_newest_first(world: &World) {
     let lease = world.lease().await;
     for n in 0..25 {
-        let run = world.store.start_run(&lease, "resync").await.unwrap();
+        let run = world.store.runs().start_run(&lease, "resync").await.unwrap();
         let state = if n == 24 { "failed" } else { "complete" };
-        world.store.finish_run(run, RunResult { state, ..complete() }).await.unwrap();
+        world.store.runs().finish_run(run, RunResult { state, ..complete() }).await.unwrap();
     }
-    let states = world.store.last_run_states(&minha_loja()).await.unwrap();
+    let states = world.store.runs().last_run_states(&minha_loja()).await.unwrap();
     assert_eq!(states.len(), 20);
     assert_eq!(states[..2], ["failed", "complete"]);
-    assert!(world.store.last_run_states(&store_key("outra")).await.unwrap().is_empty());
+    assert!(world.store.runs().last_run_states(&store_key("outra")).await.unwrap().is_empty());
 }

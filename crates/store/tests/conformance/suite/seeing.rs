@@ -1,4 +1,4 @@
-//! Seeing how everything is: opening without migrating, overview, who holds a store, explaining a row, listening.
+//! Diagnosis: opening without migrating, overview, holders of stores, explaining a row, notifications.
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,7 +29,7 @@ fn failure(key: &str, code: &str) -> Failure {
 async fn fail(world: &World, failures: &[Failure]) {
     let lease = world.lease().await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.note_failures(Resource::Orders, failures).await.unwrap();
+    tx.failures().note_failures(Resource::Orders, failures).await.unwrap();
     tx.commit().await.unwrap();
     lease.release().await.unwrap();
 }
@@ -42,14 +42,14 @@ async fn deliver(world: &World, bodies: &[&str]) {
         digest: "d".repeat(64),
         body: body.as_bytes().to_vec(),
     };
-    world.store.keep_deliveries(bodies.iter().map(delivery).collect()).await.unwrap();
+    world.store.inbox().keep_deliveries(bodies.iter().map(delivery).collect()).await.unwrap();
 }
 
 pub(crate) async fn a_database_of_this_version_is_opened_as_it_is(world: &World) {
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     let other = attach(world).await.unwrap();
-    assert_eq!(other.count(&minha_loja(), Resource::Orders).await.unwrap(), 1);
+    assert_eq!(other.mirror().count(&minha_loja(), Resource::Orders).await.unwrap(), 1);
 }
 
 pub(crate) async fn a_database_of_another_version_is_not_opened_by_who_only_looks(world: &World) {
@@ -65,18 +65,18 @@ pub(crate) async fn a_database_of_another_version_is_not_opened_by_who_only_look
 }
 
 pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
-    assert!(world.store.overview(None).await.unwrap().is_empty());
+    assert!(world.store.overview().overview(None).await.unwrap().is_empty());
     let lease = world.lease().await;
-    let run = world.store.start_run(&lease, "scheduled").await.unwrap();
+    let run = world.store.runs().start_run(&lease, "scheduled").await.unwrap();
     world
         .write_orders(&lease, Op::Insert, vec![order_of("1", "paid", &["1", "2"]), order("2", "paid")])
         .await;
     world.clock.advance(Duration::from_secs(60));
     let counts = Counts { seen: 3, changed: 2, gone: 1, failed: 0 };
     let result = RunResult { state: "complete", requests: 9, counts, error: None };
-    world.store.finish_run(run, result).await.unwrap();
+    world.store.runs().finish_run(run, result).await.unwrap();
     world.clock.advance(Duration::from_secs(60));
-    world.store.start_run(&lease, "resync").await.unwrap();
+    world.store.runs().start_run(&lease, "resync").await.unwrap();
     lease.release().await.unwrap();
     fail(world, &[failure("7", "http_500"), failure("8", "http_500"), failure("9", "refused")]).await;
     deliver(world, &["a", "b"]).await;
@@ -87,10 +87,10 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
         username: "u".into(),
         base_url: "b".into(),
     };
-    world.store.keep_token(&minha_loja(), token).await.unwrap();
+    world.store.tokens().keep_token(&minha_loja(), token).await.unwrap();
     drop(world.lease_of(&store_key("outra")).await);
 
-    let all = world.store.overview(None).await.unwrap();
+    let all = world.store.overview().overview(None).await.unwrap();
     let [(alone, bare)] = &all.iter().filter(|(key, _)| *key != "minha-loja").collect::<Vec<_>>()[..] else {
         panic!("{all:?}")
     };
@@ -105,27 +105,27 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
     assert_eq!((one.failures[0].error.as_str(), one.failures[0].hint.as_str()), ("the cause", "the step"));
     assert_eq!(one.backlog, Some((2, opening_hour())));
     assert_eq!(one.token_expires_at, Some(opening_hour() + Duration::from_secs(3_600)));
-    let counted = world.store.table_states(None).await.unwrap();
+    let counted = world.store.overview().table_states(None).await.unwrap();
     assert_eq!(counted.keys().collect::<Vec<_>>(), ["minha-loja"]);
     let (mine, other) = (minha_loja(), store_key("outra"));
-    assert_eq!(world.store.table_states(Some(&mine)).await.unwrap(), counted);
-    assert!(world.store.table_states(Some(&other)).await.unwrap().is_empty());
-    let asked = world.store.overview(Some(&mine)).await.unwrap();
+    assert_eq!(world.store.overview().table_states(Some(&mine)).await.unwrap(), counted);
+    assert!(world.store.overview().table_states(Some(&other)).await.unwrap().is_empty());
+    let asked = world.store.overview().overview(Some(&mine)).await.unwrap();
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), [("minha-loja".to_owned(), one.clone())]);
-    let asked = world.store.overview(Some(&other)).await.unwrap();
+    let asked = world.store.overview().overview(Some(&other)).await.unwrap();
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), [(other.to_string(), (*bare).clone())]);
     let tables: Vec<_> =
         counted["minha-loja"].iter().map(|t| (t.table.as_str(), t.live, t.gone, t.last_mirrored)).collect();
     let at = Some(opening_hour());
     let lines = counted["minha-loja"].iter().find(|t| t.table == "order_items").unwrap().live;
     assert_eq!(tables, [("orders", 2, 0, at), ("order_items", lines, 0, at)]);
-    let ends = world.store.token_ends().await.unwrap();
+    let ends = world.store.overview().token_ends().await.unwrap();
     assert_eq!(ends, [("minha-loja".to_owned(), one.token_expires_at.unwrap())]);
 }
 
 pub(crate) async fn whether_a_store_is_held_is_seen_without_touching_its_lock(world: &World) {
     let other = world.open_again().await.unwrap();
-    let held = async || other.held_stores().await.unwrap().unwrap().into_iter().collect::<Vec<_>>();
+    let held = async || other.leases().held_stores().await.unwrap().unwrap().into_iter().collect::<Vec<_>>();
     assert_eq!(held().await, [""; 0]);
     let (lease, another) = (world.lease().await, world.lease_of(&store_key("outra")).await);
     assert_eq!(held().await, ["minha-loja", "outra"]);
@@ -133,7 +133,7 @@ pub(crate) async fn whether_a_store_is_held_is_seen_without_touching_its_lock(wo
     assert_eq!(held().await, ["minha-loja"]);
     lease.release().await.unwrap();
     assert_eq!(held().await, [""; 0]);
-    drop(other.acquire(&minha_loja(), "the other").await.unwrap());
+    drop(other.leases().acquire(&minha_loja(), "the other").await.unwrap());
 }
 
 pub(crate) async fn an_order_is_explained_with_all_that_hangs_on_it(world: &World) {
@@ -145,30 +145,30 @@ pub(crate) async fn an_order_is_explained_with_all_that_hangs_on_it(world: &Worl
     fail(world, &[failure("1", "http_500"), failure("2", "http_500")]).await;
     deliver(world, &["{\"order\":\"1\"}", "{\"order\":\"77\"}", ""]).await;
     let store = &minha_loja();
-    let row = world.store.explain(store, "order", "1").await.unwrap().unwrap();
+    let row = world.store.history().explain(store, "order", "1").await.unwrap().unwrap();
     assert_eq!((row.table, row.gone_at), ("orders", None));
     assert_eq!(row.mirrored_at, opening_hour() + Duration::from_secs(60));
     assert_eq!((row.sides["order_items"], row.sides["shipments"]), (2, 0));
     assert!(row.raw.starts_with('{'));
-    let changes = world.store.changes_of(store, "order", "1").await.unwrap();
+    let changes = world.store.history().changes_of(store, "order", "1").await.unwrap();
     assert_eq!(changes.iter().map(|(_, op, _)| op.as_str()).collect::<Vec<_>>(), ["update", "insert"]);
-    let errors = world.store.errors_of(store, "order", "1").await.unwrap();
+    let errors = world.store.history().errors_of(store, "order", "1").await.unwrap();
     assert_eq!((errors.len(), errors[0].code.as_str()), (1, "http_500"));
-    assert_eq!(world.store.deliveries_about(store, "1").await.unwrap().len(), 1);
-    assert!(world.store.explain(store, "order", "2").await.unwrap().is_none());
-    assert!(world.store.explain(&store_key("outra"), "order", "1").await.unwrap().is_none());
-    assert!(world.store.explain(store, "nothing", "1").await.unwrap().is_none());
+    assert_eq!(world.store.history().deliveries_about(store, "1").await.unwrap().len(), 1);
+    assert!(world.store.history().explain(store, "order", "2").await.unwrap().is_none());
+    assert!(world.store.history().explain(&store_key("outra"), "order", "1").await.unwrap().is_none());
+    assert!(world.store.history().explain(store, "nothing", "1").await.unwrap().is_none());
 }
 
-/// The feed's name of a row is what it is explained by, for every table.
+/// Every table can be explained by its name in the feed.
 pub(crate) async fn every_row_is_explained_by_its_name_in_the_feed(world: &World) {
     let lease = world.lease().await;
     for kind in KINDS {
         kind.keep(world, &lease, &["1"], "dito").await;
     }
-    for change in world.store.changes_after(0, 1_000).await.unwrap() {
-        assert!(Store::explainable().contains(&change.entity.as_str()), "{change:?}");
-        let row = world.store.explain(&change.store, &change.entity, &change.key).await.unwrap();
+    for change in world.store.changes().changes_after(0, 1_000).await.unwrap() {
+        assert!(espelho_store::explainable().contains(&change.entity.as_str()), "{change:?}");
+        let row = world.store.history().explain(&change.store, &change.entity, &change.key).await.unwrap();
         assert!(row.is_some(), "{change:?} is not explained");
     }
 }
@@ -176,7 +176,7 @@ pub(crate) async fn every_row_is_explained_by_its_name_in_the_feed(world: &World
 pub(crate) async fn errors_are_read_of_one_store_or_of_all(world: &World) {
     fail(world, &[failure("1", "a"), failure("2", "b")]).await;
     let (one, other) = (minha_loja(), store_key("outra"));
-    let of = async |store, limit| world.store.errors(store, limit).await.unwrap();
+    let of = async |store, limit| world.store.history().errors(store, limit).await.unwrap();
     let all = of(None, 10).await;
     assert_eq!(all.iter().map(|row| row.key.as_str()).collect::<Vec<_>>(), ["1", "2"]);
     assert_eq!(of(Some(&one), 10).await, all);
@@ -186,7 +186,7 @@ pub(crate) async fn errors_are_read_of_one_store_or_of_all(world: &World) {
 
 pub(crate) async fn who_listens_hears_of_changes_where_the_database_tells(world: &World) {
     let lease = world.lease().await;
-    let mut watch = world.store.watch_changes().await.unwrap();
+    let mut watch = world.store.changes().watch_changes().await.unwrap();
     assert_eq!(watch.hears(), world.url.starts_with("postgres"));
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     if watch.hears() {

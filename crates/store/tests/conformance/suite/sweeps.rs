@@ -1,4 +1,4 @@
-//! What the sweeps remember over a restart.
+//! The memory of the sweeps over a restart.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn record(kind: &str, second: u64, problem: Option<&str>) -> SweepRecord {
 async fn note(world: &World, store: &str, sweeps: Vec<SweepRecord>) {
     let lease = world.lease_of(&store_key(store)).await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.note_sweeps(sweeps).await.unwrap();
+    tx.sweeps().note_sweeps(sweeps).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -36,10 +36,10 @@ pub(crate) async fn a_sweep_that_fails_keeps_when_it_last_went_well(world: &Worl
         succeeded_at: Some(opening_hour() + Duration::from_secs(1)),
         ..record("media", 2, Some("no answer"))
     };
-    let kept = world.open_again().await.unwrap().sweeps(&minha_loja()).await.unwrap();
+    let kept = world.open_again().await.unwrap().runs().sweeps(&minha_loja()).await.unwrap();
     assert_eq!(kept, [expected, record("profile", 1, None)]);
     note(world, "minha-loja", vec![record("media", 3, None)]).await;
-    assert_eq!(world.store.sweeps(&minha_loja()).await.unwrap()[0], record("media", 3, None));
+    assert_eq!(world.store.runs().sweeps(&minha_loja()).await.unwrap()[0], record("media", 3, None));
 }
 
 pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
@@ -55,22 +55,22 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
     };
     for remote in [3, 4] {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.note_webhook_watch(watch.clone()).await.unwrap();
-        tx.note_remote_counts(vec![count(remote)]).await.unwrap();
-        tx.note_enums(vec![word("antes"), word("Pago")]).await.unwrap();
+        tx.sweeps().note_webhook_watch(watch.clone()).await.unwrap();
+        tx.sweeps().note_remote_counts(vec![count(remote)]).await.unwrap();
+        tx.sweeps().note_enums(vec![word("antes"), word("Pago")]).await.unwrap();
         tx.commit().await.unwrap();
     }
-    assert_eq!(world.store.webhook_watch(&minha_loja()).await.unwrap(), watch);
-    assert_eq!(world.store.webhook_watch(&store_key("outra")).await.unwrap(), WebhookWatch::default());
+    assert_eq!(world.store.runs().webhook_watch(&minha_loja()).await.unwrap(), watch);
+    assert_eq!(world.store.runs().webhook_watch(&store_key("outra")).await.unwrap(), WebhookWatch::default());
     let audit =
         |differing| AuditRecord { resource: "orders".into(), at: opening_hour(), compared: 20, differing };
     for differing in [3, 1] {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.note_audits(vec![audit(differing)]).await.unwrap();
+        tx.sweeps().note_audits(vec![audit(differing)]).await.unwrap();
         tx.commit().await.unwrap();
     }
     note(world, "outra", vec![record("media", 9, None)]).await;
-    let all = world.store.sweep_overview(None).await.unwrap();
+    let all = world.store.runs().sweep_overview(None).await.unwrap();
     assert_eq!(all.keys().collect::<Vec<_>>(), ["minha-loja", "outra"]);
     let mine = SweepOverview {
         counts: vec![count(4)],
@@ -80,10 +80,11 @@ pub(crate) async fn what_the_sweeps_remember_is_kept_by_store(world: &World) {
     };
     assert_eq!(all["minha-loja"], mine);
     for key in ["minha-loja", "outra"] {
-        let one = world.store.sweep_overview(Some(&store_key(key))).await.unwrap();
+        let one = world.store.runs().sweep_overview(Some(&store_key(key))).await.unwrap();
         assert_eq!(one.into_iter().collect::<Vec<_>>(), [(key.to_owned(), all[key].clone())]);
     }
-    let open = async |of| world.store.open_order_counts(of).await.unwrap().into_iter().collect::<Vec<_>>();
+    let open =
+        async |of| world.store.runs().open_order_counts(of).await.unwrap().into_iter().collect::<Vec<_>>();
     assert_eq!(open(None).await, [("minha-loja".to_owned(), 1)]);
     let (mine, other) = (minha_loja(), store_key("outra"));
     assert_eq!(open(Some(&mine)).await, open(None).await);
@@ -95,14 +96,14 @@ pub(crate) async fn rows_are_counted_unless_they_are_gone_or_closed(world: &Worl
     let orders = [("1", "paid"), ("2", "delivered"), ("3", "shipped")];
     world.write_orders(&lease, Op::Insert, orders.map(|(n, status)| order(n, status)).to_vec()).await;
     world.write_products(&lease, Op::Insert, ["A", "B"].map(|id| product(id, id)).to_vec()).await;
-    let counts = async || world.store.live_counts(&minha_loja()).await.unwrap();
+    let counts = async || world.store.runs().live_counts(&minha_loja()).await.unwrap();
     assert_eq!(counts().await, [3, 2, 2]);
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.mark_gone(Resource::Orders, vec!["3".into()]).await.unwrap();
-    tx.mark_gone(Resource::Products, vec!["A".into()]).await.unwrap();
+    tx.mirror().mark_gone(Resource::Orders, vec!["3".into()]).await.unwrap();
+    tx.mirror().mark_gone(Resource::Products, vec!["A".into()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(counts().await, [2, 1, 1]);
-    assert_eq!(world.store.live_counts(&store_key("outra")).await.unwrap(), [0; 3]);
+    assert_eq!(world.store.runs().live_counts(&store_key("outra")).await.unwrap(), [0; 3]);
 }
 
 pub(crate) async fn an_order_is_as_it_was_received_unless_it_is_gone(world: &World) {
@@ -110,20 +111,21 @@ pub(crate) async fn an_order_is_as_it_was_received_unless_it_is_gone(world: &Wor
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid"), order("2", "paid")]).await;
     world.write_products(&lease, Op::Insert, vec![product("A", "Caneca")]).await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.mark_gone(Resource::Orders, vec!["2".into()]).await.unwrap();
+    tx.mirror().mark_gone(Resource::Orders, vec!["2".into()]).await.unwrap();
     tx.commit().await.unwrap();
     let keys = ["1", "2", "3"].map(str::to_owned).to_vec();
-    let received = world.store.orders_as_received(&minha_loja(), keys).await.unwrap();
+    let received = world.store.lookups().orders_as_received(&minha_loja(), keys).await.unwrap();
     assert_eq!(received.keys().collect::<Vec<_>>(), ["1"]);
     let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
     assert_eq!(json(&received["1"]), json(order("1", "paid").raw.as_str()));
     let status = async |number: &str| {
-        world.store.order_status(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
+        world.store.lookups().order_status(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
     };
     assert_eq!((status("1").await.as_deref(), status("3").await), (Some("paid"), None));
     let wanted = product("A", "Caneca");
-    let levels =
-        async |id: &str| world.store.product_levels(&minha_loja(), &ProductId::new(id)).await.unwrap();
+    let levels = async |id: &str| {
+        world.store.lookups().product_levels(&minha_loja(), &ProductId::new(id)).await.unwrap()
+    };
     assert_eq!(levels("A").await, (wanted.quantity, wanted.price));
     assert_eq!(levels("Z").await, (None, None));
 }

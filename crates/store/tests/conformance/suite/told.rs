@@ -1,4 +1,4 @@
-//! What is told in parts, doubled and in any order, becomes one row.
+//! Partial data, repeated and in any order, becomes one row.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ fn closed(second: i64) -> Conversation {
 
 async fn tell(world: &World, lease: &Lease, conversations: Vec<Conversation>) -> u64 {
     let mut tx = world.store.begin(lease).await.unwrap();
-    let counts = tx.write_conversations(conversations).await.unwrap();
+    let counts = tx.mirror().write_conversations(conversations).await.unwrap();
     tx.commit().await.unwrap();
     counts.changed
 }
@@ -73,7 +73,7 @@ pub(crate) async fn an_end_does_not_unsay_the_beginning(world: &World) {
     let columns = ["order_number", "type", "status", "reason"].map(|column| row.get(column).unwrap());
     assert_eq!(columns, ["N-1", "question", "closed", "resolved"]);
     assert!(row.get("opened_at").is_some() && row.get("closed_at").is_some());
-    let feed = world.store.changes_after(0, 10).await.unwrap();
+    let feed = world.store.changes().changes_after(0, 10).await.unwrap();
     assert_eq!(feed.iter().map(|c| c.op).collect::<Vec<_>>(), [Op::Insert, Op::Update]);
 }
 
@@ -85,7 +85,7 @@ pub(crate) async fn an_older_word_fills_what_is_missing_and_overrules_nothing(wo
     let columns = ["order_number", "type", "status", "reason"].map(|column| row.get(column).unwrap());
     assert_eq!(columns, ["N-1", "question", "closed", "resolved"]);
     assert!(row.get("raw").unwrap().contains("closed at 5"), "{row:?}");
-    // Told again, in either order: no news.
+    // Repeated in either order: no change.
     world.clock.advance(Duration::from_secs(60));
     assert_eq!(tell(world, &lease, vec![opened(1), closed(5), opened(1)]).await, 0);
     assert_eq!(only_row(world, "conversations").await, row);
@@ -100,7 +100,7 @@ pub(crate) async fn what_is_opened_again_has_no_end_any_more(world: &World) {
     assert_eq!((row.get("reason"), row.get("closed_at")), (None, None));
 }
 
-/// Whatever is lost, doubled or late: the row is that of the deliveries that came, in the order in which they were built.
+/// With losses, repeats and delays: the row equals the received deliveries applied in the order of their building.
 pub(crate) async fn the_order_of_deliveries_makes_no_difference(world: &World) {
     let lease = world.lease().await;
     let deliveries = [opened(1), closed(2), opened(3), closed(4)];
@@ -137,13 +137,13 @@ pub(crate) async fn an_occurrence_that_was_resolved_stays_so(world: &World) {
     };
     let mut tx = world.store.begin(&lease).await.unwrap();
     let told = vec![of("resolved", 9), of("open", 1), Occurrence { title: None, ..of("resolved", 10) }];
-    assert_eq!(tx.write_occurrences(told).await.unwrap().changed, 1);
+    assert_eq!(tx.mirror().write_occurrences(told).await.unwrap().changed, 1);
     tx.commit().await.unwrap();
     let row = only_row(world, "occurrences").await;
     assert_eq!((row.get("status"), row.get("title")), (Some("resolved"), Some("atraso")));
-    // That it was resolved at second 10 too was no news, and still is newer than this.
+    // The resolution at second 10 was no change, and is still newer than this.
     let mut tx = world.store.begin(&lease).await.unwrap();
-    assert_eq!(tx.write_occurrences(vec![of("open", 9)]).await.unwrap().changed, 0);
+    assert_eq!(tx.mirror().write_occurrences(vec![of("open", 9)]).await.unwrap().changed, 0);
     tx.commit().await.unwrap();
     assert_eq!(only_row(world, "occurrences").await, row);
 }
@@ -152,7 +152,7 @@ pub(crate) async fn a_review_changes_what_it_says_and_leaves_the_rest(world: &Wo
     let lease = world.lease().await;
     let tell = async |told: Listing, second: i64| {
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.write_listings(vec![told], at(second)).await.unwrap();
+        tx.mirror().write_listings(vec![told], at(second)).await.unwrap();
         tx.commit().await.unwrap();
         only_row(world, "listings").await
     };
@@ -182,7 +182,7 @@ pub(crate) async fn a_message_that_is_delivered_again_keeps_its_time(world: &Wor
             ..message("M", said)
         };
         let mut tx = world.store.begin(&lease).await.unwrap();
-        let counts = tx.write_messages(vec![told]).await.unwrap();
+        let counts = tx.mirror().write_messages(vec![told]).await.unwrap();
         tx.commit().await.unwrap();
         counts.changed
     };
@@ -201,14 +201,14 @@ pub(crate) async fn messages_of_several_conversations_come_at_once(world: &World
     };
     let mut tx = world.store.begin(&lease).await.unwrap();
     let told = vec![of("1", "B"), of("2", "A"), of("3", "B")];
-    assert_eq!(tx.write_messages(told).await.unwrap().changed, 3);
+    assert_eq!(tx.mirror().write_messages(told).await.unwrap().changed, 3);
     tx.commit().await.unwrap();
     let rows = "SELECT conversation_id || id FROM conversation_messages ORDER BY conversation_id, id";
     assert_eq!(world.tables.list(rows).await, ["A2", "B1", "B3"]);
-    // What nobody lists is never missing.
+    // A resource without a listing is never missing.
     let theirs = world.lease_of(&store_key("outra")).await;
     let mut tx = world.store.begin(&theirs).await.unwrap();
-    tx.write_messages(vec![of("1", "B")]).await.unwrap();
+    tx.mirror().write_messages(vec![of("1", "B")]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(world.tables.count("conversation_messages WHERE gone_at IS NULL").await, 4);
 }
@@ -223,23 +223,23 @@ pub(crate) async fn what_only_deliveries_tell_stays_when_the_deliveries_are_clea
         digest: "0".repeat(64),
         body: b"{}".to_vec(),
     };
-    world.store.keep_deliveries(vec![delivery]).await.unwrap();
+    world.store.inbox().keep_deliveries(vec![delivery]).await.unwrap();
     tell(world, &lease, vec![opened(1), closed(5)]).await;
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_messages(vec![message("M", "oi")]).await.unwrap();
-    tx.write_occurrences(vec![occurrence("O", "atraso")]).await.unwrap();
-    tx.write_listings(vec![listing("MPB-0000000000001", "Camisa")], at(1)).await.unwrap();
+    tx.mirror().write_messages(vec![message("M", "oi")]).await.unwrap();
+    tx.mirror().write_occurrences(vec![occurrence("O", "atraso")]).await.unwrap();
+    tx.mirror().write_listings(vec![listing("MPB-0000000000001", "Camisa")], at(1)).await.unwrap();
     tx.commit().await.unwrap();
     let tables = ["conversations", "conversation_messages", "occurrences", "listings"];
     let mut before = Vec::new();
     for table in tables {
         before.push(only_row(world, table).await);
     }
-    let handled = world.store.unhandled(&minha_loja(), 0, 10).await.unwrap();
-    world.store.mark_handled(handled.iter().map(|delivery| delivery.id).collect()).await.unwrap();
+    let handled = world.store.inbox().unhandled(&minha_loja(), 0, 10).await.unwrap();
+    world.store.inbox().mark_handled(handled.iter().map(|delivery| delivery.id).collect()).await.unwrap();
     world.clock.advance(Duration::from_secs(10 * 365 * 86_400));
     let now = espelho_model::Clock::now(&*world.clock);
-    assert_eq!(world.store.prune_inbox(now).await.unwrap(), 1);
+    assert_eq!(world.store.inbox().prune_inbox(now).await.unwrap(), 1);
     for (table, before) in tables.into_iter().zip(before) {
         assert_eq!(only_row(world, table).await, before, "{table}");
     }

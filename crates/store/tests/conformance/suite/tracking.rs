@@ -1,4 +1,4 @@
-//! The way of shipments.
+//! The tracking of shipments.
 
 use std::time::Duration;
 
@@ -32,14 +32,17 @@ async fn tell(world: &World, lease: &Lease, order: &str, ways: Vec<ShipmentTrack
     let tracking =
         OrderTracking { status: None, delivered_at: None, picked_up_at: None, shipments: ways, raw };
     let mut tx = world.store.begin(lease).await.unwrap();
-    let counts = tx.write_tracking(&OrderNumber::new(order), tracking).await.unwrap();
+    let counts = tx.mirror().write_tracking(&OrderNumber::new(order), tracking).await.unwrap();
     tx.commit().await.unwrap();
     [counts.seen, counts.changed]
 }
 
 async fn write(world: &World, lease: &Lease, ids: &[&str], code: &str) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.write_shipments(&order_number(), ids.iter().map(|id| shipment(id, code)).collect()).await.unwrap();
+    tx.mirror()
+        .write_shipments(&order_number(), ids.iter().map(|id| shipment(id, code)).collect())
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -58,7 +61,7 @@ pub(crate) async fn the_way_of_a_shipment_is_told_when_it_changes(world: &World)
     assert_eq!(row.get("tracking"), Some(r#"{"steps":["posted"]}"#));
     assert_eq!(row.get("mirrored_at"), Some("2026-11-27T06:30:00.123456Z"));
     assert_eq!(tell(world, &lease, "N-1", vec![way(Some("S1"), "delivered")]).await, [1, 1]);
-    let feed = world.store.changes_after(told, 10).await.unwrap();
+    let feed = world.store.changes().changes_after(told, 10).await.unwrap();
     let feed: Vec<_> = feed.iter().map(|c| (c.entity.as_str(), c.key.as_str(), c.op)).collect();
     assert_eq!(feed, [("shipment", "N-1/S1", Op::Update); 2]);
 }

@@ -1,4 +1,4 @@
-//! Rows whose store no configuration has.
+//! Rows whose store is in no configuration.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ async fn answers(world: &World, known: &[StoreKey]) -> Vec<String> {
         hint: "troque".into(),
         message: r#"{"id":"store-unknown-store"}"#.into(),
     };
-    world.store.answer_unknown_stores(&known, &say).await.unwrap()
+    world.store.intents().answer_unknown_stores(&known, &say).await.unwrap()
 }
 
 pub(crate) async fn a_row_of_a_store_that_nobody_has_is_answered(world: &World) {
@@ -44,7 +44,7 @@ pub(crate) async fn a_row_of_a_store_that_nobody_has_is_answered(world: &World) 
     assert_eq!(world.tables.list(said).await.len(), 2);
     assert_eq!(world.tables.count("v_errors").await, 3);
     assert_eq!(answers(world, &[minha_loja()]).await, Vec::<String>::new(), "they are answered once");
-    // What is written again is answered again.
+    // A row written again gets an answer again.
     world.tables.execute("UPDATE erp_stock SET quantity = 2 WHERE store = 'MINHA LOJA'").await;
     assert_eq!(
         world.tables.list("SELECT state FROM erp_stock WHERE said IS NULL AND quantity = 2").await,
@@ -58,7 +58,7 @@ pub(crate) async fn a_store_that_another_works_on_is_not_unknown(world: &World) 
     let theirs = world.lease_of(&store_key("outra")).await;
     assert_eq!(answers(world, &[minha_loja()]).await, Vec::<String>::new());
     theirs.release().await.unwrap();
-    // A machine that is restarted keeps its store; on SQLite there is no other machine.
+    // A restarting machine keeps its store; on SQLite there is no other machine.
     let unknown = answers(world, &[minha_loja()]).await;
     assert_eq!(unknown, world.tables.either(vec!["outra"], vec![]));
 }
@@ -66,8 +66,8 @@ pub(crate) async fn a_store_that_another_works_on_is_not_unknown(world: &World) 
 pub(crate) async fn a_row_returns_when_its_store_is_configured(world: &World) {
     wants(world, "nova").await;
     assert_eq!(answers(world, &[minha_loja()]).await, ["nova"]);
-    world.store.reopen_known_stores(&[minha_loja()].into()).await.unwrap();
+    world.store.intents().reopen_known_stores(&[minha_loja()].into()).await.unwrap();
     assert_eq!(world.tables.count("v_errors").await, 3, "it is still unknown");
-    world.store.reopen_known_stores(&[minha_loja(), store_key("nova")].into()).await.unwrap();
+    world.store.intents().reopen_known_stores(&[minha_loja(), store_key("nova")].into()).await.unwrap();
     assert_eq!(world.tables.list(ROWS).await, ["nova new - -"; 3]);
 }

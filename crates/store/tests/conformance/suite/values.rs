@@ -1,4 +1,4 @@
-//! Numbers, times and texts arrive as they were, in the types that people expect.
+//! Numbers, times and texts are stored unchanged, in the types that people expect.
 
 use chrono::{DateTime, Utc};
 use espelho_model::{RawJson, order::Order, product::Product, time::fixed_width};
@@ -31,7 +31,7 @@ const DECIMALS: &[&str] = &[
     "-0.0000000000000000000000000001",
 ];
 
-/// Longer ones: PostgreSQL keeps them, SQLite the first 15 digits of them.
+/// Longer ones: PostgreSQL keeps them, SQLite keeps their first 15 digits.
 const LONG: &[(&str, &str)] = &[
     ("9999999999999999999999999999", "10000000000000000000000000000"),
     ("0.9999999999999999999999999999", "1"),
@@ -68,7 +68,7 @@ pub(crate) async fn longer_decimals_keep_at_least_their_first_fifteen_digits(wor
     }
 }
 
-/// PostgreSQL keeps no decimals of a zero, so its text may differ; its value and its lack of a sign may not.
+/// PostgreSQL keeps no decimals of a zero, so its text may differ; its value and its missing sign must not.
 pub(crate) async fn zero_is_zero_however_it_was_written(world: &World) {
     let lease = world.lease().await;
     let of = |text: &str| Order { total_order: Some(decimal(text)), ..bare_order(text) };
@@ -79,7 +79,7 @@ pub(crate) async fn zero_is_zero_however_it_was_written(world: &World) {
 }
 
 // withstands: F140
-/// As text `9` is above `100`: 400 of 400 orders were above 100 where 199 were.
+/// As text `9` is above `100`: 400 of 400 orders were above 100 instead of 199.
 pub(crate) async fn amounts_compare_sort_and_add_up_as_numbers(world: &World) {
     let lease = world.lease().await;
     let totals = ["9", "100.5", "20.10", "1000", "99.99", "-3"];
@@ -103,7 +103,7 @@ pub(crate) async fn amounts_compare_sort_and_add_up_as_numbers(world: &World) {
     }
 }
 
-/// A level that the ERP writes is compared as a number with the one that is mirrored.
+/// A level of the ERP is compared as a number with the mirrored one.
 pub(crate) async fn drift_is_a_difference_of_numbers_and_not_of_digits(world: &World) {
     let lease = world.lease().await;
     let stock = ["7", "7.5", "0.1", "1000000", "3"].into_iter().enumerate();
@@ -116,7 +116,7 @@ pub(crate) async fn drift_is_a_difference_of_numbers_and_not_of_digits(world: &W
         world.tables.list("SELECT key || ' ' || wanted || ' ' || mirrored FROM v_drift").await,
         ["S4/1 30 3"]
     );
-    let open = world.store.open_stock(&minha_loja()).await.unwrap();
+    let open = world.store.intents().open_stock(&minha_loja()).await.unwrap();
     let levels = open.iter().take(4).map(|level| (level.quantity, level.mirrored));
     for (wanted, mirrored) in levels {
         assert!(wanted.is_some() && wanted == mirrored, "{wanted:?} {mirrored:?}");
@@ -140,7 +140,7 @@ pub(crate) async fn a_count_of_items_is_a_number(world: &World) {
     assert_eq!(world.tables.stored_types("orders", "items_count").await, [numeric]);
     let sum = world.tables.list("SELECT CAST(sum(items_count) AS TEXT) FROM orders").await;
     assert_eq!(sum, ["1000253"]);
-    // Sold by weight: not a whole number, and still not another one.
+    // Sold by weight: a fraction, equal on both sides.
     let half = Order { items_count: Some(decimal("2.375")), ..bare_order("half") };
     world.write_orders(&lease, Op::Insert, vec![half]).await;
     let read = "SELECT CAST(items_count AS TEXT) FROM orders WHERE order_number = 'half'";
@@ -176,7 +176,7 @@ pub(crate) async fn times_are_exact_to_the_microsecond(world: &World) {
     assert_eq!(world.tables.list(sorted).await, ["0", "1", "2", "3", "4", "5", "6", "7"]);
 }
 
-/// The reader of the wire takes second 60; no database's own functions do.
+/// The wire reader accepts second 60; no database function does.
 pub(crate) async fn a_leap_second_is_kept_as_a_time_that_databases_know(world: &World) {
     let lease = world.lease().await;
     let created_at = Some(time("2016-12-31T23:59:60Z"));

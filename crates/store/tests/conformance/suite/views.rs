@@ -1,4 +1,4 @@
-//! The views that people ask.
+//! The views for people.
 
 use espelho_model::{
     fiscal::FiscalDocument,
@@ -16,7 +16,7 @@ use crate::{
 
 async fn gone(world: &World, lease: &espelho_store::Lease, number: &str) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.mark_gone(Resource::Orders, vec![number.to_owned()]).await.unwrap();
+    tx.mirror().mark_gone(Resource::Orders, vec![number.to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn an_open_order_says_how_old_it_is(world: &World) {
     let ages: Vec<Option<i64>> = world.tables.list(ages).await.iter().map(|age| age.parse().ok()).collect();
     let [None, Some(newer), Some(older)] = ages[..] else { panic!("{ages:?}") };
     assert_eq!(older - newer, 27 * 3_600 + 4 * 60 + 5);
-    // The databases have clocks of their own; some years have passed since.
+    // The databases use their own clocks; some years have passed since.
     assert!(newer > 5 * 365 * 86_400, "{newer}");
 }
 
@@ -99,8 +99,8 @@ pub(crate) async fn every_deadline_is_a_row_until_it_no_longer_matters(world: &W
     let mut endless = campaign(9, "a");
     (endless.opt_in_deadline, endless.status) = (None, None);
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_campaigns(vec![campaign(7, "a"), over, endless, campaign(10, "a")]).await.unwrap();
-    tx.mark_listed_gone(Listed::Campaigns, vec!["10".to_owned()]).await.unwrap();
+    tx.mirror().write_campaigns(vec![campaign(7, "a"), over, endless, campaign(10, "a")]).await.unwrap();
+    tx.mirror().mark_listed_gone(Listed::Campaigns, vec!["10".to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
     let rows = world.tables.all("v_deadlines").await;
     let mut shown: Vec<String> = rows
@@ -125,8 +125,8 @@ pub(crate) async fn the_invoice_that_counts_is_neither_replaced_nor_gone(world: 
     let lease = world.lease().await;
     let of = |id: &str, is_current| FiscalDocument { is_current, ..invoice(id, "issued") };
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_invoices(&order_number(), vec![of("old", false), of("lost", true)]).await.unwrap();
-    tx.write_invoices(&order_number(), vec![of("old", false), of("new", true)]).await.unwrap();
+    tx.mirror().write_invoices(&order_number(), vec![of("old", false), of("lost", true)]).await.unwrap();
+    tx.mirror().write_invoices(&order_number(), vec![of("old", false), of("new", true)]).await.unwrap();
     tx.commit().await.unwrap();
     let current = "SELECT order_number || ' ' || id || ' ' || invoice_number FROM v_invoice_current";
     assert_eq!(world.tables.list(current).await, ["N-1 new 000123"]);
@@ -143,7 +143,7 @@ pub(crate) async fn an_error_is_shown_with_its_row_and_its_next_step(world: &Wor
     };
     let mut tx = world.store.begin(&lease).await.unwrap();
     for resource in Resource::ALL {
-        tx.note_failures(resource, std::slice::from_ref(&failure)).await.unwrap();
+        tx.failures().note_failures(resource, std::slice::from_ref(&failure)).await.unwrap();
     }
     tx.commit().await.unwrap();
     let mut shown = world.tables.all("v_errors").await;
@@ -162,7 +162,7 @@ pub(crate) async fn an_error_is_shown_with_its_row_and_its_next_step(world: &Wor
         assert_eq!(columns.map(|column| row.get(column).unwrap()), expected);
     }
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.clear_failures(Resource::Orders, vec!["N-1".to_owned()]).await.unwrap();
+    tx.failures().clear_failures(Resource::Orders, vec!["N-1".to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(world.tables.list("SELECT entity FROM v_errors").await, ["product"]);
 }
@@ -212,8 +212,8 @@ pub(crate) async fn a_deadline_of_the_marketplace_is_shown_until_it_is_met(world
     let next = "SELECT order_number FROM v_orders_open WHERE next_deadline = ship_by ORDER BY order_number";
     assert_eq!(world.tables.list(next).await, ["N-1", "N-3", "N-6"]);
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_invoices(&order_number(), vec![invoice_of("1")]).await.unwrap();
-    tx.write_media_images(vec![loose_image("7")]).await.unwrap();
+    tx.mirror().write_invoices(&order_number(), vec![invoice_of("1")]).await.unwrap();
+    tx.mirror().write_media_images(vec![loose_image("7")]).await.unwrap();
     tx.commit().await.unwrap();
     let all = [
         expected("7", &["cleanup_at 2026-11-30T06:00:00.250000Z"]),

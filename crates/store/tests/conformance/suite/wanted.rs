@@ -1,4 +1,5 @@
-//! What the ERP writes and what is answered to it: an answer is for the wish that was read, and a decision for what a person has seen.
+//! The ERP's rows and their answers: an answer counts for the intent that was read, a decision for the state that a
+//! person saw.
 
 use espelho_model::push::PushState;
 use espelho_store::{IntentKind, Lease, Outcome, StockIntent};
@@ -16,12 +17,12 @@ async fn writes(world: &World, quantity: i64) {
 }
 
 async fn wish(world: &World) -> StockIntent {
-    world.store.open_stock(&minha_loja()).await.unwrap().remove(0)
+    world.store.intents().open_stock(&minha_loja()).await.unwrap().remove(0)
 }
 
 async fn answers(world: &World, lease: &Lease, wish: &StockIntent, state: PushState) -> bool {
     let mut tx = world.store.begin_answer(lease).await.unwrap();
-    let is_answered = tx.answer_stock(wish, &Outcome::plain(state), "physical").await.unwrap();
+    let is_answered = tx.intents().answer_stock(wish, &Outcome::plain(state), "physical").await.unwrap();
     tx.commit().await.unwrap();
     is_answered
 }
@@ -31,32 +32,37 @@ pub(crate) async fn an_answer_is_for_the_wish_that_was_read(world: &World) {
     let lease = world.lease().await;
     writes(world, 5).await;
     let first = wish(world).await;
-    // There and back again: it reads the same, and is another wish.
+    // There and back again: the same value, and another intent.
     writes(world, 7).await;
     writes(world, 5).await;
     let second = wish(world).await;
     assert!(second.revision > first.revision, "{} and {}", first.revision, second.revision);
-    assert!(!world.store.is_current(&minha_loja(), &first).await.unwrap());
+    assert!(!world.store.intents().is_current(&minha_loja(), &first).await.unwrap());
     assert!(!answers(world, &lease, &first, PushState::Done).await);
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     assert!(answers(world, &lease, &second, PushState::Sending).await);
-    // Who read it before it was sent says nothing any more.
+    // A reading from before the request is outdated.
     assert!(!answers(world, &lease, &second, PushState::Held).await);
     assert_eq!(world.tables.list(STATE).await, ["sending"]);
-    // The same written again while it is looked at is looked at anew.
+    // The same value, written again during the work on it, is a new intent.
     let sent = wish(world).await;
     writes(world, 5).await;
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     assert!(!answers(world, &lease, &sent, PushState::Done).await);
     let third = wish(world).await;
     assert!(answers(world, &lease, &third, PushState::Failed).await);
-    // What failed goes by itself when it is written again, and by a person's word.
+    // A failed row reopens when it is written again, and on a person's word.
     writes(world, 5).await;
     assert_eq!(world.tables.list(STATE).await, ["new"]);
     let fourth = wish(world).await;
     assert!(answers(world, &lease, &fourth, PushState::Failed).await);
     assert!(
-        world.store.decide(&minha_loja(), IntentKind::Stock, "A/1", PushState::New, false).await.unwrap()
+        world
+            .store
+            .releases()
+            .decide(&minha_loja(), IntentKind::Stock, "A/1", PushState::New, false)
+            .await
+            .unwrap()
     );
     assert!(
         wish(world).await.revision > fourth.revision,
@@ -76,12 +82,14 @@ pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
     let key = minha_loja();
     gives(world, 1, r#"{"delta": 1}"#).await;
     world.tables.execute("UPDATE commands SET state = 'held', error_code = 'x'").await;
-    assert!(world.store.decide(&key, IntentKind::Command, "1", PushState::New, true).await.unwrap());
-    let released = world.store.release_of(&key, IntentKind::Command, "1").await.unwrap();
-    let command = world.store.open_commands(&key).await.unwrap().remove(0);
+    assert!(
+        world.store.releases().decide(&key, IntentKind::Command, "1", PushState::New, true).await.unwrap()
+    );
+    let released = world.store.releases().release_of(&key, IntentKind::Command, "1").await.unwrap();
+    let command = world.store.commands().open_commands(&key).await.unwrap().remove(0);
     assert_eq!(released, Some(command.fingerprint()));
     world.tables.execute(r#"UPDATE commands SET data = '{"delta": 1000}'"#).await;
-    let command = world.store.open_commands(&key).await.unwrap().remove(0);
+    let command = world.store.commands().open_commands(&key).await.unwrap().remove(0);
     assert_ne!(released, Some(command.fingerprint()), "it asks for something else now");
 }
 
@@ -95,7 +103,7 @@ pub(crate) async fn a_command_that_is_corrected_is_new_and_one_that_is_done_is_n
     assert_eq!(world.tables.list(states).await, ["failed", "held", "done", "doubtful", "sending"]);
     world.tables.execute(r#"UPDATE commands SET data = '{"delta": 2}'"#).await;
     assert_eq!(world.tables.list(states).await, ["new", "new", "done", "doubtful", "sending"]);
-    // Whoever numbers its own leaves the other numbers free.
+    // An ERP that assigns its own numbers leaves the others free.
     let given = "INSERT INTO commands (store, kind, key) VALUES ('minha-loja', 'webhook.test', '')";
     assert_eq!(world.tables.execute(given).await, 1);
     assert_eq!(world.tables.list("SELECT CAST(max(id) AS TEXT) FROM commands").await, ["6"]);

@@ -1,4 +1,4 @@
-//! What must hold of every mirrored table that is written by description.
+//! Properties of every mirrored table by description.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(crate) async fn a_new_row_has_something_in_every_column(world: &World) {
         assert_eq!(counts.changed, counts.seen, "{kind:?}");
         let rows = kind.rows(world).await;
         assert_eq!(rows.len(), 1, "{kind:?}");
-        // These are not written with the row.
+        // Other writes fill these.
         let apart = ["file", "tracking_url", "estimated_delivery_at", "tracking"];
         let empty: Vec<&str> = rows[0].nulls().into_iter().filter(|column| !apart.contains(column)).collect();
         assert_eq!(empty, ["gone_at"], "{kind:?}");
@@ -79,7 +79,7 @@ pub(crate) async fn rows_that_are_missing_are_gone_and_come_back(world: &World) 
         let gone = ["1", "3"].map(|id| format!("{}{id} gone", kind.parent));
         assert_eq!(kind.told(world, told).await, gone);
         let told = newest(world).await;
-        // Gone already: neither marked later nor told again.
+        // Already gone: neither marked again nor repeated in the feed.
         let marks: Vec<Line> = kind.rows(world).await;
         world.clock.advance(Duration::from_secs(60));
         assert_eq!(kind.keep(world, &lease, &["2"], "dito").await.gone, 0);
@@ -101,17 +101,17 @@ pub(crate) async fn rows_that_are_not_all_there_are_leave_the_others_alone(world
     }
 }
 
-/// The marks stand on the rows of one parent; its neighbours have rows of the same names.
+/// Marks affect the rows of one parent; its neighbours have rows of the same names.
 pub(crate) async fn the_rows_of_another_order_are_left_alone(world: &World) {
     let lease = world.lease().await;
     let other = espelho_model::OrderNumber::new("N-2");
     let mut tx = world.store.begin(&lease).await.unwrap();
     for order in [&order_number(), &other] {
-        tx.write_invoices(order, vec![invoice("1", "a"), invoice("2", "a")]).await.unwrap();
-        tx.write_order_events(order, vec![event("1", "a")]).await.unwrap();
+        tx.mirror().write_invoices(order, vec![invoice("1", "a"), invoice("2", "a")]).await.unwrap();
+        tx.mirror().write_order_events(order, vec![event("1", "a")]).await.unwrap();
     }
-    tx.write_invoices(&order_number(), vec![]).await.unwrap();
-    tx.write_order_events(&order_number(), vec![event("1", "b")]).await.unwrap();
+    tx.mirror().write_invoices(&order_number(), vec![]).await.unwrap();
+    tx.mirror().write_order_events(&order_number(), vec![event("1", "b")]).await.unwrap();
     tx.commit().await.unwrap();
     let live = "SELECT order_number || ' ' || id FROM order_invoices WHERE gone_at IS NULL ORDER BY id";
     assert_eq!(world.tables.list(live).await, ["N-2 1", "N-2 2"]);
@@ -166,7 +166,7 @@ pub(crate) async fn of_rows_with_one_id_the_last_is_kept(world: &World) {
     let lease = world.lease().await;
     let twice = |n: usize| invoice(if n.is_multiple_of(2) { "1" } else { "2" }, &n.to_string());
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_invoices(&order_number(), (0..24).map(twice).collect()).await.unwrap();
+    tx.mirror().write_invoices(&order_number(), (0..24).map(twice).collect()).await.unwrap();
     tx.commit().await.unwrap();
     let kept = "SELECT id || ' ' || status FROM order_invoices ORDER BY id";
     assert_eq!(world.tables.list(kept).await, ["1 22", "2 23"]);
@@ -215,7 +215,7 @@ pub(crate) async fn escapes_that_no_database_holds_are_shown_in_every_json_colum
     let mut event = event("1", "a");
     (event.metadata, event.raw) = (Some(received.clone()), received);
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_order_events(&order_number(), vec![event]).await.unwrap();
+    tx.mirror().write_order_events(&order_number(), vec![event]).await.unwrap();
     tx.commit().await.unwrap();
     let rows = world.tables.all("order_events").await;
     let shown = r#"{"a":"x\\u0000y","b":"\\ud83d."}"#;
@@ -223,14 +223,14 @@ pub(crate) async fn escapes_that_no_database_holds_are_shown_in_every_json_colum
     assert_eq!(rows[0].get("metadata"), Some(shown));
 }
 
-/// A column that is read better than before, out of the same object, is written anew.
+/// A column that a newer version parses better from the same object is written again.
 pub(crate) async fn the_same_object_read_differently_is_a_change(world: &World) {
     let lease = world.lease().await;
     let write = async |issued: Option<&str>| {
         let mut document = invoice("1", "a");
         document.issued_at = issued.map(crate::examples::time);
         let mut tx = world.store.begin(&lease).await.unwrap();
-        let counts = tx.write_invoices(&order_number(), vec![document]).await.unwrap();
+        let counts = tx.mirror().write_invoices(&order_number(), vec![document]).await.unwrap();
         tx.commit().await.unwrap();
         counts.changed
     };

@@ -1,4 +1,4 @@
-//! Numbers, times and truths of every mirrored table are exact, and of the types that people expect.
+//! Numbers, times and booleans of every mirrored table are exact, and of the types that people expect.
 
 use espelho_model::CampaignId;
 
@@ -27,13 +27,13 @@ pub(crate) async fn amounts_are_exact(world: &World) {
         commission
     });
     let view = financial(splits.collect(), vec![], commissions.collect());
-    tx.write_financial(&order_number(), view).await.unwrap();
+    tx.mirror().write_financial(&order_number(), view).await.unwrap();
     let listings = DECIMALS.iter().enumerate().map(|(n, text)| {
         let mut listing = enrolled(&n.to_string(), "a");
         listing.authorized_discount_price = Some(decimal(text));
         listing
     });
-    tx.write_campaign_listings(CampaignId::new(7), vec![], listings.collect()).await.unwrap();
+    tx.mirror().write_campaign_listings(CampaignId::new(7), vec![], listings.collect()).await.unwrap();
     tx.commit().await.unwrap();
     for (table, column, order) in [
         ("order_splits", "amount", "id"),
@@ -54,7 +54,7 @@ pub(crate) async fn moments_are_kept_in_utc_to_the_microsecond(world: &World) {
     row.ends_at = Some(time("9999-12-31T23:59:59.999999Z"));
     row.opt_in_deadline = Some(time("1969-12-31T23:59:59.000001Z"));
     let mut tx = world.store.begin(&lease).await.unwrap();
-    tx.write_campaigns(vec![row]).await.unwrap();
+    tx.mirror().write_campaigns(vec![row]).await.unwrap();
     tx.commit().await.unwrap();
     let row = world.tables.all("campaigns").await.remove(0);
     assert_eq!(row.get("starts_at"), Some("2026-11-27T02:59:59.999999Z"));

@@ -1,4 +1,4 @@
-//! What the engine asks for: what is open, what was not read yet, what was not looked at for long.
+//! The engine's questions: open rows, rows never read, rows longest unread.
 
 use std::time::Duration;
 
@@ -25,13 +25,13 @@ async fn write(world: &World, lease: &Lease, numbers: &[&str], status: &str) {
 async fn note(world: &World, lease: &Lease, read: &[(&str, Subresource)]) {
     let mut tx = world.store.begin(lease).await.unwrap();
     let read = read.iter().map(|(n, part)| (OrderNumber::new(*n), *part, fingerprint(n)));
-    tx.note_subresources(read.collect()).await.unwrap();
+    tx.staleness().note_subresources(read.collect()).await.unwrap();
     tx.commit().await.unwrap();
 }
 
 async fn gone(world: &World, lease: &Lease, resource: Resource, key: &str) {
     let mut tx = world.store.begin(lease).await.unwrap();
-    tx.mark_gone(resource, vec![key.to_owned()]).await.unwrap();
+    tx.mirror().mark_gone(resource, vec![key.to_owned()]).await.unwrap();
     tx.commit().await.unwrap();
 }
 
@@ -46,7 +46,7 @@ pub(crate) async fn open_orders_are_those_that_no_status_has_ended(world: &World
     orders.extend([bare_order("without"), order("unheard-of", "abduzido")]);
     world.write_orders(&lease, Op::Insert, orders).await;
     gone(world, &lease, Resource::Orders, "N-paid").await;
-    let open = world.store.open_orders(&minha_loja(), None, "", 100).await.unwrap();
+    let open = world.store.staleness().open_orders(&minha_loja(), None, "", 100).await.unwrap();
     let mut expected: Vec<String> = STATUSES
         .iter()
         .filter(|status| !TERMINAL_STATUSES.contains(status) && **status != "paid")
@@ -56,7 +56,7 @@ pub(crate) async fn open_orders_are_those_that_no_status_has_ended(world: &World
     expected.sort();
     assert_eq!(open.iter().map(|o| o.number.as_str()).collect::<Vec<_>>(), expected);
     assert!(open.iter().all(|o| o.mirrored_at == opening_hour()));
-    assert!(world.store.open_orders(&store_key("outra"), None, "", 9).await.unwrap().is_empty());
+    assert!(world.store.staleness().open_orders(&store_key("outra"), None, "", 9).await.unwrap().is_empty());
 }
 
 pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
@@ -66,7 +66,7 @@ pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
     write(world, &lease, &["3"], "shipped").await;
     write(world, &lease, &["5"], "delivered").await;
     let page = async |status, after| {
-        let page = world.store.open_orders(&minha_loja(), status, after, 2).await.unwrap();
+        let page = world.store.staleness().open_orders(&minha_loja(), status, after, 2).await.unwrap();
         page.into_iter().map(|order| order.number.into_string()).collect::<Vec<_>>()
     };
     assert_eq!(page(None, "").await, ["1", "2"]);
@@ -75,7 +75,7 @@ pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
     assert_eq!(page(Some("paid"), "1").await, ["2", "4"]);
     assert_eq!(page(Some("delivered"), "").await, ["5"]);
     assert!(page(Some("nowhere"), "").await.is_empty());
-    let shipped = world.store.open_orders(&minha_loja(), Some("shipped"), "", 9).await.unwrap();
+    let shipped = world.store.staleness().open_orders(&minha_loja(), Some("shipped"), "", 9).await.unwrap();
     assert_eq!(shipped[0].status.as_deref(), Some("shipped"));
     assert_eq!(shipped[0].mirrored_at, opening_hour() + Duration::from_secs(60));
 }
@@ -83,7 +83,7 @@ pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
 pub(crate) async fn orders_are_due_by_their_age(world: &World) {
     let lease = world.lease().await;
     let day = Duration::from_secs(86_400);
-    // They bear no times of their own, so that they have changed when they were written.
+    // They have no times of their own, so their change is their writing.
     let write = async |number: &str, status: &str| {
         let order = Order { status: Some(status.to_owned()), ..bare_order(number) };
         world.write_orders(&lease, Op::Update, vec![order]).await;
@@ -108,14 +108,14 @@ pub(crate) async fn orders_are_due_by_their_age(world: &World) {
             middle: (TimeDelta::days(20), TimeDelta::days(7)),
             old: TimeDelta::days(29),
         };
-        let due = world.store.aged_orders(&minha_loja(), &paces, limit).await.unwrap();
+        let due = world.store.staleness().aged_orders(&minha_loja(), &paces, limit).await.unwrap();
         due.into_iter().map(OrderNumber::into_string).collect::<Vec<_>>()
     };
     assert!(due(9).await.is_empty(), "an hour is missing");
     world.clock.advance(Duration::from_secs(3_601));
     assert_eq!(due(9).await, ["old"]);
     world.clock.advance(day);
-    // Three of five by what changed last, the rest by what was not read for longest.
+    // Three of five by the latest change, the rest by the longest time unread.
     assert_eq!(due(5).await, ["young", "old", "open"], "a side that was never read is another sweep's");
     assert_eq!(due(2).await, ["young", "old"]);
     note(world, &lease, &["young", "open", "old"].map(|number| (number, Subresource::Shipments))).await;
@@ -129,7 +129,7 @@ pub(crate) async fn products_take_turns(world: &World) {
     world.write_products(&lease, Op::Insert, ["b", "a", "c"].map(bare_product).to_vec()).await;
     gone(world, &lease, Resource::Products, "c").await;
     let turn = async || {
-        let aged = world.store.products_by_age(&minha_loja(), 9).await.unwrap();
+        let aged = world.store.staleness().products_by_age(&minha_loja(), 9).await.unwrap();
         aged.into_iter()
             .map(|(id, at)| (id.into_string(), (at - opening_hour()).num_seconds()))
             .collect::<Vec<_>>()
@@ -143,7 +143,10 @@ pub(crate) async fn products_take_turns(world: &World) {
     ] {
         world.clock.advance(Duration::from_secs(60));
         let mut tx = world.store.begin(&lease).await.unwrap();
-        tx.note_products_read([read, read, "nowhere"].map(ProductId::new).to_vec()).await.unwrap();
+        tx.staleness()
+            .note_products_read([read, read, "nowhere"].map(ProductId::new).to_vec())
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
         assert_eq!(turn().await, expected(turns), "after {seconds} s");
     }
@@ -154,7 +157,7 @@ pub(crate) async fn orders_whose_sides_were_never_read_are_found(world: &World) 
     write(world, &lease, &["1", "2", "3", "4", "5"], "delivered").await;
     gone(world, &lease, Resource::Orders, "4").await;
     let without = async |part, after, limit| {
-        world.store.orders_missing_subresource(&minha_loja(), part, after, limit).await.unwrap()
+        world.store.staleness().orders_missing_subresource(&minha_loja(), part, after, limit).await.unwrap()
     };
     assert_eq!(texts(&without(Subresource::Events, "", 9).await), ["1", "2", "3", "5"]);
     note(
@@ -172,8 +175,12 @@ pub(crate) async fn orders_whose_sides_were_never_read_are_found(world: &World) 
     }
     let other = world.lease_of(&store_key("outra")).await;
     write(world, &other, &["1"], "paid").await;
-    let theirs =
-        world.store.orders_missing_subresource(&store_key("outra"), Subresource::Order, "", 9).await.unwrap();
+    let theirs = world
+        .store
+        .staleness()
+        .orders_missing_subresource(&store_key("outra"), Subresource::Order, "", 9)
+        .await
+        .unwrap();
     assert_eq!(texts(&theirs), ["1"]);
 }
 
@@ -182,7 +189,12 @@ pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &
     write(world, &lease, &["1", "2", "3"], "paid").await;
     note(world, &lease, &[("1", Subresource::Shipments), ("2", Subresource::Shipments)]).await;
     let old = async || {
-        world.store.orders_with_stale_subresource(&minha_loja(), Subresource::Shipments, "", 9).await.unwrap()
+        world
+            .store
+            .staleness()
+            .orders_with_stale_subresource(&minha_loja(), Subresource::Shipments, "", 9)
+            .await
+            .unwrap()
     };
     assert!(old().await.is_empty(), "read in the same instant is read");
     world.clock.advance(Duration::from_secs(60));
@@ -196,7 +208,7 @@ pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &
 pub(crate) async fn what_was_read_of_an_order_is_known_with_its_fingerprint(world: &World) {
     let lease = world.lease().await;
     let of = async |number: &str| {
-        world.store.order_subresources(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
+        world.store.staleness().order_subresources(&minha_loja(), &OrderNumber::new(number)).await.unwrap()
     };
     assert!(of("1").await.is_empty());
     note(
@@ -209,8 +221,8 @@ pub(crate) async fn what_was_read_of_an_order_is_known_with_its_fingerprint(worl
     let mut tx = world.store.begin(&lease).await.unwrap();
     let hashes = [1, i64::MIN].map(ContentHash::from_i64);
     let twice = hashes.map(|hash| (OrderNumber::new("1"), Subresource::Order, hash)).to_vec();
-    tx.note_subresources(twice).await.unwrap();
-    tx.note_subresources(Vec::new()).await.unwrap();
+    tx.staleness().note_subresources(twice).await.unwrap();
+    tx.staleness().note_subresources(Vec::new()).await.unwrap();
     tx.commit().await.unwrap();
     let later = opening_hour() + Duration::from_secs(60);
     let expected = [
@@ -233,18 +245,25 @@ pub(crate) async fn every_table_is_counted_with_what_is_gone(world: &World) {
     for kind in KINDS {
         kind.keep(world, &lease, &["1", "2", "3"], "dito").await;
         kind.keep(world, &lease, &["1"], "dito").await;
-        let counts = world.store.table_counts(&minha_loja()).await.unwrap();
+        let counts = world.store.overview().table_counts(&minha_loja()).await.unwrap();
         let count = counts.iter().find(|count| count.table == kind.table).unwrap();
         let (live, gone) = if kind.whole { (1, 2) } else { (3, 0) };
         assert_eq!(*count, TableCount { table: kind.table.to_owned(), live, gone });
     }
-    let counts = world.store.table_counts(&minha_loja()).await.unwrap();
+    let counts = world.store.overview().table_counts(&minha_loja()).await.unwrap();
     let of = |table: &str| counts.iter().find(|c| c.table == table).map(|c| (c.live, c.gone));
     assert_eq!((of("orders"), of("order_items")), (Some((1, 1)), Some((0, 2))));
     assert!(
-        world.store.table_counts(&store_key("outra")).await.unwrap().iter().all(|c| c.live + c.gone == 0)
+        world
+            .store
+            .overview()
+            .table_counts(&store_key("outra"))
+            .await
+            .unwrap()
+            .iter()
+            .all(|c| c.live + c.gone == 0)
     );
-    // Every table that has a mark for what is gone, and no other.
+    // Exactly the tables with a mark for gone rows.
     let mut counted: Vec<&str> = counts.iter().map(|count| count.table.as_str()).collect();
     counted.sort_unstable();
     let mut mirrored = Vec::new();

@@ -150,10 +150,10 @@ async fn a_secret_that_a_login_brings_is_known_at_once_and_the_old_one_stays_for
         let signature = signature(secret, b"{}");
         request("POST /webhooks/outra", &[("X-Webhook-Signature", &signature)], b"{}")
     };
-    receiving.world.store.keep_secret(&outra, "whsec_a").await.unwrap();
+    receiving.world.store.inbox().keep_secret(&outra, "whsec_a").await.unwrap();
     assert_eq!(receiving.status(to_outra("whsec_a")).await, 200);
     assert_eq!(receiving.status(to_outra(SECRET)).await, 401, "the secret of another store");
-    receiving.world.store.keep_secret(&outra, "whsec_b").await.unwrap();
+    receiving.world.store.inbox().keep_secret(&outra, "whsec_b").await.unwrap();
     let mut asked = 0;
     // The secrets are read at most once a second; until then a new one is not known.
     while receiving.status(to_outra("whsec_b")).await != 200 {

@@ -33,7 +33,7 @@ impl World {
     }
 
     pub(super) async fn inbox(&self) -> Vec<Delivery> {
-        self.store.unhandled(&loja(), 0, 10_000).await.unwrap()
+        self.store.inbox().unhandled(&loja(), 0, 10_000).await.unwrap()
     }
 }
 

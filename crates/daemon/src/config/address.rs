@@ -1,0 +1,70 @@
+//! The addresses in a store's file, and the environment that decides which are accepted.
+
+use std::net::IpAddr;
+
+use espelho_model::{text, text::Text};
+use reqwest::Url;
+use serde::Deserialize;
+
+/// The environment of a store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Environment {
+    #[default]
+    Production,
+    Sandbox,
+}
+
+impl Environment {
+    /// Returns the word in files and in the database.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Production => "production",
+            Self::Sandbox => "sandbox",
+        }
+    }
+}
+
+/// Checks an address. In production: https, and no address of this machine. In the sandbox anything goes.
+pub(super) fn check_address(name: &str, text: &str, environment: Environment) -> Result<(), Text> {
+    // Before any message quotes it.
+    let authority =
+        text.split_once("://").map_or(text, |(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
+    if authority.contains('@') {
+        return Err(text!("config-address-credentials", field = name));
+    }
+    let url = Url::parse(text)
+        .map_err(|e| text!("config-address", field = name, address = text, problem = e.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(text!("config-address-https", field = name, address = text));
+    }
+    if environment == Environment::Sandbox {
+        return Ok(());
+    }
+    if url.scheme() != "https" {
+        return Err(text!("config-address-production", field = name, address = text));
+    }
+    if is_placeholder(&url) {
+        return Err(text!("check-address-placeholder", key = name, address = text));
+    }
+    if is_loopback(&url) {
+        return Err(text!("config-address-loopback", field = name, address = text));
+    }
+    Ok(())
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+    let name = host.trim_end_matches('.').to_ascii_lowercase();
+    let by_name = name == "localhost" || name.ends_with(".localhost");
+    let by_number = |ip: IpAddr| ip.to_canonical().is_loopback() || ip.to_canonical().is_unspecified();
+    by_name || host.parse().is_ok_and(by_number)
+}
+
+/// Whether the address is reserved for documents (RFC 2606): nobody is there.
+fn is_placeholder(url: &Url) -> bool {
+    let name = url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase();
+    let is_or_is_in =
+        |domain: &str| name.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
+    ["example", "invalid", "example.com", "example.net", "example.org"].into_iter().any(is_or_is_in)
+}

@@ -1,0 +1,150 @@
+//! Accessors: one handle for each concern of [`Store`] and of [`PageTx`]. An accessor costs nothing: a handle is a
+//! few references.
+
+use crate::{
+    Store,
+    driver::Database,
+    inbox::Inbox,
+    intents::{Commands, IntentWriter, Intents, Releases},
+    journal::Journal,
+    mirror::{
+        Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
+        Staleness, StalenessWriter, TableWriter, page::PageTx,
+    },
+    operations::{Alarms, Diagnostics, History, Overviews, Runs, SweepWriter, Tokens},
+    ownership::Leases,
+};
+
+impl Store {
+    /// The mirrored rows.
+    pub fn mirror(&self) -> Mirror<'_> {
+        Mirror { database: &self.database, clock: &self.clock }
+    }
+
+    /// Rows to read again.
+    pub fn staleness(&self) -> Staleness<'_> {
+        Staleness { database: &self.database, clock: &self.clock }
+    }
+
+    /// Single mirrored values.
+    pub fn lookups(&self) -> Lookups<'_> {
+        Lookups { database: &self.database, clock: &self.clock }
+    }
+
+    /// The files of labels.
+    pub fn label_files(&self) -> LabelFiles<'_> {
+        LabelFiles { database: &self.database }
+    }
+
+    /// The change feed.
+    pub fn changes(&self) -> Changes<'_> {
+        Changes { database: &self.database, clock: &self.clock }
+    }
+
+    /// The levels and prices that the ERP writes.
+    pub fn intents(&self) -> Intents<'_> {
+        Intents { database: &self.database, clock: &self.clock, leases: self.leases() }
+    }
+
+    /// The commands.
+    pub fn commands(&self) -> Commands<'_> {
+        Commands { database: &self.database, clock: &self.clock }
+    }
+
+    /// Rows that need a person's decision.
+    pub fn releases(&self) -> Releases<'_> {
+        Releases { database: &self.database, inbox: &self.inbox, clock: &self.clock }
+    }
+
+    /// The journal of effects.
+    pub fn journal(&self) -> Journal<'_> {
+        Journal { inbox: &self.inbox, clock: &self.clock }
+    }
+
+    /// The inbox of webhook deliveries.
+    pub fn inbox(&self) -> Inbox<'_> {
+        Inbox { inbox: &self.inbox, clock: &self.clock }
+    }
+
+    /// The leases of stores.
+    pub fn leases(&self) -> Leases<'_> {
+        Leases { database: &self.database, clock: &self.clock, locks: &self.locks }
+    }
+
+    /// Heartbeats and alarms.
+    pub fn alarms(&self) -> Alarms<'_> {
+        Alarms { database: &self.database }
+    }
+
+    /// Runs and sweeps.
+    pub fn runs(&self) -> Runs<'_> {
+        Runs { database: &self.database, clock: &self.clock }
+    }
+
+    /// Tokens and logins.
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens { database: &self.database, private: private(self) }
+    }
+
+    /// Summaries for people and metrics.
+    pub fn overview(&self) -> Overviews<'_> {
+        Overviews { database: &self.database, inbox: &self.inbox, private: private(self), clock: &self.clock }
+    }
+
+    /// Everything on record about one thing.
+    pub fn history(&self) -> History<'_> {
+        History { database: &self.database, inbox: &self.inbox, journal: self.journal() }
+    }
+
+    /// Checks of the database.
+    pub fn diagnostics(&self) -> Diagnostics<'_> {
+        Diagnostics { database: &self.database, inbox: &self.inbox }
+    }
+}
+
+/// The database that holds the tokens. On SQLite it is not the file that the ERP opens.
+fn private(store: &Store) -> &Database {
+    if store.file().is_some() { &store.inbox } else { &store.database }
+}
+
+impl<'l> PageTx<'l> {
+    /// Writes mirrored rows.
+    pub fn mirror(&mut self) -> MirrorWriter<'_, 'l> {
+        MirrorWriter { page: self }
+    }
+
+    /// Records the files of labels.
+    pub fn label_files(&mut self) -> LabelFileWriter<'_, 'l> {
+        LabelFileWriter { page: self }
+    }
+
+    /// Records rows that the mirror could not take.
+    pub fn failures(&mut self) -> FailureWriter<'_, 'l> {
+        FailureWriter { page: self }
+    }
+
+    /// Records the progress of a pass.
+    pub fn passes(&mut self) -> PassWriter<'_, 'l> {
+        PassWriter { page: self }
+    }
+
+    /// Records when rows were read, and which are missing.
+    pub fn staleness(&mut self) -> StalenessWriter<'_, 'l> {
+        StalenessWriter { page: self }
+    }
+
+    /// Writes answers onto the ERP's rows.
+    pub fn intents(&mut self) -> IntentWriter<'_, 'l> {
+        IntentWriter { page: self }
+    }
+
+    /// Records sweeps, counts and audits.
+    pub fn sweeps(&mut self) -> SweepWriter<'_, 'l> {
+        SweepWriter { page: self }
+    }
+
+    /// Writes rows of the tables by description.
+    pub(crate) fn tables(&mut self) -> TableWriter<'_, 'l> {
+        TableWriter { page: self }
+    }
+}

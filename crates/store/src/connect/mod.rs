@@ -1,0 +1,256 @@
+//! Opening the database: connections, settings, migrations.
+
+pub(crate) mod address;
+pub(crate) mod integrity_checks;
+mod moved_tokens;
+pub(crate) mod permissions;
+pub(crate) mod schema_version;
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    str::FromStr,
+    sync::Arc,
+    time::Duration,
+};
+
+use espelho_model::Clock;
+use sqlx::{
+    ConnectOptions as _, Connection as _, Row as _,
+    migrate::{MigrateError, Migrator},
+    postgres::{PgConnectOptions, PgPoolOptions},
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+
+use self::address::{beside, file_of, shown, sqlite_options};
+use crate::{
+    Error,
+    driver::Database,
+    migrations::{POSTGRES, SQLITE, SQLITE_INBOX},
+    operations::backup::open_lock,
+    ownership::locks::Locks,
+};
+
+/// How long a statement may wait for a connection. When thousands of stores start together, the last one waits for
+/// all others, which is no fault. A server that is down fails earlier, at the connect.
+const IN_LINE: Duration = Duration::from_secs(120);
+
+/// The mirror's database, open and migrated. Cheap to clone. Each concern has a small handle ([`Store::mirror`],
+/// [`Store::journal`] …). This type itself only opens, closes and begins writes.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) database: Database,
+    /// The inbox: on SQLite a second file, on PostgreSQL the same database over connections of its own.
+    pub(crate) inbox: Database,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) locks: Locks,
+    /// On SQLite: no restore can replace these files while this lock is held.
+    _in_use: Option<Arc<File>>,
+}
+
+impl Store {
+    /// Opens `url` (`sqlite:PATH` or `postgres://…`), creates a SQLite file if there is none, and runs the
+    /// migrations that are missing.
+    ///
+    /// # Errors
+    /// When the address is not usable, the database cannot be opened, or a newer espelho has migrated it.
+    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let uncleanly = file_of(url).is_ok_and(|file| beside(&file, "-wal").exists());
+        let store = connect(url, clock).await?;
+        let Some(file) = store.file() else {
+            migrate(&store.database, &POSTGRES).await?;
+            return Ok(store);
+        };
+        integrity_checks::refuse_old_library(&store.database).await?;
+        integrity_checks::refuse_damage(file, uncleanly, &store.database).await?;
+        integrity_checks::refuse_damage(&beside(file, "-inbox"), true, &store.inbox).await?;
+        migrate(&store.inbox, &SQLITE_INBOX).await?;
+        moved_tokens::move_tokens(&store.database, &store.inbox).await?;
+        migrate(&store.database, &SQLITE).await?;
+        moved_tokens::share_with_group(file, &store.database).await?;
+        Ok(store)
+    }
+
+    /// Opens a database and migrates nothing, because a service of another version may be using it.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] when there is none, [`Error::Older`] or [`Error::Newer`] when its version is another one.
+    pub async fn attach(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        if url.starts_with("sqlite:") {
+            let file = file_of(url)?;
+            // Opening would create them.
+            if ![&file, &beside(&file, "-inbox")].into_iter().all(|path| Path::exists(path)) {
+                return Err(Error::Missing { url: shown(url) });
+            }
+        }
+        let store = connect(url, clock).await?;
+        let main = if store.file().is_some() { &SQLITE } else { &POSTGRES };
+        schema_version::check(&store.database, main).await?;
+        if store.file().is_some() {
+            schema_version::check(&store.inbox, &SQLITE_INBOX).await?;
+        }
+        Ok(store)
+    }
+
+    /// An address without its password, for people.
+    pub fn shown(url: &str) -> String {
+        shown(url)
+    }
+
+    /// The file that a SQLite address names; `None` for other addresses.
+    pub fn file_named_by(url: &str) -> Option<PathBuf> {
+        file_of(url).ok()
+    }
+
+    /// The file of a SQLite database.
+    pub fn file(&self) -> Option<&Path> {
+        self.locks.database_file()
+    }
+
+    /// Closes all connections, after which everything is on disk.
+    pub async fn close(&self) {
+        for database in [&self.inbox, &self.database] {
+            match database {
+                Database::Sqlite { write, read } => {
+                    read.close().await;
+                    write.close().await;
+                }
+                Database::Postgres(pool) => pool.close().await,
+            }
+        }
+    }
+}
+
+/// Opens the connections and reads nothing.
+pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Store, Error> {
+    let scheme = url.split(':').next().unwrap_or_default();
+    match scheme {
+        "sqlite" => open_files(url, sqlite_options(url)?, clock).await,
+        "postgres" | "postgresql" => {
+            let (database, inbox, locks) = open_postgres(url, &clock).await?;
+            Ok(Store { database, inbox, clock, locks, _in_use: None })
+        }
+        _ => Err(Error::Address { url: shown(url), why: "its scheme is not sqlite or postgres".into() }),
+    }
+}
+
+/// Opens the connections to a SQLite file that no address names.
+pub(crate) async fn connect_file(file: &Path, clock: Arc<dyn Clock>) -> Result<Store, Error> {
+    let url = format!("sqlite:{}", file.display());
+    open_files(&url, SqliteConnectOptions::new().filename(file), clock).await
+}
+
+async fn open_files(url: &str, options: SqliteConnectOptions, clock: Arc<dyn Clock>) -> Result<Store, Error> {
+    let path = options.get_filename().to_path_buf();
+    integrity_checks::refuse_network(url, &path)?;
+    let in_use = open_lock::share(&path).map_err(|error| match error {
+        // Without a lock file there can be no database file either.
+        Error::LockFile { source, .. } => Error::Connect { url: shown(url), source: sqlx::Error::Io(source) },
+        other => other,
+    })?;
+    let (database, inbox) = open_sqlite(url, &path, options).await?;
+    Ok(Store { database, inbox, clock, locks: Locks::beside(path), _in_use: Some(in_use) })
+}
+
+async fn open_sqlite(
+    url: &str,
+    path: &Path,
+    options: SqliteConnectOptions,
+) -> Result<(Database, Database), Error> {
+    let failed = |source| Error::Connect { url: shown(url), source };
+    let inbox = beside(path, "-inbox");
+    for file in [path, &inbox] {
+        permissions::create_private(file).map_err(|e| failed(sqlx::Error::Io(e)))?;
+    }
+    permissions::keep_private(path)?;
+    let options = options
+        .page_size(8192)
+        .journal_mode(SqliteJournalMode::Wal)
+        // A resync repairs the mirror. Data that must survive a power cut has its own setting.
+        .synchronous(SqliteSynchronous::Normal)
+        .foreign_keys(true)
+        .busy_timeout(Duration::from_secs(10))
+        .pragma("cache_size", "-24576")
+        .pragma("wal_autocheckpoint", "8000");
+    let to_inbox = options
+        .clone()
+        .filename(&inbox)
+        // The marketplace never repeats an acknowledged delivery, so it must survive a power cut. The inbox is a
+        // second file because another process may be writing the mirror: a commit behind its pages took 94 ms at the
+        // 99th percentile.
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("cache_size", "-2048")
+        .pragma("wal_autocheckpoint", "1000");
+    let unopened =
+        |file: &Path, source| integrity_checks::damage(file, &source).unwrap_or_else(|| failed(source));
+    let database = open_file(options, 4).await.map_err(|source| unopened(path, source))?;
+    let inbox = open_file(to_inbox, 1).await.map_err(|source| unopened(&inbox, source))?;
+    Ok((database, inbox))
+}
+
+async fn open_file(options: SqliteConnectOptions, readers: u32) -> Result<Database, sqlx::Error> {
+    let write = SqlitePoolOptions::new().max_connections(1).idle_timeout(None).max_lifetime(None);
+    let write = write.acquire_timeout(IN_LINE).test_before_acquire(false);
+    // After a commit that found the disk full, SQLite has no transaction any more, but sqlx counts one for ever on
+    // this connection and would refuse every other. A successful ping proves that the last command has ended.
+    let write = write.before_acquire(|session, _| {
+        Box::pin(async move {
+            session.ping().await?;
+            Ok(!session.is_in_transaction())
+        })
+    });
+    let write = write.connect_with(options.clone()).await?;
+    // A reader's cache stays small: the random index pages go through the writer's cache.
+    let reading = options.read_only(true).pragma("cache_size", "-2048");
+    let read = SqlitePoolOptions::new().max_connections(readers).min_connections(0).acquire_timeout(IN_LINE);
+    let read = read.connect_lazy_with(reading);
+    Ok(Database::Sqlite { write, read })
+}
+
+async fn open_postgres(url: &str, clock: &Arc<dyn Clock>) -> Result<(Database, Database, Locks), Error> {
+    let options = PgConnectOptions::from_str(url)
+        .map_err(|e| Error::Address { url: shown(url), why: e.to_string() })?
+        .application_name("espelho")
+        // A plan that PostgreSQL made for an empty table scans that table until the next ANALYZE: a first run took
+        // five times as long. Every statement here goes by key. An ERP that empties and reloads a table keeps it
+        // locked; we stop waiting and continue with the rest.
+        .options([("enable_seqscan", "off"), ("lock_timeout", "10s")]);
+    let failed = |source| Error::Connect { url: shown(url), source };
+    // The pool would retry until its time-out and then report only the time-out.
+    let once = options.connect().await.map_err(failed)?;
+    once.close().await.map_err(failed)?;
+    let pool = only_sound(PgPoolOptions::new().max_connections(8).acquire_timeout(IN_LINE));
+    let pool = pool.connect_with(options.clone()).await.map_err(failed)?;
+    // Whatever the server's default is, an acknowledged delivery is on disk. The inbox has its own connections, so
+    // that no acknowledgement waits behind a page.
+    let durable = options.clone().options([("synchronous_commit", "on")]);
+    let inbox = only_sound(PgPoolOptions::new().max_connections(3).acquire_timeout(Duration::from_secs(5)));
+    let inbox = inbox.min_connections(0).connect_lazy_with(durable);
+    Ok((Database::Postgres(pool), Database::Postgres(inbox), Locks::within(options, Arc::clone(clock))))
+}
+
+/// Checks a session before each use, in place of the pool's own ping and at the same cost. A read-only session
+/// belongs to a server that became a replica, and stays read-only. A session with an open transaction would lose our
+/// writes.
+fn only_sound(pool: PgPoolOptions) -> PgPoolOptions {
+    pool.test_before_acquire(false).before_acquire(|session, _| {
+        Box::pin(async move {
+            // One message. Its transaction starts with it, unless the session already has an open one.
+            let sql =
+                "SELECT now() = statement_timestamp() AND current_setting('transaction_read_only') = 'off'";
+            let row = sqlx::raw_sql(sql).fetch_one(&mut *session).await?;
+            row.try_get(0)
+        })
+    })
+}
+
+pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {
+    let done = match database {
+        Database::Sqlite { write, .. } => migrator.run(write).await,
+        Database::Postgres(pool) => migrator.run(pool).await,
+    };
+    done.map_err(|error| match error {
+        MigrateError::VersionMissing(found) => Error::Newer { found },
+        other => Error::Migrate(other),
+    })
+}

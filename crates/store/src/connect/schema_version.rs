@@ -1,0 +1,28 @@
+//! The version of a database's schema.
+
+use sqlx::migrate::Migrator;
+
+use crate::{Error, driver::Database};
+
+pub(crate) const VERSION: &str = "SELECT max(version) FROM _sqlx_migrations";
+
+/// The version of the schema; 0 before the first migration.
+pub(crate) async fn version(database: &Database) -> Result<i64, Error> {
+    match database.fetch("read the schema's version", VERSION, Vec::new()).await {
+        Ok(rows) => Ok(rows.first().map_or(Ok(None), |row| row.optional_int(0))?.unwrap_or(0)),
+        // An unmigrated database has no such table.
+        Err(Error::Statement { source: sqlx::Error::Database(_), .. }) => Ok(0),
+        Err(error) => Err(error),
+    }
+}
+
+/// Refuses a database whose schema is not of this version.
+pub(crate) async fn check(database: &Database, migrator: &Migrator) -> Result<(), Error> {
+    let wanted = migrator.iter().map(|migration| migration.version).max().unwrap_or(0);
+    let found = version(database).await?;
+    match found.cmp(&wanted) {
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Less => Err(Error::Older { found, wanted }),
+        std::cmp::Ordering::Greater => Err(Error::Newer { found }),
+    }
+}

@@ -1,0 +1,171 @@
+//! The inbox of the webhook receiver: an acknowledged delivery is on disk until its store's task has handled it.
+//!
+//! On SQLite the inbox is a second file whose commits wait for the disk; on PostgreSQL it is in the same database.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+
+use crate::{
+    Error,
+    driver::{Insert, Row, Value},
+    inbox::Inbox,
+};
+
+/// Rows that one statement of [`Inbox::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
+const PRUNED_AT_ONCE: u64 = 1_000;
+/// Notifies the store's owner, which may be another process than the receiver; [`Inbox::watch_inbox`] listens.
+pub(crate) const TELL: &str = "SELECT pg_notify('espelho_inbox', $1)";
+pub(crate) const PROBE: &str = "UPDATE webhook_secrets SET secret = secret WHERE store = ''";
+pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
+    WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
+pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";
+pub(crate) const OLDEST: &str =
+    "SELECT received_at FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL ORDER BY id LIMIT 1";
+pub(crate) const OLDEST_BY_STORE: &str =
+    "SELECT store, min(received_at) FROM webhook_inbox WHERE handled_at IS NULL GROUP BY store";
+pub(crate) const BACKLOG: &str = "SELECT count(*) FROM webhook_inbox WHERE store = $1 AND handled_at IS NULL";
+pub(crate) const PRUNE: &str = "DELETE FROM webhook_inbox WHERE id IN \
+    (SELECT id FROM webhook_inbox WHERE handled_at < $1 ORDER BY handled_at LIMIT 1000)";
+pub(crate) const KEEP: Insert = Insert {
+    operation: "keep deliveries",
+    head: "INSERT INTO webhook_inbox (store, received_at, event, digest, body)",
+    columns: 5,
+    tail: "",
+};
+
+/// A delivery with a valid signature (API document, "Delivery").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDelivery {
+    /// The store that it was addressed to.
+    pub store: StoreKey,
+    /// When it arrived.
+    pub received_at: DateTime<Utc>,
+    /// The event's name, if the body has one that fits the column.
+    pub event: Option<String>,
+    /// SHA-256 of the body, in hex.
+    pub digest: String,
+    /// The body as it was signed.
+    pub body: Vec<u8>,
+}
+
+/// A delivery in the inbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its number in the inbox.
+    pub id: i64,
+    /// When it arrived.
+    pub received_at: DateTime<Utc>,
+    /// The event's name, if the body has one that fits the column.
+    pub event: Option<String>,
+    /// SHA-256 of the body, in hex.
+    pub digest: String,
+    /// The body as it was signed.
+    pub body: Vec<u8>,
+}
+
+impl Inbox<'_> {
+    /// Stores deliveries in the inbox, all or none; they are durable when this returns.
+    ///
+    /// # Errors
+    /// When the database does not answer, or its disk is full.
+    pub async fn keep_deliveries(self, deliveries: Vec<NewDelivery>) -> Result<(), Error> {
+        let mut values: Vec<Value> = Vec::with_capacity(deliveries.len() * KEEP.columns);
+        let stores: BTreeSet<StoreKey> = deliveries.iter().map(|delivery| delivery.store.clone()).collect();
+        for NewDelivery { store, received_at, event, digest, body } in deliveries {
+            values.extend([
+                store.as_str().into(),
+                received_at.into(),
+                event.into(),
+                digest.into(),
+                body.into(),
+            ]);
+        }
+        let mut tx = self.inbox.begin().await?;
+        tx.insert(&KEEP, values).await?;
+        for store in stores {
+            tx.execute_on_server("tell of deliveries", TELL, vec![store.as_str().into()]).await?;
+        }
+        tx.commit().await
+    }
+
+    /// Up to `limit` unhandled deliveries of a store with ids above `after`, in the order of their ids.
+    ///
+    /// `after` pages through the inbox within one reading. It is no bookmark: PostgreSQL may commit a lower id after
+    /// a higher one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unhandled(self, store: &StoreKey, after: i64, limit: i64) -> Result<Vec<Delivery>, Error> {
+        let values = vec![store.as_str().into(), after.into(), limit.into()];
+        let rows = self.inbox.fetch("read the inbox", UNHANDLED, values).await?;
+        rows.iter().map(delivery).collect()
+    }
+
+    /// Marks deliveries as handled. Those already marked keep their time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn mark_handled(self, ids: Vec<i64>) -> Result<u64, Error> {
+        let mut tx = self.inbox.begin().await?;
+        let first = [self.clock.now().into()];
+        let marked = tx.execute_in("mark deliveries as handled", HANDLED, &first, ids).await?;
+        tx.commit().await?;
+        Ok(marked)
+    }
+
+    /// When the oldest unhandled delivery of a store arrived.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn oldest_unhandled(self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
+        let rows = self.inbox.fetch("read the inbox's age", OLDEST, vec![store.as_str().into()]).await?;
+        rows.first().map(|row| row.time(0)).transpose()
+    }
+
+    /// When the oldest unhandled delivery arrived, of each store that has one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn oldest_by_store(self) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
+        let rows = self.inbox.fetch("read the inbox's age", OLDEST_BY_STORE, Vec::new()).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
+    }
+
+    /// The number of unhandled deliveries of a store.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn backlog(self, store: &StoreKey) -> Result<u64, Error> {
+        let rows = self.inbox.fetch("count the inbox", BACKLOG, vec![store.as_str().into()]).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        Ok(u64::try_from(count).unwrap_or(0))
+    }
+
+    /// Deletes deliveries that were handled before `before`; returns their number. Unhandled deliveries stay,
+    /// however old.
+    ///
+    /// # Errors
+    /// When the database does not answer; the batches deleted until then stay deleted.
+    pub async fn prune_inbox(self, before: DateTime<Utc>) -> Result<u64, Error> {
+        let mut pruned = 0;
+        loop {
+            let deleted = self.inbox.execute("prune the inbox", PRUNE, vec![before.into()]).await?;
+            pruned += deleted;
+            if deleted < PRUNED_AT_ONCE {
+                return Ok(pruned);
+            }
+        }
+    }
+}
+
+fn delivery(row: &Row) -> Result<Delivery, Error> {
+    Ok(Delivery {
+        id: row.int("id")?,
+        received_at: row.time("received_at")?,
+        event: row.optional_text("event")?,
+        digest: row.text("digest")?,
+        body: row.bytes("body")?,
+    })
+}

@@ -1,0 +1,19 @@
+//! The inbox: webhook deliveries until they are handled, and the secrets and addresses of webhooks.
+
+pub(crate) mod deliveries;
+pub(crate) mod watch;
+pub(crate) mod webhook_addresses;
+pub(crate) mod webhook_secrets;
+
+use std::sync::Arc;
+
+use espelho_model::Clock;
+
+use crate::driver::Database;
+
+/// Webhook deliveries, and the secrets and addresses of the webhooks.
+#[derive(Clone, Copy)]
+pub struct Inbox<'s> {
+    pub(crate) inbox: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}

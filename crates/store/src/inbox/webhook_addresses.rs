@@ -1,0 +1,74 @@
+//! The address that our last login registered for a store's webhook (API document, "Authentication" 10).
+//!
+//! A credential has one webhook, and a login with another address moves it in place. No answer of the API shows that
+//! address, so two installations with one credential would silently move it back and forth. We keep the address that
+//! we registered, and move it only on the operator's word.
+
+use espelho_model::StoreKey;
+
+use crate::{Error, inbox::Inbox};
+
+pub(crate) const LOAD: &str =
+    "SELECT url FROM webhook_addresses WHERE store = $1 AND username = $2 AND base_url = $3";
+pub(crate) const SAVE: &str = "INSERT INTO webhook_addresses (store, username, base_url, url, registered_at) VALUES \
+    ($1, $2, $3, $4, $5) \
+    ON CONFLICT (store, username, base_url) DO UPDATE SET url = excluded.url, registered_at = excluded.registered_at";
+pub(crate) const FORGET: &str = "DELETE FROM webhook_addresses WHERE store = $1";
+
+/// The owner of a webhook.
+#[derive(Clone, Copy, Debug)]
+pub struct WebhookOwner<'o> {
+    /// The store.
+    pub store: &'o StoreKey,
+    /// The credential.
+    pub username: &'o str,
+    /// The marketplace.
+    pub base_url: &'o str,
+}
+
+impl Inbox<'_> {
+    /// The address that our last login registered for a credential's webhook; `None` without such a login.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn webhook_address(self, owner: WebhookOwner<'_>) -> Result<Option<String>, Error> {
+        let values = vec![owner.store.as_str().into(), owner.username.into(), owner.base_url.into()];
+        let rows = self.inbox.fetch("read the webhook's address", LOAD, values).await?;
+        rows.first().map(|row| row.text(0)).transpose()
+    }
+
+    /// Refuses an address other than the registered one.
+    ///
+    /// # Errors
+    /// [`Error::WebhookElsewhere`].
+    pub async fn refuse_to_move_webhook(self, owner: WebhookOwner<'_>, url: &str) -> Result<(), Error> {
+        match self.webhook_address(owner).await? {
+            Some(registered) if registered != url => Err(Error::WebhookElsewhere {
+                store: owner.store.clone(),
+                registered,
+                configured: url.into(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Records the address that a login registered for a credential's webhook.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn keep_webhook_address(self, owner: WebhookOwner<'_>, url: &str) -> Result<(), Error> {
+        let [store, username, base_url] = [owner.store.as_str(), owner.username, owner.base_url];
+        let values =
+            vec![store.into(), username.into(), base_url.into(), url.into(), self.clock.now().into()];
+        self.inbox.execute("keep the webhook's address", SAVE, values).await.map(drop)
+    }
+
+    /// Allows the next login to register another address; returns whether one was recorded.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn let_webhook_move(self, store: &StoreKey) -> Result<bool, Error> {
+        let values = vec![store.as_str().into()];
+        Ok(self.inbox.execute("forget the webhook's address", FORGET, values).await? > 0)
+    }
+}

@@ -1,0 +1,133 @@
+//! The answers on the ERP's rows: of one row, of all waiting rows, of all ignored rows.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{StoreKey, push::PushState};
+
+use super::release::IntentKind;
+use crate::{Error, driver::Row, intents::Intents};
+
+pub(crate) const STOCK_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM erp_stock \
+    WHERE store = $1 AND sku || '/' || location_id = $2";
+pub(crate) const PRICE_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM erp_prices \
+    WHERE store = $1 AND sku || '/' || min_quantity = $2";
+pub(crate) const COMMAND_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM commands WHERE store \
+    = $1 AND CAST(id AS TEXT) = $2";
+/// Waiting rows of all tables, each with its subject.
+pub(crate) const WAITING: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error_code, ''), \
+    COALESCE(error, ''), updated_at, '', sku FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error_code, ''), COALESCE(error, ''), \
+    updated_at, '', sku \
+    FROM erp_prices WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error_code, ''), COALESCE(error, ''), created_at, \
+    kind, key \
+    FROM commands WHERE state = 'waiting' AND ($1 = '' OR store = $1) ORDER BY 1, 2, 3";
+/// Ignored rows of all tables; a person may reopen them.
+pub(crate) const IGNORED: &str = "SELECT store, 'stock', sku || '/' || location_id FROM erp_stock WHERE state = \
+    'ignored' \
+    UNION ALL SELECT store, 'price', sku || '/' || min_quantity FROM erp_prices WHERE state = 'ignored' \
+    UNION ALL SELECT store, 'command', CAST(id AS TEXT) FROM commands WHERE state = 'ignored' ORDER BY 1, 2, 3";
+
+/// The answer on a row of the ERP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The state; `None` for an unknown word.
+    pub state: Option<PushState>,
+    /// The cause's code.
+    pub code: Option<String>,
+    /// The cause.
+    pub error: Option<String>,
+    /// The next step.
+    pub hint: Option<String>,
+    /// When the row was last written or answered.
+    pub updated_at: Option<DateTime<Utc>>,
+}
+
+/// A row that waits for something that its reason names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingRow {
+    /// The store.
+    pub store: String,
+    /// `stock`, `price` or `command`.
+    pub entity: String,
+    /// The row's key.
+    pub key: String,
+    /// The reason's code.
+    pub code: String,
+    /// The reason, in words.
+    pub reason: String,
+    /// When the wait began, if the row has a readable time.
+    pub since: Option<DateTime<Utc>>,
+    /// The command's kind; empty for levels and prices.
+    pub kind: String,
+    /// The subject: the order, the SKU or another key.
+    pub subject: String,
+}
+
+impl Intents<'_> {
+    /// The answer on a row of the ERP; `None` if there is no such row.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn answer_of(
+        self,
+        store: &StoreKey,
+        intent: IntentKind,
+        key: &str,
+    ) -> Result<Option<Answer>, Error> {
+        let sql = match intent {
+            IntentKind::Stock => STOCK_ANSWER,
+            IntentKind::Price => PRICE_ANSWER,
+            IntentKind::Command => COMMAND_ANSWER,
+        };
+        let rows =
+            self.database.fetch("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
+        let read = |row: &Row| {
+            Ok(Answer {
+                state: PushState::parse(&row.text(0)?),
+                code: row.optional_text(1)?,
+                error: row.optional_text(2)?,
+                hint: row.optional_text(3)?,
+                updated_at: row.optional_time(4).ok().flatten(),
+            })
+        };
+        rows.first().map(read).transpose()
+    }
+
+    /// All waiting rows, of one store or of all.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn waiting_rows(self, store: Option<&StoreKey>) -> Result<Vec<WaitingRow>, Error> {
+        let values = vec![store.map_or("", StoreKey::as_str).into()];
+        let rows = self.database.fetch("read what waits", WAITING, values).await?;
+        let read = |row: &Row| {
+            Ok(WaitingRow {
+                store: row.text(0)?,
+                entity: row.text(1)?,
+                key: row.foreign_text(2)?,
+                code: row.text(3)?,
+                reason: row.text(4)?,
+                since: row.optional_time(5).ok().flatten(),
+                kind: row.foreign_text(6)?,
+                subject: row.foreign_text(7)?,
+            })
+        };
+        rows.iter().map(read).collect()
+    }
+
+    /// All ignored rows: store, table and key.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn ignored_rows(self) -> Result<Vec<(String, IntentKind, String)>, Error> {
+        let rows = self.database.fetch("read what is ignored", IGNORED, Vec::new()).await?;
+        let mut ignored = Vec::new();
+        for row in &rows {
+            let word = row.text(1)?;
+            if let Some(intent) = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == word) {
+                ignored.push((row.text(0)?, intent, row.foreign_text(2)?));
+            }
+        }
+        Ok(ignored)
+    }
+}

@@ -1,0 +1,303 @@
+//! The journal of requests to the marketplace: durable before the first byte leaves, settled by proof.
+//!
+//! On SQLite the journal is in the inbox's file, whose commits wait for the disk; on PostgreSQL it is in the same
+//! database.
+
+use chrono::{DateTime, Utc};
+use espelho_model::StoreKey;
+
+use crate::{
+    Error, Lease,
+    driver::{Database, Row, Tx, Value},
+    journal::Journal,
+};
+
+pub(crate) const PLAN: &str = "INSERT INTO effects (store, key, kind, command_id, fingerprint, request, evidence, \
+    state, \
+    planned_at) VALUES ($1, $2, $3, $4, $5, $6, $7, 'planned', $8) RETURNING id";
+pub(crate) const SENT: &str =
+    "UPDATE effects SET state = 'sent', sent_at = $1 WHERE id = $2 AND state = 'planned'";
+pub(crate) const SETTLE: &str = "UPDATE effects SET state = $1, settled_at = $2, code = $3, note = $4, answer = $5 \
+    WHERE id = $6 AND state IN ('planned', 'sent')";
+pub(crate) const OPEN: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND state IN ('planned', 'sent') ORDER BY id";
+pub(crate) const OF_COMMAND: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, \
+    planned_at, \
+    sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 AND fingerprint = $3 ORDER BY id";
+pub(crate) const OF_NUMBER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, \
+    planned_at, \
+    sent_at, code, note, answer FROM effects WHERE store = $1 AND command_id = $2 ORDER BY id DESC LIMIT 20";
+pub(crate) const OF_KEY: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND key = $2 ORDER BY id DESC LIMIT 200";
+pub(crate) const LAST: &str = "SELECT id FROM effects WHERE store = $1 ORDER BY id DESC LIMIT 1";
+pub(crate) const AFTER: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND id > $2 ORDER BY id";
+pub(crate) const PRUNE: &str = "DELETE FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') \
+    AND id IN (SELECT id FROM effects WHERE settled_at < $1 AND state IN ('confirmed', 'refuted') ORDER BY id LIMIT \
+    1000)";
+/// The effects of one kind since a time, except those known not to have happened.
+pub(crate) const SINCE: &str = "SELECT id, key, kind, command_id, fingerprint, request, evidence, state, planned_at, \
+    sent_at, \
+    code, note, answer FROM effects WHERE store = $1 AND kind = $2 AND planned_at >= $3 AND state NOT IN ('planned', \
+    'refuted') ORDER BY id";
+
+/// The state of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectState {
+    /// Recorded; nothing has left.
+    Planned,
+    /// The request may have left; the result is unknown.
+    Sent,
+    /// It happened.
+    Confirmed,
+    /// It did not happen.
+    Refuted,
+    /// No proof either way is possible.
+    Doubtful,
+}
+
+impl EffectState {
+    const ALL: [Self; 5] = [Self::Planned, Self::Sent, Self::Confirmed, Self::Refuted, Self::Doubtful];
+
+    /// The word in the table.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Sent => "sent",
+            Self::Confirmed => "confirmed",
+            Self::Refuted => "refuted",
+            Self::Doubtful => "doubtful",
+        }
+    }
+}
+
+/// An effect before its request.
+#[derive(Clone, Debug)]
+pub struct NewEffect {
+    /// Its subject; no two effects on one key are under way together.
+    pub key: String,
+    /// Its kind.
+    pub kind: &'static str,
+    /// The command behind it, with the command's fingerprint.
+    pub command: Option<(i64, String)>,
+    /// Method, path and body.
+    pub request: String,
+    /// The state before the request, as JSON.
+    pub evidence: Option<String>,
+}
+
+/// A recorded effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the columns of the table, docs/SCHEMA.md")]
+pub struct Effect {
+    pub id: i64,
+    pub key: String,
+    pub kind: String,
+    pub command_id: Option<i64>,
+    pub fingerprint: Option<String>,
+    pub request: String,
+    pub evidence: Option<String>,
+    pub state: EffectState,
+    pub planned_at: DateTime<Utc>,
+    pub sent_at: Option<DateTime<Utc>>,
+    pub code: Option<String>,
+    pub note: Option<String>,
+    pub answer: Option<String>,
+}
+
+/// The result of an effect.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// `Confirmed`, `Refuted` or `Doubtful`.
+    pub state: EffectState,
+    /// A short stable code of the error, if there was one.
+    pub code: Option<String>,
+    /// The proof.
+    pub note: Option<String>,
+    /// The marketplace's answer.
+    pub answer: Option<String>,
+}
+
+impl Journal<'_> {
+    /// Records an effect as planned; durable when this returns.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn plan_effect(self, lease: &Lease, effect: NewEffect) -> Result<i64, Error> {
+        let NewEffect { key, kind, command, request, evidence } = effect;
+        let (command_id, fingerprint) = command.unzip();
+        let values: Vec<Value> = vec![
+            lease.store().as_str().into(),
+            key.into(),
+            kind.into(),
+            command_id.into(),
+            fingerprint.into(),
+            request.into(),
+            evidence.into(),
+            self.clock.now().into(),
+        ];
+        let mut tx = self.begin_journal(lease).await?;
+        let rows = tx.fetch("plan an effect", PLAN.to_owned(), values).await?;
+        let id = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        tx.commit().await?;
+        Ok(id)
+    }
+
+    /// Records that the request leaves now; durable when this returns.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn note_sent(self, lease: &Lease, id: i64) -> Result<(), Error> {
+        let mut tx = self.begin_journal(lease).await?;
+        let noted =
+            tx.execute("note an effect as sent", SENT, vec![self.clock.now().into(), id.into()]).await?;
+        if noted != 1 {
+            return Err(Error::LeaseLost { store: lease.store().clone() });
+        }
+        tx.commit().await
+    }
+
+    /// Records the result of an effect, once.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer.
+    pub async fn settle_effect(self, lease: &Lease, id: i64, settled: Settled) -> Result<(), Error> {
+        let Settled { state, code, note, answer } = settled;
+        let values: Vec<Value> = vec![
+            state.as_str().into(),
+            self.clock.now().into(),
+            code.into(),
+            note.into(),
+            answer.into(),
+            id.into(),
+        ];
+        let mut tx = self.begin_journal(lease).await?;
+        tx.execute("settle an effect", SETTLE, values).await?;
+        tx.commit().await
+    }
+
+    /// Unsettled effects, in the order of their planning.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_effects(self, store: &StoreKey) -> Result<Vec<Effect>, Error> {
+        let rows = self.inbox.fetch("read open effects", OPEN, vec![store.as_str().into()]).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// All effects of a command, in order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_of_command(
+        self,
+        store: &StoreKey,
+        command: i64,
+        fingerprint: &str,
+    ) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), command.into(), fingerprint.into()];
+        let rows = self.inbox.fetch("read a command's effects", OF_COMMAND, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The last effects of a command's number, newest first, whatever the command asked for at that time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_by_number(self, store: &StoreKey, command: i64) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), command.into()];
+        let rows = self.inbox.fetch("read a command's effects", OF_NUMBER, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The effects planned after another effect, in order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_after(self, store: &StoreKey, id: i64) -> Result<Vec<Effect>, Error> {
+        let rows =
+            self.inbox.fetch("read later effects", AFTER, vec![store.as_str().into(), id.into()]).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The last effects on a key, newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_on(self, store: &StoreKey, key: &str) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), key.into()];
+        let rows = self.inbox.fetch("read effects", OF_KEY, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The effects of one kind since a time that may have happened.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn effects_since(
+        self,
+        store: &StoreKey,
+        kind: &'static str,
+        since: DateTime<Utc>,
+    ) -> Result<Vec<Effect>, Error> {
+        let values = vec![store.as_str().into(), kind.into(), since.into()];
+        let rows = self.inbox.fetch("read what was asked for lately", SINCE, values).await?;
+        rows.iter().map(effect).collect()
+    }
+
+    /// The number of the last planned effect; 0 if there is none. Effects are planned one after the other.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_effect(self, store: &StoreKey) -> Result<i64, Error> {
+        let rows = self.inbox.fetch("find the last effect", LAST, vec![store.as_str().into()]).await?;
+        rows.first().map_or(Ok(0), |row| row.int(0))
+    }
+
+    /// Deletes effects that were confirmed or refuted before `before`; returns their number. Doubtful effects stay.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn prune_effects(self, before: DateTime<Utc>) -> Result<u64, Error> {
+        let mut pruned = 0;
+        loop {
+            match self.inbox.execute("prune the journal", PRUNE, vec![before.into()]).await? {
+                0 => return Ok(pruned),
+                some => pruned += some,
+            }
+        }
+    }
+
+    /// Begins a write to the journal. PostgreSQL checks the lease in the same transaction; beside SQLite the lock
+    /// file excludes every other process.
+    async fn begin_journal(self, lease: &Lease) -> Result<Tx, Error> {
+        let mut tx = self.inbox.begin().await?;
+        if matches!(self.inbox, Database::Postgres(_)) {
+            lease.check(self.clock.now(), &mut tx).await?;
+        }
+        Ok(tx)
+    }
+}
+
+pub(crate) fn effect(row: &Row) -> Result<Effect, Error> {
+    let word = row.text("state")?;
+    let state = EffectState::ALL.into_iter().find(|state| state.as_str() == word);
+    Ok(Effect {
+        id: row.int("id")?,
+        key: row.text("key")?,
+        kind: row.text("kind")?,
+        command_id: row.optional_int("command_id")?,
+        fingerprint: row.optional_text("fingerprint")?,
+        request: row.text("request")?,
+        evidence: row.optional_text("evidence")?,
+        state: state.ok_or_else(|| Error::Corrupt { column: 7, why: format!("{word:?} is no state") })?,
+        planned_at: row.time("planned_at")?,
+        sent_at: row.optional_time("sent_at")?,
+        code: row.optional_text("code")?,
+        note: row.optional_text("note")?,
+        answer: row.optional_text("answer")?,
+    })
+}

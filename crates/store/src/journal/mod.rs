@@ -1,0 +1,16 @@
+//! The journal of effects: each request to the marketplace, durable before it leaves.
+
+pub(crate) mod effects;
+
+use std::sync::Arc;
+
+use espelho_model::Clock;
+
+use crate::driver::Database;
+
+/// The journal of effects, in the same database as the inbox.
+#[derive(Clone, Copy)]
+pub struct Journal<'s> {
+    pub(crate) inbox: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}

@@ -1,0 +1,105 @@
+//! Rows that the mirror could not take, with cause and next step, until it can.
+
+use espelho_model::{StoreKey, sync::Resource, text::Text};
+
+use crate::{
+    Error,
+    driver::{Insert, Value},
+    mirror::{FailureWriter, Mirror, rows::last_of_each},
+};
+
+pub(crate) const LOAD: &str =
+    "SELECT key, code, error, hint FROM sync_failures WHERE store = $1 AND resource = $2 ORDER BY key";
+pub(crate) const CLEAR: &str = "DELETE FROM sync_failures WHERE store = $1 AND resource = $2 AND key";
+pub(crate) const KEEP: Insert = Insert {
+    operation: "note a failed row",
+    head: "INSERT INTO sync_failures (store, resource, key, code, error, hint, said, at)",
+    columns: 8,
+    tail: "ON CONFLICT (store, resource, key) DO UPDATE SET code = excluded.code, error = excluded.error, \
+           hint = excluded.hint, said = excluded.said, at = excluded.at",
+};
+
+/// A row that the mirror could not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The row's identifier.
+    pub key: String,
+    /// A short stable code.
+    pub code: String,
+    /// The cause, for people.
+    pub error: String,
+    /// The next step.
+    pub hint: String,
+    /// The catalogue's message behind both, for other languages.
+    pub message: Option<Text>,
+}
+
+impl Mirror<'_> {
+    /// The failed rows of a resource, with their causes.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn failures(self, store: &StoreKey, resource: Resource) -> Result<Vec<Failure>, Error> {
+        let values = vec![store.as_str().into(), resource.as_str().into()];
+        let rows = self.database.fetch("read the failed rows", LOAD, values).await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Failure {
+                    key: row.text(0)?,
+                    code: row.text(1)?,
+                    error: row.text(2)?,
+                    hint: row.text(3)?,
+                    message: None,
+                })
+            })
+            .collect()
+    }
+}
+
+impl FailureWriter<'_, '_> {
+    /// Records failed rows.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_failures(&mut self, resource: Resource, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all(resource.as_str(), failures).await
+    }
+
+    /// Records malformed deliveries; their keys are the fingerprints of their bodies.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_malformed_deliveries(&mut self, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all("webhooks", failures).await
+    }
+
+    /// Records labels whose download failed, by their ids.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn note_label_failures(&mut self, failures: &[Failure]) -> Result<(), Error> {
+        self.note_all("shipment_label", failures).await
+    }
+
+    async fn note_all(&mut self, resource: &'static str, failures: &[Failure]) -> Result<(), Error> {
+        let (store, at) = (self.page.store_key().as_str().to_owned(), self.page.at());
+        let failures = last_of_each(failures.iter().collect(), |failure| failure.key.clone());
+        let values = failures.into_iter().flat_map(|f| -> [Value; 8] {
+            let [key, code, error, hint] =
+                [&f.key, &f.code, &f.error, &f.hint].map(|text| text.as_str().into());
+            let message = f.message.as_ref().and_then(|message| serde_json::to_string(message).ok());
+            [store.as_str().into(), resource.into(), key, code, error, hint, message.into(), at.into()]
+        });
+        let values = values.collect();
+        self.page.tx.insert(&KEEP, values).await.map(drop)
+    }
+
+    /// Clears the failures of rows that are mirrored now.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn clear_failures(&mut self, resource: Resource, keys: Vec<String>) -> Result<(), Error> {
+        let first = [self.page.store_key().as_str().into(), resource.as_str().into()];
+        self.page.tx.execute_in("clear failed rows", CLEAR, &first, keys).await.map(drop)
+    }
+}

@@ -1,0 +1,53 @@
+//! Mirrored values before a write: to see the change, and whether a listing row brings anything new.
+
+use std::collections::HashMap;
+
+use espelho_model::{OrderNumber, ProductId, StoreKey};
+use rust_decimal::Decimal;
+
+use crate::{Error, mirror::Lookups};
+
+pub(crate) const STATUS: &str = "SELECT status FROM orders WHERE store = $1 AND order_number = $2";
+pub(crate) const PRODUCT: &str =
+    "SELECT CAST(quantity AS TEXT), CAST(price AS TEXT) FROM products WHERE store = $1 AND id = $2";
+pub(crate) const ORDERS: &str = "SELECT order_number, CAST(raw AS TEXT) FROM orders WHERE store = $1 AND gone_at IS \
+    NULL AND order_number";
+
+/// The values that events carry of a product: its physical stock and its base price.
+pub type ProductLevels = (Option<Decimal>, Option<Decimal>);
+
+impl Lookups<'_> {
+    /// The mirrored status of an order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn order_status(self, store: &StoreKey, order: &OrderNumber) -> Result<Option<String>, Error> {
+        let values = vec![store.as_str().into(), order.as_str().into()];
+        let rows = self.database.fetch("read an order's status", STATUS, values).await?;
+        rows.first().map_or(Ok(None), |row| row.optional_text(0))
+    }
+
+    /// The mirrored stock and price of a product.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn product_levels(self, store: &StoreKey, id: &ProductId) -> Result<ProductLevels, Error> {
+        let values = vec![store.as_str().into(), id.as_str().into()];
+        let rows = self.database.fetch("read a product's stock and price", PRODUCT, values).await?;
+        rows.first().map_or(Ok((None, None)), |row| Ok((row.optional_decimal(0)?, row.optional_decimal(1)?)))
+    }
+
+    /// Orders as the marketplace sent them, by number; without those that are gone or not mirrored.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn orders_as_received(
+        self,
+        store: &StoreKey,
+        orders: Vec<String>,
+    ) -> Result<HashMap<String, String>, Error> {
+        let first = [store.as_str().into()];
+        let rows = self.database.fetch_in("read orders as received", ORDERS, &first, orders).await?;
+        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+    }
+}

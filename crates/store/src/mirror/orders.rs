@@ -1,0 +1,169 @@
+//! Orders and their lines.
+
+use espelho_model::{
+    ContentHash,
+    order::{Order, OrderItem},
+};
+
+use crate::{
+    Error, Op,
+    driver::{Insert, Value},
+    mirror::{
+        MirrorWriter,
+        rows::{ResourceStatements, last_of_each},
+    },
+};
+
+pub(crate) static MIRROR: ResourceStatements = ResourceStatements {
+    entity: "order",
+    known: "SELECT order_number, listing_hash, content_hash, gone_at IS NOT NULL FROM orders WHERE store = $1 AND \
+        order_number",
+    count: "SELECT count(*) FROM orders WHERE store = $1",
+    live: "SELECT order_number FROM orders WHERE store = $1 AND order_number > $2 AND gone_at IS NULL \
+           ORDER BY order_number LIMIT 1000",
+    gone: "UPDATE orders SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number",
+    subresources_gone: &[ITEMS_GONE],
+    relist: "UPDATE orders SET listing_hash = $2 WHERE store = $1 AND order_number = $3",
+};
+
+pub(crate) const UPSERT: Insert = Insert {
+    operation: "mirror orders",
+    head: "INSERT INTO orders (store, order_number, listing_hash, content_hash, mirrored_at, status, workflow_type, \
+        type, \
+           channel, delivery_method, checkout_group_id, customer_id, customer_name, total_products, total_shipping, \
+           total_discounts, total_order, items_count, lines_count, payment_method, payment_status, payment_expires_at, \
+           is_collective, is_awaiting_campaign, release_at, picked_up_at, notes, created_at, updated_at, raw, \
+           status_label, \
+           customer_city, customer_state, ship_by, invoice_by, pick_by)",
+    columns: 36,
+    tail: "ON CONFLICT (store, order_number) DO UPDATE SET listing_hash = excluded.listing_hash, \
+           content_hash = excluded.content_hash, gone_at = NULL, mirrored_at = excluded.mirrored_at, \
+           status = excluded.status, workflow_type = excluded.workflow_type, type = excluded.type, \
+           channel = excluded.channel, delivery_method = excluded.delivery_method, \
+           checkout_group_id = excluded.checkout_group_id, customer_id = excluded.customer_id, \
+           customer_name = excluded.customer_name, total_products = excluded.total_products, \
+           total_shipping = excluded.total_shipping, total_discounts = excluded.total_discounts, \
+           total_order = excluded.total_order, items_count = excluded.items_count, lines_count = excluded.lines_count, \
+           payment_method = excluded.payment_method, payment_status = excluded.payment_status, \
+           payment_expires_at = excluded.payment_expires_at, is_collective = excluded.is_collective, \
+           is_awaiting_campaign = excluded.is_awaiting_campaign, release_at = excluded.release_at, \
+           picked_up_at = excluded.picked_up_at, notes = excluded.notes, created_at = excluded.created_at, \
+           updated_at = excluded.updated_at, raw = excluded.raw, status_label = excluded.status_label, \
+           customer_city = excluded.customer_city, customer_state = excluded.customer_state, \
+           ship_by = excluded.ship_by, invoice_by = excluded.invoice_by, pick_by = excluded.pick_by \
+           WHERE orders.content_hash <> excluded.content_hash OR orders.gone_at IS NOT NULL",
+};
+pub(crate) const UPSERT_ITEMS: Insert = Insert {
+    operation: "mirror order lines",
+    head: "INSERT INTO order_items (store, order_number, id, mirrored_at, product_id, sku, quantity, unit_price, \
+        net_value, \
+           price_scale, stock_status, is_blocking_stock, raw, name)",
+    columns: 14,
+    tail: "ON CONFLICT (store, order_number, id) DO UPDATE SET gone_at = NULL, mirrored_at = excluded.mirrored_at, \
+           product_id = excluded.product_id, sku = excluded.sku, quantity = excluded.quantity, \
+           unit_price = excluded.unit_price, net_value = excluded.net_value, price_scale = excluded.price_scale, \
+           stock_status = excluded.stock_status, is_blocking_stock = excluded.is_blocking_stock, raw = excluded.raw, \
+           name = excluded.name",
+};
+pub(crate) const ITEMS_GONE: &str =
+    "UPDATE order_items SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number";
+
+/// An order to mirror.
+#[derive(Clone, Debug)]
+pub struct OrderWrite {
+    /// The order.
+    pub order: Order,
+    /// The fingerprint of its listing row.
+    pub listing_hash: ContentHash,
+    /// Whether it is new in the mirror.
+    pub op: Op,
+}
+
+impl MirrorWriter<'_, '_> {
+    /// Mirrors orders with their lines and appends them to the change feed. The list must not contain an order
+    /// twice.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn write_orders(&mut self, orders: Vec<OrderWrite>) -> Result<(), Error> {
+        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
+        self.page.announce(MIRROR.entity, changes);
+        let known = orders.iter().filter(|w| w.op == Op::Update).map(|w| w.order.number.as_str().to_owned());
+        let first = [store.as_str().into(), at.into()];
+        // The insert below clears the mark of lines that still exist, in the same transaction.
+        self.page.tx.execute_in("mark order lines as gone", ITEMS_GONE, &first, known.collect()).await?;
+        let mut rows = Vec::with_capacity(orders.len() * UPSERT.columns);
+        let mut lines = Vec::new();
+        for write in orders {
+            let mut order = write.order;
+            for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
+                lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
+            }
+            rows.extend(order_values(store.as_str(), write.listing_hash, at.into(), order));
+        }
+        self.page.tx.insert(&UPSERT, rows).await?;
+        self.page.tx.insert(&UPSERT_ITEMS, lines).await?;
+        Ok(())
+    }
+}
+
+fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order) -> [Value; 36] {
+    [
+        store.into(),
+        order.number.into_string().into(),
+        listing_hash.as_i64().into(),
+        order.raw.content_hash().as_i64().into(),
+        at,
+        order.status.into(),
+        order.workflow_type.into(),
+        order.order_type.into(),
+        order.channel.into(),
+        order.delivery_method.into(),
+        order.checkout_group_id.into(),
+        order.customer_id.into(),
+        order.customer_name.into(),
+        order.total_products.into(),
+        order.total_shipping.into(),
+        order.total_discounts.into(),
+        order.total_order.into(),
+        order.items_count.into(),
+        order.lines_count.into(),
+        order.payment_method.into(),
+        order.payment_status.into(),
+        order.payment_expires_at.into(),
+        order.is_collective.into(),
+        order.is_awaiting_campaign.into(),
+        order.release_at.into(),
+        order.picked_up_at.into(),
+        order.notes.into(),
+        order.created_at.into(),
+        order.updated_at.into(),
+        order.raw.into(),
+        order.status_label.into(),
+        order.customer_city.into(),
+        order.customer_state.into(),
+        order.ship_by.into(),
+        order.invoice_by.into(),
+        order.pick_by.into(),
+    ]
+}
+
+fn item_values(store: &str, order_number: &str, at: Value, item: OrderItem) -> [Value; 14] {
+    [
+        store.into(),
+        order_number.into(),
+        item.id.into_string().into(),
+        at,
+        item.product_id.into(),
+        item.sku.into(),
+        item.quantity.into(),
+        item.unit_price.into(),
+        item.net_value.into(),
+        item.price_scale.into(),
+        item.stock_status.into(),
+        item.is_blocking_stock.into(),
+        item.raw.into(),
+        item.name.into(),
+    ]
+}

@@ -1,0 +1,146 @@
+//! The transaction in which a page's rows and its checkpoint move together, under a lease.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use espelho_model::{Clock, ContentHash, StoreKey};
+
+use super::changes::{APPEND, Op, PendingChange, TAKE_TURN};
+use crate::{
+    Error, Lease, Store,
+    driver::{Database, Tx, Value},
+};
+
+pub(crate) const MARK: &str = "SAVEPOINT row_of_page";
+pub(crate) const UNDO: &str = "ROLLBACK TO SAVEPOINT row_of_page";
+
+/// A write under a lease. Only [`PageTx::commit`] keeps it, and a lost lease prevents any write.
+pub struct PageTx<'l> {
+    pub(crate) tx: Tx,
+    lease: &'l Lease,
+    at: DateTime<Utc>,
+    /// The changes to append to the feed.
+    pending: Vec<PendingChange>,
+    pending_at_mark: usize,
+}
+
+/// What the mirror knows about a listed row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The fingerprint of the row as it was last listed.
+    pub listing_hash: ContentHash,
+    /// The fingerprint of the detail as it was last mirrored.
+    pub content_hash: ContentHash,
+    /// Whether the row is marked as gone.
+    pub gone: bool,
+}
+
+/// How long an answer waits for a row that the ERP has locked. On time-out the answer comes later, and the store's
+/// other work continues. Less than a second: after that PostgreSQL looks for deadlocks and may abort the ERP's
+/// transaction instead of ours.
+pub(crate) const LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout = '300ms'";
+
+impl Store {
+    /// Begins a write under a lease.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store.
+    pub async fn begin<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
+        begin(&self.database, &self.clock, lease).await
+    }
+
+    /// Begins a write onto rows that the ERP writes too and may keep locked.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store.
+    pub async fn begin_answer<'l>(&self, lease: &'l Lease) -> Result<PageTx<'l>, Error> {
+        begin_answer(&self.database, &self.clock, lease).await
+    }
+}
+
+async fn begin<'l>(
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+    lease: &'l Lease,
+) -> Result<PageTx<'l>, Error> {
+    let mut tx = database.begin().await?;
+    lease.check(clock.now(), &mut tx).await?;
+    Ok(PageTx { tx, lease, at: clock.now(), pending: Vec::new(), pending_at_mark: 0 })
+}
+
+pub(crate) async fn begin_answer<'l>(
+    database: &Database,
+    clock: &Arc<dyn Clock>,
+    lease: &'l Lease,
+) -> Result<PageTx<'l>, Error> {
+    let mut page = begin(database, clock, lease).await?;
+    page.tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
+    Ok(page)
+}
+
+impl PageTx<'_> {
+    /// The store of this write.
+    pub(crate) fn store_key(&self) -> &StoreKey {
+        self.lease.store()
+    }
+
+    /// The one time for all rows of this write.
+    pub(crate) fn at(&self) -> DateTime<Utc> {
+        self.at
+    }
+
+    /// Sets a mark that [`PageTx::undo_to_mark`] returns to.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn mark(&mut self) -> Result<(), Error> {
+        self.pending_at_mark = self.pending.len();
+        self.tx.execute("mark a place in a transaction", MARK, Vec::new()).await.map(drop)
+    }
+
+    /// Undoes everything since [`PageTx::mark`]; the transaction stays usable, even after a refused statement.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn undo_to_mark(&mut self) -> Result<(), Error> {
+        self.pending.truncate(self.pending_at_mark);
+        self.tx.execute("undo part of a transaction", UNDO, Vec::new()).await.map(drop)
+    }
+
+    /// Commits everything and appends to the change feed.
+    ///
+    /// # Errors
+    /// When the database does not answer. The rows may be committed nevertheless; the next read finds them by their
+    /// keys.
+    pub async fn commit(mut self) -> Result<(), Error> {
+        self.append_changes().await?;
+        self.tx.commit().await
+    }
+
+    /// Collects changes for the feed.
+    pub(crate) fn announce(
+        &mut self,
+        entity: &'static str,
+        changes: impl IntoIterator<Item = (impl Into<String>, Op)>,
+    ) {
+        let pending = changes.into_iter().map(|(key, op)| PendingChange { entity, key: key.into(), op });
+        self.pending.extend(pending);
+    }
+
+    /// Appends the collected changes, last before the commit: nothing may wait for a row lock while holding the
+    /// feed's lock.
+    async fn append_changes(&mut self) -> Result<(), Error> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let (store, at) = (self.store_key().clone(), self.at());
+        let payload = vec![store.as_str().into()];
+        self.tx.execute_on_server("take the turn in the change feed", TAKE_TURN, payload).await?;
+        let values = pending.into_iter().flat_map(|PendingChange { entity, key, op }| -> [Value; 5] {
+            [store.as_str().into(), entity.into(), key.into(), op.as_str().into(), at.into()]
+        });
+        let values = values.collect();
+        self.tx.insert(&APPEND, values).await.map(drop)
+    }
+}

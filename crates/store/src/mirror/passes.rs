@@ -1,0 +1,144 @@
+//! The checkpoint of a pass over a listing: its mirrored pages and their keys.
+
+use chrono::{DateTime, Utc};
+use espelho_model::{
+    ContentHash, StoreKey,
+    sync::{Counts, Resource},
+};
+
+use crate::{
+    Error,
+    mirror::{Mirror, PassWriter},
+};
+
+pub(crate) const LOAD: &str = "SELECT scope, started_at FROM sync_passes WHERE store = $1 AND resource = $2";
+pub(crate) const BEGIN: &str = "INSERT INTO sync_passes (store, resource, scope, started_at) VALUES ($1, $2, $3, $4) \
+    ON CONFLICT (store, resource) DO UPDATE SET scope = excluded.scope, started_at = excluded.started_at";
+pub(crate) const PAGES: &str = "SELECT step, page, total, seen, changed, failed, keys, last FROM sync_pages WHERE \
+    store = $1 AND resource = $2 ORDER BY step";
+pub(crate) const KEEP: &str = "INSERT INTO sync_pages (store, resource, step, page, total, seen, changed, failed, \
+    keys, last) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+pub(crate) const END_PAGES: &str = "DELETE FROM sync_pages WHERE store = $1 AND resource = $2";
+pub(crate) const END: &str = "DELETE FROM sync_passes WHERE store = $1 AND resource = $2";
+
+/// A pass in progress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// How the pass reads the listing (order, page size, start time): only the same way can resume it.
+    pub scope: String,
+    /// When it began.
+    pub started_at: DateTime<Utc>,
+    /// The mirrored pages, in order.
+    pub pages: Vec<KeptPage>,
+}
+
+/// A mirrored page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptPage {
+    /// Its number within the pass, from 1. It is the key, because a pass may read a page number twice.
+    pub step: u64,
+    /// The page's number in the listing.
+    pub page: u64,
+    /// The row count of the whole listing, as the server reported it with this page.
+    pub total: Option<u64>,
+    /// Whether it was the last page.
+    pub last: bool,
+    /// Its counts.
+    pub counts: Counts,
+    /// Fingerprints of its keys, in the order of the listing.
+    pub keys: Vec<ContentHash>,
+}
+
+impl Mirror<'_> {
+    /// The pass in progress for a resource.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn pass(self, store: &StoreKey, resource: Resource) -> Result<Option<Pass>, Error> {
+        let key = || vec![store.as_str().into(), resource.as_str().into()];
+        let passes = self.database.fetch("read the pass", LOAD, key()).await?;
+        let Some(pass) = passes.first() else { return Ok(None) };
+        let pages = self.database.fetch("read the pass's pages", PAGES, key()).await?;
+        let count = |n: i64| u64::try_from(n).unwrap_or(0);
+        let kept = |row: &crate::driver::Row| {
+            let [step, page, seen, changed, failed] = [
+                row.int("step")?,
+                row.int("page")?,
+                row.int("seen")?,
+                row.int("changed")?,
+                row.int("failed")?,
+            ]
+            .map(count);
+            let counts = Counts { seen, changed, gone: 0, failed };
+            Ok(KeptPage {
+                step,
+                page,
+                total: row.optional_int("total")?.map(count),
+                counts,
+                keys: unpack(&row.bytes("keys")?),
+                last: row.truth("last")?,
+            })
+        };
+        let pages = pages.iter().map(kept).collect::<Result<_, Error>>()?;
+        Ok(Some(Pass { scope: pass.text("scope")?, started_at: pass.time("started_at")?, pages }))
+    }
+}
+
+impl PassWriter<'_, '_> {
+    /// Begins a pass and forgets the previous one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn begin_pass(&mut self, resource: Resource, scope: &str) -> Result<(), Error> {
+        self.end_pass(resource).await?;
+        let values = vec![
+            self.page.store_key().as_str().into(),
+            resource.as_str().into(),
+            scope.into(),
+            self.page.at().into(),
+        ];
+        self.page.tx.execute("begin a pass", BEGIN, values).await.map(drop)
+    }
+
+    /// Records a page as mirrored: the checkpoint.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn keep_page(&mut self, resource: Resource, page: &KeptPage) -> Result<(), Error> {
+        let stored = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+        let number = |n: u64| stored(n).into();
+        let values = vec![
+            self.page.store_key().as_str().into(),
+            resource.as_str().into(),
+            number(page.step),
+            number(page.page),
+            page.total.map(stored).into(),
+            number(page.counts.seen),
+            number(page.counts.changed),
+            number(page.counts.failed),
+            pack(&page.keys).into(),
+            Some(page.last).into(),
+        ];
+        self.page.tx.execute("keep a page's checkpoint", KEEP, values).await.map(drop)
+    }
+
+    /// Ends a pass and deletes its checkpoints.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn end_pass(&mut self, resource: Resource) -> Result<(), Error> {
+        let key = || vec![self.page.store_key().as_str().into(), resource.as_str().into()];
+        let (pages, pass) = (key(), key());
+        self.page.tx.execute("forget a pass's pages", END_PAGES, pages).await?;
+        self.page.tx.execute("end a pass", END, pass).await.map(drop)
+    }
+}
+
+fn pack(keys: &[ContentHash]) -> Vec<u8> {
+    keys.iter().flat_map(|key| key.as_i64().to_le_bytes()).collect()
+}
+
+fn unpack(bytes: &[u8]) -> Vec<ContentHash> {
+    bytes.as_chunks::<8>().0.iter().map(|key| ContentHash::from_i64(i64::from_le_bytes(*key))).collect()
+}

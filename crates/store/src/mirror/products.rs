@@ -1,0 +1,227 @@
+//! Products, price tiers, stock levels and stock locations.
+
+use espelho_model::{
+    ContentHash, LocationId, StoreKey,
+    product::{PriceTier, Product, StockLevel, StockLocation},
+};
+
+use crate::{
+    Error, Op,
+    driver::{Insert, Value},
+    mirror::{
+        Mirror, MirrorWriter,
+        rows::{ResourceStatements, last_of_each},
+    },
+};
+
+pub(crate) static MIRROR: ResourceStatements = ResourceStatements {
+    entity: "product",
+    known: "SELECT id, listing_hash, content_hash, gone_at IS NOT NULL FROM products WHERE store = $1 AND id",
+    count: "SELECT count(*) FROM products WHERE store = $1",
+    live: "SELECT id FROM products WHERE store = $1 AND id > $2 AND gone_at IS NULL ORDER BY id LIMIT 1000",
+    gone: "UPDATE products SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND id",
+    subresources_gone: &[PRICES_GONE, STOCK_GONE],
+    relist: "UPDATE products SET listing_hash = $2 WHERE store = $1 AND id = $3",
+};
+
+pub(crate) const UPSERT: Insert = Insert {
+    operation: "mirror products",
+    head: "INSERT INTO products (store, id, listing_hash, content_hash, mirrored_at, sku, name, base_unit, price_type, \
+           is_available_for_sale, auto_wholesale_pricing, height, width, length, weight, price, quantity, \
+           reserved_quantity, available_quantity, raw)",
+    columns: 20,
+    tail: "ON CONFLICT (store, id) DO UPDATE SET listing_hash = excluded.listing_hash, \
+           content_hash = excluded.content_hash, gone_at = NULL, mirrored_at = excluded.mirrored_at, sku = \
+           excluded.sku, \
+           name = excluded.name, base_unit = excluded.base_unit, price_type = excluded.price_type, \
+           is_available_for_sale = excluded.is_available_for_sale, \
+           auto_wholesale_pricing = excluded.auto_wholesale_pricing, height = excluded.height, width = excluded.width, \
+           length = excluded.length, weight = excluded.weight, price = excluded.price, quantity = excluded.quantity, \
+           reserved_quantity = excluded.reserved_quantity, available_quantity = excluded.available_quantity, \
+           raw = excluded.raw",
+};
+pub(crate) const UPSERT_PRICES: Insert = Insert {
+    operation: "mirror price tiers",
+    head: "INSERT INTO product_prices (store, product_id, min_quantity, mirrored_at, value, discount_percent, \
+           package_weight, package_height, package_width, package_length, raw)",
+    columns: 11,
+    tail: "ON CONFLICT (store, product_id, min_quantity) DO UPDATE SET gone_at = NULL, \
+           mirrored_at = excluded.mirrored_at, value = excluded.value, discount_percent = excluded.discount_percent, \
+           package_weight = excluded.package_weight, package_height = excluded.package_height, \
+           package_width = excluded.package_width, package_length = excluded.package_length, raw = excluded.raw",
+};
+pub(crate) const UPSERT_STOCK: Insert = Insert {
+    operation: "mirror stock",
+    head: "INSERT INTO product_stock (store, sku, location_id, product_id, mirrored_at, quantity, reserved_quantity, \
+           available_quantity, raw)",
+    columns: 9,
+    tail: "ON CONFLICT (store, sku, location_id) DO UPDATE SET product_id = excluded.product_id, gone_at = NULL, \
+           mirrored_at = excluded.mirrored_at, quantity = excluded.quantity, \
+           reserved_quantity = excluded.reserved_quantity, available_quantity = excluded.available_quantity, \
+           raw = excluded.raw",
+};
+pub(crate) const UPSERT_LOCATIONS: Insert = Insert {
+    operation: "mirror stock locations",
+    head: "INSERT INTO stock_locations (store, location_id, mirrored_at, name, status, location_type, allows_pickup, \
+           allows_production, raw)",
+    columns: 9,
+    tail: "ON CONFLICT (store, location_id) DO UPDATE SET gone_at = NULL, mirrored_at = excluded.mirrored_at, \
+           name = excluded.name, status = excluded.status, location_type = excluded.location_type, \
+           allows_pickup = excluded.allows_pickup, allows_production = excluded.allows_production, raw = excluded.raw",
+};
+pub(crate) const PRICES_GONE: &str =
+    "UPDATE product_prices SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
+pub(crate) const STOCK_GONE: &str =
+    "UPDATE product_stock SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
+pub(crate) const LOCATIONS: &str =
+    "SELECT location_id FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
+
+/// A product to mirror.
+#[derive(Clone, Debug)]
+pub struct ProductWrite {
+    /// The product with tiers and stock.
+    pub product: Product,
+    /// The fingerprint of its listing row.
+    pub listing_hash: ContentHash,
+    /// The fingerprint of product, tiers and stock together.
+    pub content_hash: ContentHash,
+    /// Whether it is new in the mirror.
+    pub op: Op,
+}
+
+impl Mirror<'_> {
+    /// The ids of the mirrored stock locations.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn location_ids(self, store: &StoreKey) -> Result<Vec<LocationId>, Error> {
+        let rows =
+            self.database.fetch("read stock locations", LOCATIONS, vec![store.as_str().into()]).await?;
+        rows.iter().map(|row| row.text(0).map(LocationId::new)).collect()
+    }
+}
+
+impl MirrorWriter<'_, '_> {
+    /// Mirrors products with tiers and stock, and appends them to the change feed. The list must not contain a
+    /// product twice.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn write_products(&mut self, products: Vec<ProductWrite>) -> Result<(), Error> {
+        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let changes = products.iter().map(|w| (w.product.id.as_str(), w.op));
+        self.page.announce(MIRROR.entity, changes);
+        let known = products.iter().filter(|w| w.op == Op::Update).map(|w| w.product.id.as_str().to_owned());
+        let known: Vec<String> = known.collect();
+        let first = [store.as_str().into(), at.into()];
+        self.page.tx.execute_in("mark price tiers as gone", PRICES_GONE, &first, known.clone()).await?;
+        self.page.tx.execute_in("mark stock as gone", STOCK_GONE, &first, known).await?;
+        let (mut rows, mut tiers, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+        for mut write in products {
+            let id = write.product.id.as_str().to_owned();
+            tiers
+                .extend(std::mem::take(&mut write.product.prices).into_iter().map(|tier| (id.clone(), tier)));
+            levels.extend(
+                std::mem::take(&mut write.product.stock).into_iter().map(|level| (id.clone(), level)),
+            );
+            rows.extend(product_values(store.as_str(), at.into(), write));
+        }
+        let tiers = last_of_each(tiers, |(id, tier)| (id.clone(), tier.min_quantity));
+        let levels = last_of_each(levels, |(_, level)| (level.sku.clone(), level.location_id.clone()));
+        self.page.tx.insert(&UPSERT, rows).await?;
+        let tiers = tiers
+            .into_iter()
+            .flat_map(|(id, tier)| tier_values(store.as_str(), id, at.into(), tier))
+            .collect();
+        self.page.tx.insert(&UPSERT_PRICES, tiers).await?;
+        let levels = levels
+            .into_iter()
+            .flat_map(|(id, level)| level_values(store.as_str(), id, at.into(), level))
+            .collect();
+        self.page.tx.insert(&UPSERT_STOCK, levels).await?;
+        Ok(())
+    }
+
+    /// Mirrors stock locations.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn write_locations(&mut self, locations: Vec<StockLocation>) -> Result<(), Error> {
+        let (store, at) = (self.page.store_key().clone(), self.page.at());
+        let locations = last_of_each(locations, |location| location.id.clone());
+        let values =
+            locations.into_iter().flat_map(|location| location_values(store.as_str(), at.into(), location));
+        let values = values.collect();
+        self.page.tx.insert(&UPSERT_LOCATIONS, values).await.map(drop)
+    }
+}
+
+fn product_values(store: &str, at: Value, write: ProductWrite) -> [Value; 20] {
+    let product = write.product;
+    [
+        store.into(),
+        product.id.into_string().into(),
+        write.listing_hash.as_i64().into(),
+        write.content_hash.as_i64().into(),
+        at,
+        product.sku.map(espelho_model::Sku::into_string).into(),
+        product.name.into(),
+        product.base_unit.into(),
+        product.price_type.into(),
+        product.is_available_for_sale.into(),
+        product.auto_wholesale_pricing.into(),
+        product.height.into(),
+        product.width.into(),
+        product.length.into(),
+        product.weight.into(),
+        product.price.into(),
+        product.quantity.into(),
+        product.reserved_quantity.into(),
+        product.available_quantity.into(),
+        product.raw.into(),
+    ]
+}
+
+fn tier_values(store: &str, product_id: String, at: Value, tier: PriceTier) -> [Value; 11] {
+    [
+        store.into(),
+        product_id.into(),
+        tier.min_quantity.into(),
+        at,
+        tier.value.into(),
+        tier.discount_percent.into(),
+        tier.package_weight.into(),
+        tier.package_height.into(),
+        tier.package_width.into(),
+        tier.package_length.into(),
+        tier.raw.into(),
+    ]
+}
+
+fn level_values(store: &str, product_id: String, at: Value, level: StockLevel) -> [Value; 9] {
+    [
+        store.into(),
+        level.sku.into_string().into(),
+        level.location_id.into_string().into(),
+        product_id.into(),
+        at,
+        level.quantity.into(),
+        level.reserved_quantity.into(),
+        level.available_quantity.into(),
+        level.raw.into(),
+    ]
+}
+
+fn location_values(store: &str, at: Value, location: StockLocation) -> [Value; 9] {
+    [
+        store.into(),
+        location.id.into_string().into(),
+        at,
+        location.name.into(),
+        location.status.into(),
+        location.location_type.into(),
+        location.allows_pickup.into(),
+        location.allows_production.into(),
+        location.raw.into(),
+    ]
+}

@@ -1,0 +1,80 @@
+//! Conversations with buyers and their messages, as webhooks deliver them.
+
+use std::collections::BTreeMap;
+
+use espelho_model::{
+    conversation::{Conversation, ConversationMessage},
+    sync::Counts,
+};
+
+use super::{
+    record::Record,
+    table::{Merge, Scope, Table},
+};
+use crate::{Error, mirror::MirrorWriter};
+
+pub(crate) static CONVERSATIONS: Table = Table::new(
+    "conversations",
+    "conversation",
+    Scope::Store,
+    "id",
+    &["order_number", "type", "status", "reason", "opened_at", "closed_at", "updated_at"],
+)
+// A reopened conversation has no reason for its end any more.
+.merging(Merge { as_of: "updated_at", with_status: &["reason", "closed_at"] });
+
+pub(crate) static MESSAGES: Table = Table::new(
+    "conversation_messages",
+    "conversation_message",
+    Scope::Beside("conversation_id"),
+    "id",
+    &["sender_type", "body", "created_at"],
+);
+
+impl MirrorWriter<'_, '_> {
+    /// Mirrors conversations (API document, "Events": Messages). They arrive twice and in any order; the newer value
+    /// counts, and fields that it omits stay.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn write_conversations(&mut self, conversations: Vec<Conversation>) -> Result<Counts, Error> {
+        let records = conversations.into_iter().map(|received| (received.updated_at, received));
+        let records = records.map(|(at, received)| (conversation_record(received), at)).collect();
+        self.page.tables().merge_rows(&CONVERSATIONS, records).await
+    }
+
+    /// Mirrors messages. None is ever removed, and a repeated one keeps its time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn write_messages(&mut self, messages: Vec<ConversationMessage>) -> Result<Counts, Error> {
+        let mut by_conversation: BTreeMap<String, Vec<Record>> = BTreeMap::new();
+        for message in messages {
+            let of = by_conversation.entry(message.conversation_id.as_str().to_owned()).or_default();
+            of.push(message_record(message));
+        }
+        let mut counts = Counts::default();
+        for (conversation, records) in by_conversation {
+            counts.add(self.page.tables().write_rows(&MESSAGES, Some(&conversation), records).await?);
+        }
+        Ok(counts)
+    }
+}
+
+fn conversation_record(conversation: Conversation) -> Record {
+    let values = [
+        conversation.order_number.map(espelho_model::OrderNumber::into_string).into(),
+        conversation.conversation_type.into(),
+        conversation.status.into(),
+        conversation.reason.into(),
+        conversation.opened_at.into(),
+        conversation.closed_at.into(),
+        conversation.updated_at.into(),
+    ];
+    Record::new(conversation.id.into_string(), values, conversation.raw)
+}
+
+fn message_record(message: ConversationMessage) -> Record {
+    let values = [message.sender_type.into(), message.body.into(), message.created_at.into()];
+    Record::of_object(message.id.into_string(), values, message.raw)
+}

@@ -1,0 +1,73 @@
+//! Records of the service and its operators beside the mirror: alarms, runs, sweeps, tokens, overviews, backups.
+
+pub(crate) mod alarms;
+pub(crate) mod ask;
+pub(crate) mod audits;
+pub(crate) mod backup;
+pub(crate) mod counts;
+pub(crate) mod explain;
+pub(crate) mod overview;
+pub(crate) mod rate;
+pub(crate) mod rows_in_trouble;
+pub(crate) mod runs;
+pub(crate) mod story;
+pub(crate) mod sweeps;
+pub(crate) mod tokens;
+pub(crate) mod write_proof;
+
+use std::sync::Arc;
+
+use espelho_model::Clock;
+
+use crate::{driver::Database, journal::Journal, mirror::page::PageTx};
+
+/// Heartbeats of the service's processes, and their alarms.
+#[derive(Clone, Copy)]
+pub struct Alarms<'s> {
+    pub(crate) database: &'s Database,
+}
+
+/// Runs and sweeps: their last results, and the marketplace's counts.
+#[derive(Clone, Copy)]
+pub struct Runs<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}
+
+/// Tokens, logins, and the spent request budget.
+#[derive(Clone, Copy)]
+pub struct Tokens<'s> {
+    pub(crate) database: &'s Database,
+    /// The database that the ERP cannot open.
+    pub(crate) private: &'s Database,
+}
+
+/// Summaries of one store or of all, for people and metrics.
+#[derive(Clone, Copy)]
+pub struct Overviews<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) inbox: &'s Database,
+    /// The database that the ERP cannot open.
+    pub(crate) private: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
+}
+
+/// Everything on record about one thing.
+#[derive(Clone, Copy)]
+pub struct History<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) inbox: &'s Database,
+    pub(crate) journal: Journal<'s>,
+}
+
+/// Checks of the database itself.
+#[derive(Clone, Copy)]
+pub struct Diagnostics<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) inbox: &'s Database,
+}
+
+/// Records sweeps, counts and audits.
+pub struct SweepWriter<'p, 'l> {
+    pub(crate) page: &'p mut PageTx<'l>,
+}

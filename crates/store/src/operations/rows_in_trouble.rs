@@ -1,0 +1,145 @@
+//! Rows with problems, grouped by cause: for alarms.
+
+use std::sync::LazyLock;
+
+use chrono::{DateTime, Utc};
+
+use crate::{Error, driver::Row, operations::Overviews};
+
+/// Uses the partial indexes on `error_code`, so its cost does not grow with the finished rows.
+pub(crate) static TROUBLED: LazyLock<&'static str> = LazyLock::new(|| {
+    let written = |entity: &str, table: &str, key: &str| {
+        format!(
+            "SELECT store, '{entity}', state, error_code, count(*), min(updated_at), min({key}), min(error), \
+                min(hint), \
+             min(CAST(said AS TEXT)) FROM {table} WHERE error_code IS NOT NULL \
+             AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') GROUP BY store, state, error_code"
+        )
+    };
+    [
+        written("stock", "erp_stock", "sku || '/' || location_id"),
+        written("price", "erp_prices", "sku || '/' || min_quantity"),
+        written("command", "commands", "CAST(id AS TEXT)"),
+        "SELECT store, resource, 'failed', code, count(*), min(at), min(key), min(error), min(hint), \
+         min(CAST(said AS TEXT)) FROM sync_failures GROUP BY store, resource, code"
+            .to_owned(),
+    ]
+    .join(" UNION ALL ")
+    .leak()
+});
+
+/// New ERP rows that no task has read.
+pub(crate) const UNSEEN: &str = "SELECT store, count(*), min(updated_at) FROM erp_stock WHERE state = 'new' GROUP BY \
+    store \
+    UNION ALL SELECT store, count(*), min(updated_at) FROM erp_prices WHERE state = 'new' GROUP BY store \
+    UNION ALL SELECT store, count(*), min(updated_at) FROM commands WHERE state = 'new' GROUP BY store";
+/// Deadlines before a time, by kind.
+pub(crate) const DUE: &str = "SELECT store, kind, sum(CASE WHEN at < $1 THEN 1 ELSE 0 END), count(*), min(at), \
+    (SELECT f.key FROM v_deadlines f WHERE f.store = d.store AND f.kind = d.kind AND f.at < $2 ORDER BY f.at LIMIT 1) \
+    FROM v_deadlines d WHERE kind IN ('ship_by', 'invoice_by') AND at < $2 GROUP BY store, kind";
+
+/// Rows of one table and store with the same state and cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsInTrouble {
+    /// The store.
+    pub store: String,
+    /// `stock`, `price`, `command`, or the resource of a failed row.
+    pub entity: String,
+    /// The state.
+    pub state: String,
+    /// The cause.
+    pub code: String,
+    /// How many.
+    pub rows: u64,
+    /// The time of the oldest.
+    pub since: Option<DateTime<Utc>>,
+    /// The key of one of them.
+    pub key: String,
+    /// The words of one of them, in the installation's language.
+    pub error: String,
+    /// Its next step.
+    pub hint: String,
+    /// The same as a text of the catalogue.
+    pub message: Option<String>,
+}
+
+/// Deadlines of one kind in one store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DueDeadlines {
+    /// The store.
+    pub store: String,
+    /// The kind, as in `v_deadlines.kind`.
+    pub kind: String,
+    /// The number of past ones.
+    pub past: u64,
+    /// The number of all.
+    pub all: u64,
+    /// The first deadline.
+    pub first_at: DateTime<Utc>,
+    /// Its key.
+    pub first_key: String,
+}
+
+impl Overviews<'_> {
+    /// Rows that are failed, held, doubtful, waiting, or done with a remark, and rows that the mirror could not
+    /// take.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn rows_in_trouble(self) -> Result<Vec<RowsInTrouble>, Error> {
+        let rows = self.database.fetch("look for rows in trouble", *TROUBLED, Vec::new()).await?;
+        rows.iter().map(troubled).collect()
+    }
+
+    /// New ERP rows that no task has read: store, number, and the time of the oldest.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unseen_rows(self) -> Result<Vec<(String, u64, Option<DateTime<Utc>>)>, Error> {
+        let rows = self.database.fetch("look for rows of the ERP", UNSEEN, Vec::new()).await?;
+        // An ERP may write an unreadable time.
+        rows.iter()
+            .map(|row| Ok((row.text(0)?, count(row, 1)?, row.optional_time(2).ok().flatten())))
+            .collect()
+    }
+
+    /// Dispatch and fiscal deadlines before a time.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn due_deadlines(self, before: DateTime<Utc>) -> Result<Vec<DueDeadlines>, Error> {
+        let values = vec![self.clock.now().into(), before.into()];
+        let rows = self.database.fetch("look for deadlines", DUE, values).await?;
+        rows.iter().map(due).collect()
+    }
+}
+
+fn troubled(row: &Row) -> Result<RowsInTrouble, Error> {
+    Ok(RowsInTrouble {
+        store: row.text(0)?,
+        entity: row.text(1)?,
+        state: row.text(2)?,
+        code: row.text(3)?,
+        rows: count(row, 4)?,
+        since: row.optional_time(5).ok().flatten(),
+        key: row.text(6)?,
+        error: row.optional_text(7)?.unwrap_or_default(),
+        hint: row.optional_text(8)?.unwrap_or_default(),
+        message: row.optional_text(9)?,
+    })
+}
+
+fn due(row: &Row) -> Result<DueDeadlines, Error> {
+    Ok(DueDeadlines {
+        store: row.text(0)?,
+        kind: row.text(1)?,
+        past: count(row, 2)?,
+        all: count(row, 3)?,
+        first_at: row.time(4)?,
+        first_key: row.optional_text(5)?.unwrap_or_default(),
+    })
+}
+
+fn count(row: &Row, at: usize) -> Result<u64, Error> {
+    Ok(u64::try_from(row.int(at)?).unwrap_or(0))
+}

@@ -1,0 +1,84 @@
+//! The record of runs: `sync_runs`.
+
+use espelho_model::{StoreKey, sync::Counts};
+
+use crate::{Error, Lease, operations::Runs};
+
+pub(crate) const ABANDON: &str =
+    "UPDATE sync_runs SET state = 'interrupted', finished_at = $2 WHERE store = $1 AND state = 'running'";
+pub(crate) const START: &str =
+    "INSERT INTO sync_runs (store, kind, state, started_at) VALUES ($1, $2, 'running', $3) RETURNING id";
+pub(crate) const FINISH: &str = "UPDATE sync_runs SET state = $2, finished_at = $3, requests = $4, seen = $5, changed \
+    = $6, \
+    gone = $7, failed = $8, error = $9 WHERE id = $1";
+
+/// The number of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunId(i64);
+
+/// The end of a run.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// `complete`, `partial` or `failed`.
+    pub state: &'static str,
+    /// Requests sent.
+    pub requests: u64,
+    /// Rows.
+    pub counts: Counts,
+    /// The first cause, unless it was complete.
+    pub error: Option<String>,
+}
+
+impl Runs<'_> {
+    /// Records the start of a run. A killed run that still says `running` becomes `interrupted`: the lease proves
+    /// that no process works on it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn start_run(self, lease: &Lease, kind: &str) -> Result<RunId, Error> {
+        let mut tx = self.database.begin().await?;
+        lease.check(self.clock.now(), &mut tx).await?;
+        let (store, now) = (lease.store().as_str(), self.clock.now());
+        tx.execute("close interrupted runs", ABANDON, vec![store.into(), now.into()]).await?;
+        let rows =
+            tx.fetch("start a run", START.to_owned(), vec![store.into(), kind.into(), now.into()]).await?;
+        let id = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        tx.commit().await?;
+        Ok(RunId(id))
+    }
+
+    /// Records the end of a run.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn finish_run(self, run: RunId, result: RunResult) -> Result<(), Error> {
+        let number = |n: u64| i64::try_from(n).unwrap_or(i64::MAX).into();
+        let Counts { seen, changed, gone, failed } = result.counts;
+        let mut values = vec![run.0.into(), result.state.into(), self.clock.now().into()];
+        values.extend([result.requests, seen, changed, gone, failed].map(number));
+        values.push(result.error.into());
+        self.database.execute("finish a run", FINISH, values).await.map(drop)
+    }
+
+    /// The states of a store's last runs, newest first.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn last_run_states(self, store: &StoreKey) -> Result<Vec<String>, Error> {
+        let rows = self.database.fetch("read runs", LAST, vec![store.as_str().into()]).await?;
+        rows.iter().map(|row| row.text(0)).collect()
+    }
+
+    /// Whether a store has ever been reconciled completely.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn has_complete_run(self, store: &StoreKey) -> Result<bool, Error> {
+        let rows = self.database.fetch("look for a run", WAS_COMPLETE, vec![store.as_str().into()]).await?;
+        Ok(!rows.is_empty())
+    }
+}
+
+pub(crate) const LAST: &str = "SELECT state FROM sync_runs WHERE store = $1 ORDER BY id DESC LIMIT 20";
+pub(crate) const WAS_COMPLETE: &str =
+    "SELECT 1 FROM sync_runs WHERE store = $1 AND state IN ('complete', 'partial') LIMIT 1";
