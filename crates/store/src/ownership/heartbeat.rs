@@ -3,7 +3,7 @@
 //! PostgreSQL releases a session's locks when the session ends, without asking the client. So this process asks the
 //! session for a heartbeat every [`HEARTBEAT_INTERVAL`], and counts nothing as held without one within [`MAX_AGE`].
 //! The successor of an owner that did not release its store waits [`TAKEOVER_GRACE`] before its first call.
-//! `docs/ARCHITECTURE.md` has the argument.
+//! `docs/DESIGN.md` ("Ownership") has the argument.
 
 use std::{sync::Arc, time::Duration};
 
