@@ -88,6 +88,39 @@ fn modules_do_not_import_each_other_in_circles() {
     }
 }
 
+/// Words that would make a decision wait, or look at more than it is given.
+const IMPURE: [&str; 8] =
+    ["async ", ".await", "tokio", "std::fs", "std::net", "std::env", "std::process", "monotonic()"];
+
+#[test]
+fn what_decides_is_pure() {
+    let plan = root().join("crates/sync-engine/src/plan");
+    for (path, text) in texts_below(vec![plan]).into_iter().filter(|(path, _)| !path.ends_with("tests.rs")) {
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in lines {
+            let found = IMPURE.iter().find(|word| line.contains(**word));
+            assert!(found.is_none(), "{}: {line}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_tests_that_hold_the_invariants_exist() {
+    let page = std::fs::read_to_string(root().join("docs/ARCHITECTURE.md")).unwrap();
+    let invariants = page.split_once("## Invariants").unwrap().1;
+    let is_test =
+        |word: &&str| word.matches('_').count() >= 3 && word.chars().all(|c| c == '_' || c.is_alphanumeric());
+    let named: Vec<&str> = invariants.split('`').skip(1).step_by(2).filter(is_test).collect();
+    assert!(named.len() >= 20, "{named:?}");
+    let all: Vec<(PathBuf, String)> =
+        ["crates", "tests"].iter().flat_map(|folder| texts_below(vec![root().join(folder)])).collect();
+    for name in named {
+        let function = format!("fn {name}(");
+        assert!(all.iter().any(|(_, text)| text.contains(&function)), "no test is called {name}");
+    }
+}
+
 #[test]
 fn packages_are_used_by_the_crates_that_own_them() {
     for (name, dependencies) in dependencies() {

@@ -10,7 +10,7 @@ use espelho_model::{
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
     live::schedule::{Intervals, Sweep},
-    plan::load::{Holdings, fits, load},
+    plan::load::{StoreSize, fits, load},
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,9 +100,9 @@ pub(super) fn of_store(
     }
 }
 
-fn holdings(store: &StoreSnapshot, plan: &SweepPlan, open: u64) -> Holdings {
+fn holdings(store: &StoreSnapshot, plan: &SweepPlan, open: u64) -> StoreSize {
     let live = |table: &str| store.tables.iter().find(|t| t.table == table).map_or(0, |t| t.live);
-    Holdings {
+    StoreSize {
         open_orders: open,
         orders: live("orders"),
         products: live("products"),
@@ -161,7 +161,7 @@ pub(crate) fn periods(
         let counts = swept.map(|swept| swept.counts.as_slice()).unwrap_or_default();
         counts.iter().find(|count| count.kind == kind).map_or(0, |count| count.local)
     };
-    let has = Holdings {
+    let has = StoreSize {
         open_orders: counted("open_orders"),
         orders: counted("orders"),
         products: counted("products"),

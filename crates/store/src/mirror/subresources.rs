@@ -63,7 +63,7 @@ impl Subresource {
     pub const ALL: [Self; 6] =
         [Self::Order, Self::Invoices, Self::Events, Self::Financial, Self::Shipments, Self::Tracking];
 
-    /// The word in `order_subresources.subresource`.
+    /// The word in `order_parts.part`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Order => "order",

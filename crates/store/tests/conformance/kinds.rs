@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Kind {
     pub(crate) table: &'static str,
     pub(crate) entity: &'static str,
-    /// The parent's column.
+    /// The id's column.
     pub(crate) id: &'static str,
     /// The prefix of the id in the feed.
     pub(crate) parent: &'static str,

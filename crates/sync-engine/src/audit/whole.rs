@@ -37,7 +37,9 @@ pub(super) async fn compare(
     let sweep = match subject {
         Subject::Campaigns => Sweep::Campaigns,
         Subject::Media => Sweep::Media,
-        _ => Sweep::Profile,
+        Subject::Profile => Sweep::Profile,
+        // Listings are compared in `listed`; no route reads price lists.
+        Subject::Orders | Subject::Products | Subject::PriceLists => return ResourceAudit::begun(subject),
     };
     match is_mirrored(context, sweep).await {
         Err(problem) => {
@@ -73,7 +75,10 @@ impl Comparison<'_> {
         let compared = match subject {
             Subject::Campaigns => self.campaigns().await,
             Subject::Media => self.images().await,
-            _ => self.profile().await,
+            Subject::Profile => self.profile().await,
+            Subject::Orders | Subject::Products | Subject::PriceLists => {
+                return ResourceAudit::begun(subject);
+            }
         };
         match compared {
             Ok(Ok(compared)) => report(subject, compared),

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Problem,
-    plan::{listed::says_nothing_new, load::PRODUCTS_AT_ONCE, page::plan_page, window::Window},
+    plan::{listed::is_already_mirrored, load::PRODUCTS_AT_ONCE, page::plan_page, window::Window},
     pull::{ProductsPull, Pull as _},
 };
 
@@ -216,7 +216,7 @@ impl Live<'_> {
         let failed = |e: espelho_store::Error| Problem::from_store(&e);
         let received = store.lookups().orders_as_received(key, keys).await.map_err(failed)?;
         let says_nothing = |row: &ListedRow| {
-            received.get(&row.key).is_some_and(|received| says_nothing_new(&row.text, received))
+            received.get(&row.key).is_some_and(|received| is_already_mirrored(&row.text, received))
         };
         let (same, news): (Vec<_>, Vec<_>) = std::mem::take(fetch).into_iter().partition(says_nothing);
         *fetch = news;

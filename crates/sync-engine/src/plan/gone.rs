@@ -1,4 +1,4 @@
-//! Whether rows that a complete pass did not find may be marked as gone.
+//! Decides whether rows that a complete pass did not find may be marked as gone.
 
 /// How many rows one pass may mark as gone before that looks like the marketplace's mistake.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -7,7 +7,7 @@ pub struct GoneGuard {
     pub max_rows: u64,
     /// Never a larger share of the mirrored rows than this, in percent …
     pub max_percent: f64,
-    /// … but so many are always believed, so that a small store can lose a row.
+    /// … but this many are always believed, so that a small store can lose a row.
     pub always: u64,
 }
 
@@ -20,9 +20,9 @@ impl Default for GoneGuard {
 /// What to do about missing rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoneVerdict {
-    /// Ask for each of them once more; what answers 404 is gone.
+    /// Read each of them once more; a 404 means that it is gone.
     Confirm,
-    /// Mark none: this many would be too many.
+    /// Mark none: there are too many.
     Refuse {
         /// The number of rows that would have been acceptable.
         limit: u64,

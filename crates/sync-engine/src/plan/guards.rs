@@ -1,8 +1,8 @@
-//! What is not done without a person's word: prices and levels that look like a slip. Pure.
+//! Guards: hold prices and levels that look like a slip, until a person releases them. Pure.
 
 use rust_decimal::Decimal;
 
-/// From where on something is held.
+/// The limits beyond which something is held.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guards {
     /// A price that falls by more per cent than this.
@@ -33,7 +33,7 @@ impl Default for Guards {
     }
 }
 
-/// Why a price is held.
+/// The reason why a price is held.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PriceHeld {
     /// It is zero.
@@ -45,7 +45,7 @@ pub enum PriceHeld {
 }
 
 impl Guards {
-    /// Whether a price is held; `before` is what the marketplace has.
+    /// Returns why a price is held, if it is; `before` is the marketplace's price.
     pub fn holds_price(&self, before: Option<Decimal>, after: Decimal) -> Option<PriceHeld> {
         if after.is_zero() {
             return Some(PriceHeld::Zero);
@@ -59,7 +59,7 @@ impl Guards {
         jumps.then(|| PriceHeld::Jumps(per_cent.round_dp(1)))
     }
 
-    /// Whether so many levels may go to zero, of so many that are above it.
+    /// Says whether this many levels that go to zero are held, of this many above zero.
     pub fn holds_zeroes(&self, zeroes: usize, above_zero: usize) -> bool {
         let share = Decimal::from(zeroes) * Decimal::ONE_HUNDRED;
         zeroes > self.zero_max_rows && share > self.zero_max_percent * Decimal::from(above_zero.max(1))

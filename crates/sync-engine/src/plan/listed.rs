@@ -1,24 +1,24 @@
-//! Whether a listing row says anything that the mirror does not have. Pure.
+//! Decides whether a listing row has anything that the mirror does not have. Pure.
 
 use serde_json::Value;
 
-/// What a row must tell, or nothing can be concluded from it.
-const TELLING: [&str; 2] = ["status", "updated_at"];
+/// The fields that a row must have; without them it proves nothing.
+const REQUIRED_FIELDS: [&str; 2] = ["status", "updated_at"];
 
-/// Whether everything that a listing row shares with the order as it was received is the same in both, status and time of
-/// the last change among it. What only one of them has says nothing.
-pub fn says_nothing_new(row: &str, received: &str) -> bool {
+/// Says whether a listing row and the order as it was received agree in every field that both have, the status and the
+/// time of the last change among them. A field that only one of them has says nothing.
+pub fn is_already_mirrored(row: &str, received: &str) -> bool {
     let (Ok(Value::Object(row)), Ok(Value::Object(received))) =
         (serde_json::from_str::<Value>(row), serde_json::from_str::<Value>(received))
     else {
         return false;
     };
     let tells = |name: &&str| row.get(*name).is_some_and(|v| !v.is_null()) && received.contains_key(*name);
-    TELLING.iter().all(tells)
+    REQUIRED_FIELDS.iter().all(tells)
         && row.iter().all(|(name, listed)| received.get(name).is_none_or(|had| agrees(listed, had)))
 }
 
-/// An object in a listing may have fewer fields; everything else is the same or is not.
+/// Says whether two values agree: an object in a listing may have fewer fields; everything else must be equal.
 fn agrees(listed: &Value, had: &Value) -> bool {
     match (listed, had) {
         (Value::Object(listed), Value::Object(had)) => {
@@ -27,7 +27,7 @@ fn agrees(listed: &Value, had: &Value) -> bool {
         (Value::Array(listed), Value::Array(had)) => {
             listed.len() == had.len() && listed.iter().zip(had).all(|(one, other)| agrees(one, other))
         }
-        // The database may write a number differently from how it came.
+        // The database may write a number in another form than the received one.
         (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
         (one, other) => one == other,
     }
@@ -35,13 +35,13 @@ fn agrees(listed: &Value, had: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::says_nothing_new;
+    use super::is_already_mirrored;
 
     const HAD: &str = r#"{"order_number":"1","status":"paid","updated_at":"2026-11-20T12:00:00Z","totals":{"order":25.00},
         "customer":{"id":7,"name":"Zoë"},"items":[{"id":1,"sku":"A"}],"notes":null}"#;
 
     fn check(row: &str, expected: bool) {
-        assert_eq!(says_nothing_new(row, HAD), expected, "{row}");
+        assert_eq!(is_already_mirrored(row, HAD), expected, "{row}");
     }
 
     #[test]
@@ -72,6 +72,6 @@ mod tests {
         ] {
             check(row, false);
         }
-        assert!(!says_nothing_new(HAD, "{}"), "what was received does not tell enough");
+        assert!(!is_already_mirrored(HAD, "{}"), "what was received does not tell enough");
     }
 }

@@ -1,4 +1,4 @@
-//! How many requests a minute the sweeps take, by what a store has. Pure: status and `docs/OPERATIONS.md` show it.
+//! The requests a minute that the sweeps take, by the size of a store. Pure: status and `docs/OPERATIONS.md` show it.
 
 use std::time::Duration;
 
@@ -6,22 +6,22 @@ use crate::live::schedule::{SHARE, Sweep, stretched};
 
 /// Rows of a listing page.
 const PAGE: u64 = 100;
-/// Products that the rotation reads at once.
+/// Products that one run of the rotation sweep reads.
 pub const PRODUCTS_AT_ONCE: u32 = 10;
-/// Products of changed orders that are read at once.
+/// Products of changed orders that one run reads.
 pub const SOLD_AT_ONCE: usize = 30;
-/// Orders that are read again by their age at once.
+/// Orders that one run reads again by their age.
 pub const AGED_AT_ONCE: u32 = 5;
-/// Open orders whose shipments are read again at once.
+/// Open orders whose shipments one run reads again.
 pub const SHIPPED_AT_ONCE: u32 = 10;
-/// What an order's shipments are with their way, in requests.
+/// Requests for an order's shipments with their tracking.
 const WITH_TRACKING: u64 = 2;
-/// What an order is with all its sides, in requests.
+/// Requests for an order with all its sub-resources.
 pub const WHOLE_ORDER: u64 = 6;
 
-/// What a store has.
+/// The size of a store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Holdings {
+pub struct StoreSize {
     /// Orders that may still change.
     pub open_orders: u64,
     /// All orders.
@@ -30,31 +30,31 @@ pub struct Holdings {
     pub products: u64,
     /// Campaigns that have not ended.
     pub campaigns: u64,
-    /// Listings in them or fit for them, of all campaigns.
+    /// Listings that are enrolled in them or eligible for them, of all campaigns.
     pub campaign_listings: u64,
     /// Images.
     pub images: u64,
-    /// Whether it has a webhook.
+    /// Whether the store has a webhook.
     pub receives: bool,
 }
 
-/// What a sweep takes.
+/// The load of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweepLoad {
-    /// Which.
+    /// The sweep.
     pub sweep: Sweep,
-    /// How often it runs: as it was told, or less often where it would take more than its share.
+    /// The interval between two runs: as configured, or longer where the sweep would take more than its share.
     pub every: Duration,
-    /// Whether it runs less often than it was told.
+    /// Whether the interval is longer than configured.
     pub is_stretched: bool,
-    /// What it takes at most, in requests a minute.
+    /// The most requests a minute.
     pub per_minute: f64,
 }
 
-/// What each sweep takes at most, in a store that has so much, with a budget of `per_minute` requests; `every` is how often
-/// each was told to run. What depends on how much happens (sides of orders, products in changed orders) is not in it: it goes
-/// behind, as far as the budget reaches.
-pub fn load(has: &Holdings, per_minute: u32, every: impl Fn(Sweep) -> Duration) -> Vec<SweepLoad> {
+/// Returns the load of each sweep, at most, in a store of this size with a budget of `per_minute` requests; `every` is
+/// the configured interval. Work that depends on how much happens (sub-resources of orders, products in changed orders)
+/// is not included: it comes last, as far as the budget reaches.
+pub fn load(has: &StoreSize, per_minute: u32, every: impl Fn(Sweep) -> Duration) -> Vec<SweepLoad> {
     let of = |sweep: Sweep| {
         let (requests, told) = (requests(sweep, has), every(sweep));
         let every = told.max(stretched(requests, per_minute));
@@ -64,14 +64,14 @@ pub fn load(has: &Holdings, per_minute: u32, every: impl Fn(Sweep) -> Duration) 
     Sweep::ALL.into_iter().map(of).collect()
 }
 
-/// Whether the sweeps leave the rest of the budget to everybody else: two thirds of it are theirs at most.
+/// Says whether the sweeps leave the rest of the budget to all other work: they may take two thirds of it at most.
 pub fn fits(loads: &[SweepLoad], per_minute: u32) -> bool {
     let sum: f64 = loads.iter().map(|load| load.per_minute).sum();
     loads.iter().all(|load| !load.is_stretched) && sum <= f64::from(per_minute) * 2.0 / SHARE as f64
 }
 
-/// What one run of a sweep takes.
-fn requests(sweep: Sweep, has: &Holdings) -> u64 {
+/// Returns the requests of one run of a sweep.
+fn requests(sweep: Sweep, has: &StoreSize) -> u64 {
     let pages = |rows: u64| rows.div_ceil(PAGE).max(1);
     match sweep {
         Sweep::NewOrders => 1,
@@ -81,7 +81,7 @@ fn requests(sweep: Sweep, has: &Holdings) -> u64 {
         Sweep::Subresources => has.open_orders.min(SHIPPED_AT_ONCE.into()) * WITH_TRACKING,
         Sweep::AgedOrders => has.orders.min(AGED_AT_ONCE.into()) * WHOLE_ORDER,
         Sweep::Counts => 3,
-        // Of each campaign the eligible and the enrolled listings are a listing of their own.
+        // Each campaign has two listings of its own: the eligible and the enrolled items.
         Sweep::Campaigns => pages(has.campaigns) + 2 * has.campaigns + has.campaign_listings / PAGE,
         Sweep::Media => pages(has.images),
         Sweep::Profile => 2,
@@ -94,7 +94,7 @@ fn requests(sweep: Sweep, has: &Holdings) -> u64 {
 mod tests {
     use super::*;
 
-    /// What `config/espelho.toml` says by default.
+    /// The default intervals in `config/espelho.toml`.
     fn every(sweep: Sweep) -> Duration {
         Duration::from_secs(match sweep {
             Sweep::SoldProducts | Sweep::Subresources => 30,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     /// A store with much of everything.
-    const LARGE: Holdings = Holdings {
+    const LARGE: StoreSize = StoreSize {
         open_orders: 5_000,
         orders: 100_000,
         products: 50_000,
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_stretched_and_said() {
-        let many = Holdings { open_orders: 100_000, ..LARGE };
+        let many = StoreSize { open_orders: 100_000, ..LARGE };
         let loads = load(&many, 300, every);
         let open = of(&loads, Sweep::OpenOrders);
         assert!(open.is_stretched && !fits(&loads, 300));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_small_store_takes_next_to_nothing() {
-        let loads = load(&Holdings::default(), 300, every);
+        let loads = load(&StoreSize::default(), 300, every);
         let sum: f64 = loads.iter().map(|load| load.per_minute).sum();
         assert!(sum < 4.0, "{sum}");
     }

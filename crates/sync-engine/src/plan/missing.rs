@@ -1,32 +1,33 @@
-//! When an order that the marketplace denies counts as gone.
+//! Decides when an order that the marketplace denies counts as gone.
 //!
-//! A 404 may be a moment's mistake. So the first is only kept; one more counts if it comes half a day after the one before;
-//! and the third, which is a day after the first, is believed.
+//! A 404 may be a temporary mistake. So the first is only recorded. Another one counts if it comes half a day after the
+//! one before. The third, which is a day after the first, is believed.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_store::Missing;
 
 /// The least time between two denials that both count.
 pub const EVERY: TimeDelta = TimeDelta::hours(12);
-/// So many are believed.
+/// This many denials are believed.
 pub const BELIEVED: u32 = 3;
 
-/// So many orders that are denied at one time are no longer believed to be gone each by itself: a scope that was taken away, or a
-/// route that is broken for a day, denies them all. A complete pass decides about them, under its own guard.
+/// When more than this many orders are denied at one time, single denials are no longer believed: a scope that was
+/// taken away, or a route that is broken for a day, denies all orders. A complete pass decides about them, under its
+/// own guard.
 pub const MASS_DENIAL: u64 = 50;
 
-/// What a denial comes to.
+/// The result of a denial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// It comes too soon after the one before to say anything new.
+    /// It came too soon after the one before to count.
     TooSoon,
-    /// It is kept, and one more is waited for.
+    /// It is recorded, and the next one is awaited.
     Kept(Missing),
     /// The row is gone.
     Gone,
 }
 
-/// Judges a denial that came `now`, with what is on record.
+/// Judges a denial that came `now`, with the earlier ones on record.
 pub fn denied(known: Option<Missing>, now: DateTime<Utc>) -> Denied {
     let Some(known) = known else {
         return Denied::Kept(Missing { since: now, confirmations: 1, last_at: now });
@@ -40,7 +41,7 @@ pub fn denied(known: Option<Missing>, now: DateTime<Utc>) -> Denied {
     }
 }
 
-/// When the next denial would count.
+/// Returns when the next denial would count.
 pub fn next_at(known: &Missing) -> DateTime<Utc> {
     known.last_at + EVERY
 }
@@ -53,7 +54,7 @@ mod tests {
         DateTime::UNIX_EPOCH + TimeDelta::hours(hour)
     }
 
-    /// The hours at which a denial was kept, and the one at which the order was gone.
+    /// Returns the hours at which a denial was recorded, and the hour at which the order was gone.
     fn told(hours: impl IntoIterator<Item = i64>) -> (Vec<i64>, Option<i64>) {
         let (mut known, mut kept) = (None, Vec::new());
         for hour in hours {

@@ -1,4 +1,4 @@
-//! What decides. Pure: no `async`, no clock, no I/O.
+//! Decisions. Pure: no `async`, no clock, no I/O.
 
 pub mod alarms;
 pub mod gone;

@@ -1,4 +1,4 @@
-//! Which rows of a listing page need their detail.
+//! Decides which rows of a listing page need their detail.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,14 +8,14 @@ use espelho_store::Known;
 /// What to do with a page's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PagePlan {
-    /// Rows whose detail must be read: new, listed differently, back from being gone, or failed before.
+    /// Rows whose detail must be read: new, changed in the listing, listed again after they were gone, or failed
+    /// before.
     pub fetch: Vec<ListedRow>,
-    /// Rows that are mirrored as they are listed.
+    /// The number of rows that are mirrored as they are listed.
     pub unchanged: usize,
 }
 
-/// Compares a page with what the mirror knows. Rows that the page lists twice count once, as last listed; `deep` reads
-/// them all.
+/// Compares a page with the mirror. A row that the page lists twice counts once, as last listed; `deep` reads all rows.
 pub fn plan_page(
     rows: &[ListedRow],
     known: &HashMap<String, Known>,

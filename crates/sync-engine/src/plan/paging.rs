@@ -1,5 +1,5 @@
-//! Walking through a listing page by page: when to go on, when it is over, and when the server leads us
-//! in circles. The rows are trusted before what the server says about them.
+//! A walk through a listing page by page: decides when to go on, when the listing ends, and when the server goes in
+//! circles. The rows count for more than what the server says about them.
 
 use std::collections::HashSet;
 
@@ -7,16 +7,16 @@ use espelho_api_client::PageMeta;
 use espelho_model::{ContentHash, text, text::Text};
 use espelho_store::KeptPage;
 
-/// Pages without a new row that are accepted in a row: rows that shift back make one or two.
+/// Pages without a new row that are accepted in a row: rows that shift back cause one or two.
 const IDLE_PAGES: u32 = 3;
-/// The same while rows arrive at the front: each of them shifts all pages.
+/// The same while rows arrive at the front: each arrival shifts all pages.
 const IDLE_PAGES_WHILE_GROWING: u32 = 100;
-/// Times that a listing is read from end to end before what is missing counts as missing.
+/// How often a listing is read from end to end before missing rows count as missing.
 const FULL_SWEEPS: u32 = 3;
-/// Times that its first pages are read again for what arrived meanwhile.
+/// How often its first pages are read again for rows that arrived meanwhile.
 const HEAD_SWEEPS: u32 = 20;
-/// Page sizes that servers cut to. Where nothing is said about pagination and page 2 is page 1 again, a page of such
-/// a length may be the beginning of a longer listing; one of any other length is an unpaged listing.
+/// Page sizes that servers cut to. Where the server says nothing about pagination and page 2 repeats page 1, a page of
+/// such a length may be the beginning of a longer listing; one of any other length is an unpaged listing.
 const USUAL_SIZES: [usize; 10] = [10, 15, 20, 25, 30, 40, 50, 100, 200, 250];
 
 /// What to do after a page.
@@ -28,10 +28,10 @@ pub enum Step {
     Finished,
 }
 
-/// Why a listing cannot be walked through.
+/// The reason why a listing cannot be walked through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stuck {
-    /// A later page is the first one, or the one before it, once more.
+    /// A later page repeats the first one, or the one before it.
     #[error("the marketplace ignores the page parameter: page {page} is page {same_as} again")]
     IgnoresPage {
         /// The page asked for.
@@ -48,7 +48,7 @@ pub enum Stuck {
 }
 
 impl Stuck {
-    /// The same for people.
+    /// Returns the message for people.
     pub fn text(&self) -> Text {
         match self {
             Self::IgnoresPage { page, same_as } => {
@@ -62,27 +62,27 @@ impl Stuck {
 /// The state of a walk.
 #[derive(Clone, Debug)]
 pub struct Pager {
-    /// Rows that were asked for with each page.
+    /// Rows that are requested with each page.
     limit: usize,
     seen: HashSet<ContentHash>,
     first: Vec<ContentHash>,
-    /// Rows on the first page: what a full page has where the server does not say.
+    /// Rows on the first page: the size of a full page where the server does not say it.
     first_received: usize,
     previous: Vec<ContentHash>,
-    /// Rows that the server said there were when this sweep began.
+    /// Rows that the server reported when this sweep began.
     sweep_total: Option<u64>,
     total: Option<u64>,
     idle: u32,
     full_sweeps: u32,
     head_sweeps: u32,
-    /// Whether this sweep only looks for rows that came in at the front meanwhile.
+    /// Whether this sweep only reads rows that arrived at the front meanwhile.
     only_head: bool,
     /// Whether rows left the listing during the last full sweep, so that others may have slipped past.
     shrinking: bool,
 }
 
 impl Pager {
-    /// A walk that asks for `limit` rows a page.
+    /// Creates a walk that requests `limit` rows a page.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -100,7 +100,7 @@ impl Pager {
         }
     }
 
-    /// A walk that was interrupted after these pages, and what to do next.
+    /// Restores a walk that was interrupted after these pages. Returns it with the next step.
     pub fn resumed(limit: usize, pages: &[KeptPage]) -> (Self, Step) {
         let mut pager = Self::new(limit);
         let mut next = Step::Read(1);
@@ -115,27 +115,27 @@ impl Pager {
         (pager, next)
     }
 
-    /// Rows seen so far, each once.
+    /// Returns the number of rows seen so far, each counted once.
     pub fn seen(&self) -> u64 {
         self.seen.len() as u64
     }
 
-    /// Whether a row was seen.
+    /// Says whether a row was seen.
     pub fn has_seen(&self, key: ContentHash) -> bool {
         self.seen.contains(&key)
     }
 
-    /// Rows that the server says there are.
+    /// Returns the number of rows that the server reports.
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Whether every row that the server says there is was seen.
+    /// Says whether every row that the server reports was seen.
     pub fn is_whole(&self) -> bool {
         !self.shrinking && self.total.is_none_or(|total| self.seen() >= total)
     }
 
-    /// Takes in a page and says what to do next. `received` counts its rows, those without a readable key included.
+    /// Takes in a page and returns the next step. `received` counts its rows, those without a readable key included.
     ///
     /// # Errors
     /// When the server does not page.
@@ -168,8 +168,8 @@ impl Pager {
         Ok(self.at_the_end())
     }
 
-    /// The earlier page that a page is once more, if it is. That is a server that does not page, unless as many rows
-    /// arrived in between as a page has.
+    /// Returns the earlier page that a page repeats, if there is one. The server then does not page, unless as many
+    /// rows arrived in between as a page has.
     fn repeats(&self, page: u64, keys: &[ContentHash], meta: PageMeta) -> Option<u64> {
         if page < 2 || keys.is_empty() || meta.total > self.sweep_total {
             return None;
@@ -202,22 +202,22 @@ impl Pager {
         }
         match (meta.last_page, meta.total) {
             (Some(last), _) if last > page => false,
-            // "This is the last page" is believed unless the server's own total says otherwise.
+            // "This is the last page" is believed unless the server's own total contradicts it.
             (Some(last), total) if last == page => {
                 total.is_none_or(|t| self.full_sweeps > 1 || self.seen() >= t || rows < self.limit)
             }
             (_, Some(total)) => self.seen() >= total,
-            // More rows than were asked for: the server does not page, and this is everything.
+            // More rows than were requested: the server does not page, and this is everything.
             (_, None) if page == 1 => rows > self.limit,
             (_, None) => rows < self.first_received,
         }
     }
 
-    /// The listing's end was reached: look again where rows may have slipped past while it was read.
+    /// Takes the end of the listing: reads again where rows may have slipped past meanwhile.
     ///
-    /// Rows that arrive at the front are found there; rows that leave pull others over the edge of a page that was
-    /// read already, so everything is read once more. A row that leaves and one that arrives within one sweep hide
-    /// each other; the next pass finds what this one missed.
+    /// Rows that arrive at the front are found there. Rows that leave pull others over the edge of a page that was read
+    /// already, so everything is read once more. A departure and an arrival within one sweep hide each other; the next
+    /// pass finds what this one missed.
     fn at_the_end(&mut self) -> Step {
         self.shrinking = !self.only_head && self.total < self.sweep_total;
         if self.is_whole() {
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(next, Step::Finished);
     }
 
-    /// A listing that changes while it is read: before each page some rows arrive at the front, or leave.
+    /// Walks a listing that changes meanwhile: before each page some rows arrive at the front, or leave.
     fn walk(newest_first: bool, size: usize, start: u64, events: &[(u8, u64)]) -> (Pager, Vec<u64>) {
         let mut rows: Vec<u64> = (0..start).collect();
         let (mut next_id, mut pager, mut page) = (start, Pager::new(size), 1);

@@ -1,4 +1,4 @@
-//! Which listings join a campaign by the store's policy. Pure.
+//! Decides which listings join a campaign by the store's policy. Pure.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -7,12 +7,12 @@ use rust_decimal::Decimal;
 /// What the store's policy does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Joining {
-    /// Nothing joins by itself.
+    /// Nothing joins automatically.
     #[default]
     Never,
-    /// What would join is written down, and held until somebody releases it.
+    /// Listings that fit are written down, and held until a person releases them.
     Held,
-    /// What fits joins.
+    /// Listings that fit join.
     Joins,
 }
 
@@ -25,9 +25,9 @@ pub struct Policy {
     pub max_discount_percent: Decimal,
     /// The lowest discounted price of a listing, by its `item_id`.
     pub floors: HashMap<String, Decimal>,
-    /// The lowest discounted price of any other.
+    /// The lowest discounted price of any other listing.
     pub floor: Decimal,
-    /// Only listings of these categories; of any, where none is named.
+    /// Only listings of these categories; of any category, where none is named.
     pub categories: HashSet<String>,
 }
 
@@ -38,16 +38,17 @@ pub struct Candidate {
     pub campaign: String,
     /// The listing.
     pub item: String,
-    /// What it costs.
+    /// Its price.
     pub price: Option<Decimal>,
-    /// What it would cost; only the platform knows.
+    /// Its price in the campaign; only the platform knows it.
     pub preview: Option<Decimal>,
     /// Its category, where it is known.
     pub category: Option<String>,
 }
 
 impl Policy {
-    /// The listings that fit, by campaign. Where price or preview is not known nothing fits: nobody agrees to what he does not see.
+    /// Returns the listings that fit, by campaign. A listing whose price or preview is unknown does not fit: nobody
+    /// agrees to an unknown price.
     pub fn choose(&self, candidates: &[Candidate]) -> BTreeMap<String, Vec<String>> {
         let mut chosen: BTreeMap<String, Vec<String>> = BTreeMap::new();
         if self.joining == Joining::Never {

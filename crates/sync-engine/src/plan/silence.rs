@@ -1,36 +1,37 @@
-//! Whether webhooks arrive: from what sweeps found and no delivery told to a proof that none comes.
+//! Decides whether webhooks arrive: from changes that sweeps found and no delivery reported, to a proof that none
+//! comes.
 //!
-//! One lost delivery proves nothing. A change that no delivery told only raises a suspicion, and a test delivery that is asked for
-//! then settles it: it arrives, or it does not.
+//! One lost delivery proves nothing. A change that no delivery reported only raises a suspicion. A requested test
+//! delivery then settles it: it arrives, or it does not.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_store::WebhookWatch;
 
-/// A delivery may still be under way.
+/// How long a delivery may be under way.
 const GRACE: TimeDelta = TimeDelta::seconds(5);
 /// A test delivery arrives within this time.
 const ARRIVES: TimeDelta = TimeDelta::seconds(15);
-/// Until the marketplace is asked again.
+/// The wait before the next test delivery is requested.
 const AGAIN: TimeDelta = TimeDelta::seconds(30);
-/// Where no test can be asked for, so many changes prove it.
+/// Where no test can be requested, this many changes prove it.
 const MANY: u64 = 3;
-/// They prove it after the marketplace's first repeated attempt (API document, "Delivery").
+/// They prove it after the marketplace's first retry (API document, "Delivery").
 const RETRIED: TimeDelta = TimeDelta::seconds(75);
 
-/// What is known, and what to do next.
+/// The current state, and the next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// Since when it is proved that none comes; `None` where it is not.
+    /// Since when it is proved that no delivery arrives; `None` where it is not.
     pub proved_since: Option<DateTime<Utc>>,
-    /// Whether the marketplace is to be asked for a test delivery now.
+    /// Whether to request a test delivery now.
     pub asks: bool,
-    /// Whether there is anything to wait for.
+    /// Whether there is a suspicion that is not settled yet.
     pub is_suspected: bool,
 }
 
 const NONE: Silence = Silence { proved_since: None, asks: false, is_suspected: false };
 
-/// Decides what a watch means at this moment.
+/// Decides what a watch means at this time.
 pub fn silence(watch: &WebhookWatch, now: DateTime<Utc>) -> Silence {
     let unheard = |since: &DateTime<Utc>| watch.heard_at.is_none_or(|heard| heard < *since);
     let missed = watch.missed_since.filter(|since| watch.missed > 0 && unheard(since));
@@ -42,7 +43,7 @@ pub fn silence(watch: &WebhookWatch, now: DateTime<Utc>) -> Silence {
         (Some(_), Some(_)) => watch.missed >= MANY && now - since >= RETRIED,
         (None, _) => false,
     };
-    // Between two questions the proof stands: a test that was just asked for again has not arrived either.
+    // The proof stands between two tests: the test that was just requested has not arrived either.
     let stands = watch.silent && unheard(&since);
     let asks = last_asked.map_or(now - since >= GRACE, |asked| now - asked >= AGAIN);
     Silence { proved_since: (proved || stands).then_some(since), asks, is_suspected: true }
@@ -66,7 +67,7 @@ mod tests {
         }
     }
 
-    /// Whether it is proved, and whether a test is asked for, at second 100.
+    /// Returns whether silence is proved, and whether a test is requested, at second 100.
     fn check(watch: &WebhookWatch) -> (bool, bool) {
         let silence = silence(watch, at(100));
         (silence.proved_since.is_some(), silence.asks)

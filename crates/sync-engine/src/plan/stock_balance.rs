@@ -1,74 +1,74 @@
-//! Whether a stock movement happened, from what was read before and after. Pure.
+//! Decides whether a stock movement happened, from the readings before and after it. Pure.
 //!
-//! What changes a location's physical quantity: our movement, and lines that leave it at dispatch (API document, "Order line stock
-//! status": `committed`). So `after - before + dispatched` is our movement's delta or zero; anything else is somebody
-//! else's doing, and proves nothing.
+//! Two things change a location's physical quantity: our movement, and lines that leave it at dispatch (API document,
+//! "Order line stock status": `committed`). So `after - before + dispatched` is our movement's delta or zero. Anything
+//! else is somebody else's change, and proves nothing.
 
 use std::collections::HashSet;
 
 use rust_decimal::Decimal;
 
-/// What the equation says.
+/// The result of the equation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
-    /// It did.
+    /// It happened.
     Yes,
-    /// It did not.
+    /// It did not happen.
     No,
-    /// Somebody else moved stock too: it cannot be told.
+    /// Somebody else moved stock too: nothing proves either.
     Unclear,
 }
 
-/// What was read around a movement.
+/// The readings around a movement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Readings {
     /// The physical quantity before it.
     pub before: Decimal,
     /// The physical quantity after it.
     pub after: Decimal,
-    /// What left at dispatch around it.
-    pub sold: Sold,
+    /// The quantities that were dispatched around it.
+    pub sold: Dispatched,
 }
 
-/// What left a shelf at dispatch.
+/// Quantities that were dispatched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sold {
-    /// What certainly left in between, order by order.
+pub struct Dispatched {
+    /// Quantities that certainly left in between, order by order.
     pub certain: Vec<Decimal>,
-    /// What may have left in between, order by order: so close to the readings that nothing tells.
-    pub perhaps: Vec<Decimal>,
+    /// Quantities that may have left in between, order by order: too close to the readings to tell.
+    pub possible: Vec<Decimal>,
 }
 
-/// Beyond so many sums nothing is told any more.
-const MOST_SUMS: usize = 2_000;
+/// Beyond this many sums the result is unclear.
+const MAX_SUMS: usize = 2_000;
 
-impl Sold {
-    /// Every quantity that may have left in between; `None` where there are too many.
+impl Dispatched {
+    /// Returns every total that may have left in between; `None` where there are too many.
     fn sums(&self) -> Option<HashSet<Decimal>> {
         let mut sums = HashSet::from([self.certain.iter().sum()]);
-        for quantity in &self.perhaps {
+        for quantity in &self.possible {
             let with: Vec<Decimal> = sums.iter().map(|sum| sum + quantity).collect();
             sums.extend(with);
-            if sums.len() > MOST_SUMS {
+            if sums.len() > MAX_SUMS {
                 return None;
             }
         }
         Some(sums)
     }
 
-    /// The same where nobody knows of any of it that it left from here.
-    pub fn all_perhaps(self) -> Self {
-        Self { certain: Vec::new(), perhaps: [self.certain, self.perhaps].concat() }
+    /// Returns the same quantities, each of them as one that may have left.
+    pub fn all_possible(self) -> Self {
+        Self { certain: Vec::new(), possible: [self.certain, self.possible].concat() }
     }
 
-    /// Whether so much may have left in between.
+    /// Says whether this quantity may have left in between.
     pub fn may_be(&self, quantity: Decimal) -> bool {
         self.sums().is_some_and(|sums| sums.contains(&quantity))
     }
 }
 
-/// Whether a movement by `delta` happened. What may or may not have left in between does no harm as long as the quantity can be
-/// explained in one way only.
+/// Says whether a movement by `delta` happened. Uncertain dispatches do no harm as long as the quantity has only one
+/// explanation.
 pub fn moved(delta: Decimal, around: &Readings) -> Moved {
     if delta.is_zero() {
         return Moved::No;
@@ -98,7 +98,7 @@ mod tests {
             before in 0i64..1_000, delta in (-50i64..=50).prop_filter("moves", |d| *d != 0), dispatched in 0i64..100, happened: bool,
         ) {
             let after = before - dispatched + if happened { delta } else { 0 };
-            let sold = Sold { certain: vec![whole(dispatched)], perhaps: Vec::new() };
+            let sold = Dispatched { certain: vec![whole(dispatched)], possible: Vec::new() };
             let around = Readings { before: whole(before), after: whole(after), sold };
             prop_assert_eq!(moved(whole(delta), &around), if happened { Moved::Yes } else { Moved::No });
         }
@@ -110,13 +110,14 @@ mod tests {
         ) {
             prop_assume!(edit != 0 && edit != delta && edit != -delta);
             let after = before + edit + if happened { delta } else { 0 };
-            let around = Readings { before: whole(before), after: whole(after), sold: Sold::default() };
+            let around = Readings { before: whole(before), after: whole(after), sold: Dispatched::default() };
             prop_assert_eq!(moved(whole(delta), &around), Moved::Unclear);
         }
     }
 
-    fn told(before: i64, after: i64, perhaps: &[i64], delta: i64) -> Moved {
-        let sold = Sold { certain: Vec::new(), perhaps: perhaps.iter().copied().map(whole).collect() };
+    fn told(before: i64, after: i64, possible: &[i64], delta: i64) -> Moved {
+        let sold =
+            Dispatched { certain: Vec::new(), possible: possible.iter().copied().map(whole).collect() };
         moved(whole(delta), &Readings { before: whole(before), after: whole(after), sold })
     }
 
@@ -140,10 +141,10 @@ mod tests {
             sales in proptest::collection::vec((1i64..=4, any::<bool>()), 0..6), happened: bool,
         ) {
             let sold: i64 = sales.iter().filter(|(_, left)| *left).map(|(quantity, _)| quantity).sum();
-            let perhaps: Vec<i64> = sales.iter().map(|(quantity, _)| *quantity).collect();
+            let possible: Vec<i64> = sales.iter().map(|(quantity, _)| *quantity).collect();
             let after = before - sold + if happened { delta } else { 0 };
             let wrong = if happened { Moved::No } else { Moved::Yes };
-            prop_assert_ne!(told(before, after, &perhaps, delta), wrong);
+            prop_assert_ne!(told(before, after, &possible, delta), wrong);
         }
     }
 }

@@ -1,16 +1,17 @@
-//! Which requests turn the price tiers of a product into those that are wanted (API document, "Products, prices, stock":
+//! Plans the requests that turn a product's price tiers into the desired ones (API document, "Products, prices, stock":
 //! price rules 1 to 6). Pure.
 //!
-//! Every request is judged by the marketplace on its own, so every state on the way has to be legal. A breadth-first search
-//! goes over what each tier may be meanwhile: absent, as it is, as wanted. That is not always the shortest way with automatic
-//! wholesale, where the tier that takes over the measures (rule 4) may not fit beside the one that leaves (rule 6). So there
-//! are two more: as it is with the wanted measures, and, for these two tiers alone, an interim discount.
+//! The marketplace judges every request on its own, so every state on the way must be legal. A breadth-first search
+//! goes over the stages that each tier can have: absent, as it is, as desired. With automatic wholesale these do not
+//! always give the shortest way: the tier that takes over the measures (rule 4) may not fit beside the one that leaves
+//! (rule 6). So there are two more stages: as it is with the desired measures, and, for these two tiers alone, an
+//! interim discount.
 //!
 //! The order of preference:
 //! 1. states that are wholly legal (from a state that is not, as a second best, steps that make nothing worse);
 //! 2. the fewest requests;
-//! 3. the fewest times, counted over all states on the way and all quantities at which a tier begins, that a quantity costs
-//!    more than both before and after;
+//! 3. the fewest times, counted over all states on the way and all quantities at which a tier begins, that a quantity
+//!    costs more than both before and after;
 //! 4. the lowest tier first.
 
 mod rules;
@@ -27,7 +28,8 @@ const BASE: u32 = 1;
 /// The most tiers of a wholesale product (rule 1).
 const MOST_TIERS: usize = 5;
 
-/// The most tiers a search starts from: what the portal left beyond is deleted beforehand, lest the states become too many.
+/// The most tiers that a search starts from. Tiers beyond that, left by the portal, are deleted first, so that the
+/// states do not become too many.
 const MOST_SEARCHED: usize = MOST_TIERS + 1;
 
 /// Decimals of an interim discount, at most. The document names no limit for discounts; prices have cents.
@@ -57,20 +59,20 @@ pub struct Package {
     pub length: Decimal,
 }
 
-/// A price tier: as it is, as wanted, or as sent.
+/// A price tier: as it is, as desired, or as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tier {
-    /// From which quantity on it applies.
+    /// The quantity from which it applies.
     pub min_quantity: u32,
-    /// What one unit costs. Derived above the base with [`Mode::Auto`], and then never looked at.
+    /// The price of one unit. Above the base with [`Mode::Auto`] it is derived, and not read.
     pub price: Option<Decimal>,
     /// The discount on the base price, in per cent. Counts above the base with [`Mode::Auto`] only.
     pub discount_percent: Option<Decimal>,
-    /// What the package measures. In a wanted tier `None` leaves it as it is.
+    /// The measures of the package. In a desired tier `None` leaves them as they are.
     pub package: Option<Package>,
 }
 
-/// One request. Its tier is exactly what is to be sent.
+/// One request. Its tier is exactly the tier to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Creates a tier.
@@ -81,13 +83,14 @@ pub enum Step {
     Delete(u32),
 }
 
-/// The shortest sequence of requests after which the tiers of a product are those wanted, each of them permitted.
+/// Returns the shortest sequence of permitted requests that turns a product's tiers into the desired ones.
 ///
-/// It may be longer than the shortest where discounts stand closer together than an interim one could between them: two
-/// decimals are all that it takes.
+/// A shorter sequence may exist where two discounts are so close that no interim discount with two decimals fits
+/// between them.
 ///
 /// # Errors
-/// When a rule forbids the wanted tiers; or what is there now breaks one and cannot be mended by permitted requests.
+/// When a rule forbids the desired tiers; or when the current tiers break a rule and permitted requests cannot repair
+/// that.
 pub fn plan(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Vec<Step>, Forbidden> {
     let target = target(mode, current, desired)?;
     let (current, mut steps) = searchable(mode, current, &target)?;
@@ -95,8 +98,8 @@ pub fn plan(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Vec<Step>,
     Ok(steps)
 }
 
-/// Whether nothing is left to do: there is no tier but those wanted, and they say what is wanted. Whether the rules permit
-/// them is for [`plan`] to say.
+/// Says whether nothing is left to do: the tiers are the desired ones, with the desired values. Only [`plan`] says
+/// whether the rules permit them.
 #[must_use]
 pub fn holds(mode: Mode, current: &[Tier], desired: &[Tier]) -> bool {
     let is_met = |desired: &Tier| {
@@ -117,12 +120,12 @@ impl Package {
 }
 
 impl Tier {
-    /// Whether it is priced by its discount (rule 6).
+    /// Says whether it is priced by its discount (rule 6).
     fn is_discount(&self, mode: Mode) -> bool {
         mode == Mode::Auto && self.min_quantity != BASE
     }
 
-    /// What of a tier counts: a price or a discount, and measures above the base (rules 3 and 6).
+    /// Returns the tier with what counts: a price or a discount, and measures above the base (rules 3 and 6).
     fn relevant(self, mode: Mode) -> Self {
         let is_discount = self.is_discount(mode);
         Self {
@@ -133,12 +136,12 @@ impl Tier {
         }
     }
 
-    /// With the measures of another where it has none.
+    /// Returns the tier, with the measures of another where it has none.
     fn or_package(self, other: &Self) -> Self {
         Self { package: self.package.or(other.package), ..self }
     }
 
-    /// Its discount, if that is one (rule 6).
+    /// Returns its discount, if that is a permitted one (rule 6).
     fn discount(&self) -> Option<Decimal> {
         self.discount_percent.filter(|percent| is_permitted(*percent))
     }
@@ -152,7 +155,7 @@ fn at(tiers: &[Tier], min_quantity: u32) -> Option<&Tier> {
     tiers.iter().find(|tier| tier.min_quantity == min_quantity)
 }
 
-/// What counts of the tiers that are there, by quantity. A package with a measure of zero is none.
+/// Returns what counts of the current tiers, by quantity. A package with a measure of zero is none.
 fn there(mode: Mode, current: &[Tier]) -> Vec<Tier> {
     let whole = |tier: &Tier| {
         let tier = tier.relevant(mode);
@@ -163,8 +166,9 @@ fn there(mode: Mode, current: &[Tier]) -> Vec<Tier> {
     tiers
 }
 
-/// What the search starts from, and the steps before it: of far too many tiers the highest that are not wanted are deleted.
-/// At least two are not wanted then, so the first wholesale tier is none of them, and nothing becomes worse.
+/// Returns the tiers that the search starts from, and the steps before it: of far too many tiers the highest that are
+/// not desired are deleted. At least two are not desired then, so the first wholesale tier is none of them, and nothing
+/// becomes worse.
 fn searchable(mode: Mode, current: &[Tier], target: &[Tier]) -> Result<(Vec<Tier>, Vec<Step>), Forbidden> {
     let mut tiers = there(mode, current);
     let is_twice = |pair: &&[Tier]| pair[0].min_quantity == pair[1].min_quantity;

@@ -1,42 +1,43 @@
-//! Walking the newest rows of a listing that shifts meanwhile. Pure.
+//! A walk over the newest rows of a listing that shifts meanwhile. Pure.
 //!
-//! What arrives moves rows down: they are seen twice. What leaves moves rows up: one can slip past between two pages. So where
-//! the news went on from one page to the next, the same pages are walked again, until a walk finds nothing.
+//! Rows that arrive move others down: the walk sees those twice. Rows that leave move others up: one can slip past
+//! between two pages. When new rows continue from one page to the next, the walk reads the same pages again, until it
+//! finds nothing.
 
 use std::collections::{HashMap, HashSet};
 
 use espelho_model::ContentHash;
 
-/// Walks over the same pages at most: what shifts faster than that is left to the next sweep.
+/// The most walks over the same pages: faster shifts are left to the next sweep.
 const WALKS: u32 = 3;
 
 /// A walk over the first pages of a listing.
 #[derive(Debug)]
 pub struct Window {
     page: u64,
-    /// Pages that are walked in any case.
+    /// The least pages of a walk.
     least: u64,
-    /// Pages that are walked at most.
+    /// The most pages of a walk.
     most: u64,
     walks: u32,
-    /// Whether something new stood at the end of a page of this walk, so that more of it may have slipped past.
-    is_torn: bool,
-    /// What was handed on already.
+    /// Whether the last row of a page was new in this walk, so that more new rows may have slipped past.
+    may_have_skipped: bool,
+    /// Rows that were passed on already.
     seen: HashMap<String, ContentHash>,
 }
 
 impl Window {
-    /// Walks over at least `least` pages, and at most `most`.
+    /// Creates a walk over at least `least` pages, and at most `most`.
     pub fn new(least: u64, most: u64) -> Self {
-        Self { page: 1, least, most, walks: 1, is_torn: false, seen: HashMap::new() }
+        Self { page: 1, least, most, walks: 1, may_have_skipped: false, seen: HashMap::new() }
     }
 
-    /// The page to read next.
+    /// Returns the page to read next.
     pub fn page(&self) -> u64 {
         self.page
     }
 
-    /// Which of a page's rows (by place) were not handed on in this state before.
+    /// Returns which of a page's rows (by index) were not passed on in this state before.
     pub fn fresh(&self, rows: &[(&str, ContentHash)]) -> HashSet<usize> {
         let is_fresh = |(at, (key, hash)): (usize, &(&str, ContentHash))| {
             (self.seen.get(*key) != Some(hash)).then_some(at)
@@ -44,12 +45,13 @@ impl Window {
         rows.iter().enumerate().filter_map(is_fresh).collect()
     }
 
-    /// Goes on after a page: `new` are its fresh rows that differ from the mirror. Says whether there is another page to read.
+    /// Goes on after a page: `new` are its fresh rows that differ from the mirror. Returns whether there is another
+    /// page to read.
     ///
-    /// A page of rows that were handed on before is no known ground: what arrived has pushed them down, and more that is new
-    /// may be below.
+    /// A page of rows that were passed on before does not end the walk: arrivals have pushed them down, and more new
+    /// rows may be below.
     pub fn go_on(&mut self, rows: &[(&str, ContentHash)], new: &[(&str, ContentHash)], is_end: bool) -> bool {
-        self.is_torn |= !is_end && new.iter().any(|row| Some(row) == rows.last());
+        self.may_have_skipped |= !is_end && new.iter().any(|row| Some(row) == rows.last());
         self.seen.extend(new.iter().map(|(key, hash)| ((*key).to_owned(), *hash)));
         let is_known_ground =
             self.page >= self.least && rows.iter().all(|(key, _)| !self.seen.contains_key(*key));
@@ -57,10 +59,10 @@ impl Window {
             self.page += 1;
             return true;
         }
-        if !self.is_torn || self.walks >= WALKS {
+        if !self.may_have_skipped || self.walks >= WALKS {
             return false;
         }
-        (self.least, self.page, self.is_torn) = (self.page, 1, false);
+        (self.least, self.page, self.may_have_skipped) = (self.page, 1, false);
         self.walks += 1;
         true
     }
@@ -76,18 +78,18 @@ mod tests {
 
     const PAGE: usize = 5;
 
-    /// What happens to a listing between two of its pages.
+    /// A shift of a listing between two of its pages.
     #[derive(Clone, Debug)]
     enum Shift {
-        /// So many rows arrive, at the top.
+        /// This many rows arrive at the top.
         Arrive(usize),
         /// A row leaves.
         Leave(usize),
-        /// A row changes where it is.
+        /// A row changes in its place.
         Change(usize),
     }
 
-    /// A listing, newest first, and what a mirror has of it.
+    /// A listing, newest first, and the mirror's copy of it.
     #[derive(Default)]
     struct World {
         rows: Vec<(u32, i64)>,
@@ -178,12 +180,13 @@ mod tests {
             let mut shifts = shifts;
             shifts.insert(at.min(shifts.len()), Shift::Leave(left));
             world.sweep(&mut shifts.into_iter());
-            // Whatever arrived at the very end is above all that was walked.
+            // Rows that arrived at the very end are above everything that was walked.
             world.sweep(&mut quiet());
             prop_assert_eq!(world.missing(), BTreeSet::new());
         }
 
-        /// Faster than a sweep walks, totals show what is missing, and the next sweep walks everything.
+        /// When a listing shifts faster than a sweep walks, totals show what is missing, and the next sweep walks
+        /// everything.
         #[test]
         fn whatever_shifts_in_whatever_way_a_sweep_that_knows_it_is_behind_finds_everything(
             known in 0_u32..40, arrived in 1_usize..60,
@@ -216,7 +219,7 @@ mod tests {
         let mut world = World::with(20);
         world.sweep(&mut std::iter::empty());
         world.shift(&Shift::Arrive(2 * PAGE));
-        // After the first page a row of it leaves: the first row of the second page is now the last of the first.
+        // After the first page one of its rows leaves: the first row of the second page is now the last of the first.
         world.sweep(&mut [Shift::Leave(0)].into_iter());
         assert_eq!(world.missing(), BTreeSet::new());
     }

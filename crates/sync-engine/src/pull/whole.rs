@@ -45,10 +45,21 @@ pub(crate) async fn read_whole(
         Target::Campaigns => reader.campaigns(&HashSet::new()).await.map(|read| read.counts),
         Target::MediaImages => reader.images().await,
         Target::Labels => reader.labels(&mut report).await,
-        _ => reader
+        Target::Profile => reader
             .profile()
             .await
             .and_then(|read| read.map(|read| read.counts).map_err(|e| Problem::from_api(&e))),
+        // `reconcile` reads listings and sub-resources by other ways.
+        Target::Listed(_)
+        | Target::Shipments
+        | Target::Tracking
+        | Target::Invoices
+        | Target::Events
+        | Target::Financial => {
+            report.state = RunState::Failed;
+            context.progress.end(&context.key, target);
+            return report;
+        }
     };
     context.progress.end(&context.key, target);
     match read {

@@ -1,4 +1,5 @@
-//! Joining campaigns (`campaign.opt_in`): reads what is enrolled and enrolls the rest. `plan::push::campaign_opt_in` decides.
+//! Campaign enrollment (`campaign.opt_in`): reads the enrolled listings and enrolls the rest.
+//! `plan::push::campaign_opt_in` decides.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    journal::Acted,
+    journal::ExecutionResult,
 };
 use crate::{
     live::whole::all,
@@ -77,9 +78,9 @@ impl Pusher<'_> {
         let effect = cx.effect(&request, &OptInEvidence { campaign: number, listings });
         self.context.store.commands().note_campaign_prices(&self.context.key, &cx.command.key, &left).await?;
         match self.execute_once(effect, &cx.intent(), &request).await? {
-            Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A product's gallery (`gallery.add`): by a picture's id, or by a file that is uploaded first.
+//! Product gallery (`gallery.add`): adds a picture by its id, or uploads a file first.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    journal::Acted,
+    journal::ExecutionResult,
     media::{Uploaded, no_path},
 };
 use crate::plan::push::{Verdict, media::GalleryEvidence};
@@ -25,7 +25,7 @@ impl Pusher<'_> {
             return Ok(Verdict::Done(None));
         }
         let uploaded = match (cx.data["image_id"].as_str(), cx.data["path"].as_str()) {
-            (Some(id), _) => self.lasting(cx, id).await?,
+            (Some(id), _) => self.reupload_if_expiring(cx, id).await?,
             (None, Some(path)) => self.upload(cx, path).await?,
             (None, None) => return Ok(Verdict::Failed(no_path())),
         };
@@ -41,16 +41,16 @@ impl Pusher<'_> {
         let evidence =
             GalleryEvidence { image: image.as_str().to_owned(), product: product.as_str().to_owned() };
         match self.execute_once(cx.effect(&request, &evidence), &cx.intent(), &request).await? {
-            Acted::Applied(_) => Ok(Verdict::Done(Some(result))),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Done(Some(result))),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
     pub(super) async fn is_in_gallery(&self, image: &MediaId, product: &str) -> Result<bool, Cause> {
         match self.client.image(image).await {
             Ok(image) => {
-                // What uses it is not always told.
+                // The answer does not always name the product that uses the picture.
                 let is_here = image.value.reference_id.as_deref().is_none_or(|own| own == product);
                 Ok(image.value.in_use == Some(true) && is_here)
             }

@@ -1,4 +1,4 @@
-//! Why a job came to nothing: an error of the marketplace or of the database.
+//! The cause of a failed job: an error of the marketplace or of the database.
 
 use espelho_api_client::{Class, Error as ApiError};
 use espelho_store::Error as StoreError;
@@ -24,19 +24,19 @@ impl From<StoreError> for Cause {
     }
 }
 
-/// True for an error that passes by itself.
-pub(crate) fn passes(error: &ApiError) -> bool {
+/// Says whether an error goes away by itself.
+pub(crate) fn is_temporary(error: &ApiError) -> bool {
     !error.is_authentication()
         && !error.is_not_ours()
         && matches!(error.class(), Class::Transient { .. } | Class::Ambiguous)
 }
 
-/// What a refusal makes of a row: it fails, unless the error passes or ends the work on the store.
+/// Turns a refusal into a verdict: the row fails, unless the error goes away by itself or ends the work on the store.
 ///
 /// # Errors
-/// The error where it is no refusal of this row.
+/// The error itself, when it is no refusal of this row.
 pub(crate) fn refused(error: ApiError) -> Result<Verdict, Cause> {
-    match passes(&error) || error.is_authentication() || error.is_not_ours() {
+    match is_temporary(&error) || error.is_authentication() || error.is_not_ours() {
         true => Err(Cause::Api(error)),
         false => Ok(Verdict::Failed(Message::of(&error))),
     }

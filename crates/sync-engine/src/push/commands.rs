@@ -1,4 +1,5 @@
-//! Commands: who knows which kind, what a command has led to so far, and what becomes of an effect whose answer was lost.
+//! Commands: finds the handler of each kind, collects a command's effects so far, and settles effects whose answer was
+//! lost.
 
 use std::time::Duration;
 
@@ -23,53 +24,53 @@ use crate::plan::push::{
     invalid,
 };
 
-/// A command that is being looked at.
+/// The context of one command while a worker handles it.
 pub(crate) struct CommandContext<'a> {
     pub(crate) command: &'a Command,
     pub(crate) kind: CommandKind,
-    /// Its data; `null` where it has none.
+    /// The command's data; `null` where it has none.
     pub(crate) data: Value,
-    /// What it has led to so far, in order.
+    /// The command's effects so far, in order.
     pub(crate) effects: Vec<Effect>,
-    /// Whether a person has let it past the guards.
+    /// Whether a person released it from the guards.
     pub(crate) is_released: bool,
 }
 
 impl CommandContext<'_> {
-    /// Number and fingerprint, for the journal.
+    /// Returns number and fingerprint, for the journal.
     pub(crate) fn identity(&self) -> (i64, String) {
         (self.command.id, self.command.fingerprint())
     }
 
-    /// Who is asked once more before anything of it is sent.
+    /// Returns the intent that is checked once more before anything is sent.
     pub(crate) fn intent(&self) -> Intent<'_> {
         Intent::Command(self.command.id, self.command.fingerprint())
     }
 
-    /// The last effect of a kind that certainly happened.
+    /// Returns the last confirmed effect of a kind.
     pub(crate) fn confirmed(&self, kind: &str) -> Option<&Effect> {
         self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
     }
 
-    /// An effect of this command, with the evidence that settles it if its answer is lost.
+    /// Builds an effect of this command, with the evidence that settles it if its answer is lost.
     pub(crate) fn effect<E: Evidence>(&self, request: &ApiRequest, evidence: &E) -> NewEffect {
-        NewEffect { evidence: Some(write(evidence)), ..self.effect_without_proof(E::KIND, request) }
+        NewEffect { evidence: Some(write(evidence)), ..self.effect_without_evidence(E::KIND, request) }
     }
 
-    /// An effect that nothing can prove if its answer is lost.
-    pub(crate) fn effect_without_proof(&self, kind: &'static str, request: &ApiRequest) -> NewEffect {
+    /// Builds an effect that nothing can prove if its answer is lost.
+    pub(crate) fn effect_without_evidence(&self, kind: &'static str, request: &ApiRequest) -> NewEffect {
         let (key, command) = (key_of(self.command), Some(self.identity()));
         NewEffect { key, kind, command, request: request.in_full(), evidence: None }
     }
 }
 
-/// What a command is about besides its own thing: how a product is priced decides what its price steps mean.
+/// Returns the key that a command reserves besides its own: the pricing of a product decides what its price steps mean.
 pub(crate) fn conflicting_keys(command: &Command) -> Option<String> {
     let Command { kind, key, .. } = command;
     (CommandKind::parse(kind) == Some(CommandKind::ProductUpdate)).then(|| format!("prices/{key}"))
 }
 
-/// What a command is about: of one thing, one command after the other.
+/// Returns the key of a command's subject. Commands with the same key run one after the other.
 pub(crate) fn key_of(command: &Command) -> String {
     let Command { id, kind, key, .. } = command;
     match CommandKind::parse(kind) {
@@ -97,7 +98,7 @@ pub(crate) fn key_of(command: &Command) -> String {
     }
 }
 
-/// The id in an answer, wherever it stands.
+/// Returns the id in an answer, at whichever known place it stands.
 pub(crate) fn id_in(answer: &str) -> Option<String> {
     let answer: Value = serde_json::from_str(answer).ok()?;
     let text = |value: &Value| match value {
@@ -112,15 +113,15 @@ pub(crate) fn id_in(answer: &str) -> Option<String> {
 }
 
 impl Pusher<'_> {
-    /// Looks at a command and answers it; gives how long until it is looked at again.
+    /// Handles a command and answers it. Returns the wait until the next attempt.
     pub(super) async fn run_command(&self, command: &Command) -> Result<Duration, Cause> {
-        // It may have waited in the queue, and somebody may have decided against it meanwhile.
+        // The command may have waited in the queue, and somebody may have withdrawn it meanwhile.
         let (store, key) = (&self.context.store, &self.context.key);
         if !store.commands().is_command_open(key, command.id, &command.fingerprint()).await? {
             return Ok(Duration::ZERO);
         }
-        let verdict = self.look_at(command).await?;
-        self.answer_if_news(command, &verdict).await?;
+        let verdict = self.handle_command(command).await?;
+        self.answer_if_changed(command, &verdict).await?;
         let is_over = verdict.retry_after().is_none();
         if is_over {
             let mut state = self.state();
@@ -129,21 +130,21 @@ impl Pusher<'_> {
         }
         if let Verdict::Failed(message) | Verdict::Doubtful(message) | Verdict::Held(message) = &verdict {
             let (code, error) = (&message.code, &message.text);
-            tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "a command is not done");
+            tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "command not completed");
         }
         Ok(verdict.retry_after().unwrap_or_default())
     }
 
-    /// Says something on a command's row, unless it says so already.
-    pub(super) async fn answer_if_news(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
-        match self.is_news(command, verdict) {
+    /// Writes a verdict to a command's row, unless the row already says the same.
+    pub(super) async fn answer_if_changed(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
+        match self.is_changed(command, verdict) {
             true => self.answer(command, verdict).await,
             false => Ok(()),
         }
     }
 
-    /// Whether the row does not say it already: what waits is looked at often, and says the same.
-    fn is_news(&self, command: &Command, verdict: &Verdict) -> bool {
+    /// Says whether a verdict adds anything to the row: a waiting command is checked often, with the same result.
+    fn is_changed(&self, command: &Command, verdict: &Verdict) -> bool {
         match verdict {
             Verdict::Waiting(message, _) => {
                 command.state != Some(PushState::Waiting) || command.code.as_deref() != Some(&message.code)
@@ -153,7 +154,7 @@ impl Pusher<'_> {
         }
     }
 
-    async fn look_at(&self, command: &Command) -> Result<Verdict, Cause> {
+    async fn handle_command(&self, command: &Command) -> Result<Verdict, Cause> {
         let Some(kind) = CommandKind::parse(&command.kind) else {
             return Ok(Verdict::Failed(unknown_kind(&command.kind)));
         };
@@ -180,14 +181,14 @@ impl Pusher<'_> {
         if let Some(verdict) = backoff_or_give_up(cx.effects.iter().rev(), self.context.clock.now()) {
             return Ok(verdict);
         }
-        match self.handle(&cx).await {
-            // What is refused to be read will be refused again.
+        match self.dispatch_kind(&cx).await {
+            // A refused read would be refused again.
             Err(Cause::Api(error)) => refused(error),
             other => other,
         }
     }
 
-    /// What becomes of a level or of prices that were sent since they were written and did not have their effect, if that was so.
+    /// Says whether to back off or give up, when a level or prices were sent since they were written and had no effect.
     pub(super) async fn backoff_for(
         &self,
         key: &str,
@@ -197,7 +198,7 @@ impl Pusher<'_> {
         Ok(backoff_or_give_up(effects.iter().filter(|effect| is_for(effect)), self.context.clock.now()))
     }
 
-    async fn handle(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    async fn dispatch_kind(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         match cx.kind {
             CommandKind::OrderStatus => self.move_order(cx).await,
             CommandKind::OrderNotes => self.set_notes(cx).await,
@@ -219,7 +220,8 @@ impl Pusher<'_> {
         }
     }
 
-    /// What its effects came to, where nobody knows yet; nothing when the command may go on.
+    /// Settles the command's effects. Returns a verdict while one is unsettled or doubtful; nothing when the command
+    /// may go on.
     async fn settle_all(&self, cx: &mut CommandContext<'_>) -> Result<Option<Verdict>, Cause> {
         let is_open = |effect: &&Effect| matches!(effect.state, EffectState::Planned | EffectState::Sent);
         for open in cx.effects.iter().filter(is_open) {
@@ -239,7 +241,7 @@ impl Pusher<'_> {
             cx.effects =
                 self.context.store.journal().effects_of_command(&self.context.key, id, &fingerprint).await?;
         }
-        // Only a person's word ends a doubt (`espelho retry`), and then it is not one any more.
+        // Only a person ends a doubt (`espelho retry`); the effect is then no longer doubtful.
         let doubt = cx.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
         Ok(doubt.map(|doubt| Verdict::Doubtful(doubtful(doubt.code.as_deref().unwrap_or("unprovable")))))
     }

@@ -1,4 +1,4 @@
-//! Reads what left a shelf at dispatch around an effect of ours; `plan::push::dispatches` places each dispatch.
+//! Reads which goods were dispatched around one of our effects; `plan::push::dispatches` places each dispatch in time.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,16 @@ use rust_decimal::Decimal;
 use super::{Pusher, cause::Cause};
 use crate::plan::{
     push::dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
-    stock_balance::Sold,
+    stock_balance::Dispatched,
 };
 
-/// Orders that are read as evidence, at most.
+/// The most orders that are read as evidence.
 const MOST_ORDERS: usize = 60;
 /// Orders on a page of the listing.
 const PAGE: u32 = 100;
 
 impl Pusher<'_> {
-    /// Whether a transition of ours is under way that takes some of a SKU off the shelf.
+    /// Says whether one of our transitions that dispatches a SKU is under way.
     pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in store.journal().open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
@@ -31,7 +31,7 @@ impl Pusher<'_> {
         Ok(false)
     }
 
-    /// The same, of orders that are known to have the SKU.
+    /// The same, only for orders that are known to contain the SKU.
     pub(super) async fn is_dispatching_known(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in store.journal().open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
@@ -43,7 +43,7 @@ impl Pusher<'_> {
         Ok(false)
     }
 
-    /// Whether a transition of ours that takes some of a SKU off the shelf was begun after another effect.
+    /// Says whether a transition of ours that dispatches a SKU began after the effect `mark`.
     pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in
@@ -56,24 +56,28 @@ impl Pusher<'_> {
         Ok(false)
     }
 
-    /// Whether an effect is about an order that has a SKU, as far as anybody can tell.
+    /// Says whether an effect belongs to an order with a SKU. An order whose SKUs are unknown counts.
     async fn is_of_order(&self, effect: &Effect, sku: &Sku) -> Result<bool, Cause> {
         let number = effect.key.strip_prefix("order/").unwrap_or_default();
         let skus = self.context.store.lookups().skus_of_order(&self.context.key, number).await?;
         Ok(skus.is_empty() || skus.iter().any(|own| own == sku.as_str()))
     }
 
-    /// What of a SKU left the shelf since an effect was written down; `None` where too many orders may have to do with it.
-    pub(super) async fn sold_since(&self, sku: &Sku, window: ReadingWindow) -> Result<Option<Sold>, Cause> {
+    /// Returns how much of a SKU was dispatched since the window began; `None` when too many orders may be involved.
+    pub(super) async fn sold_since(
+        &self,
+        sku: &Sku,
+        window: ReadingWindow,
+    ) -> Result<Option<Dispatched>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        // The listing first: what the mirror hears of meanwhile is then in one of the two at least.
+        // Read the listing first: an order that the mirror learns of meanwhile is then in at least one of the two.
         let Some(unknown) = self.unknown_orders(window.from).await? else { return Ok(None) };
         let known = store.lookups().orders_with_sku(key, sku, window.from - BLUR).await?;
         let orders: BTreeSet<OrderNumber> = unknown.into_iter().chain(known).collect();
         if orders.len() > MOST_ORDERS {
             return Ok(None);
         }
-        let mut sold = Sold::default();
+        let mut sold = Dispatched::default();
         for number in orders {
             let Some((quantity, placed)) = self.dispatch_of(&number, sku, window).await? else { continue };
             add(&mut sold, quantity, placed);
@@ -81,10 +85,11 @@ impl Pusher<'_> {
         Ok(Some(sold))
     }
 
-    /// Orders that were placed since about then and that the mirror has not heard of; `None` where there are more than a page.
+    /// Returns the orders placed since about `from` that the mirror does not know; `None` when they fill more than a
+    /// page.
     async fn unknown_orders(&self, from: DateTime<Utc>) -> Result<Option<Vec<OrderNumber>>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
-        // Whatever day it is over there.
+        // One day earlier, whatever day it is at the marketplace.
         let day: NaiveDate = (from - TimeDelta::days(1)).date_naive();
         let query = OrderQuery {
             date_from: Some(day),
@@ -107,7 +112,7 @@ impl Pusher<'_> {
         Ok((!is_cut).then_some(unknown))
     }
 
-    /// How much of a SKU an order took off the shelf, and where that lies.
+    /// Returns how much of a SKU an order dispatched, and when that was relative to the window.
     async fn dispatch_of(
         &self,
         number: &OrderNumber,
@@ -130,7 +135,7 @@ impl Pusher<'_> {
     }
 }
 
-/// True for an effect that takes an order's goods off the shelf, as far as anybody can tell.
+/// Says whether an effect dispatches an order's goods; true when that is unknown.
 fn may_dispatch(effect: &Effect) -> bool {
     dispatches(effect).unwrap_or(true)
 }

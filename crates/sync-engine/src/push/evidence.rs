@@ -1,4 +1,4 @@
-//! Settles an effect whose answer was lost: reads what shows it, and has `plan::push` decide.
+//! Settles effects whose answer was lost: reads the evidence, and `plan::push` decides.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 
 use super::{
     Pusher,
-    cause::{Cause, passes},
+    cause::{Cause, is_temporary},
 };
 use crate::plan::push::{
     Message, Settlement,
@@ -16,7 +16,7 @@ use crate::plan::push::{
     campaign_opt_in::{self, OptInEvidence},
     dispatches::ReadingWindow,
     doubtful,
-    evidence::{Evidence, Unreadable, read},
+    evidence::{Evidence, Unreadable, is_repeatable, read},
     labels::{self, LabelsEvidence},
     media::{GalleryEvidence, UploadEvidence, settle_addition, settle_upload},
     order_notes::{self, NotesEvidence},
@@ -28,11 +28,12 @@ use crate::plan::push::{
     store_page::{self, PageEvidence},
 };
 
-/// The time between two readings of an effect that does not show and may still be under way.
+/// The time between two checks of an effect that does not show yet and may still be under way.
 const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
-    /// Finds out what became of an effect that no command waits for, and writes it down.
+    /// Settles an effect that no command waits for, and records the settlement. Returns the wait until the next check,
+    /// if one is needed.
     pub(super) async fn settle_orphan(&self, effect: &Effect) -> Result<Option<Duration>, Cause> {
         let settled = match effect.sent_at {
             None => Settlement::DidNotHappen { how: "it never left" },
@@ -45,16 +46,16 @@ impl Pusher<'_> {
         })
     }
 
-    /// Finds out what became of an effect that was sent.
+    /// Settles an effect that was sent.
     pub(super) async fn settle_sent(&self, effect: &Effect) -> Result<Settlement, Cause> {
-        // Before the reading: what is read was so then.
+        // Compare the times before the reading: the evidence describes that moment.
         let is_young = self.may_be_under_way(effect);
         match self.read_and_settle(effect).await {
-            // What was cut off on the way may still be at work over there.
+            // The marketplace may still process a request whose connection was cut.
             Ok(Settlement::DidNotHappen { .. }) if is_young => Ok(Settlement::NotYet(RECHECK_INTERVAL)),
-            // What would have proved it is gone, or nobody may read it: that does not pass.
+            // The evidence is gone, or we may not read it: neither goes away by itself.
             Err(Cause::Api(error))
-                if !(passes(&error) || error.is_authentication() || error.is_not_ours()) =>
+                if !(is_temporary(&error) || error.is_authentication() || error.is_not_ours()) =>
             {
                 let text = text!("push-no-answer", why = error.text());
                 Ok(Settlement::Unprovable(Message::new(&error.code(), text)))
@@ -77,7 +78,8 @@ impl Pusher<'_> {
             UploadEvidence::KIND => self.settle_upload(read(effect)).await,
             GalleryEvidence::KIND => self.settle_gallery(read(effect)).await,
             PageEvidence::KIND => self.settle_page(read(effect)).await,
-            // No route reads price lists, their settings or listings, and a test delivery cannot be told from another.
+            // No route reads price lists, their settings or listings, and a test delivery looks like any other
+            // delivery.
             _ => Err(Unsettled::Unreadable),
         };
         match settled {
@@ -96,7 +98,7 @@ impl Pusher<'_> {
             (None, None) => SentFor::Never,
         };
         let first = *state.first_checked.entry(effect.id).or_insert(now);
-        may_be_under_way(&effect.kind, sent, now.saturating_sub(first))
+        may_be_under_way(is_repeatable(&effect.kind), sent, now.saturating_sub(first))
     }
 
     async fn settle_level(&self, effect: &Effect, evidence: Readable<LevelEvidence>) -> Settled {
@@ -110,7 +112,7 @@ impl Pusher<'_> {
         Ok(stock_level::settle(&evidence, quantity, is_explained))
     }
 
-    /// Says whether a level is so much lower than it was set because of what was dispatched since.
+    /// Says whether dispatches since then explain why a level is lower than it was set.
     pub(super) async fn dispatches_explain(
         &self,
         sku: &Sku,
@@ -120,23 +122,23 @@ impl Pusher<'_> {
         if lower <= Decimal::ZERO {
             return Ok(false);
         }
-        // Nobody read what was there before it: whatever left around it may have left after it.
+        // The quantity before the effect is unknown: goods that left around it may have left after it.
         let window = ReadingWindow { effect: i64::MAX, mark: 0, from: set_at, until: set_at };
         let sold = self.sold_since(sku, window).await?;
-        Ok(sold.is_some_and(|sold| sold.all_perhaps().may_be(lower)))
+        Ok(sold.is_some_and(|sold| sold.all_possible().may_be(lower)))
     }
 
     async fn settle_movement(&self, effect: &Effect, evidence: Readable<MovementEvidence>) -> Settled {
         let evidence = evidence?;
         let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
-        // Without all orders nobody can tell what was sold.
+        // Without all orders the sold quantity is unknown.
         if !self.context.store.runs().has_complete_run(&self.context.key).await? {
             return Ok(Settlement::NotYet(Duration::from_secs(5)));
         }
         let age = self.context.clock.now() - sent_at;
         let window = evidence.window(effect);
         let sku = Sku::new(&evidence.sku);
-        let after = match self.read_standing_still(&evidence, window).await? {
+        let after = match self.read_stable_stock(&evidence, window).await? {
             None => None,
             Some(([at_location, total], sold)) => {
                 let has_moved_elsewhere = self.has_moved_elsewhere(&sku, effect, window.mark).await?;
@@ -216,11 +218,11 @@ impl Pusher<'_> {
 type Readable<E> = Result<E, Unreadable>;
 type Settled = Result<Settlement, Unsettled>;
 
-/// Why an effect could not be settled now.
+/// The reason why an effect cannot be settled now.
 enum Unsettled {
     /// Its evidence proves nothing, and never will.
     Unreadable,
-    /// Something could not be read.
+    /// A read failed.
     Failed(Cause),
 }
 

@@ -1,4 +1,4 @@
-//! What is to be done next, the most urgent first.
+//! Jobs: reads the open work and gives each job its rank.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,60 +13,61 @@ use rust_decimal::Decimal;
 use super::{Pusher, cause::Cause, try_reserve};
 use crate::plan::push::job_queue::{self, Rank};
 
-/// For so long a level waits for a command that sends some of it off.
-const GOES_WITHIN: TimeDelta = TimeDelta::minutes(2);
+/// How long a level waits for a command that dispatches some of it.
+const DISPATCH_GRACE: TimeDelta = TimeDelta::minutes(2);
 
-/// A job of the way up.
+/// A push job.
 pub(crate) type Job = job_queue::Job<Work>;
 
-/// What to do.
+/// The work of a job.
 pub(crate) enum Work {
-    /// Finds out what became of an effect that nobody waits for.
+    /// Settles an effect that no command waits for.
     Settle(Effect),
     /// Sends a level.
     Stock(StockIntent),
-    /// Looks at levels that were sent.
+    /// Verifies levels that were sent.
     Verify(ProductId, Vec<StockIntent>),
-    /// Brings a product's prices about.
+    /// Applies a product's prices.
     Prices(PriceIntent),
-    /// Does what a command asks for.
+    /// Handles a command.
     Command(Command),
 }
 
 impl Pusher<'_> {
-    /// Everything that is wanted and not under way, the most urgent first.
+    /// Returns the jobs for all open intents and effects that are not under way.
     pub(super) async fn jobs(&self) -> Result<Vec<Job>, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         self.remember().await?;
         self.recheck_unknown_skus().await?;
         self.follow_policy().await?;
-        // What is under way now may be over by the time it is read, and is not what it says then.
+        // Note the busy keys first: work that is under way now may end before its row is read, and the row is then out
+        // of date.
         let (mut taken, acting) = {
             let state = self.state();
             (state.jobs.busy_keys(), state.acting.clone())
         };
-        // Commands before effects: one that ends in between must not look as if nobody waited for its effect.
+        // Read commands before effects: when a command ends in between, its effect must not look like an orphan.
         let commands = match self.options.commands {
             true => store.commands().open_commands(key).await?,
             false => Vec::new(),
         };
         let effects = store.journal().open_effects(key).await?;
         let levels = match self.options.stock {
-            true => self.guarded(store.intents().open_stock(key).await?, &taken).await?,
+            true => self.apply_guards(store.intents().open_stock(key).await?, &taken).await?,
             false => Vec::new(),
         };
         let prices = match self.options.prices {
             true => store.intents().open_prices(key).await?,
             false => Vec::new(),
         };
-        let leaving = self.leaving(&commands).await?;
+        let skus_being_dispatched = self.skus_being_dispatched(&commands).await?;
         let mut jobs = Vec::new();
-        // Of what is not settled yet of a command nobody else does anything to the same thing.
+        // While an effect of a command is unsettled, no other command works on the same subject.
         let mut reserved: HashMap<String, i64> = HashMap::new();
-        // Both then and now: it may have been planned in between.
+        // Check both then and now: the effect may have been planned in between.
         let is_acting = |id: &i64| acting.contains(id) || self.state().acting.contains(id);
         for effect in effects.into_iter().filter(|effect| !is_acting(&effect.id)) {
-            // A command settles its own: what comes of it belongs into its row.
+            // A command settles its own effects, because the result belongs in its row.
             let is_commands = effect.command_id.is_some_and(|id| {
                 let same = |c: &Command| c.id == id && effect.fingerprint == Some(c.fingerprint());
                 commands.iter().any(same)
@@ -85,7 +86,7 @@ impl Pusher<'_> {
             }
             let waits = command.state == Some(PushState::Waiting);
             let is_status = command.kind == CommandKind::OrderStatus.as_str();
-            // What waits is passed by what is about something else; the statuses of an order keep their order.
+            // Other commands of an order may overtake a status that waits; the statuses of one order keep their order.
             let own = if is_status { format!("{about}/status") } else { about.clone() };
             let is_first = try_reserve(&mut taken, &own);
             let is_free = !is_status || waits || try_reserve(&mut taken, &about);
@@ -96,7 +97,7 @@ impl Pusher<'_> {
                 && touched.as_ref().is_none_or(|key| !is_reserved(key) && try_reserve(&mut taken, key));
             if is_ready {
                 let keys = [own, about].into_iter().chain(touched).collect();
-                // What a person wants to be looked at again is not what was put off.
+                // A retry that a person asks for does not inherit the pause of the earlier attempt.
                 let anew = if command.state == Some(PushState::New) { " new" } else { "" };
                 let asked = format!("{}{anew}", command.fingerprint());
                 jobs.push(Job { keys, asked, rank: Rank::Command, work: Work::Command(command) });
@@ -109,11 +110,12 @@ impl Pusher<'_> {
                 jobs.push(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(desired) });
             }
         }
-        // An ERP that sends goods off writes what is left and says `shipped`: told first, the level would lose them twice.
+        // An ERP that ships goods writes the level that is left and the status `shipped`. If the level were sent first,
+        // the marketplace would subtract the goods twice.
         let stays = |level: &StockIntent| {
             level.quantity == Some(Decimal::ZERO)
                 || level.state == Some(PushState::Sending)
-                || !leaving.contains(level.sku.as_str())
+                || !skus_being_dispatched.contains(level.sku.as_str())
         };
         jobs.extend(level_jobs(levels.into_iter().filter(stays).collect(), &mut taken));
         Ok(jobs)
@@ -121,23 +123,23 @@ impl Pusher<'_> {
 }
 
 impl Pusher<'_> {
-    /// The SKUs of orders that commands given a moment ago send off. What waits for an invoice may wait for long, and so may what
-    /// is refused.
-    async fn leaving(&self, commands: &[Command]) -> Result<HashSet<String>, Cause> {
+    /// Returns the SKUs of orders that recent commands dispatch. A command that waits for an invoice may wait for long,
+    /// and so may a refused one.
+    async fn skus_being_dispatched(&self, commands: &[Command]) -> Result<HashSet<String>, Cause> {
         let (store, key, now) = (&self.context.store, &self.context.key, self.context.clock.now());
         let is_young = |command: &&Command| {
             command.state != Some(PushState::Waiting)
-                && command.created_at.is_some_and(|at| (now - at).abs() < GOES_WITHIN)
+                && command.created_at.is_some_and(|at| (now - at).abs() < DISPATCH_GRACE)
         };
         let mut skus = HashSet::new();
-        for command in commands.iter().filter(|command| sends_off(command)).filter(is_young) {
+        for command in commands.iter().filter(|command| is_dispatch(command)).filter(is_young) {
             skus.extend(store.lookups().skus_of_order(key, &command.key).await?);
         }
         Ok(skus)
     }
 }
 
-fn sends_off(command: &Command) -> bool {
+fn is_dispatch(command: &Command) -> bool {
     let data: Option<serde_json::Value> = serde_json::from_str(&command.data).ok();
     command.kind == CommandKind::OrderStatus.as_str()
         && data.is_some_and(|data| matches!(data["status"].as_str(), Some("shipped" | "picked_up")))
@@ -172,7 +174,7 @@ fn level_jobs(levels: Vec<StockIntent>, taken: &mut HashSet<String>) -> Vec<Job>
     jobs
 }
 
-/// What a level is about: one SKU at one location.
+/// Returns the key of a level: one SKU at one location.
 pub(crate) fn key_of_level(level: &StockIntent) -> String {
     format!("stock/{}/{}", level.sku, level.location)
 }

@@ -1,4 +1,4 @@
-//! The one way in which something is asked of the marketplace: written down, sent, settled.
+//! Executes effects: the only way in which a request changes the marketplace. Each is planned, sent and settled.
 
 use std::time::Duration;
 
@@ -9,79 +9,81 @@ use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIn
 use super::{Pusher, cause::Cause};
 use crate::plan::push::{Settlement, price_step::is_desired};
 
-/// The code of what was planned and not sent: it cost nothing, and is not counted as an attempt.
-const NEVER_LEFT: &str = "never_left";
+/// The code of an effect that was planned and not sent: it cost nothing, and does not count as an attempt.
+const NOT_SENT: &str = "never_left";
 
-/// So long after an effect was noted as sent its request has left, or never will. The client gives an answer 30 s.
-const LEAVES_WITHIN: Duration = Duration::from_secs(35);
+/// The time after which the request of a sent effect has left, or never will. The client waits 30 s for an answer.
+const SEND_TIMEOUT: Duration = Duration::from_secs(35);
 
-/// What an effect came to at once.
+/// The immediate result of an effect.
 #[derive(Debug)]
-pub(crate) enum Acted {
-    /// It happened; what was answered.
+pub(crate) enum ExecutionResult {
+    /// It happened; the marketplace's answer.
     Applied(RawJson),
     /// It did not happen.
     Refused(ApiError),
-    /// Nobody knows, and the journal has it as sent; or nobody wants it any more. It is looked at again.
+    /// The outcome is unknown, and the journal has the effect as sent; or the intent is no longer current. The work is
+    /// retried.
     Unknown,
 }
 
-/// Who wants something that is about to be sent: looked at once more when there is a slot for it, which may take a minute.
+/// The intent behind an effect. It is checked once more when there is a slot, which may take a minute.
 pub(crate) enum Intent<'w> {
     /// A command, by number and fingerprint.
     Command(i64, String),
     /// A level of stock.
     Level(&'w StockIntent),
-    /// A step towards the prices that stand in these rows of a SKU, and which wish they are.
+    /// A step towards these price rows of a SKU, with their revision.
     Prices(&'w Sku, &'w [TierIntent], i64),
 }
 
-/// An effect that is acted on until this is dropped: nobody else looks for what became of it meanwhile.
-struct Acting<'p, 'c> {
+/// Marks an effect as being executed until this is dropped: no other worker settles it meanwhile.
+struct ExecutionGuard<'p, 'c> {
     pusher: &'p Pusher<'c>,
     id: i64,
 }
 
-impl Drop for Acting<'_, '_> {
+impl Drop for ExecutionGuard<'_, '_> {
     fn drop(&mut self) {
         self.pusher.state().acting.remove(&self.id);
     }
 }
 
 impl Pusher<'_> {
-    /// Does something once: planned on disk, sent on disk, then sent.
+    /// Executes an effect once: records it as planned, records it as sent, then sends it.
     pub(crate) async fn execute_once(
         &self,
         effect: NewEffect,
         intent: &Intent<'_>,
         request: &ApiRequest,
-    ) -> Result<Acted, Cause> {
+    ) -> Result<ExecutionResult, Cause> {
         let id = self.plan(effect).await?;
         self.send(id, intent, &self.client, request).await
     }
 
-    /// Writes an effect down; its number. What it was planned from is looked at once more, and it is sent or called off.
+    /// Records an effect as planned and returns its number. The caller checks its premises once more, then sends it or
+    /// calls it off.
     pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Cause> {
         let id = self.context.store.journal().plan_effect(&self.context.lease, effect).await?;
         self.state().acting.insert(id);
         Ok(id)
     }
 
-    /// What was planned is not sent: what it was planned from is not so any more.
-    pub(crate) async fn call_off(&self, id: i64) -> Result<(), Cause> {
+    /// Calls a planned effect off: its premises no longer hold, and it is not sent.
+    pub(crate) async fn cancel(&self, id: i64) -> Result<(), Cause> {
         self.state().acting.remove(&id);
-        self.settle(id, EffectState::Refuted, Some(NEVER_LEFT.to_owned()), "called off", None).await
+        self.settle(id, EffectState::Refuted, Some(NOT_SENT.to_owned()), "called off", None).await
     }
 
-    /// Sends what was planned.
+    /// Sends a planned effect.
     pub(crate) async fn send(
         &self,
         id: i64,
         intent: &Intent<'_>,
         client: &Client,
         request: &ApiRequest,
-    ) -> Result<Acted, Cause> {
-        let _acting = Acting { pusher: self, id };
+    ) -> Result<ExecutionResult, Cause> {
+        let _acting = ExecutionGuard { pusher: self, id };
         let (store, lease) = (&self.context.store, &self.context.lease);
         let client = match client.with_slot(request).await {
             Ok(client) => client,
@@ -91,30 +93,30 @@ impl Pusher<'_> {
             }
         };
         if self.context.stop.is_cancelled() || !self.is_current(intent).await? {
-            self.call_off(id).await?;
-            return Ok(Acted::Unknown);
+            self.cancel(id).await?;
+            return Ok(ExecutionResult::Unknown);
         }
         store.journal().note_sent(lease, id).await?;
         let now = self.context.clock.monotonic();
         self.state().sent.insert(id, now);
         let answered = tokio::select! {
             answered = client.perform(request) => answered,
-            // So that nothing leaves, after a login or a wait of its route, when it counts as over.
-            () = self.context.clock.sleep(LEAVES_WITHIN) => return Ok(Acted::Unknown),
+            // Stop here, so that nothing leaves after a login or a wait of its route, when the effect counts as over.
+            () = self.context.clock.sleep(SEND_TIMEOUT) => return Ok(ExecutionResult::Unknown),
         };
         match answered {
             Ok(answer) => {
                 let text = Some(answer.as_str().to_owned());
                 self.settle(id, EffectState::Confirmed, None, "answered", text).await?;
-                Ok(Acted::Applied(answer))
+                Ok(ExecutionResult::Applied(answer))
             }
             Err(error) if error.class() == Class::Ambiguous => {
-                tracing::info!(store = %self.context.key, effect = id, request = request.describe(), %error, "the outcome is not known: looking for evidence");
-                Ok(Acted::Unknown)
+                tracing::info!(store = %self.context.key, effect = id, request = request.describe(), %error, "outcome unknown; will look for evidence");
+                Ok(ExecutionResult::Unknown)
             }
             Err(error) => {
                 self.settle(id, EffectState::Refuted, Some(error.code()), "refused", None).await?;
-                Ok(Acted::Refused(error))
+                Ok(ExecutionResult::Refused(error))
             }
         }
     }
@@ -127,12 +129,12 @@ impl Pusher<'_> {
             }
             Intent::Level(level) => store.intents().is_current(key, level).await?,
             Intent::Prices(sku, rows, _) => {
-                are_the_same(&store.intents().tier_intents(key, sku).await?, rows)
+                same_request(&store.intents().tier_intents(key, sku).await?, rows)
             }
         })
     }
 
-    /// Writes down what evidence says of an effect; gives it back.
+    /// Records the settlement of an effect.
     pub(crate) async fn note_settlement(&self, effect: &Effect, settled: &Settlement) -> Result<(), Cause> {
         let (state, note, answer) = match settled {
             Settlement::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
@@ -156,7 +158,7 @@ impl Pusher<'_> {
         self.listener.settled(&effect.kind, state);
         let what = state.as_str();
         tracing::info!(store = %self.context.key, effect = effect.id, kind = effect.kind, what, how = note, "settled by evidence");
-        let code = effect.sent_at.is_none().then(|| NEVER_LEFT.to_owned());
+        let code = effect.sent_at.is_none().then(|| NOT_SENT.to_owned());
         self.settle(effect.id, state, code, note, answer).await
     }
 
@@ -174,8 +176,8 @@ impl Pusher<'_> {
     }
 }
 
-/// Whether rows ask for what they asked for when they were read.
-fn are_the_same(now: &[TierIntent], then: &[TierIntent]) -> bool {
+/// Says whether rows still ask for the same as when they were read.
+fn same_request(now: &[TierIntent], then: &[TierIntent]) -> bool {
     let asks =
         |row: &TierIntent| (row.min_quantity, row.value(), row.package_written.clone(), is_desired(row));
     now.iter().map(asks).eq(then.iter().map(asks))

@@ -1,4 +1,4 @@
-//! The files of labels that a command asked for: it is done when they are on the disk. Somebody else fetches them (`live::labels`).
+//! Label files of a command: the command is done when its files are on the disk. `live::labels` fetches them.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use serde_json::Value;
 use super::{Pusher, cause::Cause, commands::CommandContext};
 use crate::plan::push::{Message, Verdict};
 
-/// How often the mirror is told to look at the shipments again.
-const TOLD_EVERY: Duration = Duration::from_secs(15);
-/// Files that nothing keeps from coming are there by then, though a month's others may be fetched before them.
-const WITHIN: Duration = Duration::from_secs(900);
+/// The interval at which the order is reported to the mirror, which then reads its shipments again.
+const REPORT_INTERVAL: Duration = Duration::from_secs(15);
+/// The time within which files arrive that nothing blocks, even if a month's other files are fetched before them.
+const FILES_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// What became of the files.
+/// The state of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Files {
     There,
-    /// So many are still to come, and why one does not, where that is known.
+    /// The number of files that are still to come, and why one fails, where that is known.
     Awaited {
         left: usize,
         failure: Option<[String; 3]>,
@@ -31,13 +31,13 @@ enum Files {
 }
 
 impl Pusher<'_> {
-    /// Whether files of this format are fetched, or none at all.
+    /// Says whether files of this format are fetched; true as well when no files are fetched at all.
     pub(super) fn fetches(&self, format: &LabelFormat) -> bool {
         let Some(labels) = &self.context.labels else { return true };
         labels.formats.is_empty() || labels.formats.contains(format)
     }
 
-    /// Done when the files of what is ready are on the disk; where no files are fetched, at once.
+    /// Returns done when the files of all ready labels are on the disk; at once when no files are fetched.
     pub(super) async fn when_files_are_there(
         &self,
         cx: &CommandContext<'_>,
@@ -65,18 +65,18 @@ impl Pusher<'_> {
         };
         let waited = self.await_files(cx.command.id, number);
         Ok(match failure {
-            Some(failure) => Verdict::Waiting(blocked(&failure), refresh_product(waited)),
-            None if waited > WITHIN => Verdict::Failed(missing()),
-            None => Verdict::Waiting(awaited(left), refresh_product(waited)),
+            Some(failure) => Verdict::Waiting(blocked(&failure), recheck_interval(waited)),
+            None if waited > FILES_TIMEOUT => Verdict::Failed(missing()),
+            None => Verdict::Waiting(awaited(left), recheck_interval(waited)),
         })
     }
 
-    /// How long they have been waited for; the mirror is told to look now and then.
+    /// Returns how long the files have been awaited. Reports the order to the mirror at intervals.
     fn await_files(&self, command: i64, number: &OrderNumber) -> Duration {
         let now = self.context.clock.monotonic();
         let mut state = self.state();
-        let (since, listener) = *state.files_awaited.entry(command).or_insert((now, Duration::ZERO));
-        if listener == Duration::ZERO || now >= listener + TOLD_EVERY {
+        let (since, reported_at) = *state.files_awaited.entry(command).or_insert((now, Duration::ZERO));
+        if reported_at == Duration::ZERO || now >= reported_at + REPORT_INTERVAL {
             state.files_awaited.insert(command, (since, now));
             drop(state);
             self.listener.order(number);
@@ -85,8 +85,8 @@ impl Pusher<'_> {
     }
 }
 
-/// Between two looks at whether they are there: each asks the marketplace once.
-fn refresh_product(waited: Duration) -> Duration {
+/// Returns the wait between two checks for the files: each check asks the marketplace once.
+fn recheck_interval(waited: Duration) -> Duration {
     Duration::from_secs(match waited.as_secs() {
         0..10 => 1,
         10..60 => 5,
@@ -94,7 +94,8 @@ fn refresh_product(waited: Duration) -> Duration {
     })
 }
 
-/// Whether each of these labels has its file: one of an earlier generation is another label's, even under the same identifier.
+/// Compares labels with their files. A file of an earlier generation belongs to another label, even under the same
+/// identifier.
 fn files(expected: &[&ShipmentLabel], known: &[LabelFile]) -> Files {
     let of = |label: &ShipmentLabel| {
         known.iter().find(|known| known.label == label.id && known.completed_at == label.completed_at)
@@ -116,11 +117,11 @@ fn blocked([code, error, hint]: &[String; 3]) -> Message {
 }
 
 fn missing() -> Message {
-    let waited = Arg::Seconds(WITHIN.as_secs() as i64);
+    let waited = Arg::Seconds(FILES_TIMEOUT.as_secs() as i64);
     message("label_files_missing", text!("engine-label-files-missing", waited = waited))
 }
 
-/// The format that a command asks for is not among those whose files are fetched.
+/// The message for a command that asks for a format whose files are not fetched.
 pub(super) fn format_off(format: &LabelFormat) -> Message {
     message("label_format_off", text!("engine-label-format-off", format = format.as_str()))
 }

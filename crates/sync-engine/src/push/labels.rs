@@ -1,4 +1,5 @@
-//! Labels (`labels.generate`): has them made and waits for their files (`label_files`). `plan::push::labels` decides.
+//! Labels (`labels.generate`): has them generated and waits for their files (`label_files`). `plan::push::labels`
+//! decides.
 
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    journal::Acted,
+    journal::ExecutionResult,
     label_files,
 };
 use crate::plan::push::{
@@ -65,15 +66,15 @@ impl Pusher<'_> {
                 let request = generate_request(&number);
                 let evidence = LabelsEvidence { order: number.as_str().to_owned(), labels: ids(&shipments) };
                 match self.execute_once(cx.effect(&request, &evidence), &cx.intent(), &request).await? {
-                    Acted::Applied(_) => Ok(Verdict::Sent),
-                    Acted::Refused(error) => refused(error),
-                    Acted::Unknown => Ok(Verdict::RetryAfter(Duration::from_secs(2))),
+                    ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+                    ExecutionResult::Refused(error) => refused(error),
+                    ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::from_secs(2))),
                 }
             }
         }
     }
 
-    /// Waits for labels that are being made.
+    /// Waits for labels that are being generated.
     fn poll(&self, cx: &CommandContext<'_>, number: &OrderNumber, shipments: &[Shipment]) -> Verdict {
         let now = self.context.clock.monotonic();
         let begun = *self.state().begun.entry(cx.command.id).or_insert(now);
@@ -85,7 +86,7 @@ impl Pusher<'_> {
         verdict
     }
 
-    /// An order's shipments; `None` where it has none yet.
+    /// Returns an order's shipments; `None` where it has none yet.
     pub(super) async fn shipments_of(&self, number: &OrderNumber) -> Result<Option<Vec<Shipment>>, Cause> {
         match self.client.order_shipments(number).await {
             Ok(shipments) => Ok(Some(shipments.value)),
@@ -94,7 +95,7 @@ impl Pusher<'_> {
         }
     }
 
-    /// An order whose shipment does not exist yet: the marketplace makes it when the order is prepared.
+    /// Answers for an order without a shipment: the marketplace creates the shipment when the order is prepared.
     async fn no_shipment(&self, number: &OrderNumber) -> Result<Verdict, Cause> {
         match self.client.order(number).await {
             Ok(_) => Ok(Verdict::Failed(none_yet())),

@@ -1,5 +1,5 @@
-//! Listings (`listing.create`, `listing.publish`): simulated before anything is created, created once, and mirrored from the answers,
-//! because no route reads them; what the review says is told by an event.
+//! Listings (`listing.create`, `listing.publish`): simulated before anything is created, created once, and mirrored
+//! from the answers, because no route reads them. An event reports the result of the review.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    journal::Acted,
+    journal::ExecutionResult,
     media::Uploaded,
 };
 use crate::plan::push::{Message, Verdict, invalid};
 
-/// The window of the guard.
-const AN_HOUR: TimeDelta = TimeDelta::hours(1);
+/// The time window of the guard.
+const GUARD_WINDOW: TimeDelta = TimeDelta::hours(1);
 
 impl Pusher<'_> {
     pub(super) async fn create_listing(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
@@ -30,7 +30,7 @@ impl Pusher<'_> {
             }
             return match (cx.data["publish"] == Value::Bool(true), id) {
                 (true, Some(id)) => self.publish(cx, &ItemId::new(id)).await,
-                // It is there, and nobody knows under which number: a person publishes it.
+                // The listing exists and its id is unknown: a person publishes it.
                 (true, None) => Ok(Verdict::DoneBut(not_named())),
                 (_, id) => Ok(Verdict::Done(id.map(|id| json!({"item_id": id})))),
             };
@@ -54,25 +54,25 @@ impl Pusher<'_> {
         if let Err(error) = self.client.simulate_listing(&draft).await {
             return refused(error);
         }
-        // Before it is sent: seven others may be on their way.
+        // Count it before it is sent: seven other workers may be sending one too.
         let now = self.context.clock.now();
         self.state().listings.push_back(now);
         let request = draft.create_request();
         let acted = self
-            .execute_once(cx.effect_without_proof("listing.create", &request), &cx.intent(), &request)
+            .execute_once(cx.effect_without_evidence("listing.create", &request), &cx.intent(), &request)
             .await;
-        if !matches!(acted, Ok(Acted::Applied(_) | Acted::Unknown)) {
+        if !matches!(acted, Ok(ExecutionResult::Applied(_) | ExecutionResult::Unknown)) {
             self.state().listings.pop_back();
         }
         match acted? {
-            Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    /// Has the pictures of a listing on the marketplace: those that are named by a file (`{"path": …}`) are uploaded, and those of ours
-    /// that would soon be removed are uploaded again. What is to be said where one is not there.
+    /// Brings the pictures of a listing to the marketplace: uploads those that are named by a file (`{"path": …}`), and
+    /// uploads again those of ours that would soon be removed. Returns the verdict when one is missing.
     async fn with_pictures(
         &self,
         cx: &CommandContext<'_>,
@@ -95,7 +95,7 @@ impl Pusher<'_> {
         for picture in pictures {
             let uploaded = match (picture["path"].as_str(), picture["id"].as_str()) {
                 (Some(path), _) => self.upload(cx, path).await?,
-                (None, Some(id)) => self.lasting(cx, id).await?,
+                (None, Some(id)) => self.reupload_if_expiring(cx, id).await?,
                 (None, None) => continue,
             };
             match uploaded {
@@ -123,36 +123,36 @@ impl Pusher<'_> {
         }
         let request = publish_request(listing);
         match self
-            .execute_once(cx.effect_without_proof("listing.publish", &request), &cx.intent(), &request)
+            .execute_once(cx.effect_without_evidence("listing.publish", &request), &cx.intent(), &request)
             .await?
         {
-            Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    /// Mirrors what an answer tells of a listing, and where it now is (API document, "Listing status").
+    /// Mirrors a listing from an answer, with the status that it now has (API document, "Listing status").
     async fn mirror_listing(&self, effect: &Effect, id: &str, status: &str) -> Result<(), Cause> {
-        let listener = effect.answer.as_deref().and_then(listing_in);
+        let answered = effect.answer.as_deref().and_then(listing_in);
         let least = || listing_in(&json!({"item_id": id}).to_string());
-        let Some(mut listing) = listener.or_else(least) else { return Ok(()) };
+        let Some(mut listing) = answered.or_else(least) else { return Ok(()) };
         listing.status.get_or_insert_with(|| status.to_owned());
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         tx.mirror().write_listings(vec![listing], effect.sent_at.unwrap_or(effect.planned_at)).await?;
         Ok(tx.commit().await?)
     }
 
-    /// Whether one more is too many within the hour.
+    /// Says whether one more listing is too many within the hour.
     fn makes_too_many_listings(&self) -> bool {
-        let since = self.context.clock.now() - AN_HOUR;
+        let since = self.context.clock.now() - GUARD_WINDOW;
         let mut state = self.state();
         state.listings.retain(|at| *at > since);
         state.listings.len() >= self.options.guards.listings_per_hour
     }
 }
 
-/// The `item_id` in an answer; other ids may stand beside it.
+/// Returns the `item_id` in an answer; other ids may stand beside it.
 fn id_of_listing(answer: &str) -> Option<String> {
     listing_in(answer).map(|listing| listing.item_id.into_string())
 }

@@ -1,4 +1,4 @@
-//! Price lists and the store's page. No route reads price lists: what is asked for and not answered stays in doubt.
+//! Price lists and the store's page. No route reads price lists: a request without an answer stays doubtful.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::{CommandContext, id_in},
-    journal::Acted,
+    journal::ExecutionResult,
 };
 use crate::plan::push::{
     Verdict,
@@ -31,7 +31,7 @@ use crate::plan::push::{
     store_page::PageEvidence,
 };
 
-/// The id of a price list as a command names it.
+/// Reads the id of a price list from a command's key.
 fn list_id(key: &str) -> Option<PriceListId> {
     (!key.trim().is_empty()).then(|| PriceListId::new(key.trim()))
 }
@@ -85,7 +85,7 @@ impl Pusher<'_> {
         self.once(cx, PageEvidence::KIND, Some(evidence), page_request(&cx.data)).await
     }
 
-    /// Sends a request that nothing has to be read before.
+    /// Sends a request that needs no reading before it.
     async fn once(
         &self,
         cx: &CommandContext<'_>,
@@ -102,19 +102,19 @@ impl Pusher<'_> {
         };
         match self
             .execute_once(
-                NewEffect { evidence, ..cx.effect_without_proof(kind, &request) },
+                NewEffect { evidence, ..cx.effect_without_evidence(kind, &request) },
                 &cx.intent(),
                 &request,
             )
             .await?
         {
-            Acted::Applied(answer) => self.taken(cx, answer.as_str()).await,
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(answer) => self.taken(cx, answer.as_str()).await,
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    /// What an answer makes of a command. Of price lists nothing else tells, so they are mirrored from it.
+    /// Completes a command from an answer. Nothing else reports price lists, so they are mirrored from it.
     async fn taken(&self, cx: &CommandContext<'_>, answer: &str) -> Result<Verdict, Cause> {
         let is_new = cx.kind == CommandKind::PriceListCreate;
         if let Some(list) =
@@ -128,7 +128,7 @@ impl Pusher<'_> {
                 is_active: list.is_active.or_else(|| is_new.then_some(true)),
                 ..list
             };
-            // An answer with the id alone would empty the row of a list that is there.
+            // An answer with the id alone would empty the row of an existing list.
             if is_new || list.name.is_some() && list.mode.is_some() {
                 let mut tx = self.context.store.begin(&self.context.lease).await?;
                 tx.mirror().write_price_lists(vec![list]).await?;
@@ -139,7 +139,7 @@ impl Pusher<'_> {
     }
 }
 
-/// Whether every field is one that the document has, and of its type: what is not understood must not be dropped.
+/// Checks that each field is in the API document and has its type: a field that is not understood must not be dropped.
 fn check_fields(data: &Value, known: &[&str]) -> Result<(), Text> {
     let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     for (name, value) in fields {
@@ -158,7 +158,7 @@ fn check_fields(data: &Value, known: &[&str]) -> Result<(), Text> {
     Ok(())
 }
 
-/// A whole number of 0 or more, as a number or as text.
+/// Reads a whole number of 0 or more, from a number or from text.
 fn whole(value: &Value) -> Option<u32> {
     let text = value.as_str().and_then(|text| text.trim().parse().ok());
     text.or_else(|| value.as_u64().and_then(|number| u32::try_from(number).ok()))

@@ -1,5 +1,5 @@
-//! Pictures (`media.upload`): looked for before they are sent, and never sent twice; one that is gone, or soon will be, is
-//! uploaded again. `plan::push::media` decides.
+//! Pictures (`media.upload`): searched for before they are sent, and never sent twice; a picture that is gone, or soon
+//! will be, is uploaded again. `plan::push::media` decides.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::{CommandContext, id_in},
-    journal::Acted,
+    journal::ExecutionResult,
 };
 use crate::plan::push::{
     Message, Verdict, doubtful,
@@ -26,13 +26,13 @@ use crate::plan::push::{
     media::{UploadEvidence, may_be_removed},
 };
 
-/// The largest file that is read at all; the marketplace takes 2 MB.
+/// The largest file that is read; the marketplace takes 2 MB.
 const LARGEST: u64 = 16 << 20;
 
-/// For so long a picture of ours is known by where its file was.
-const KNOWN_FOR: TimeDelta = TimeDelta::days(30);
+/// How long an uploaded picture can be traced to the path of its file.
+const UPLOAD_HISTORY: TimeDelta = TimeDelta::days(30);
 
-/// A picture that is on the marketplace, or why it is not.
+/// A picture on the marketplace, or the verdict when it is not there.
 pub(super) enum Uploaded {
     Is(MediaId),
     Not(Verdict),
@@ -49,7 +49,7 @@ impl Pusher<'_> {
         })
     }
 
-    /// Uploads a file for a command, unless it is there.
+    /// Uploads a file for a command, unless the marketplace has it.
     pub(super) async fn upload(&self, cx: &CommandContext<'_>, path: &str) -> Result<Uploaded, Cause> {
         let failed = |problem: Text| Ok(Uploaded::Not(Verdict::Failed(invalid(problem))));
         let bytes = match read(&self.options.files.join(PathBuf::from(path))).await {
@@ -61,7 +61,7 @@ impl Pusher<'_> {
             Ok(image) => image,
             Err(error) => return failed(error.text()),
         };
-        // One at a time, and none while one is not settled: what is new since is then known to be that one.
+        // One upload at a time, and none while another is unsettled: a new picture is then certainly that one.
         let Ok(_uploading) = self.uploading.try_lock() else {
             return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         };
@@ -78,21 +78,27 @@ impl Pusher<'_> {
         let mut effect = cx.effect(&request, &evidence);
         effect.key = fingerprint;
         match self.execute_once(effect, &cx.intent(), &request).await? {
-            Acted::Applied(answer) => match id_in(answer.as_str()) {
+            ExecutionResult::Applied(answer) => match id_in(answer.as_str()) {
                 Some(id) => Ok(Uploaded::Is(MediaId::new(id))),
                 None => Ok(Uploaded::Not(Verdict::Doubtful(doubtful("no_id")))),
             },
-            Acted::Refused(error) => refused(error).map(Uploaded::Not),
-            Acted::Unknown => Ok(Uploaded::Not(Verdict::RetryAfter(Duration::ZERO))),
+            ExecutionResult::Refused(error) => refused(error).map(Uploaded::Not),
+            ExecutionResult::Unknown => Ok(Uploaded::Not(Verdict::RetryAfter(Duration::ZERO))),
         }
     }
 
-    /// The picture to use in the place of one that is named by its id: the same, unless it is one of ours that nothing uses yet and
-    /// that the marketplace may soon remove.
-    pub(super) async fn lasting(&self, cx: &CommandContext<'_>, id: &str) -> Result<Uploaded, Cause> {
+    /// Returns the picture to use for an id: the same, unless it is one of ours that nothing uses yet and that the
+    /// marketplace may soon remove.
+    pub(super) async fn reupload_if_expiring(
+        &self,
+        cx: &CommandContext<'_>,
+        id: &str,
+    ) -> Result<Uploaded, Cause> {
         let (store, now) = (&self.context.store, self.context.clock.now());
-        let uploads =
-            store.journal().effects_since(&self.context.key, UploadEvidence::KIND, now - KNOWN_FOR).await?;
+        let uploads = store
+            .journal()
+            .effects_since(&self.context.key, UploadEvidence::KIND, now - UPLOAD_HISTORY)
+            .await?;
         let is_it = |effect: &&Effect| {
             effect.answer.as_deref().and_then(id_in).as_deref() == Some(id)
                 && may_be_removed(None, effect.planned_at, now)
@@ -106,14 +112,14 @@ impl Pusher<'_> {
             Ok(_) | Err(ApiError::Refused { status: 404, .. }) => (),
             Err(error) => return Err(error.into()),
         }
-        // Only the very same picture takes its place.
+        // Only the identical picture may replace it.
         match read(&self.options.files.join(PathBuf::from(&path))).await {
             Ok(bytes) if fingerprint(&bytes) == upload.key => self.upload(cx, &path).await,
             _ => is,
         }
     }
 
-    /// The picture that the same bytes became, if it is still there and stays.
+    /// Returns the picture of an earlier upload of the same bytes, if it still exists and stays.
     async fn uploaded_before(&self, fingerprint: &str) -> Result<Option<MediaId>, Cause> {
         let effects = self.context.store.journal().effects_on(&self.context.key, fingerprint).await?;
         let Some(confirmed) = effects.iter().find(|effect| effect.state == EffectState::Confirmed) else {
@@ -138,7 +144,7 @@ impl Pusher<'_> {
     }
 }
 
-/// The key of a file's upload: the same bytes are the same picture.
+/// Returns the journal key of a file's upload: the same bytes are the same picture.
 fn fingerprint(bytes: &[u8]) -> String {
     format!("media/{:016x}-{}", ContentHash::of(bytes).as_i64(), bytes.len())
 }

@@ -1,7 +1,8 @@
-//! The way up: what the ERP wants reaches the marketplace once, and its row says what became of it.
+//! Push: carries each intent of the ERP to the marketplace once, and writes the result to its row.
 //!
-//! [`Pusher::work`] does everything that is wanted, the most urgent first, until nothing is due. `journal` is the one way in which something is asked of the marketplace; `commands` finds who knows a kind of
-//! command; each file after it knows an area: what to read before, what to send, and which evidence settles it.
+//! [`Pusher::work`] processes all open work, the most urgent first, until nothing is due. `journal` is the only way in
+//! which a request changes the marketplace. `commands` finds the handler of a kind of command. Each area (stock,
+//! prices, orders …) has its own file: what to read before, what to send, and which evidence settles it.
 
 mod campaigns;
 mod catalogue;
@@ -50,26 +51,26 @@ use crate::{
 use cause::Cause;
 use job::Work;
 
-/// How what the ERP wants is carried out.
+/// The options of the push.
 #[derive(Clone, Debug)]
 pub struct PushOptions {
-    /// Whether `erp_stock` is; else its rows stay as they are.
+    /// Whether `erp_stock` is pushed; else its rows stay as they are.
     pub stock: bool,
-    /// Whether `erp_prices` is.
+    /// Whether `erp_prices` is pushed.
     pub prices: bool,
-    /// Whether `commands` are.
+    /// Whether `commands` are executed.
     pub commands: bool,
-    /// What `erp_stock.quantity` means.
+    /// The meaning of `erp_stock.quantity`.
     pub basis: Basis,
     /// Whether tiers that the ERP does not write are deleted; else they stay.
     pub remove_missing_tiers: bool,
-    /// What is held until a person releases it.
+    /// The limits beyond which a row is held until a person releases it.
     pub guards: Guards,
-    /// Which SKUs have a floor of their own.
+    /// The price floors of SKUs that have their own.
     pub floors: HashMap<String, Decimal>,
-    /// Which listings join campaigns by themselves.
+    /// The policy by which listings join campaigns automatically.
     pub campaigns: Policy,
-    /// The folder that relative paths of files are looked for in.
+    /// The base folder of relative file paths.
     pub files: PathBuf,
 }
 
@@ -89,19 +90,19 @@ impl Default for PushOptions {
     }
 }
 
-/// Hears what was done, so that the mirror looks at it again.
+/// Receives the changes that a push made, so that the mirror reads them again.
 pub trait ChangeListener: Send + Sync {
-    /// An order, or what hangs on it, is not as it was.
+    /// An order, or one of its sub-resources, changed.
     fn order(&self, number: &OrderNumber);
-    /// Listings have joined a campaign.
+    /// Listings joined a campaign.
     fn campaigns(&self);
-    /// An effect whose answer was lost is settled by what was read; its kind, and what became of it.
+    /// An effect whose answer was lost is settled by evidence: its kind, and its new state.
     fn settled(&self, kind: &str, state: EffectState) {
         let _ = (kind, state);
     }
 }
 
-/// Nobody looks: one-shot runs.
+/// Ignores all reports, for one-shot runs.
 pub struct NoopListener;
 
 impl ChangeListener for NoopListener {
@@ -109,7 +110,7 @@ impl ChangeListener for NoopListener {
     fn campaigns(&self) {}
 }
 
-/// Carries out what the ERP wants of one store.
+/// Carries out the intents of one store.
 pub struct Pusher<'c> {
     context: &'c StoreContext,
     options: &'c PushOptions,
@@ -120,42 +121,42 @@ pub struct Pusher<'c> {
     uploading: tokio::sync::Mutex<()>,
 }
 
-/// The fiscal documents that the mirror had then, and until when to wait for others.
+/// The fiscal documents in the mirror at the time of a refusal, and the time until which to wait for others.
 type Documents = (Option<Vec<String>>, Duration);
 
-/// What is remembered from round to round; what of it is needed after a restart stands in the journal too.
+/// State that is kept from scan to scan; the journal also has the part that is needed after a restart.
 #[derive(Default)]
 struct PusherState {
-    /// What is open and not under way.
+    /// The open jobs that are not under way.
     jobs: JobQueue<Work>,
-    /// Effects whose answer is waited for.
+    /// Effects that are being executed.
     acting: HashSet<i64>,
-    /// When effects of this process left that are not settled.
+    /// When this process sent its effects that are not settled yet.
     sent: HashMap<i64, Duration>,
     /// When listings were created, for the guard.
     listings: VecDeque<DateTime<Utc>>,
     /// When levels were last set to zero, by key, for the guard.
     emptied: HashMap<String, DateTime<Utc>>,
-    /// Whether both were taken over from the journal.
+    /// Whether both were loaded from the journal.
     remembers: bool,
-    /// When effects whose answer was lost were first looked for.
+    /// When effects with a lost answer were first checked.
     first_checked: HashMap<i64, Duration>,
-    /// Levels that are not as they were set, and since when that is seen.
-    doubted: HashMap<String, Duration>,
-    /// When rows with unknown SKUs were last looked at again.
+    /// Levels that differ from what was set, and since when.
+    unexplained_since: HashMap<String, Duration>,
+    /// When rows with unknown SKUs were last reopened.
     reopened: Option<Duration>,
-    /// Whether the store's policy was followed since the campaigns were last read.
-    policed: bool,
-    /// Commands that were refused for want of a fiscal document.
+    /// Whether the campaign policy was applied since the campaigns were last read.
+    policy_applied: bool,
+    /// Commands that were refused for lack of a fiscal document.
     documents: HashMap<i64, Documents>,
-    /// When something that is polled was begun.
+    /// When polling began, by command.
     begun: HashMap<i64, Duration>,
-    /// Since when files of labels are waited for, by command, and when the mirror was last told to look.
+    /// Since when each command waits for label files, and when its order was last reported to the mirror.
     files_awaited: HashMap<i64, (Duration, Duration)>,
 }
 
 impl<'c> Pusher<'c> {
-    /// Whoever pushes for a store that is ours.
+    /// Creates a pusher for a store whose lease we hold.
     pub fn new(
         context: &'c StoreContext,
         options: &'c PushOptions,
@@ -176,7 +177,7 @@ impl<'c> Pusher<'c> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A row as the command line takes it: `stock A/1 --store loja`.
+    /// Returns a row's name as the command line takes it: `stock A/1 --store loja`.
     fn row(&self, desired: IntentKind, key: &str) -> String {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/-_.:{}".contains(letter);
         let key = match key.chars().all(is_plain) {
@@ -193,20 +194,21 @@ impl<'c> Pusher<'c> {
             return Ok(());
         };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        if tx.intents().answer_command(command, &outcome).await? && is_decided(&outcome) {
+        if tx.intents().answer_command(command, &outcome).await? && is_final(&outcome) {
             tx.intents().spend_release(IntentKind::Command, &id).await?;
         }
         Ok(tx.commit().await?)
     }
 }
 
-/// Whether a row is over, and its release spent: what waits, is held again, or is sent and may be sent once more, has it still before it.
-fn is_decided(outcome: &Outcome) -> bool {
-    let retry_after = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
-    !retry_after.contains(&outcome.state)
+/// Says whether a row is finished and its release spent. A row that waits, is held again, or is sent and may be sent
+/// once more keeps its release.
+fn is_final(outcome: &Outcome) -> bool {
+    let open_states = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
+    !open_states.contains(&outcome.state)
 }
 
-/// The keys among which none is under way twice.
+/// Reserves a key. Returns false when the key is already taken.
 fn try_reserve(keys: &mut HashSet<String>, key: &str) -> bool {
     keys.insert(key.to_owned())
 }

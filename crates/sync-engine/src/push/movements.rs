@@ -1,5 +1,5 @@
-//! Movements of stock (`stock.adjust`): reads what is there, writes the movement down, sends it once.
-//! `plan::push::stock_movement` tells whether one happened whose answer was lost.
+//! Stock movements (`stock.adjust`): reads the current stock, records the movement, sends it once.
+//! `plan::push::stock_movement` decides whether a movement with a lost answer happened.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    journal::Acted,
-    stock::DISPATCHES,
+    journal::ExecutionResult,
+    stock::DISPATCH_RECHECK_INTERVAL,
 };
 use crate::plan::{
     push::{
@@ -24,18 +24,18 @@ use crate::plan::{
         product::number,
         stock_movement::{MovementEvidence, check, may_still_land},
     },
-    stock_balance::Sold,
+    stock_balance::Dispatched,
 };
 
-/// The data of a movement.
+/// An example of a movement's data.
 const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
 /// How often a stock that changes while it is read is read again.
 const READINGS: usize = 5;
-/// The same where it was called off for one: it has cost a reading.
-const CALLED_OFF: Duration = Duration::from_secs(1);
+/// The wait after a dispatch made us call a movement off: that attempt has cost a reading.
+const CANCELLED_RETRY: Duration = Duration::from_secs(1);
 
 impl Pusher<'_> {
-    /// `stock.adjust`.
+    /// Executes `stock.adjust`.
     pub(super) async fn adjust_stock(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         if cx.confirmed("stock.adjust").is_some() {
             return Ok(Verdict::Done(None));
@@ -66,12 +66,12 @@ impl Pusher<'_> {
         let Some(product) = self.product_of(sku.as_str()).await? else {
             return self.unknown_sku(sku.as_str()).await;
         };
-        // What we dispatch ourselves is placed by the journal, before this reading or after it: it must not be under way meanwhile.
+        // The journal places our own dispatches before this reading or after it, so none may be under way meanwhile.
         let mark = self.context.store.journal().last_effect(&self.context.key).await?;
-        if self.is_dispatching(&sku).await? || self.is_moving(&sku, &location).await? {
-            return Ok(Verdict::RetryAfter(DISPATCHES));
+        if self.is_dispatching(&sku).await? || self.has_open_movement(&sku, &location).await? {
+            return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
         }
-        // What leaves the shelf from here on counts: it may be before the reading, or after it.
+        // Dispatches from here on count: they may be before the reading, or after it.
         let from = self.context.clock.now();
         let detail = self.read_product(&product).await?;
         let until = self.context.clock.now();
@@ -97,25 +97,25 @@ impl Pusher<'_> {
             places: u64::try_from(stock.len()).ok(),
         };
         let id = self.plan(cx.effect(&request, &evidence)).await?;
-        // What was dispatched between the mark and this may be before the reading or after it.
+        // A dispatch between the mark and this point may be before the reading or after it.
         let dispatched = self.has_dispatched_since(&sku, mark).await;
         if !matches!(dispatched, Ok(false)) {
-            self.call_off(id).await?;
-            return dispatched.map(|_| Verdict::RetryAfter(CALLED_OFF));
+            self.cancel(id).await?;
+            return dispatched.map(|_| Verdict::RetryAfter(CANCELLED_RETRY));
         }
         match self.send(id, &cx.intent(), &self.client, &request).await? {
-            Acted::Applied(_) => {
+            ExecutionResult::Applied(_) => {
                 self.refresh_product(&product).await?;
                 Ok(Verdict::Done(None))
             }
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    /// Whether anything else of ours is under way that changes a SKU's stock, wherever, or may still land where it is moved: nobody
-    /// could tell it from the movement.
-    async fn is_moving(&self, sku: &Sku, location: &LocationId) -> Result<bool, Cause> {
+    /// Says whether another effect of ours that changes the SKU's stock is under way at any location, or may still land
+    /// at this one: nothing could tell it from the movement.
+    async fn has_open_movement(&self, sku: &Sku, location: &LocationId) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         let of_sku = format!("stock/{sku}/");
         if store.journal().open_effects(key).await?.iter().any(|effect| effect.key.starts_with(&of_sku)) {
@@ -130,7 +130,8 @@ impl Pusher<'_> {
             .any(|effect| may_still_land(effect, now)))
     }
 
-    /// Whether anything else of ours changed a SKU's stock since a movement of it was read for.
+    /// Says whether another effect of ours changed a SKU's stock after `mark`, which precedes the reading of the
+    /// movement.
     pub(super) async fn has_moved_elsewhere(
         &self,
         sku: &Sku,
@@ -142,12 +143,13 @@ impl Pusher<'_> {
         Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
     }
 
-    /// Reads the quantity there and in all places, and what was sold, the quantity being the same before and after: what is sold only lowers it.
-    pub(super) async fn read_standing_still(
+    /// Reads the quantity at the location and in total, and the dispatches. The quantities are the same before and
+    /// after the dispatches are read: dispatches only lower them.
+    pub(super) async fn read_stable_stock(
         &self,
         evidence: &MovementEvidence,
         window: ReadingWindow,
-    ) -> Result<Option<([Decimal; 2], Sold)>, Cause> {
+    ) -> Result<Option<([Decimal; 2], Dispatched)>, Cause> {
         let (product, sku) = (ProductId::new(&evidence.product), Sku::new(&evidence.sku));
         let quantity = async || -> Result<Option<[Decimal; 2]>, Cause> {
             let stock = self.client.product_stock(&product, &sku).await?.value;
@@ -167,7 +169,7 @@ impl Pusher<'_> {
     }
 }
 
-/// What lies in all places together.
+/// Returns the quantity at all locations together.
 fn total_of(levels: &[StockLevel]) -> Decimal {
     levels.iter().filter_map(|level| level.quantity).sum()
 }

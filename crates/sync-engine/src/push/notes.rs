@@ -1,4 +1,4 @@
-//! An order's notes (`order.notes`): reads what is there and replaces it. `plan::push::order_notes` decides.
+//! An order's notes (`order.notes`): reads the current notes and replaces them. `plan::push::order_notes` decides.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::{CommandContext, key_of},
-    journal::Acted,
+    journal::ExecutionResult,
 };
 use crate::plan::push::{
     Verdict, invalid,
@@ -36,7 +36,7 @@ impl Pusher<'_> {
             self.listener.order(&number);
             return Ok(Verdict::Done(None));
         }
-        // Before the order is read.
+        // Read the mirror before the order.
         let mirrored = self.context.store.lookups().order_notes(&self.context.key, &number).await?;
         let order = match self.client.order(&number).await {
             Ok(order) => order.value,
@@ -59,9 +59,9 @@ impl Pusher<'_> {
         let acted = self.execute_once(effect, &cx.intent(), &request).await?;
         self.listener.order(&number);
         match acted {
-            Acted::Applied(_) => Ok(Verdict::Done(None)),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Done(None)),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 }

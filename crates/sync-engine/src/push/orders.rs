@@ -1,4 +1,4 @@
-//! Moving orders on (`order.status`): reads what the marketplace offers, asks for the transition, waits for invoices.
+//! Order status (`order.status`): reads what the marketplace offers, requests the transition, waits for invoices.
 //! `plan::push::order_status` decides.
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    journal::Acted,
+    journal::ExecutionResult,
 };
 use crate::plan::push::{
     Verdict, invalid,
@@ -23,7 +23,7 @@ use crate::plan::push::{
     },
 };
 
-/// How often the mirror is read for an invoice.
+/// The interval at which the mirror is read for an invoice.
 const INVOICE_RECHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 impl Pusher<'_> {
@@ -58,7 +58,7 @@ impl Pusher<'_> {
             }
         };
         let request = transition.request(&number);
-        // What was planned by then was planned before the order went there.
+        // Every effect up to the mark was planned before the order reached the target.
         let evidence = TransitionEvidence {
             order: number.as_str().to_owned(),
             target: target.to_owned(),
@@ -66,18 +66,18 @@ impl Pusher<'_> {
             mark: Some(mark),
         };
         let effect = cx.effect(&request, &evidence);
-        // What the mirror hears from here on is news.
+        // Documents that the mirror learns of after this are news.
         let documents = self.context.store.lookups().current_invoices(&self.context.key, &number).await?;
         let acted = self.execute_once(effect, &cx.intent(), &request).await?;
         self.listener.order(&number);
         match acted {
-            Acted::Applied(_) => Ok(Verdict::Done(None)),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
-            Acted::Refused(error) => self.refused_transition(cx, &number, documents, error).await,
+            ExecutionResult::Applied(_) => Ok(Verdict::Done(None)),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Refused(error) => self.refused_transition(cx, &number, documents, error).await,
         }
     }
 
-    /// Decides, and reads the order's timeline where that is needed.
+    /// Decides the next step, and reads the order's timeline where the decision needs it.
     async fn next_step(
         &self,
         cx: &CommandContext<'_>,
@@ -108,7 +108,7 @@ impl Pusher<'_> {
                 self.state().documents.insert(cx.command.id, (Some(documents), until));
                 Ok(Verdict::Waiting(waits_for_invoice(&words), INVOICE_RECHECK_INTERVAL))
             }
-            // Between the look and the call the order has moved: perhaps to where it was to go.
+            // The order moved between the reading and the request: perhaps to the target.
             Some(Documented::ImpossibleTransition) => {
                 let target = cx.data["status"].as_str().unwrap_or_default();
                 let now = self.client.possible_statuses(number).await?;
@@ -124,30 +124,31 @@ impl Pusher<'_> {
         }
     }
 
-    /// Whether a command was refused for want of an invoice, and there is none yet. Webhooks and sweeps bring news; where they bring
-    /// none for a while, the documents are read. It is not asked for again before there is one.
+    /// Says whether a command was refused for lack of an invoice and there is still none. Webhooks and sweeps bring
+    /// news; when they bring none for a while, the documents are read. The transition is not requested again before
+    /// there is an invoice.
     async fn waits_for_invoice(&self, cx: &CommandContext<'_>, number: &OrderNumber) -> Result<bool, Cause> {
         let id = cx.command.id;
         let noted = self.state().documents.get(&id).cloned();
         let now = self.context.clock.monotonic();
         let (then, until) = match noted {
             Some(noted) => noted,
-            // After a restart the row says it.
+            // After a restart the row has this information.
             None if cx.command.code.as_deref() == Some(WAITING_INVOICE) => (None, now),
             None => return Ok(false),
         };
-        // Somebody wants it to be asked for now (`espelho retry`).
+        // A person asked for a retry (`espelho retry`).
         if cx.command.state == Some(PushState::New) {
             self.state().documents.remove(&id);
             return Ok(false);
         }
         let documents = self.context.store.lookups().current_invoices(&self.context.key, number).await?;
-        let is_news = then.as_ref().is_some_and(|then| *then != documents);
-        if !is_news && now < until {
+        let is_changed = then.as_ref().is_some_and(|then| *then != documents);
+        if !is_changed && now < until {
             return Ok(true);
         }
-        if !is_news {
-            // It may have gone on without us.
+        if !is_changed {
+            // The order may have moved on without us.
             let order = self.client.order(number).await?.value;
             let fiscal = self.client.order_fiscal(number).await?.value;
             if still_waits_for_invoice(&order, fiscal.iter().any(|document| document.is_current)) {

@@ -1,4 +1,4 @@
-//! Joining campaigns by the store's policy: it gives the commands that a person would give.
+//! Joins campaigns by the store's policy: issues the commands that a person would issue.
 
 use std::collections::HashSet;
 
@@ -11,15 +11,15 @@ use crate::plan::policy::{Candidate, Joining};
 use crate::plan::push::{Message, Verdict};
 
 impl Pusher<'_> {
-    /// Campaigns were read again: the policy is to be followed anew.
+    /// Notes that the campaigns were read again, so that the policy is applied once more.
     pub(crate) fn campaigns_were_read(&self) {
-        self.state().policed = false;
+        self.state().policy_applied = false;
     }
 
-    /// Gives a command for each campaign that something fits into, once after each reading of the campaigns.
+    /// Issues a command for each campaign with listings that fit, once after each reading of the campaigns.
     pub(super) async fn follow_policy(&self) -> Result<(), Cause> {
         let policy = &self.options.campaigns;
-        if policy.joining == Joining::Never || self.state().policed {
+        if policy.joining == Joining::Never || self.state().policy_applied {
             return Ok(());
         }
         let (store, key) = (&self.context.store, &self.context.key);
@@ -49,12 +49,12 @@ impl Pusher<'_> {
             let data = json!({"publication_ids": items}).to_string();
             store.commands().command_by_policy(&self.context.lease, &campaign, data, words).await?;
         }
-        self.state().policed = true;
+        self.state().policy_applied = true;
         Ok(())
     }
 }
 
-/// Campaign and listing of each that a command names.
+/// Returns campaign and listing for each listing that a command names.
 fn pairs((campaign, data): (String, String)) -> Vec<(String, String)> {
     let data: Value = serde_json::from_str(&data).unwrap_or_default();
     let items = data["publication_ids"].as_array().into_iter().flatten().filter_map(Value::as_str);

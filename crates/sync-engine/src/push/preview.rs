@@ -1,5 +1,5 @@
-//! What would be sent now, from what the mirror knows: for people who want to see it before it happens. Nothing is asked of the
-//! marketplace for it.
+//! A preview of what would be sent now, from the mirror's data, for people who want to see it first. It sends nothing
+//! to the marketplace.
 
 use espelho_api_client::{
     ApiRequest,
@@ -30,7 +30,7 @@ use serde_json::Value;
 use super::{
     Basis, PushOptions,
     prices::{
-        current_tiers, held_by_price_guard, held_in_words, is_asked, mode_of, overlaid, request_of, tier_of,
+        current_tiers, held_by_price_guard, held_message, is_asked, merge_tiers, mode_of, request_of, tier_of,
     },
 };
 use crate::plan::push::{
@@ -41,24 +41,24 @@ use crate::plan::push::{
 };
 use crate::plan::tiers::plan;
 
-/// Something that would be sent.
+/// A change that would be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedCall {
     /// `stock`, `price` or `command`.
     pub entity: &'static str,
-    /// Which row.
+    /// The key of the row.
     pub key: String,
-    /// What the marketplace has, and what it would have.
+    /// The marketplace's value, and the value that it would have.
     pub diff: String,
     /// The calls that change something.
     pub calls: Vec<String>,
-    /// What it costs, with the reads before and after.
+    /// The number of requests, with the reads before and after.
     pub requests: u32,
     /// Why nothing is sent, or what is not known yet.
     pub note: Option<Text>,
 }
 
-/// Everything that is wanted and not dealt with, as it would be sent.
+/// Returns all open intents with the calls that would be sent.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -89,7 +89,7 @@ pub async fn preview(
 }
 
 impl PlannedCall {
-    /// A guard will hold it: nothing is sent.
+    /// Notes that a guard will hold the change: nothing is sent.
     fn hold(&mut self, why: Text) {
         self.calls.clear();
         self.requests = 0;
@@ -128,7 +128,7 @@ fn level(row: &StockIntent, options: &PushOptions) -> PlannedCall {
     match Quantity::new(target) {
         Ok(quantity) => {
             planned.calls.push(Movement::Set(quantity).request(product, &row.location).in_full());
-            // Read, set, read; what goes to zero is not read first.
+            // Read, set, read; a level that goes to zero is not read first.
             planned.requests = if options.basis == Basis::Physical && target.is_zero() { 2 } else { 3 };
         }
         Err(error) => planned.note = Some(error.text()),
@@ -163,13 +163,16 @@ async fn prices(
     planned.diff = diff(&detail.product.prices, &rows);
     for row in rows.iter().filter(|row| is_asked(row)) {
         if let Some((held, price)) = held_by_price_guard(options, &desired.sku, row, &current) {
-            planned.hold(held_in_words(&held, price).text);
+            planned.hold(held_message(&held, price).text);
             return Ok(planned);
         }
     }
     let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
-    match plan(mode_of(&detail), &current, &overlaid(&asked, &current, &named, options.remove_missing_tiers))
-    {
+    match plan(
+        mode_of(&detail),
+        &current,
+        &merge_tiers(&asked, &current, &named, options.remove_missing_tiers),
+    ) {
         Ok(steps) => {
             let request = |step| match request_of(step, product, &detail) {
                 Ok(request) => request.in_full(),
@@ -193,7 +196,7 @@ fn diff(tiers: &[PriceTier], rows: &[espelho_store::TierIntent]) -> String {
     lines.collect::<Vec<_>>().join(", ")
 }
 
-/// A product as the mirror knows its prices: enough to say what would be sent, and not to send it.
+/// Builds a product from its mirrored prices: enough for a preview, not for sending.
 fn as_mirrored(
     product: &ProductId,
     price_type: Option<String>,
@@ -242,7 +245,7 @@ async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<Pla
     })
 }
 
-/// The request of a command that can be told beforehand.
+/// Returns the request of a command, where it is known beforehand.
 fn call_of(command: &Command, data: &Value, product: Option<&ProductId>) -> Option<ApiRequest> {
     let order = OrderNumber::new(command.key.clone());
     Some(match CommandKind::parse(&command.kind)? {
@@ -282,7 +285,7 @@ fn call_of(command: &Command, data: &Value, product: Option<&ProductId>) -> Opti
     })
 }
 
-/// What a command costs with its reads before and after, when nothing goes wrong.
+/// Returns the requests that a command costs with its reads before and after, when nothing goes wrong.
 fn cost_of(kind: &str) -> u32 {
     match CommandKind::parse(kind) {
         None => 0,
@@ -307,7 +310,7 @@ fn cost_of(kind: &str) -> u32 {
             | CommandKind::PriceDeleteTier
             | CommandKind::CampaignOptIn,
         ) => 3,
-        // A picture is looked at, uploaded and added; labels are looked at until they are made.
+        // A picture is read, uploaded and added; labels are polled until they are generated.
         Some(CommandKind::GalleryAdd | CommandKind::LabelsGenerate) => 4,
     }
 }

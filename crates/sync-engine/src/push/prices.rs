@@ -1,5 +1,5 @@
-//! Prices (`erp_prices`, `price.delete_tier`): what is there is read, the way is planned, each step is journalled, and what came of
-//! it is read again. A step that was lost is not sent again: the next look plans from what is there then.
+//! Prices (`erp_prices`, `price.delete_tier`): reads the current tiers, plans the steps, records each step in the
+//! journal, and reads the result. A lost step is not sent again: the next attempt plans from the tiers of that time.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -28,8 +28,8 @@ use super::{
     PushOptions, Pusher,
     cause::{Cause, refused},
     commands::CommandContext,
-    is_decided,
-    journal::{Acted, Intent},
+    is_final,
+    journal::{ExecutionResult, Intent},
 };
 use crate::plan::{
     guards::PriceHeld,
@@ -43,7 +43,7 @@ use crate::plan::{
 };
 
 impl Pusher<'_> {
-    /// Brings a product's prices about, and answers its rows.
+    /// Applies a product's prices, and answers its rows.
     pub(super) async fn push_prices(&self, desired: &PriceIntent) -> Result<Duration, Cause> {
         let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
         let open: Vec<TierIntent> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
@@ -51,7 +51,7 @@ impl Pusher<'_> {
         self.answer_tiers(&desired.sku, &open, verdicts).await
     }
 
-    /// Says the same on each open row of a product.
+    /// Writes the same verdict to each open row of a product.
     pub(super) async fn answer_prices(&self, desired: &PriceIntent, verdict: &Verdict) -> Result<(), Cause> {
         let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
         let open: Vec<TierIntent> = rows.into_iter().filter(TierIntent::is_open).collect();
@@ -59,7 +59,7 @@ impl Pusher<'_> {
         self.answer_tiers(&desired.sku, &open, verdicts).await.map(drop)
     }
 
-    /// Answers rows; gives when they are to be looked at again.
+    /// Answers rows. Returns the wait until the next attempt.
     async fn answer_tiers(
         &self,
         sku: &Sku,
@@ -75,11 +75,11 @@ impl Pusher<'_> {
             else {
                 continue;
             };
-            // What it says already is not said again: it would look as if something had been asked for anew.
+            // Do not repeat the answer that a row already has: it would look like a new request.
             if row.state == Some(outcome.state) && row.code == outcome.code {
                 continue;
             }
-            if tx.intents().answer_price(sku, row, &outcome).await? && is_decided(&outcome) {
+            if tx.intents().answer_price(sku, row, &outcome).await? && is_final(&outcome) {
                 tx.intents().spend_release(IntentKind::Price, &key).await?;
             }
         }
@@ -87,7 +87,7 @@ impl Pusher<'_> {
         Ok(retry_after)
     }
 
-    /// What becomes of each open row.
+    /// Returns the verdict for each open row.
     async fn prices(
         &self,
         desired: &PriceIntent,
@@ -125,7 +125,7 @@ impl Pusher<'_> {
         let asked: Vec<Tier> =
             rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
         let named: Vec<i64> = rows.iter().map(|row| row.min_quantity).collect();
-        let tiers = overlaid(&asked, &current, &named, self.options.remove_missing_tiers);
+        let tiers = merge_tiers(&asked, &current, &named, self.options.remove_missing_tiers);
         let is_for = |effect: &Effect| wish_of(effect) == Some(desired.revision);
         if let Some(verdict) = self.backoff_for(&key_of(product, &detail), is_for).await? {
             return all(verdict);
@@ -137,11 +137,11 @@ impl Pusher<'_> {
             }
         }
         let intent = Intent::Prices(&desired.sku, rows, desired.revision);
-        all(self.bring_about(product, &detail, &tiers, None, &intent).await?)
+        all(self.apply_tiers(product, &detail, &tiers, None, &intent).await?)
     }
 
-    /// Whether a step was taken so often within the hour that somebody seems to take it back each time: two systems that
-    /// correct each other would do so for ever.
+    /// Says whether a step was sent so often within the hour that somebody seems to revert it each time: two systems
+    /// that correct each other would never stop.
     async fn is_reverted(
         &self,
         product: &ProductId,
@@ -158,8 +158,8 @@ impl Pusher<'_> {
         Ok(is_reverted_repeatedly(&requests, &effects, self.context.clock.now()))
     }
 
-    /// Plans and does it; `None` tells what is left to do to a tier that somebody else asked for.
-    async fn bring_about(
+    /// Plans the steps from the current tiers to the desired ones, and executes them.
+    async fn apply_tiers(
         &self,
         product: &ProductId,
         detail: &ProductDetail,
@@ -189,16 +189,16 @@ impl Pusher<'_> {
                 evidence: Some(write(&StepEvidence::of(step, product.as_str(), revision_of(intent)))),
             };
             match self.execute_once(effect, intent, &request).await? {
-                Acted::Applied(_) => (),
-                Acted::Refused(error) => {
-                    // One that was lost, and taken for not having happened, may have been done since.
+                ExecutionResult::Applied(_) => (),
+                ExecutionResult::Refused(error) => {
+                    // An earlier step that was lost and settled as not happened may have happened since.
                     let now = self.read_product(product).await?;
                     return match holds(mode_of(&now), &current_tiers(&now), desired) {
                         true => Ok(Verdict::Done(None)),
                         false => refused(error),
                     };
                 }
-                Acted::Unknown => return Ok(Verdict::RetryAfter(Duration::ZERO)),
+                ExecutionResult::Unknown => return Ok(Verdict::RetryAfter(Duration::ZERO)),
             }
         }
         let after = self.read_product(product).await?;
@@ -208,7 +208,7 @@ impl Pusher<'_> {
         }
         Ok(match holds(mode_of(&after), &tiers, desired) {
             true => Verdict::Done(None),
-            // Every step was taken; sent again, it would be taken again.
+            // Every step was executed; another attempt would execute them again.
             false => Verdict::DoneBut(not_as_sent()),
         })
     }
@@ -222,10 +222,10 @@ impl Pusher<'_> {
     ) -> Option<Message> {
         let (held, price) = held_by_price_guard(self.options, sku, row, current)?;
         let may_pass = held != PriceHeld::Zero && is_released(sku, row, released);
-        (!may_pass).then(|| held_in_words(&held, price))
+        (!may_pass).then(|| held_message(&held, price))
     }
 
-    /// `price.delete_tier`.
+    /// Executes `price.delete_tier`.
     pub(super) async fn delete_tier(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         let quantity =
             cx.data["min_quantity"].as_u64().or_else(|| cx.data["min_quantity"].as_str()?.parse().ok());
@@ -243,7 +243,7 @@ impl Pusher<'_> {
         let desired: Vec<Tier> =
             current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
         let verdict =
-            self.bring_about(&product, &detail, &desired, Some(cx.identity()), &cx.intent()).await?;
+            self.apply_tiers(&product, &detail, &desired, Some(cx.identity()), &cx.intent()).await?;
         if verdict == Verdict::Done(None) {
             self.context
                 .store
@@ -255,7 +255,7 @@ impl Pusher<'_> {
     }
 }
 
-/// What the guards have against a row, and the price that it comes to.
+/// Returns why the guards hold a row, and the price that results from it.
 pub(super) fn held_by_price_guard(
     options: &PushOptions,
     sku: &Sku,
@@ -263,13 +263,13 @@ pub(super) fn held_by_price_guard(
     current: &[Tier],
 ) -> Option<(PriceHeld, Decimal)> {
     let base = current.iter().find(|tier| tier.min_quantity == 1).and_then(|tier| tier.price);
-    // One that is no discount is refused by its rule, and not offered for release.
+    // A value that is no discount is refused by its rule, and not offered for release.
     let cut = |percent: Decimal| {
         let is_one = percent >= Decimal::ZERO && percent < Decimal::ONE_HUNDRED;
         base.filter(|_| is_one).map(|base| base * (Decimal::ONE_HUNDRED - percent) / Decimal::ONE_HUNDRED)
     };
     let price = row.price().or_else(|| row.discount().and_then(cut))?;
-    // What so many cost now, by whichever tier applies to them.
+    // The current unit price for this quantity, from the tier that applies to it.
     let applies = |tier: &&Tier| i64::from(tier.min_quantity) <= row.min_quantity;
     let before = current.iter().filter(applies).max_by_key(|tier| tier.min_quantity);
     let mut guards = options.guards.clone();
@@ -279,12 +279,17 @@ pub(super) fn held_by_price_guard(
     Some((guards.holds_price(before.and_then(|tier| tier.price), price)?, price))
 }
 
-/// All tiers that are wanted: those that the ERP has written, and those that it says nothing of. What it has `named` and is not
-/// asked for now (a row that is held or ignored) stays as it is.
-pub(super) fn overlaid(asked: &[Tier], current: &[Tier], named: &[i64], removes_missing: bool) -> Vec<Tier> {
+/// Returns all desired tiers: those that the ERP asks for, and the current ones that stay. A tier that the ERP has
+/// `named` and does not ask for now (a row that is held or ignored) stays as it is.
+pub(super) fn merge_tiers(
+    asked: &[Tier],
+    current: &[Tier],
+    named: &[i64],
+    removes_missing: bool,
+) -> Vec<Tier> {
     let mut tiers = asked.to_vec();
     let is_asked = |tier: &Tier| asked.iter().any(|own| own.min_quantity == tier.min_quantity);
-    // The base can never go; the others go only where the ERP's list is the whole list.
+    // The base tier can never go; the others go only where the ERP's list is the whole list.
     let stays = |tier: &&Tier| {
         let is_named = named.contains(&i64::from(tier.min_quantity));
         !is_asked(tier) && (tier.min_quantity == 1 || !removes_missing || is_named)
@@ -294,27 +299,27 @@ pub(super) fn overlaid(asked: &[Tier], current: &[Tier], named: &[i64], removes_
     tiers
 }
 
-/// Whether a row is answered: one that failed may have failed for another that was corrected.
+/// Says whether a row is answered: a failed row may have failed because of another row that was corrected.
 pub(super) fn is_asked(row: &TierIntent) -> bool {
     row.is_open() || row.state == Some(PushState::Failed)
 }
 
-/// What a step is about: of one product, one step after the other.
+/// Returns the key of a step: the steps of one product run one after the other.
 fn key_of(product: &ProductId, detail: &ProductDetail) -> String {
     format!("prices/{}", detail.product.sku.as_ref().map_or(product.as_str(), Sku::as_str))
 }
 
-/// Whether a person has let a row's value past the guards.
+/// Says whether a person released a row's value from the guards.
 fn is_released(sku: &Sku, row: &TierIntent, released: &HashMap<String, String>) -> bool {
     released.get(&key_in_table(sku, row)) == Some(&row.value())
 }
 
-/// The key of a tier in `v_errors`, releases and on the command line.
+/// The key of a tier in `v_errors`, in releases and on the command line.
 fn key_in_table(sku: &Sku, row: &TierIntent) -> String {
     format!("{sku}/{}", row.min_quantity)
 }
 
-/// The product's way of having prices.
+/// Returns the pricing mode of a product.
 pub fn mode_of(detail: &ProductDetail) -> Mode {
     match detail.product.price_type.as_deref() {
         Some("wholesale") if detail.product.auto_wholesale_pricing == Some(true) => Mode::Auto,
@@ -323,7 +328,7 @@ pub fn mode_of(detail: &ProductDetail) -> Mode {
     }
 }
 
-/// The tiers that a product has, for the planner.
+/// Returns a product's current tiers, for the planner.
 pub fn current_tiers(detail: &ProductDetail) -> Vec<Tier> {
     detail.product.prices.iter().filter_map(current_tier).collect()
 }
@@ -343,7 +348,7 @@ pub(super) fn current_tier(tier: &PriceTier) -> Option<Tier> {
     })
 }
 
-/// The tier that a row asks for, or what is wrong with it.
+/// Returns the tier that a row asks for, or what is wrong with it.
 pub(super) fn tier_of(row: &TierIntent) -> Result<Tier, Text> {
     if row.is_garbled() {
         return Err(text!("value-tier-garbled", tier = row.min_quantity));
@@ -366,10 +371,11 @@ pub(super) fn tier_of(row: &TierIntent) -> Result<Tier, Text> {
     Ok(Tier { min_quantity, price: row.price(), discount_percent: row.discount(), package })
 }
 
-/// The request of a step of the planner.
+/// Returns the request of a planned step.
 ///
 /// # Errors
-/// When it is none that could be sent: a discount for a product that does not derive its prices, a number with too many decimals.
+/// When the request would be invalid: a discount for a product that does not derive its prices, a number with too many
+/// decimals.
 pub fn request_of(step: Step, product: &ProductId, detail: &ProductDetail) -> Result<ApiRequest, Invalid> {
     Ok(match step {
         Step::Post(tier) => api_tier(tier, detail)?.create_request(product),
@@ -402,7 +408,7 @@ fn api_package(Package { weight, height, width, length }: Package) -> Result<Api
     ApiPackage::new(Measures { height, width, length, weight })
 }
 
-/// The revision of the rows that ask for a step.
+/// Returns the revision of the rows that ask for a step.
 fn revision_of(intent: &Intent<'_>) -> Option<i64> {
     if let Intent::Prices(.., revision) = intent { Some(*revision) } else { None }
 }
@@ -432,7 +438,7 @@ fn waits_for_held() -> Message {
     Message::new("tier_held", text!("push-tier-held"))
 }
 
-pub(super) fn held_in_words(held: &PriceHeld, price: Decimal) -> Message {
+pub(super) fn held_message(held: &PriceHeld, price: Decimal) -> Message {
     let price = Arg::Money(price);
     match held {
         PriceHeld::Zero => Message::new("price_zero", text!("push-price-zero")),

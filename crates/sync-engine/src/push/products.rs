@@ -1,4 +1,4 @@
-//! Products: reading one into the mirror, creating and changing them.
+//! Products: reads one into the mirror, creates and changes them.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::{
     Pusher,
     cause::{Cause, refused},
     commands::{CommandContext, id_in},
-    journal::Acted,
+    journal::ExecutionResult,
 };
 use crate::{
     live::put,
@@ -35,7 +35,7 @@ const SWITCHES: [&str; 4] =
     ["is_available_for_sale", "is_industrializable", "allow_sale_without_stock", "auto_wholesale_pricing"];
 
 impl Pusher<'_> {
-    /// Reads a product and mirrors it: what is known after a push is what everybody else sees too.
+    /// Reads a product and mirrors it, so that everybody sees the state after a push.
     pub(super) async fn read_product(&self, id: &ProductId) -> Result<ProductDetail, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
         let row = || store.mirror().known(key, Resource::Products, vec![id.as_str().to_owned()]);
@@ -46,7 +46,7 @@ impl Pusher<'_> {
         let detail = fetched.detail.clone();
         let _writing = self.context.writing.lock().await;
         let now = row().await?.get(id.as_str()).copied();
-        // Somebody has read it later than this: theirs stays.
+        // Another task has mirrored a later reading: that one stays.
         if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
             let mut tx = store.begin(&self.context.lease).await?;
             put(&mut tx, &pull, id.as_str(), known, fetched, (None, None)).await?;
@@ -56,23 +56,23 @@ impl Pusher<'_> {
         Ok(detail)
     }
 
-    /// Mirrors a product after something of ours was done to it. That is done, whatever comes of the reading.
+    /// Mirrors a product after an effect of ours. The effect is done, whatever the reading returns.
     pub(super) async fn refresh_product(&self, id: &ProductId) -> Result<(), Cause> {
         match self.read_product(id).await {
             Err(Cause::Api(error)) if !(error.is_authentication() || error.is_not_ours()) => {
-                tracing::info!(store = %self.context.key, product = %id, %error, "read later: what was done to it is done");
+                tracing::info!(store = %self.context.key, product = %id, %error, "product not read after its change; will be read later");
                 Ok(())
             }
             read => read.map(drop),
         }
     }
 
-    /// The product with a SKU, as far as the mirror knows.
+    /// Returns the product with a SKU, as far as the mirror knows.
     pub(super) async fn product_of(&self, sku: &str) -> Result<Option<ProductId>, Cause> {
         Ok(self.context.store.lookups().product_by_sku(&self.context.key, sku.trim()).await?)
     }
 
-    /// `product.create`.
+    /// Executes `product.create`.
     pub(super) async fn create_product(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         if let Some(created) = cx.confirmed("product.create") {
             let id = created.answer.as_deref().and_then(id_in);
@@ -92,13 +92,13 @@ impl Pusher<'_> {
         let request = new.request();
         let effect = cx.effect(&request, &CreationEvidence { sku: sku.to_owned() });
         match self.execute_once(effect, &cx.intent(), &request).await? {
-            Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    /// Looks through all products for a SKU: no route finds one by it, and it is unique in the store.
+    /// Searches all products for a SKU: no route finds a product by its SKU, and a SKU is unique in the store.
     pub(super) async fn find_sku(&self, sku: &str) -> Result<Settlement, Cause> {
         let parameter = self.context.page_parameter.clone();
         let mut last = Vec::new();
@@ -122,7 +122,7 @@ impl Pusher<'_> {
         Ok(Settlement::DidNotHappen { how: "no product has the SKU" })
     }
 
-    /// `product.update`.
+    /// Executes `product.update`.
     pub(super) async fn update_product(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
         let Some(product) = self.product_of(&cx.command.key).await? else {
             return self.unknown_sku(&cx.command.key).await;
@@ -145,9 +145,9 @@ impl Pusher<'_> {
         let data = cx.data.as_object().cloned().unwrap_or_default();
         let effect = cx.effect(&request, &UpdateEvidence { product: product.as_str().to_owned(), data });
         match self.execute_once(effect, &cx.intent(), &request).await? {
-            Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => refused(error),
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+            ExecutionResult::Refused(error) => refused(error),
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 }
@@ -156,7 +156,7 @@ fn exists(sku: &str) -> Message {
     Message::new("sku_exists", text!("push-sku-exists", sku = sku))
 }
 
-/// The SKU of a product that is to be created: the command's key, or where that is empty the one in its data.
+/// Returns the SKU of a product to create: the command's key, or the SKU in its data when the key is empty.
 fn sku_of<'a>(key: &'a str, data: &'a Value) -> Result<&'a str, Text> {
     match (key.trim(), data["sku"].as_str().map(str::trim)) {
         ("", sku) => Ok(sku.unwrap_or_default()),
@@ -180,7 +180,7 @@ fn new_product(sku: &str, data: &Value) -> Result<NewProduct, Text> {
     })
 }
 
-/// What changes, under the document's names.
+/// Reads the changes, under the API document's names.
 fn changes(data: &Value) -> Result<ProductChanges, Text> {
     let Some(fields) = data.as_object() else { return Err(text!("value-not-object")) };
     check_names(fields, &["sku"])?;
@@ -215,7 +215,7 @@ fn changes(data: &Value) -> Result<ProductChanges, Text> {
     })
 }
 
-/// Fields of a product that are written in another table, or in none.
+/// Product fields that belong to another table, or to none.
 const ELSEWHERE: [(&str, Option<&str>); 4] = [
     ("price", Some("erp_prices")),
     ("quantity", Some("erp_stock")),
@@ -239,7 +239,7 @@ fn check_names(fields: &Map<String, Value>, more: &[&str]) -> Result<(), Text> {
     }
 }
 
-/// The dimensions, nested as the API has them or plain as the table `products` has them.
+/// Reads the dimensions, nested as in the API or flat as in the table `products`.
 fn dimensions(data: &Value) -> Result<Option<Dimensions>, Text> {
     let measure = |name: &str| {
         let value = if data["dimensions"].is_object() { &data["dimensions"][name] } else { &data[name] };

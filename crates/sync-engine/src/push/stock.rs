@@ -1,4 +1,4 @@
-//! Levels of stock (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
+//! Stock levels (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -14,9 +14,9 @@ use rust_decimal::Decimal;
 use super::{
     Basis, Pusher,
     cause::{Cause, refused},
-    is_decided,
+    is_final,
     job::key_of_level,
-    journal::{Acted, Intent},
+    journal::{ExecutionResult, Intent},
 };
 use crate::plan::push::{
     Message, Verdict,
@@ -29,45 +29,45 @@ use crate::plan::push::{
 };
 
 /// The window in which levels that go to zero are counted together.
-const AN_HOUR: TimeDelta = TimeDelta::hours(1);
-/// How often rows are looked at again that failed because nobody knew their SKU.
-const REOPEN: Duration = Duration::from_secs(15);
-/// How often rows whose SKU may still come.
+const GUARD_WINDOW: TimeDelta = TimeDelta::hours(1);
+/// The interval at which rows that failed because of an unknown SKU are reopened.
+const REOPEN_INTERVAL: Duration = Duration::from_secs(15);
+/// The wait of a row whose SKU may still come.
 const UNKNOWN_SKU_RECHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// When a level is looked at again that waits for a dispatch of ours.
-pub(super) const DISPATCHES: Duration = Duration::from_millis(250);
+/// The wait of a level for one of our dispatches.
+pub(super) const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
 impl Pusher<'_> {
     pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Cause> {
         let now = self.context.clock.monotonic();
-        if self.state().reopened.is_some_and(|at| now < at + REOPEN) {
+        if self.state().reopened.is_some_and(|at| now < at + REOPEN_INTERVAL) {
             return Ok(());
         }
         self.state().reopened = Some(now);
         let unreadable =
             self.context.store.intents().fail_unreadable(&self.context.lease, self.context.locale).await?;
         if unreadable > 0 {
-            tracing::warn!(store = %self.context.key, rows = unreadable, "rows of the ERP cannot be read");
+            tracing::warn!(store = %self.context.key, rows = unreadable, "ERP rows are not readable");
         }
         match self.context.store.intents().reopen_unknown_skus(&self.context.lease).await {
             Err(error @ StoreError::LeaseLost { .. }) => Err(error.into()),
-            // The ERP holds one of them, and others must not wait for that.
+            // The ERP has locked one of the rows, and others must not wait for it.
             Err(error) => {
-                tracing::info!(store = %self.context.key, %error, "rows with SKUs that were unknown are looked at later");
+                tracing::info!(store = %self.context.key, %error, "cannot reopen rows with unknown SKUs; will retry");
                 Ok(())
             }
             Ok(()) => Ok(()),
         }
     }
 
-    /// Answers levels that must not be sent without a person's word, and gives the others back. What is `taken` counts and is not
-    /// answered: it is under way, and by now its release may have been spent on that.
-    pub(super) async fn guarded(
+    /// Holds the levels that need a person's release, and returns the others. A level whose key is `taken` counts and
+    /// is not answered: it is under way, and its release may be spent on that by now.
+    pub(super) async fn apply_guards(
         &self,
         levels: Vec<StockIntent>,
         taken: &HashSet<String>,
     ) -> Result<Vec<StockIntent>, Cause> {
-        // What went to zero a moment ago counts too: an ERP may write row by row.
-        let lately = self.emptied_lately();
+        // Levels that went to zero a moment ago count too: an ERP may write row by row.
+        let lately = self.recent_zeroes();
         let zeroes = levels.iter().filter(|level| empties(level)).count() + lately;
         if zeroes <= self.options.guards.zero_max_rows || zeroes == lately {
             return Ok(levels);
@@ -81,7 +81,7 @@ impl Pusher<'_> {
         for level in levels {
             let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
             match empties(&level) && !taken.contains(&key_of_level(&level)) && !is_released() {
-                // One row that the ERP has locked is waited for, and no more of them: the others are held by the next reading.
+                // One row that the ERP has locked is waited for, and no more of them: the next scan holds the others.
                 true if is_locked => (),
                 true => is_locked = !self.hold_level(&level, many_to_zero(zeroes, above)).await?,
                 false => passed.push(level),
@@ -90,24 +90,25 @@ impl Pusher<'_> {
         Ok(passed)
     }
 
-    /// Holds a level; whether its row could be answered. Where the ERP has it locked it is held later, and not sent before.
+    /// Holds a level. Returns whether its row could be answered. A row that the ERP has locked is held later, and its
+    /// level is not sent before.
     async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Cause> {
         match self.answer_level(level, &Verdict::Held(message)).await {
             Err(Cause::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
-                tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "a level is held later");
+                tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "cannot hold a level; will retry");
                 Ok(false)
             }
             held => held.map(|()| true),
         }
     }
 
-    /// Takes over from the journal what the guards have to know of the hour before this service began.
+    /// Loads from the journal what the guards need of the hour before this service started.
     pub(super) async fn remember(&self) -> Result<(), Cause> {
         if self.state().remembers {
             return Ok(());
         }
         let (store, key) = (&self.context.store, &self.context.key);
-        let since = self.context.clock.now() - AN_HOUR;
+        let since = self.context.clock.now() - GUARD_WINDOW;
         let sets = store.journal().effects_since(key, LevelEvidence::KIND, since).await?;
         let listings = store.journal().effects_since(key, "listing.create", since).await?;
         let mut state = self.state();
@@ -119,17 +120,18 @@ impl Pusher<'_> {
         Ok(())
     }
 
-    /// How many levels went to zero within the hour.
-    fn emptied_lately(&self) -> usize {
-        let since = self.context.clock.now() - AN_HOUR;
+    /// Returns how many levels went to zero within the hour.
+    fn recent_zeroes(&self) -> usize {
+        let since = self.context.clock.now() - GUARD_WINDOW;
         let mut state = self.state();
         state.emptied.retain(|_, at| *at > since);
         state.emptied.len()
     }
 
-    /// Sends a level, where it differs from what the marketplace has.
+    /// Sends a level, where it differs from the marketplace's level.
     pub(super) async fn push_level(&self, level: &StockIntent) -> Result<Duration, Cause> {
-        // It may have waited in the queue: what is wanted by now is for the next reading, whose guards have seen it.
+        // The level may have waited in the queue: a newer intent belongs to the next scan, whose guards have checked
+        // it.
         if !self.context.store.intents().is_current(&self.context.key, level).await? {
             return Ok(Duration::ZERO);
         }
@@ -150,7 +152,7 @@ impl Pusher<'_> {
                 return Ok(Verdict::Failed(unknown_location(level.location.as_str())));
             }
         }
-        // A level that goes to zero sells nothing that is not there, whatever was sold meanwhile: it is not read first.
+        // A level that goes to zero cannot oversell, whatever was sold meanwhile: it is not read first.
         let is_urgent = self.options.basis == Basis::Physical && desired.is_zero();
         let effects =
             self.context.store.journal().effects_on(&self.context.key, &key_of_level(level)).await?;
@@ -158,7 +160,7 @@ impl Pusher<'_> {
             (level.mirrored, desired)
         } else {
             if self.is_dispatching_known(&level.sku).await? {
-                return Ok(Verdict::RetryAfter(DISPATCHES));
+                return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
             }
             let now = match self.read_level(product, level).await? {
                 Ok(now) => now,
@@ -197,7 +199,7 @@ impl Pusher<'_> {
         }
     }
 
-    /// Reads a level; the verdict where the marketplace does not show the product.
+    /// Reads a level. Returns the verdict when the marketplace does not show the product.
     async fn read_level(
         &self,
         product: &ProductId,
@@ -238,20 +240,21 @@ impl Pusher<'_> {
             request: request.in_full(),
             evidence: Some(write(&evidence)),
         };
-        // Every second that it is not told somebody may buy what is not there: sweeps, which have a third of the minute beside other
-        // pushes, have a sixth beside this.
-        self.state().doubted.remove(&key_of_level(level));
+        // Until a level of zero is sent, somebody may buy goods that are not there: sweeps have a third of the minute
+        // beside other pushes, and a sixth beside this.
+        self.state().unexplained_since.remove(&key_of_level(level));
         let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
         let id = self.plan(effect).await?;
         match self.send(id, &Intent::Level(level), &self.client.in_lane(lane), &request).await? {
-            Acted::Applied(_) => Ok(Verdict::Sent),
-            Acted::Refused(error) => refused(error),
-            // Set twice is set once: the look at what it came to decides whether it is set again.
-            Acted::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+            ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+            ExecutionResult::Refused(error) => refused(error),
+            // A level that is set twice has the same effect as one that is set once: the check of the sent level
+            // decides whether it is set again.
+            ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
         }
     }
 
-    /// Looks at levels of one product that were sent, and says what they came to.
+    /// Verifies sent levels of one product, and answers their rows.
     pub(super) async fn verify_levels(
         &self,
         product: &ProductId,
@@ -277,7 +280,7 @@ impl Pusher<'_> {
                         quantity: now.quantity.unwrap_or_default(),
                         reserved: now.reserved_quantity.unwrap_or_default(),
                     };
-                    self.came_to(level, desired, shown).await?
+                    self.verify_level(level, desired, shown).await?
                 }
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
@@ -287,14 +290,19 @@ impl Pusher<'_> {
         Ok(retry_after)
     }
 
-    async fn came_to(&self, level: &StockIntent, desired: Decimal, shown: Shown) -> Result<Verdict, Cause> {
+    async fn verify_level(
+        &self,
+        level: &StockIntent,
+        desired: Decimal,
+        shown: Shown,
+    ) -> Result<Verdict, Cause> {
         let key = key_of_level(level);
         let effects = self.context.store.journal().effects_on(&self.context.key, &key).await?;
         let set = last_set(&effects, self.context.clock.now());
         let lower = match (check_sent(self.options.basis, desired, shown, set.as_ref()), &set) {
             (Check::Compare(lower), Some(set)) => Some((lower, set)),
             (Check::Answer(verdict), _) => {
-                self.state().doubted.remove(&key);
+                self.state().unexplained_since.remove(&key);
                 return Ok(verdict);
             }
             (Check::Compare(_), None) => None,
@@ -302,10 +310,10 @@ impl Pusher<'_> {
         let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
         let is_explained = self.dispatches_explain(&level.sku, set.planned_at, lower).await?;
         let now = self.context.clock.monotonic();
-        let first = *self.state().doubted.entry(key.clone()).or_insert(now);
+        let first = *self.state().unexplained_since.entry(key.clone()).or_insert(now);
         let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
         if is_explained || matches!(verdict, Verdict::Failed(_)) {
-            self.state().doubted.remove(&key);
+            self.state().unexplained_since.remove(&key);
         }
         Ok(verdict)
     }
@@ -321,13 +329,14 @@ impl Pusher<'_> {
         }
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         let is_answered = tx.intents().answer_stock(level, &outcome, self.options.basis.as_str()).await?;
-        if is_answered && is_decided(&outcome) {
+        if is_answered && is_final(&outcome) {
             tx.intents().spend_release(IntentKind::Stock, &key).await?;
         }
         Ok(tx.commit().await?)
     }
 
-    /// A SKU that the mirror does not know: it may come with the first reconciliation or with a product that is being created.
+    /// Returns the verdict for a SKU that the mirror does not know: it may come with the first reconciliation, or with
+    /// a product that is being created.
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
         let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
         let (store, key) = (&self.context.store, &self.context.key);
@@ -340,7 +349,7 @@ impl Pusher<'_> {
     }
 }
 
-/// The key of a level in `v_errors`, releases and on the command line.
+/// The key of a level in `v_errors`, in releases and on the command line.
 pub(super) fn key_in_table(level: &StockIntent) -> String {
     format!("{}/{}", level.sku, level.location)
 }

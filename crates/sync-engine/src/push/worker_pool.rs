@@ -1,4 +1,4 @@
-//! The worker pool: runs a few jobs at once, each the most urgent of those that are due.
+//! The worker pool: runs a few jobs at once, always the most urgent of those that are due.
 
 use std::{pin::pin, time::Duration};
 
@@ -23,59 +23,59 @@ use crate::{
 
 /// Jobs at once. Each waits for the budget most of the time.
 const WORKERS: usize = 8;
-/// The marketplace is away when it has answered nothing at all for so long.
+/// The marketplace counts as down when it has answered nothing at all for this long.
 const OUTAGE: Duration = Duration::from_secs(20);
 
 type Worker<'s> = BoxFuture<'s, Result<(), Problem>>;
 
-/// What is known of what is wanted and not under way.
+/// What the last scan found about open work that is not under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum ScanResult {
     /// Something may be due.
     Unread,
-    /// Nothing is due before then, by the monotonic clock; not before something is written where it is `None`.
+    /// Nothing is due before this monotonic time; with `None`, not before something is written.
     NothingBefore(Option<Duration>),
 }
 
 impl Pusher<'_> {
-    /// Does everything that is wanted, the most urgent first, until nothing is due; gives after how long something will be, where
-    /// anything waits. `written` tells of what was written meanwhile.
+    /// Processes all open work, the most urgent first, until nothing is due. Returns the time until something is due,
+    /// where anything waits. `written` signals new rows.
     ///
     /// # Errors
-    /// Only what ends the work on the store: the rest stands in the rows.
+    /// Only an error that ends the work on the store: all others are in the rows.
     pub async fn work(&self, written: &Notify) -> Result<Option<Duration>, Problem> {
         if !(self.options.stock || self.options.prices || self.options.commands) {
             return Ok(None);
         }
-        let (mut workers, mut problem, mut left) = (FuturesUnordered::new(), None, Left::Unread);
+        let (mut workers, mut problem, mut left) = (FuturesUnordered::new(), None, ScanResult::Unread);
         loop {
-            let goes_on = problem.is_none() && !self.context.stop.is_cancelled();
-            let has_capacity = goes_on && self.dispatch(&mut workers);
+            let continues = problem.is_none() && !self.context.stop.is_cancelled();
+            let has_capacity = continues && self.dispatch(&mut workers);
             let now = self.context.clock.monotonic();
             let read_again = self.state().jobs.valid_until();
-            if has_capacity && left == Left::Unread && now >= read_again {
-                match self.read_beside(&mut workers, &mut problem).await {
+            if has_capacity && left == ScanResult::Unread && now >= read_again {
+                match self.scan_while_working(&mut workers, &mut problem).await {
                     Ok(found) => left = found,
                     Err(cause) => match self.after(&cause, None) {
-                        Ok(pause) => left = Left::NothingBefore(Some(now + pause)),
+                        Ok(pause) => left = ScanResult::NothingBefore(Some(now + pause)),
                         Err(end) => problem = Some(end),
                     },
                 }
                 continue;
             }
             if workers.is_empty() {
-                match (goes_on, left) {
+                match (continues, left) {
                     (false, _) => return problem.map_or(Ok(None), Err),
-                    (true, Left::NothingBefore(at)) => return Ok(at.map(|at| at.saturating_sub(now))),
-                    (true, Left::Unread) => (),
+                    (true, ScanResult::NothingBefore(at)) => return Ok(at.map(|at| at.saturating_sub(now))),
+                    (true, ScanResult::Unread) => (),
                 }
             }
             let due = async {
                 match left {
-                    Left::Unread if has_capacity => {
+                    ScanResult::Unread if has_capacity => {
                         self.context.clock.sleep(read_again.saturating_sub(now)).await;
                     }
-                    Left::NothingBefore(Some(at)) if has_capacity => {
+                    ScanResult::NothingBefore(Some(at)) if has_capacity => {
                         self.context.clock.sleep(at.saturating_sub(now)).await;
                     }
                     _ => std::future::pending().await,
@@ -86,13 +86,14 @@ impl Pusher<'_> {
                 Some(ended) = workers.next() => problem = problem.or(ended.err()),
                 () = written.notified(), if has_capacity => (),
                 () = due => (),
-                () = self.context.stop.cancelled(), if goes_on => (),
+                () = self.context.stop.cancelled(), if continues => (),
             }
-            left = Left::Unread;
+            left = ScanResult::Unread;
         }
     }
 
-    /// Gives each free hand the next of the last reading, while that counts; whether a hand is free still.
+    /// Gives each free worker the most urgent job of the last scan, while that scan is valid. Returns whether a worker
+    /// is still free.
     fn dispatch<'s>(&'s self, workers: &mut FuturesUnordered<Worker<'s>>) -> bool {
         while workers.len() < WORKERS {
             let Some(job) = self.take() else { return true };
@@ -106,17 +107,17 @@ impl Pusher<'_> {
         self.state().jobs.take(now)
     }
 
-    /// Reads everything that is wanted, while what is under way goes on. What ends meanwhile was left out of the reading.
-    async fn read_beside(
+    /// Scans the open work while the workers go on. The scan leaves out the work of a worker that ends meanwhile.
+    async fn scan_while_working(
         &self,
         workers: &mut FuturesUnordered<Worker<'_>>,
         problem: &mut Option<Problem>,
-    ) -> Result<Left, Cause> {
+    ) -> Result<ScanResult, Cause> {
         let (mut reading, mut has_ended) = (pin!(self.read()), false);
         loop {
             tokio::select! {
                 biased;
-                found = &mut reading => return found.map(|left| if has_ended { Left::Unread } else { left }),
+                found = &mut reading => return found.map(|left| if has_ended { ScanResult::Unread } else { left }),
                 Some(ended) = workers.next() => {
                     has_ended = true;
                     *problem = problem.take().or(ended.err());
@@ -125,18 +126,18 @@ impl Pusher<'_> {
         }
     }
 
-    /// Reads everything that is wanted and not under way, and keeps what of it is due, the most urgent first.
-    async fn read(&self) -> Result<Left, Cause> {
+    /// Scans the open work that is not under way, and queues what is due, the most urgent first.
+    async fn read(&self) -> Result<ScanResult, Cause> {
         let began = self.context.clock.monotonic();
         let jobs = self.jobs().await?;
         let now = self.context.clock.monotonic();
         Ok(match self.state().jobs.fill(jobs, now, now.saturating_sub(began)) {
-            Found::Due => Left::Unread,
-            Found::NothingBefore(at) => Left::NothingBefore(at),
+            Found::Due => ScanResult::Unread,
+            Found::NothingBefore(at) => ScanResult::NothingBefore(at),
         })
     }
 
-    /// Does one job, unless the service ends.
+    /// Runs one job, unless the service stops.
     async fn run(&self, job: Job) -> Result<(), Problem> {
         let Job { keys, asked, work, .. } = job;
         let key = keys.first().cloned().unwrap_or_default();
@@ -162,7 +163,8 @@ impl Pusher<'_> {
         }
     }
 
-    /// Says in the rows what keeps them waiting, when that is so for long: errors that pass do not end them, and must not hide.
+    /// Writes a lasting obstacle to the rows: errors that go away by themselves do not end a row, but must not be
+    /// hidden.
     async fn report_obstacle(&self, key: &str, asked: &str, work: &Work, error: &ApiError) {
         let failures = self.state().jobs.failures(key, asked);
         if failures < SHOWN_AFTER || error.is_authentication() || error.is_not_ours() {
@@ -173,45 +175,47 @@ impl Pusher<'_> {
             true => Verdict::Failed(message),
             false => Verdict::Waiting(message, LONGEST_PAUSE),
         };
-        let listener = match work {
+        let answered = match work {
             Work::Settle(_) => Ok(()),
             Work::Stock(row) => self.answer_level(row, &message).await,
-            // What was sent stays what is looked at, until nobody looks any more.
+            // Sent levels stay open for verification until the job gives up.
             Work::Verify(_, rows) if failures >= FAILED_AFTER => {
-                let mut listener = Ok(());
+                let mut answered = Ok(());
                 for row in rows {
-                    listener = listener.and(self.answer_level(row, &message).await);
+                    answered = answered.and(self.answer_level(row, &message).await);
                 }
-                listener
+                answered
             }
             Work::Verify(..) => Ok(()),
             Work::Prices(desired) => self.answer_prices(desired, &message).await,
             Work::Command(command) => match (failures >= FAILED_AFTER, self.is_unsettled(command).await) {
                 (true, true) => {
-                    self.answer_if_news(command, &Verdict::Doubtful(doubtful(&error.code()))).await
+                    self.answer_if_changed(command, &Verdict::Doubtful(doubtful(&error.code()))).await
                 }
-                _ => self.answer_if_news(command, &message).await,
+                _ => self.answer_if_changed(command, &message).await,
             },
         };
-        if let Err(Cause::Store(error)) = listener {
-            tracing::info!(store = %self.context.key, key, %error, "a row is answered later");
+        if let Err(Cause::Store(error)) = answered {
+            tracing::info!(store = %self.context.key, key, %error, "cannot answer a row; will retry");
         }
     }
 
-    /// Whether something of a command may have happened, and nobody knows.
+    /// Says whether an effect of a command may have happened with an unknown outcome.
     async fn is_unsettled(&self, command: &Command) -> bool {
         let open = self.context.store.journal().open_effects(&self.context.key).await.unwrap_or_default();
         open.iter().any(|effect| effect.command_id == Some(command.id) && effect.sent_at.is_some())
     }
 
-    /// Whether the marketplace has answered nothing for a while: a single thing that it cannot answer is none.
+    /// Says whether the marketplace has answered nothing for a while: a single request that it cannot answer is no
+    /// outage.
     fn is_outage(&self) -> bool {
         let lost_since = self.context.client.metrics().lost_since();
         lost_since
             .is_some_and(|since| (self.context.clock.now() - since).to_std().is_ok_and(|ago| ago >= OUTAGE))
     }
 
-    /// What an error means: the end of the work on the store, or a pause. Without a job it is the scan's.
+    /// Decides what an error means: the end of the work on the store, or a pause. Without a job it is an error of the
+    /// scan.
     fn after(&self, cause: &Cause, job: Option<(&str, String)>) -> Result<Duration, Problem> {
         let problem = match cause {
             Cause::Api(error) => Problem::from_api(error),

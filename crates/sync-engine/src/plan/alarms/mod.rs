@@ -1,7 +1,8 @@
-//! Alarms (PRODUCT contract 4): from what was observed to the one list that every surface shows. Pure.
+//! Alarms (PRODUCT contract 4): turn observations into the one list that every surface shows. Pure.
 //!
-//! [`decide`] is the only place that raises an alarm or calls a state `ok`. An alarm stands for one cause, however many rows or
-//! stores it hits: a marketplace that is down explains why its stores are late, so that `late` is not raised beside it.
+//! [`decide`] is the only place that raises an alarm or calls a state `ok`. An alarm stands for one cause, however many
+//! rows or stores it hits: a marketplace that is down explains why its stores are late, so no `late` is raised beside
+//! it.
 
 mod rows;
 mod rules;
@@ -21,7 +22,7 @@ pub use seen::{
 /// Declares the codes with their words, once.
 macro_rules! codes {
     ($($(#[$doc:meta])+ $name:ident = $word:literal),+ $(,)?) => {
-        /// What an alarm is about. The words stand in contract 4; they are the same in every language.
+        /// What an alarm is about. Contract 4 has the words; they are the same in every language.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code {
             $($(#[$doc])+ $name),+
@@ -42,21 +43,21 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Nobody runs the service that should.
+    /// The service should run and does not.
     ServiceStopped = "service_stopped",
     /// The disk of the database is full.
     DiskFull = "disk_full",
     /// Another program keeps the database, or a table of it, locked.
     DatabaseBusy = "database_busy",
-    /// The database does not answer, or takes no write.
+    /// The database does not answer, or accepts no write.
     DatabaseUnreachable = "database_unreachable",
     /// This machine's clock differs from the marketplace's.
     ClockWrong = "clock_wrong",
     /// No connection to the marketplace.
     MarketplaceUnreachable = "marketplace_unreachable",
-    /// The marketplace answers with 5xx, or with what cannot be read.
+    /// The marketplace answers with 5xx, or with something unreadable.
     MarketplaceErrors = "marketplace_errors",
-    /// The marketplace refuses requests (429) that keep to the limit.
+    /// The marketplace refuses requests (429) although they keep to the limit.
     Throttled = "throttled",
     /// The marketplace refuses the store's username or password.
     CredentialRefused = "credential_refused",
@@ -64,11 +65,11 @@ codes! {
     ForeignLogin = "foreign_login",
     /// The credential lacks an ability.
     ScopeMissing = "scope_missing",
-    /// Sweeps find changes that no delivery told.
+    /// Sweeps find changes that no delivery reported.
     WebhooksMissing = "webhooks_missing",
     /// The webhook points to another address than the configured one.
     WebhookElsewhere = "webhook_elsewhere",
-    /// Deliveries bear signatures of no known secret.
+    /// Deliveries have signatures that match no known secret.
     WebhooksUnverified = "webhooks_unverified",
     /// The service runs and does not work on a store.
     NotHeld = "not_held",
@@ -76,13 +77,13 @@ codes! {
     RunFailed = "run_failed",
     /// The token ends soon, and no login has renewed it.
     TokenExpires = "token_expires",
-    /// The ERP wrote rows for a store that no configuration has.
+    /// The ERP wrote rows for a store that is not in the configuration.
     UnknownStore = "unknown_store",
     /// Rows that failed.
     Failed = "failed",
     /// Rows that a guard holds.
     Held = "held",
-    /// Rows that were sent, and nothing proves what came of them.
+    /// Rows that were sent and whose outcome nothing proves.
     Doubtful = "doubtful",
     /// Rows that wait for longer than an hour.
     Waiting = "waiting",
@@ -98,10 +99,10 @@ impl fmt::Display for Code {
     }
 }
 
-/// How bad an alarm is.
+/// The severity of an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Something needs a person, and nothing stands still.
+    /// Something needs a person, but work goes on.
     Warning,
     /// Something does not work.
     Failing,
@@ -117,12 +118,12 @@ impl Severity {
     }
 }
 
-/// One cause that somebody should look at.
+/// One cause that needs a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alarm {
-    /// What it is about.
+    /// Its code.
     pub code: Code,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// The store; `None` where it concerns several, or all.
     pub store: Option<StoreKey>,
@@ -136,12 +137,12 @@ pub struct Alarm {
     pub text: Text,
 }
 
-/// How everything is.
+/// The overall state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// Everything has fresh proof.
     Ok,
-    /// Nothing is known to be wrong, and something has no fresh proof.
+    /// Nothing is known to be wrong, but something has no fresh proof.
     Unknown,
     /// The worst alarm is a warning.
     Warning,
@@ -169,14 +170,14 @@ impl State {
     }
 }
 
-/// The state, the alarms, and what has no proof yet.
+/// The decision: the state, the alarms, and what has no proof yet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The worst of what follows.
+    /// The overall state.
     pub state: State,
     /// The alarms, the worst first.
     pub alarms: Vec<Alarm>,
-    /// What is not known, in sentences.
+    /// Sentences on what is not known.
     pub unproved: Vec<Text>,
 }
 

@@ -1,4 +1,4 @@
-//! Rows that somebody should know of: one alarm for each cause.
+//! Alarms of rows that need attention: one for each cause.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use espelho_model::{StoreKey, text};
 
 use super::{Alarm, Code, RowState, Rows, Severity, StoreSeen};
 
-/// A row may wait for an invoice for so long before anybody need know.
+/// A row may wait for an invoice this long before anybody needs to know.
 const WAITS: TimeDelta = TimeDelta::hours(1);
 
-/// The code of rows that were refused for want of an ability.
+/// The codes of rows that were refused for lack of an ability.
 const MISSING_ABILITIES: [&str; 2] = ["FORBIDDEN", "http_403"];
 
-/// The alarms of a store's rows.
+/// Returns the alarms of a store's rows.
 pub(super) fn of_store(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     let mut by_cause = BTreeMap::<(Code, &str), Rows>::new();
-    // An ability that is missing explains what was refused for it.
+    // A missing ability explains the rows that were refused for it.
     let is_explained =
         |rows: &&Rows| !store.missing_scopes.is_empty() && MISSING_ABILITIES.contains(&rows.code.as_str());
     for rows in store.rows.iter().filter(|rows| is_alarming(rows, at) && !is_explained(rows)) {
@@ -26,7 +26,7 @@ pub(super) fn of_store(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     by_cause.into_iter().map(|((code, _), rows)| alarm(Some(&store.key), code, &rows)).collect()
 }
 
-/// The alarm of rows whose store no configuration has.
+/// Returns the alarm of rows whose store is not in the configuration.
 pub(super) fn of_strangers(rows: &Rows) -> Alarm {
     alarm(None, Code::UnknownStore, rows)
 }
@@ -47,7 +47,7 @@ fn code(state: RowState) -> Code {
 fn add(known: &mut Rows, more: &Rows) {
     known.count += more.count;
     known.since = [known.since, more.since].into_iter().flatten().min();
-    // A row that failed says more than one that is done and noted.
+    // A failed row says more than one that is done with a note.
     known.state = known.state.min(more.state);
 }
 

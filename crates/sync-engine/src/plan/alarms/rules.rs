@@ -13,34 +13,34 @@ use super::{
     State, StoreSeen, Verdict, rows,
 };
 
-/// Trouble of a marketplace that passes sooner wakes nobody.
+/// Trouble with a marketplace that ends sooner raises no alarm.
 const LASTS: TimeDelta = TimeDelta::seconds(15);
 /// The same for the database, which a program may lock for a moment.
 const DATABASE_LASTS: TimeDelta = TimeDelta::seconds(20);
-/// An answer, or a write, proves for so long that the next one would go well.
+/// For this long an answer, or a write, proves that the next one would succeed.
 const PROVES: TimeDelta = TimeDelta::minutes(3);
-/// Below this nothing that is acknowledged could be kept for long.
+/// Below this the disk cannot keep acknowledged data for long.
 const LEAST_DISK: u64 = 32 << 20;
-/// Clocks that differ by more disagree on deadlines and on the end of a token.
+/// Clocks that differ by more than this disagree on deadlines and on the end of a token.
 const SKEW_SECONDS: i64 = 60;
-/// With so much, signatures, tokens and windows are wrong.
+/// Beyond this, signatures, tokens and windows are wrong.
 const BAD_SKEW_SECONDS: i64 = 300;
-/// Deliveries in a row that cannot be verified, and are no stray ones any more.
+/// This many unverified deliveries in a row are no longer stray ones.
 const MANY_UNVERIFIED: u64 = 3;
-/// A token is renewed long before.
+/// A token is renewed long before this little time is left.
 const TOKEN: TimeDelta = TimeDelta::hours(24);
 /// A delivery is handled within this time.
 const INBOX: TimeDelta = TimeDelta::minutes(2);
-/// A row of the ERP is looked at within this time.
+/// The first check of an ERP row comes within this time.
 const UNSEEN: TimeDelta = TimeDelta::minutes(5);
-/// A sweep that misses three turns is late.
+/// A sweep that misses this many turns is late.
 const TURNS: i32 = 3;
-/// What one turn may take besides.
+/// The time that one turn may take in addition.
 const TURN: TimeDelta = TimeDelta::minutes(2);
 /// A complete reconciliation is due every day.
 const COMPLETE: TimeDelta = TimeDelta::hours(25);
 
-/// Decides which alarms there are, and what everything amounts to.
+/// Decides the alarms and the overall state.
 pub fn decide(seen: &Observations) -> Verdict {
     let mut alarms: Vec<Alarm> = machine(seen).chain(marketplaces(seen)).collect();
     let runs = seen.service == ServiceSeen::Running;
@@ -50,14 +50,14 @@ pub fn decide(seen: &Observations) -> Verdict {
         if runs {
             alarms.extend(access(store, seen.at));
             alarms.extend(webhook(store));
-            // What is down explains why its stores are late: one cause, one alarm.
+            // A cause that is down explains why its stores are late: one cause, one alarm.
             if seen.database.is_none() && store.contact.is_none() && store.credential.is_none() {
                 alarms.extend(late(store, seen.at));
             }
         }
     }
     alarms.extend(seen.strangers.as_ref().filter(|rows| rows.count > 0).map(rows::of_strangers));
-    // The worst first; of equals, in the order of the stores.
+    // The worst first; equal ones in the order of the stores.
     alarms.sort_by_key(|alarm| (std::cmp::Reverse(alarm.severity), alarm.code));
     let unproved = if runs { unproved(seen) } else { Vec::new() };
     let state = match alarms.first().map(|worst| worst.severity) {
@@ -79,7 +79,7 @@ fn alarm(
     Alarm { code, severity, store: store.cloned(), cause: String::new(), count: 1, since, text }
 }
 
-/// The service, the database, its disk and the clock.
+/// Returns the alarms of the service, the database, its disk and the clock.
 fn machine(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let stopped = match seen.service {
         ServiceSeen::Running => None,
@@ -118,7 +118,7 @@ fn database(seen: &Observations) -> Option<Alarm> {
             (Code::DatabaseUnreachable, text!("alarm-database-unreachable", detail = detail))
         }
     };
-    // A program may hold a lock for a moment; a full disk does not pass by itself.
+    // A program may hold a lock for a moment; a full disk does not go away by itself.
     let lasts = trouble.kind == DatabaseKind::Full || seen.at - trouble.since >= DATABASE_LASTS;
     lasts.then(|| alarm(code, Severity::Failing, None, Some(trouble.since), text))
 }
@@ -137,7 +137,7 @@ fn clock(seen: &Observations) -> Option<Alarm> {
     Some(alarm(Code::ClockWrong, severity, None, None, text))
 }
 
-/// One alarm for each marketplace and kind of trouble, however many stores it hits.
+/// Returns one alarm for each marketplace and kind of trouble, however many stores it hits.
 fn marketplaces(seen: &Observations) -> impl Iterator<Item = Alarm> {
     let mut hit = BTreeMap::<(&str, Code), Vec<&StoreSeen>>::new();
     if seen.service == ServiceSeen::Running {
@@ -185,7 +185,7 @@ fn contact_code(kind: ContactKind) -> Code {
     }
 }
 
-/// The credential, its abilities, its token, and who works on the store.
+/// Returns the alarms of the credential, its abilities, its token, and the store's owner.
 fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     let (key, name) = (Some(&store.key), store.key.to_string());
     let failing = |code, since, text| alarm(code, Severity::Failing, key, since, text);
@@ -223,7 +223,7 @@ fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
     alarms
 }
 
-/// Whether deliveries come, come to us, and can be verified.
+/// Returns the alarm of the webhook: deliveries do not come, go to another address, or cannot be verified.
 fn webhook(store: &StoreSeen) -> Option<Alarm> {
     let webhook = store.webhook.as_ref()?;
     let (key, name) = (Some(&store.key), store.key.to_string());
@@ -236,7 +236,7 @@ fn webhook(store: &StoreSeen) -> Option<Alarm> {
         let text = text!("alarm-webhooks-unverified", store = name.as_str(), count = webhook.unverified);
         return failing(Code::WebhooksUnverified, None, text);
     }
-    // Nothing is delivered while nothing happens there.
+    // A marketplace that is down delivers nothing.
     let silence = webhook.silence.as_ref().filter(|_| store.contact.is_none())?;
     let (missed, address) = (silence.missed, silence.address.as_str());
     let text = text!("alarm-webhooks-missing", store = name.as_str(), missed = missed, address = address);
@@ -244,7 +244,7 @@ fn webhook(store: &StoreSeen) -> Option<Alarm> {
     Some(Alarm { count: missed.max(1), ..alarm })
 }
 
-/// Work that is behind its promise; one alarm a store, for the worst of it.
+/// Returns the alarm of late work: one for each store, for the worst of it.
 fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let name = store.key.to_string();
     let Owner::Here(held_since) = store.owner else { return None };
@@ -295,7 +295,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     problem.or(late)
 }
 
-/// Dispatch and fiscal deadlines; one alarm for each kind.
+/// Returns the alarms of dispatch and fiscal deadlines: one for each kind.
 fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
     let name = store.key.to_string();
     store.deadlines.iter().filter(|of| of.past + of.near > 0).map(move |of| {
@@ -324,9 +324,9 @@ fn deadlines(store: &StoreSeen) -> impl Iterator<Item = Alarm> {
     })
 }
 
-/// What has no fresh proof, though nothing is known to be wrong with it.
+/// Returns what has no fresh proof, though nothing is known to be wrong with it.
 fn unproved(seen: &Observations) -> Vec<Text> {
-    // A proof of the future was dated by a clock that has been set back: it says nothing about now.
+    // A proof dated in the future comes from a clock that was set back since: it says nothing about now.
     let age = |then: DateTime<Utc>| seen.at - then;
     let is_fresh = |then: Option<DateTime<Utc>>| then.is_some_and(|then| age(then).abs() <= PROVES);
     let mut unproved = Vec::new();

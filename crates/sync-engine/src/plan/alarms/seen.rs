@@ -3,14 +3,14 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, text::Text};
 
-/// Everything that [`decide`](super::decide) looks at.
+/// Everything that [`decide`](super::decide) reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observations {
     /// The time of the decision.
     pub at: DateTime<Utc>,
     /// The service.
     pub service: ServiceSeen,
-    /// When the database last took a write; `None` where nobody has written.
+    /// When the database last accepted a write; `None` where nothing was written.
     pub written_at: Option<DateTime<Utc>>,
     /// The database's current trouble.
     pub database: Option<DatabaseTrouble>,
@@ -18,27 +18,27 @@ pub struct Observations {
     pub free_bytes: Option<u64>,
     /// The stores of the configuration.
     pub stores: Vec<StoreSeen>,
-    /// Rows of stores that no configuration has.
+    /// Rows of stores that are not in the configuration.
     pub strangers: Option<Rows>,
 }
 
 /// Whether the service runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceSeen {
-    /// It answers, or is the one that asks.
+    /// It answers, or it is the process that asks.
     Running,
-    /// It gives no sign of life since then; `None`: it never gave one.
+    /// It has given no sign of life since then; `None`: never.
     Silent(Option<DateTime<Utc>>),
 }
 
-/// Trouble with the database, from its first failure after the last write that went well.
+/// Trouble with the database, from the first failure after the last successful write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatabaseTrouble {
     /// Its kind.
     pub kind: DatabaseKind,
     /// The first failure.
     pub since: DateTime<Utc>,
-    /// The database's own words.
+    /// The database's own message.
     pub detail: String,
     /// The program that holds the lock, where it can be found.
     pub holder: Option<String>,
@@ -51,7 +51,7 @@ pub enum DatabaseKind {
     Full,
     /// Another program holds a lock.
     Busy,
-    /// No answer, or no write is taken.
+    /// No answer, or no write is accepted.
     Unreachable,
 }
 
@@ -62,7 +62,7 @@ pub struct StoreSeen {
     pub key: StoreKey,
     /// The marketplace's address: stores of one address share a cause.
     pub base_url: String,
-    /// Who works on it.
+    /// The process that works on it.
     pub owner: Owner,
     /// When the marketplace last answered usefully.
     pub answered_at: Option<DateTime<Utc>>,
@@ -78,11 +78,11 @@ pub struct StoreSeen {
     pub webhook: Option<WebhookSeen>,
     /// The token's end.
     pub token_expires_at: Option<DateTime<Utc>>,
-    /// Rows in a state that somebody should know of.
+    /// Rows in a state that needs attention.
     pub rows: Vec<Rows>,
-    /// Deliveries that wait: how many, and since when the oldest.
+    /// Waiting deliveries: how many, and since when the oldest waits.
     pub inbox: Option<(u64, DateTime<Utc>)>,
-    /// ERP rows that nobody has looked at: how many, and since when the oldest.
+    /// ERP rows that were never checked: how many, and since when the oldest waits.
     pub unseen: Option<(u64, DateTime<Utc>)>,
     /// The sweeps.
     pub sweeps: Vec<SweepSeen>,
@@ -94,18 +94,18 @@ pub struct StoreSeen {
     pub deadlines: Vec<Deadlines>,
 }
 
-/// Who works on a store.
+/// The process that works on a store.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Owner {
     /// This process, since then.
     Here(DateTime<Utc>),
-    /// Another process that lives.
+    /// Another live process.
     Elsewhere,
-    /// Nobody, and why, where that is known.
+    /// No process, and the reason, where it is known.
     Nobody(Option<Text>),
 }
 
-/// The marketplace's trouble, from the first failure after the last useful answer.
+/// Trouble with the marketplace, from the first failure after the last useful answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContactTrouble {
     /// Its kind.
@@ -127,7 +127,7 @@ pub enum ContactKind {
     Throttled,
 }
 
-/// The credential's trouble.
+/// Trouble with the credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialTrouble {
     /// Its kind.
@@ -150,13 +150,13 @@ pub enum CredentialKind {
 /// A store's webhook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebhookSeen {
-    /// When a delivery was last heard.
+    /// When the last delivery was received.
     pub heard_at: Option<DateTime<Utc>>,
-    /// Deliveries that do not come.
+    /// Evidence of missing deliveries, where there is any.
     pub silence: Option<WebhookSilence>,
     /// The address at which it was registered, where that is not the configured one.
     pub elsewhere: Option<String>,
-    /// Deliveries in a row whose signature no known secret has made.
+    /// Deliveries in a row whose signature matches no known secret.
     pub unverified: u64,
 }
 
@@ -165,13 +165,13 @@ pub struct WebhookSeen {
 pub struct WebhookSilence {
     /// Since when.
     pub since: DateTime<Utc>,
-    /// Changes that a sweep found and no delivery told.
+    /// Changes that a sweep found and no delivery reported.
     pub missed: u64,
     /// The configured address.
     pub address: String,
 }
 
-/// Rows of one store that are in one state for one cause.
+/// Rows of one store in one state, for one cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rows {
     /// The state.
@@ -184,20 +184,20 @@ pub struct Rows {
     pub since: Option<DateTime<Utc>>,
     /// One of them, as the command line takes it: `stock CAN-01/3`.
     pub example: String,
-    /// The words of that one.
+    /// The text of that row.
     pub words: Text,
 }
 
-/// States of rows that somebody should know of.
+/// Row states that need attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RowState {
     /// It failed, or could not be mirrored.
     Failed,
-    /// It is done, and somebody should look at what it says.
+    /// It is done, and its note needs attention.
     Noted,
     /// A guard holds it.
     Held,
-    /// Nothing proves what came of it.
+    /// Nothing proves its outcome.
     Doubtful,
     /// It waits for something that it names.
     Waiting,
@@ -210,7 +210,7 @@ pub struct SweepSeen {
     pub kind: String,
     /// Seconds between two of them, as the budget allows.
     pub every_seconds: i64,
-    /// When what it reads was last answered and written.
+    /// When its readings were last answered and written.
     pub succeeded_at: Option<DateTime<Utc>>,
 }
 

@@ -14,7 +14,7 @@ fn ago(seconds: i64) -> DateTime<Utc> {
     now() - TimeDelta::seconds(seconds)
 }
 
-/// A store that is well.
+/// Returns a store without trouble.
 fn store(key: &str) -> StoreSeen {
     StoreSeen {
         key: StoreKey::new(key).unwrap(),
@@ -49,7 +49,7 @@ fn seen(stores: Vec<StoreSeen>) -> Observations {
     }
 }
 
-/// The state and the codes after a change to a store that is well.
+/// Returns the state and the codes after a change to a store without trouble.
 fn of(change: impl FnOnce(&mut StoreSeen)) -> (State, Vec<&'static str>) {
     let mut store = store("a");
     change(&mut store);

@@ -18,10 +18,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1_800);
 pub const OVER_AFTER: TimeDelta = TimeDelta::seconds(40);
 /// An effect that may happen twice counts as over this long after it was first looked for.
 const SETTLES_WITHIN: Duration = Duration::from_secs(2);
-/// The same, asked for once or twice. A transition is too; but a dispatch moves stock, and must be known to be over.
-const REPEATABLE: [&str; 6] =
-    ["stock.set", "price.step", "product.update", "order.notes", "campaign.opt_in", "store_page.update"];
-
 /// How long ago an effect was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SentFor {
@@ -36,13 +32,13 @@ pub enum SentFor {
 
 /// Says whether an effect may still happen although it does not show. `looked_for` is how long ago it was first looked
 /// for.
-pub fn may_be_under_way(kind: &str, sent: SentFor, looked_for: Duration) -> bool {
+pub fn may_be_under_way(is_repeatable: bool, sent: SentFor, looked_for: Duration) -> bool {
     let is_over = match sent {
         SentFor::Monotonic(age) => TimeDelta::from_std(age).is_ok_and(|age| age >= OVER_AFTER),
         SentFor::Wall(age) => age >= OVER_AFTER,
         SentFor::Never => true,
     };
-    let settles = REPEATABLE.contains(&kind) && looked_for >= SETTLES_WITHIN;
+    let settles = is_repeatable && looked_for >= SETTLES_WITHIN;
     !(is_over || settles)
 }
 
@@ -132,32 +128,15 @@ mod tests {
     fn what_must_not_happen_twice_is_over_after_forty_seconds_and_the_rest_two_seconds_after_the_first_look()
     {
         let second = Duration::from_secs(1);
-        for kind in [
-            "stock.adjust",
-            "order.status",
-            "media.upload",
-            "product.create",
-            "labels.generate",
-            "gallery.add",
-        ] {
-            assert!(may_be_under_way(kind, SentFor::Monotonic(second * 39), second * 39), "{kind}");
-            assert!(!may_be_under_way(kind, SentFor::Monotonic(second * 40), second), "{kind}");
-            assert!(
-                may_be_under_way(kind, SentFor::Wall(TimeDelta::milliseconds(39_999)), second * 999),
-                "{kind}"
-            );
-            assert!(!may_be_under_way(kind, SentFor::Wall(OVER_AFTER), Duration::ZERO), "{kind}");
-            assert!(!may_be_under_way(kind, SentFor::Never, Duration::ZERO), "{kind}");
-        }
-        for kind in REPEATABLE {
-            assert!(
-                may_be_under_way(kind, SentFor::Monotonic(second), Duration::from_millis(1_999)),
-                "{kind}"
-            );
-            assert!(!may_be_under_way(kind, SentFor::Monotonic(second), second * 2), "{kind}");
-            assert!(!may_be_under_way(kind, SentFor::Monotonic(second * 40), Duration::ZERO), "{kind}");
-        }
+        assert!(may_be_under_way(false, SentFor::Monotonic(second * 39), second * 39));
+        assert!(!may_be_under_way(false, SentFor::Monotonic(second * 40), second));
+        assert!(may_be_under_way(false, SentFor::Wall(TimeDelta::milliseconds(39_999)), second * 999));
+        assert!(!may_be_under_way(false, SentFor::Wall(OVER_AFTER), Duration::ZERO));
+        assert!(!may_be_under_way(false, SentFor::Never, Duration::ZERO));
+        assert!(may_be_under_way(true, SentFor::Monotonic(second), Duration::from_millis(1_999)));
+        assert!(!may_be_under_way(true, SentFor::Monotonic(second), second * 2));
+        assert!(!may_be_under_way(true, SentFor::Monotonic(second * 40), Duration::ZERO));
         // A wall clock that was set back says nothing.
-        assert!(may_be_under_way("stock.adjust", SentFor::Wall(TimeDelta::hours(-1)), second));
+        assert!(may_be_under_way(false, SentFor::Wall(TimeDelta::hours(-1)), second));
     }
 }

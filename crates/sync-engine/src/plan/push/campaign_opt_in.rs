@@ -24,6 +24,7 @@ pub struct OptInEvidence {
 
 impl Evidence for OptInEvidence {
     const KIND: &'static str = "campaign.opt_in";
+    const IS_REPEATABLE: bool = true;
 
     fn can_prove(&self) -> bool {
         !self.listings.is_empty()

@@ -14,7 +14,7 @@ use super::{
     evidence::{Evidence as _, read},
     order_status::TransitionEvidence,
 };
-use crate::plan::stock_balance::Sold;
+use crate::plan::stock_balance::Dispatched;
 
 /// Times of the marketplace have whole seconds, and its clock and ours differ.
 pub const BLUR: TimeDelta = TimeDelta::seconds(2);
@@ -81,11 +81,11 @@ pub fn place(own: Option<&Effect>, order: &Order, events: &[OrderEvent], window:
 }
 
 /// Adds a dispatch to what was sold.
-pub fn add(sold: &mut Sold, quantity: Decimal, placed: Placed) {
+pub fn add(sold: &mut Dispatched, quantity: Decimal, placed: Placed) {
     match placed {
         Placed::Before => (),
         Placed::Between => sold.certain.push(quantity),
-        Placed::Perhaps => sold.perhaps.push(quantity),
+        Placed::Perhaps => sold.possible.push(quantity),
     }
 }
 
@@ -249,10 +249,10 @@ mod tests {
         ];
         assert_eq!(dispatched(&sent, &Sku::new("A")), Decimal::from(3));
         assert_eq!(dispatched(&sent, &Sku::new("C")), Decimal::ZERO);
-        let mut sold = Sold::default();
+        let mut sold = Dispatched::default();
         for (quantity, placed) in [(1, Before), (2, Between), (4, Perhaps)] {
             add(&mut sold, Decimal::from(quantity), placed);
         }
-        assert_eq!(sold, Sold { certain: vec![Decimal::from(2)], perhaps: vec![Decimal::from(4)] });
+        assert_eq!(sold, Dispatched { certain: vec![Decimal::from(2)], possible: vec![Decimal::from(4)] });
     }
 }

@@ -36,6 +36,7 @@ pub struct LabelsEvidence {
 
 impl Evidence for LabelsEvidence {
     const KIND: &'static str = "labels.generate";
+    const IS_REPEATABLE: bool = false;
 }
 
 /// What a command asks for.

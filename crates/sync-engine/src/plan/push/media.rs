@@ -21,6 +21,7 @@ pub struct UploadEvidence {
 
 impl Evidence for UploadEvidence {
     const KIND: &'static str = "media.upload";
+    const IS_REPEATABLE: bool = false;
 }
 
 /// What the journal keeps with a picture that is added to a gallery.
@@ -34,6 +35,7 @@ pub struct GalleryEvidence {
 
 impl Evidence for GalleryEvidence {
     const KIND: &'static str = "gallery.add";
+    const IS_REPEATABLE: bool = false;
 }
 
 /// What became of an upload whose answer was lost: one picture that is new since is ours; of several nobody can tell.

@@ -22,6 +22,7 @@ pub struct NotesEvidence {
 
 impl Evidence for NotesEvidence {
     const KIND: &'static str = "order.notes";
+    const IS_REPEATABLE: bool = true;
 }
 
 /// The next step for notes.

@@ -41,6 +41,7 @@ pub struct TransitionEvidence {
 
 impl Evidence for TransitionEvidence {
     const KIND: &'static str = "order.status";
+    const IS_REPEATABLE: bool = false;
 }
 
 /// The next step for a transition.

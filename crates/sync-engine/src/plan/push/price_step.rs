@@ -46,6 +46,7 @@ pub struct StepEvidence {
 
 impl Evidence for StepEvidence {
     const KIND: &'static str = "price.step";
+    const IS_REPEATABLE: bool = true;
 
     fn can_prove(&self) -> bool {
         self.step == StepWord::Delete || self.price.is_some() || self.discount.is_some()

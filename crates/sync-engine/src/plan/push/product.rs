@@ -16,6 +16,7 @@ pub struct CreationEvidence {
 
 impl Evidence for CreationEvidence {
     const KIND: &'static str = "product.create";
+    const IS_REPEATABLE: bool = false;
 
     fn can_prove(&self) -> bool {
         !self.sku.is_empty()
@@ -33,6 +34,7 @@ pub struct UpdateEvidence {
 
 impl Evidence for UpdateEvidence {
     const KIND: &'static str = "product.update";
+    const IS_REPEATABLE: bool = true;
 
     fn can_prove(&self) -> bool {
         let data = Value::Object(self.data.clone());

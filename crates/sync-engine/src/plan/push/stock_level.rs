@@ -66,6 +66,7 @@ pub struct LevelEvidence {
 
 impl Evidence for LevelEvidence {
     const KIND: &'static str = "stock.set";
+    const IS_REPEATABLE: bool = true;
 }
 
 /// What the marketplace shows of a level.

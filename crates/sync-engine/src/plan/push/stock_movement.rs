@@ -17,7 +17,7 @@ use super::{
     Message, Settlement, attempts::OVER_AFTER, dispatches::ReadingWindow, evidence::Evidence, invalid,
     units::has_half_unit,
 };
-use crate::plan::stock_balance::{Moved, Readings, Sold, moved};
+use crate::plan::stock_balance::{Dispatched, Moved, Readings, moved};
 
 /// Until then what is unclear may become clear: the mirror hears of orders that it did not know.
 const CLEARS_WITHIN: TimeDelta = TimeDelta::seconds(60);
@@ -48,6 +48,7 @@ pub struct MovementEvidence {
 
 impl Evidence for MovementEvidence {
     const KIND: &'static str = "stock.adjust";
+    const IS_REPEATABLE: bool = false;
 }
 
 impl MovementEvidence {
@@ -70,7 +71,7 @@ pub struct After {
     /// The quantity in all locations.
     pub total: Decimal,
     /// What was dispatched around the movement.
-    pub sold: Sold,
+    pub sold: Dispatched,
     /// True where another effect of ours changed the SKU in another location meanwhile.
     pub has_moved_elsewhere: bool,
 }
@@ -131,7 +132,7 @@ fn readings(evidence: &MovementEvidence, after: After) -> Readings {
     match (evidence.places.is_none_or(|places| places <= 1), evidence.total) {
         (true, _) => Readings { before, after: at_location, sold },
         (false, Some(before)) if !has_moved_elsewhere => Readings { before, after: total, sold },
-        (false, _) => Readings { before, after: at_location, sold: sold.all_perhaps() },
+        (false, _) => Readings { before, after: at_location, sold: sold.all_possible() },
     }
 }
 
@@ -169,7 +170,7 @@ mod tests {
     }
 
     fn after(at_location: i64, total: i64, certain: &[i64]) -> After {
-        let sold = Sold { certain: certain.iter().copied().map(whole).collect(), perhaps: Vec::new() };
+        let sold = Dispatched { certain: certain.iter().copied().map(whole).collect(), possible: Vec::new() };
         After { at_location: whole(at_location), total: whole(total), sold, has_moved_elsewhere: false }
     }
 

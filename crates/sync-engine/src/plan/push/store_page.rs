@@ -16,6 +16,7 @@ pub struct PageEvidence(pub Map<String, Value>);
 
 impl Evidence for PageEvidence {
     const KIND: &'static str = "store_page.update";
+    const IS_REPEATABLE: bool = true;
 
     fn can_prove(&self) -> bool {
         let known = FIELDS.iter().filter_map(|name| self.0.get(*name));

@@ -1,4 +1,4 @@
-//! What the rules forbid of wanted tiers (API document, "Products, prices, stock": price rules 1 to 6), in words.
+//! The rules for desired tiers (API document, "Products, prices, stock": price rules 1 to 6), with their messages.
 
 use std::{error, fmt};
 
@@ -7,26 +7,26 @@ use rust_decimal::Decimal;
 
 use super::{BASE, MOST_TIERS, Mode, Tier, at, is_permitted, there};
 
-/// Why the wanted tiers cannot be had. The text names the tier and the next step.
+/// The reason why the desired tiers are not possible. The text names the tier and the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forbidden {
-    /// No tier is wanted at all.
+    /// No tier is desired.
     Nothing,
-    /// The base tier is not among those wanted.
+    /// The base tier is not among the desired ones.
     NoBase,
-    /// A tier is to begin at quantity zero.
+    /// A desired tier begins at quantity zero.
     QuantityZero,
-    /// Two wanted tiers begin at the same quantity.
+    /// Two desired tiers begin at the same quantity.
     Repeated {
         /// That quantity.
         min_quantity: u32,
     },
-    /// A product with a single price is to have a second tier.
+    /// A product with a single price has a second desired tier.
     NotWholesale {
         /// The second tier.
         min_quantity: u32,
     },
-    /// More than five tiers are wanted.
+    /// More than five tiers are desired.
     TooMany {
         /// The sixth tier.
         min_quantity: u32,
@@ -51,7 +51,7 @@ pub enum Forbidden {
         /// The tier that has it.
         min_quantity: u32,
     },
-    /// A tier has a discount in place of its price, which does not count there.
+    /// A tier has a discount instead of its price; the discount does not count there.
     DiscountForPrice {
         /// That tier.
         min_quantity: u32,
@@ -75,7 +75,7 @@ pub enum Forbidden {
         /// The tier before.
         before: u32,
     },
-    /// What is there now breaks a rule, and no step that the rules allow leads out of it.
+    /// The current tiers break a rule, and no permitted step leads out of that.
     Current {
         /// The rule that it breaks.
         rule: u8,
@@ -85,7 +85,7 @@ pub enum Forbidden {
 }
 
 impl Forbidden {
-    /// The number of the price rule that forbids it.
+    /// Returns the number of the price rule that forbids it.
     #[must_use]
     pub fn rule(&self) -> u8 {
         match self {
@@ -108,7 +108,7 @@ impl Forbidden {
 }
 
 impl Forbidden {
-    /// The same for people: which tier, and the next step.
+    /// Returns the message for people: which tier, and the next step.
     #[must_use]
     pub fn text(&self) -> Text {
         match *self {
@@ -148,7 +148,7 @@ impl fmt::Display for Forbidden {
 
 impl error::Error for Forbidden {}
 
-/// What the tiers are to be in the end, by quantity, if the rules permit it.
+/// Returns the final tiers, by quantity, if the rules permit them.
 pub(super) fn target(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Vec<Tier>, Forbidden> {
     let current = there(mode, current);
     let mut desired = desired.to_vec();
@@ -165,7 +165,7 @@ pub(super) fn target(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<V
     Ok(target)
 }
 
-/// Rule 1.
+/// Checks rule 1.
 fn check_quantities(mode: Mode, desired: &[Tier]) -> Result<(), Forbidden> {
     let first = desired.first().ok_or(Forbidden::Nothing)?;
     if first.min_quantity == 0 {
@@ -186,7 +186,7 @@ fn check_quantities(mode: Mode, desired: &[Tier]) -> Result<(), Forbidden> {
     }
 }
 
-/// Rules 5 and 6, on one tier.
+/// Checks rules 5 and 6 on one tier.
 fn check_pricing(mode: Mode, tier: &Tier) -> Result<(), Forbidden> {
     let min_quantity = tier.min_quantity;
     if tier.is_discount(mode) {
@@ -205,7 +205,7 @@ fn check_pricing(mode: Mode, tier: &Tier) -> Result<(), Forbidden> {
     }
 }
 
-/// Rule 4.
+/// Checks rule 4.
 fn check_packages(target: &[Tier]) -> Result<(), Forbidden> {
     let is_bad = |tier: &&Tier| tier.package.is_some_and(|package| !package.is_whole());
     if let Some(Tier { min_quantity, .. }) = target.iter().find(is_bad) {
@@ -219,7 +219,7 @@ fn check_packages(target: &[Tier]) -> Result<(), Forbidden> {
     }
 }
 
-/// Rule 6, on all tiers together. Only discounts that count are there.
+/// Checks rule 6 on all tiers together. `target` has only discounts that count.
 fn check_increase(target: &[Tier]) -> Result<(), Forbidden> {
     let is_flat = |pair: &&[Tier]| {
         pair[0].discount_percent.is_some() && pair[1].discount_percent <= pair[0].discount_percent

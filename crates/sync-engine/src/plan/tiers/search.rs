@@ -1,4 +1,4 @@
-//! The shortest legal way from some tiers to others.
+//! Searches the shortest legal way from the current tiers to the desired ones.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use super::{BASE, Forbidden, INTERIM_SCALE, MOST_TIERS, Mode, Step, Tier, at, is_permitted};
 
-/// The shortest steps from the tiers that are there to those that are wanted, each of them permitted.
+/// Returns the shortest permitted steps from the current tiers to the desired ones.
 pub(super) fn way(mode: Mode, current: &[Tier], target: &[Tier]) -> Result<Vec<Step>, Forbidden> {
     let board = Board::new(mode, current, target);
     let way = board.way(Care::Legal).or_else(|| board.way(Care::NoWorse));
@@ -14,14 +14,14 @@ pub(super) fn way(mode: Mode, current: &[Tier], target: &[Tier]) -> Result<Vec<S
     Ok(way.windows(2).filter_map(|pair| board.step(pair[0], pair[1])).collect())
 }
 
-/// The stages of a tier: its place in [`Slot::forms`]. It only ever moves up, or becomes absent.
+/// The stage of a tier: its index in [`Slot::forms`]. A tier only moves to a later stage, or becomes absent.
 type Stage = usize;
 
 const ABSENT: Stage = 0;
 const AS_IS: Stage = 1;
-/// As it is, but with the wanted measures.
+/// As it is, but with the desired measures.
 const MEASURED: Stage = 2;
-/// With a discount that it neither had nor is to keep.
+/// With a discount that is neither its current nor its desired one.
 const INTERIM: Stage = 3;
 const WANTED: Stage = 4;
 const STAGES: usize = 5;
@@ -44,17 +44,17 @@ impl State {
     }
 }
 
-/// What a tier is in one of its stages.
+/// A tier in one of its stages.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     tier: Tier,
-    /// The place of its discount among all of them, if it has one that is permitted.
+    /// The rank of its discount among all of them, if it has a permitted one.
     discount: Option<usize>,
-    /// The place of its price among all of them, while the base is not yet and when it is as wanted.
+    /// The ranks of its price among all of them: with the current base, and with the desired base.
     prices: [usize; 2],
 }
 
-/// A tier through all its stages.
+/// A tier in all its stages.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     min_quantity: u32,
@@ -63,17 +63,17 @@ struct Slot {
     goal: Stage,
 }
 
-/// What is wrong with a state.
+/// The faults of a state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Faults {
     /// Tiers beyond what the mode permits (rule 1).
     excess: usize,
-    /// There is no tier, or not the base (rule 1).
+    /// There is no tier, or no base (rule 1).
     is_empty: bool,
     is_baseless: bool,
     /// The first wholesale tier has no measures (rule 4).
     is_unmeasured: bool,
-    /// A bit for each tier whose discount is none, or not larger than those before (rule 6).
+    /// A bit for each tier whose discount is missing, or not larger than those before (rule 6).
     discounts: u32,
 }
 
@@ -87,31 +87,31 @@ impl Faults {
     }
 }
 
-/// How careful a search is.
+/// The strictness of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Care {
     /// Every step ends in a legal state.
     Legal,
-    /// No step makes anything worse, or writes a tier that is wrong itself: for a start that is not legal.
+    /// No step makes anything worse, or writes a tier that is wrong in itself: for a start that is not legal.
     NoWorse,
 }
 
-/// How a state was reached first, or cheapest among equally short ways.
+/// The first way to a state, or the cheapest among equally short ones.
 #[derive(Clone, Copy, Debug)]
 struct Reached {
     from: State,
     steps: usize,
-    /// How many quantities cost too much in all states up to this one.
+    /// How many quantities cost too much, over all states up to this one.
     dear: usize,
 }
 
-/// All that the search knows.
+/// The data of a search.
 #[derive(Debug)]
 struct Board {
     mode: Mode,
     /// By quantity; the first is the base.
     slots: Vec<Slot>,
-    /// The most that each slot's quantity costs before and after.
+    /// The higher cost of each slot's quantity: before or after.
     ceiling: Vec<usize>,
     start: State,
     goal: State,
@@ -140,12 +140,12 @@ impl Board {
         self.slots[slot].forms[state.stage(slot)].as_ref()
     }
 
-    /// The tiers of a state, with their slots.
+    /// Returns the tiers of a state, with their slots.
     fn present(&self, state: State) -> impl Iterator<Item = (usize, &Form)> {
         (0..self.slots.len()).filter_map(move |slot| self.form(state, slot).map(|form| (slot, form)))
     }
 
-    /// What each slot's quantity costs in a state: by the last tier that begins at or below it (rule 1).
+    /// Returns the cost of each slot's quantity in a state: that of the last tier that begins at or below it (rule 1).
     fn costs(&self, state: State) -> impl Iterator<Item = usize> {
         let base = usize::from(state.stage(0) == WANTED);
         (0..self.slots.len()).scan(0, move |cost, slot| {
@@ -182,7 +182,7 @@ impl Board {
         faults
     }
 
-    /// Whether a tier that was just written is right itself, whatever else is wrong.
+    /// Says whether a tier that was just written is right in itself, whatever else is wrong.
     fn is_right(&self, state: State, slot: usize) -> bool {
         let Some(form) = self.form(state, slot) else { return true };
         if slot == 0 {
@@ -209,7 +209,7 @@ impl Board {
         }
     }
 
-    /// What one request can make of a state, and the slot that it changes.
+    /// Returns the states that one request can reach from a state, with the slot that it changes.
     fn moves(&self, state: State) -> impl Iterator<Item = (usize, State)> {
         self.slots.iter().enumerate().flat_map(move |(place, slot)| {
             let now = state.stage(place);
@@ -221,7 +221,7 @@ impl Board {
         })
     }
 
-    /// The states on the best way from the start to the goal, both among them.
+    /// Returns the states on the best way from the start to the goal, both included.
     fn way(&self, care: Care) -> Option<Vec<State>> {
         let first = Reached { from: self.start, steps: 0, dear: 0 };
         let mut reached = HashMap::from([(self.start, first)]);
@@ -239,7 +239,7 @@ impl Board {
         Some(way)
     }
 
-    /// The states one request further than a layer of them.
+    /// Returns the new states one request beyond a layer of them.
     fn next_layer(&self, care: Care, layer: &[State], reached: &mut HashMap<State, Reached>) -> Vec<State> {
         let mut next = Vec::new();
         for from in layer {
@@ -247,7 +247,8 @@ impl Board {
             let steps = before.steps + 1;
             for (slot, to) in self.moves(*from) {
                 let known = reached.get(&to).copied();
-                // What was reached in fewer steps stays; what is free of dear prices cannot become better.
+                // A state that was reached in fewer steps stays; one that is as cheap as the state before cannot
+                // improve.
                 if known.is_some_and(|known| known.steps < steps || known.dear <= before.dear) {
                     continue;
                 }
@@ -266,7 +267,7 @@ impl Board {
         next
     }
 
-    /// The request that leads from a state to one of its moves.
+    /// Returns the request that leads from a state to one of its moves.
     fn step(&self, from: State, to: State) -> Option<Step> {
         let slot = (0..self.slots.len()).find(|slot| from.stage(*slot) != to.stage(*slot))?;
         Some(match (self.form(from, slot), self.form(to, slot)) {
@@ -279,7 +280,7 @@ impl Board {
         })
     }
 
-    /// What is wrong with the start, where nothing leads out of it.
+    /// Returns the rule that the start breaks, when no way leads out of it.
     fn broken(&self) -> Forbidden {
         let faults = self.faults(self.start);
         let rule = match faults {
@@ -295,10 +296,10 @@ impl Board {
     }
 }
 
-/// A tier through its stages, before it is compared with the others.
+/// A tier in its stages, before it is compared with the others.
 type Draft = [Option<Tier>; STAGES];
 
-/// The stages of one tier. One that is already as wanted is nothing else.
+/// Returns the stages of one tier. A tier that is already as desired has no other stage.
 fn draft(mode: Mode, there: Option<&Tier>, desired: Option<&Tier>, interims: &[Tier]) -> (Draft, Stage) {
     let mut draft = [None; STAGES];
     draft[WANTED] = desired.copied();
@@ -317,9 +318,10 @@ fn draft(mode: Mode, there: Option<&Tier>, desired: Option<&Tier>, interims: &[T
     (draft, if there.is_some() { AS_IS } else { ABSENT })
 }
 
-/// Interim discounts for the two tiers of a handover: the first wholesale tier leaves, a new one takes over its measures
-/// (rule 4), and their discounts do not permit them both (rule 6). Either the higher tier's discount is raised or the lower
-/// tier's lowered, whichever of them is the new one. The search takes what has room, rather the one that makes nothing dearer.
+/// Returns interim discounts for the two tiers of a handover: the first wholesale tier leaves, a new one takes over its
+/// measures (rule 4), and their discounts do not permit both (rule 6). Either the higher tier's discount is raised or
+/// the lower tier's is lowered, whichever of them is the new one. The search takes one that fits, and prefers the one
+/// that makes nothing more expensive.
 fn interims(current: &[Tier], target: &[Tier]) -> Vec<Tier> {
     let first_above = |tiers: &[Tier]| tiers.iter().find(|tier| tier.min_quantity > BASE).copied();
     let handover = first_above(current).zip(first_above(target)).filter(|(old, new)| {
@@ -339,18 +341,18 @@ fn interims(current: &[Tier], target: &[Tier]) -> Vec<Tier> {
     raised.into_iter().chain(lowered).collect()
 }
 
-/// The first round number above a discount that is still below another.
+/// Returns the first round number above a discount that is still below another.
 fn just_above(percent: Decimal, next: Decimal) -> Option<Decimal> {
     let rounder = |scale| percent.trunc_with_scale(scale) + Decimal::new(1, scale);
     (0..=INTERIM_SCALE).map(rounder).find(|rounder| *rounder < next)
 }
 
-/// The last whole number below a discount.
+/// Returns the last whole number below a discount.
 fn just_below(percent: Decimal) -> Option<Decimal> {
     Some(percent.ceil() - Decimal::ONE).filter(|below| is_permitted(*below))
 }
 
-/// Slots of drafts. Discounts and prices become places among all of them, which are quick to compare.
+/// Builds slots from drafts. Discounts and prices become ranks, which are quick to compare.
 fn ranked(drafts: &[(Draft, Stage)], mode: Mode) -> Vec<Slot> {
     let tiers = || drafts.iter().flat_map(|(draft, _)| draft.iter().flatten());
     let discounts: BTreeSet<Decimal> = tiers().filter_map(Tier::discount).collect();
@@ -361,7 +363,7 @@ fn ranked(drafts: &[(Draft, Stage)], mode: Mode) -> Vec<Slot> {
     let form = |tier: Tier| Form {
         tier,
         discount: tier.discount().map(|percent| discounts.range(..percent).count()),
-        // Zero is for no price at all.
+        // Zero stands for no price at all.
         prices: prices(&tier).map(|price| all_prices.range(..price).count() + 1),
     };
     let slot = |(draft, start): &(Draft, Stage)| Slot {
@@ -373,7 +375,7 @@ fn ranked(drafts: &[(Draft, Stage)], mode: Mode) -> Vec<Slot> {
     drafts.iter().map(slot).collect()
 }
 
-/// A hundred times what a unit costs (rule 6).
+/// Returns a hundred times the price of a unit (rule 6).
 fn price(mode: Mode, tier: &Tier, base: Decimal) -> Decimal {
     let (price, percent) = if tier.is_discount(mode) {
         (base, tier.discount().unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The planner against a model of the rules that shares nothing with it.
+//! Tests the planner against a model of the rules that shares nothing with it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What the marketplace keeps of a tier.
+/// A tier as the marketplace keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Row {
-    /// None where it is derived.
+    /// `None` where it is derived.
     price: Option<Decimal>,
     discount: Option<Decimal>,
     package: Option<[Decimal; 4]>,
@@ -21,7 +21,7 @@ fn measures(package: Package) -> [Decimal; 4] {
     [package.weight, package.height, package.width, package.length]
 }
 
-/// The rows that the marketplace has of tiers.
+/// Returns the marketplace's rows for tiers.
 fn rows(mode: Mode, tiers: &[Tier]) -> Rows {
     let row = |tier: &Tier| {
         let is_derived = mode == Mode::Auto && tier.min_quantity > 1;
@@ -35,7 +35,7 @@ fn rows(mode: Mode, tiers: &[Tier]) -> Rows {
     tiers.iter().map(row).collect()
 }
 
-/// Whether tiers can stand together; if not, which rule they break.
+/// Judges tiers together: legal, or the rule that they break.
 fn judge(mode: Mode, rows: &Rows) -> Result<(), u8> {
     if !rows.contains_key(&1) || rows.contains_key(&0) || rows.len() > 5 {
         return Err(1);
@@ -69,7 +69,7 @@ fn judge(mode: Mode, rows: &Rows) -> Result<(), u8> {
     Ok(())
 }
 
-/// Whether a tier is right itself, whatever else is wrong: a server that looks at what it is sent alone takes it.
+/// Says whether a tier is right in itself, whatever else is wrong: a server that checks only the sent tier accepts it.
 fn is_right(mode: Mode, rows: &Rows, quantity: u32) -> bool {
     let Some(row) = rows.get(&quantity).filter(|_| quantity > 1) else { return true };
     let is_beside = |(other, beside): (&u32, &Row)| match beside.discount.filter(|_| *other > 1) {
@@ -82,7 +82,7 @@ fn is_right(mode: Mode, rows: &Rows, quantity: u32) -> bool {
         && (mode != Mode::Auto || row.discount.is_some() && rows.iter().all(is_beside))
 }
 
-/// What a request makes of tiers, before they are judged.
+/// Returns the tiers after a request, before they are judged.
 fn written(mode: Mode, rows: &Rows, step: &Step) -> Result<Rows, u8> {
     let mut rows = rows.clone();
     let (Step::Post(sent) | Step::Put(sent)) = step else {
@@ -115,7 +115,7 @@ fn apply(mode: Mode, rows: &Rows, step: &Step) -> Result<Rows, u8> {
     judge(mode, &rows).map(|()| rows)
 }
 
-/// The wanted state, if it can be told at all.
+/// Returns the desired state, if it is defined.
 fn desired_rows(mode: Mode, current: &[Tier], desired: &[Tier]) -> Result<Rows, u8> {
     let there = rows(mode, current);
     let mut rows = rows(mode, desired);
@@ -133,14 +133,14 @@ struct Rival {
     mode: Mode,
     goal: Rows,
     requests: Vec<Step>,
-    /// With how many requests left a state was found to lead nowhere.
+    /// For each state, how many requests were left when it was found to lead nowhere.
     hopeless: HashMap<Rows, usize>,
 }
 
 impl Rival {
     fn new(mode: Mode, tiers: &[Tier], goal: &Rows) -> Self {
         let mut quantities: BTreeSet<u32> = tiers.iter().map(|tier| tier.min_quantity).collect();
-        // One that is neither there nor wanted.
+        // One quantity that is neither current nor desired.
         quantities.extend((2..100).find(|quantity| !quantities.contains(quantity)));
         let mut requests = Vec::new();
         for quantity in quantities {
@@ -180,7 +180,7 @@ impl Rival {
         }
         let mut next = BTreeSet::new();
         for step in &self.requests {
-            // The distance is cheaper than the judgement.
+            // The distance is cheaper to compute than the judgement.
             if let Ok(rows) = written(self.mode, rows, step)
                 && self.distance(&rows) < left
                 && judge(self.mode, &rows).is_ok()
@@ -209,19 +209,19 @@ fn base(price: &str) -> Tier {
     at_price(1, price, 0)
 }
 
-/// A tier with a price; size zero is no package.
+/// Returns a tier with a price; size zero means no package.
 fn at_price(min_quantity: u32, price: &str, size: u32) -> Tier {
     let package = (size > 0).then(|| package(size));
     Tier { min_quantity, price: Some(decimal(price)), discount_percent: None, package }
 }
 
-/// A tier with a discount; size zero is no package.
+/// Returns a tier with a discount; size zero means no package.
 fn off(min_quantity: u32, discount: &str, size: u32) -> Tier {
     let package = (size > 0).then(|| package(size));
     Tier { min_quantity, price: None, discount_percent: Some(decimal(discount)), package }
 }
 
-/// The plan in short, after it was seen to be permitted and to arrive.
+/// Returns the plan in short, after a check that it is permitted and reaches the goal.
 fn planned(mode: Mode, current: &[Tier], desired: &[Tier]) -> String {
     let steps = plan(mode, current, desired).unwrap();
     let mut state = rows(mode, current);
@@ -459,7 +459,7 @@ mod rule_6 {
         let current = [base("10"), off(2, "10", 1), off(9, "30", 0)];
         let desired = [base("10"), off(5, "8", 2), off(9, "30", 0)];
         assert_eq!(planned(Mode::Auto, &current, &desired), "post 5 11% size 2, delete 2, put 5 8%");
-        // The other way, one that leaves makes way.
+        // In the other direction the tier that leaves makes way first.
         assert_eq!(planned(Mode::Auto, &desired, &current), "put 5 11%, post 2 10% size 1, delete 5");
     }
 
@@ -579,7 +579,7 @@ fn modes() -> impl Strategy<Value = Mode> {
     prop_oneof![1 => Just(Mode::Default), 3 => Just(Mode::Manual), 6 => Just(Mode::Auto)]
 }
 
-/// A tier with all its fields set, some of which do not count.
+/// Generates tiers with all fields set, some of which do not count.
 fn tiers(most: usize) -> impl Strategy<Value = Vec<Tier>> {
     let fields = (1_i64..6, 0_i64..10, 0_u32..3);
     let quantities = prop::collection::btree_set(2_u32..9, 0..most);
@@ -594,7 +594,7 @@ fn tiers(most: usize) -> impl Strategy<Value = Vec<Tier>> {
     })
 }
 
-/// Tiers that the rules permit: what they forbid is put right.
+/// Makes tiers legal: corrects what the rules forbid.
 fn permitted(mode: Mode, mut tiers: Vec<Tier>) -> Vec<Tier> {
     if mode == Mode::Default {
         tiers.truncate(1);
@@ -611,7 +611,8 @@ fn permitted(mode: Mode, mut tiers: Vec<Tier>) -> Vec<Tier> {
     tiers
 }
 
-/// A mode, tiers that it permits, and others that it mostly does. Many of them are the same, or say nothing of measures.
+/// Generates a mode, tiers that it permits, and others that it mostly permits. Many of them are equal, or have no
+/// measures.
 fn tasks(most: usize) -> impl Strategy<Value = (Mode, Vec<Tier>, Vec<Tier>)> {
     let flags = || any::<[bool; 8]>();
     (modes(), tiers(most), tiers(most), 0..10_u8, flags(), flags()).prop_map(
@@ -691,7 +692,7 @@ proptest! {
     }
 }
 
-/// Whether the planner's way is as short as any.
+/// Says whether the planner's way is as short as any.
 fn is_shortest(mode: Mode, current: &[Tier], desired: &[Tier]) -> bool {
     let (Ok(steps), Ok(goal)) = (plan(mode, current, desired), desired_rows(mode, current, desired)) else {
         return true;
