@@ -18,7 +18,8 @@ use crate::{
     contact::{self, Contact},
     error::Error,
     limit::Lane,
-    token::LoginReason,
+    login_reason::LoginReason,
+    route::Route,
 };
 
 /// Upper bounds of the histogram buckets, in seconds, for answers and for waits at the rate limiter.
@@ -95,9 +96,6 @@ impl LoginCount {
         }
     }
 }
-
-/// A route with its method.
-pub type Route = (&'static str, &'static str);
 
 /// The metrics of one store's client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use chrono::{DateTime, Utc};
 
 use crate::{
     ApiRequest,
-    client_metrics::Route,
     error::{Documented, Error, presentable},
+    route::Route,
 };
 
 /// The most characters of an error's message that are kept.

@@ -6,8 +6,8 @@ use reqwest::Method;
 use serde::Serialize;
 
 use crate::{
-    client_metrics::Route,
     path::{parameter, segment},
+    route::Route,
 };
 
 /// The body of a request.

@@ -13,6 +13,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{Clock, ContentHash, watch};
 use secrecy::{ExposeSecret, SecretString};
 
+pub use crate::login_reason::LoginReason;
 use crate::{
     client_metrics::{ClientMetrics, LoginCount},
     contact::{self, TroubleKind},
@@ -47,28 +48,6 @@ pub struct TokenRecord {
 const ATTEMPT: &str = "attempt";
 /// The recorded reason of a login without a connection, which the marketplace does not count.
 const UNSENT: &str = "unsent";
-
-/// The reason for a login.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LoginReason {
-    /// No token was stored.
-    First,
-    /// The token is about to expire, or has expired.
-    Renewal,
-    /// The marketplace refused a token that should have been valid.
-    Forced,
-}
-
-impl LoginReason {
-    /// Returns the word kept in the token store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::First => "first",
-            Self::Renewal => "renewal",
-            Self::Forced => "401",
-        }
-    }
-}
 
 /// The time and the reason of a login ([`LoginReason::as_str`]).
 pub type PastLogin = (DateTime<Utc>, String);

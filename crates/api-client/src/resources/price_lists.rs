@@ -10,7 +10,7 @@ use crate::{
     ApiRequest, Client, Error, Invalid, Text,
     wire::{
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

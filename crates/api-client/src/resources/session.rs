@@ -18,7 +18,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

@@ -11,7 +11,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

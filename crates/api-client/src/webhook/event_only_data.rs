@@ -13,7 +13,7 @@ use espelho_model::{
 use super::{Delivery, EventGroup, EventName};
 use crate::wire::{
     fields::{FieldReader, object},
-    shape::shape,
+    shape,
 };
 
 /// Event-only data of a delivery.

@@ -9,8 +9,6 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::shape::shape;
-
 /// The longest id. No identifier of the document comes near it (a SKU has 50 characters), and every index accepts it.
 const LONGEST_ID: usize = 255;
 

@@ -10,7 +10,6 @@ use super::{
     envelope::{self, BodyError, Envelope},
     fields::{FieldReader, object},
     list::{self, PageMeta},
-    shape::shape,
 };
 use crate::resources::Read;
 

@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 
 use espelho_api_client::{
-    client_metrics::{BUCKETS, Counted, Histogram, LoginCount, Outcome, Route, Timed},
+    client_metrics::{BUCKETS, Counted, Histogram, LoginCount, Outcome, Timed},
     limit::Lane,
+    route::Route,
 };
 use espelho_model::StoreKey;
 

@@ -13,7 +13,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

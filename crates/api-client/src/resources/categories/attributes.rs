@@ -11,7 +11,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

@@ -20,7 +20,7 @@ use crate::{
     resources::answer::raw,
     wire::{
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

@@ -9,7 +9,7 @@ use super::super::{
 };
 use crate::wire::{
     fields::{Field, FieldReader, object},
-    shape::shape,
+    shape,
 };
 
 shape! { ListingWire {

@@ -20,7 +20,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

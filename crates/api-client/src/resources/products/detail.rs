@@ -16,7 +16,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

@@ -9,7 +9,7 @@ use crate::{
     resources::answer::{Written, unwrapped},
     wire::{
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::wire::{
     envelope::BodyError,
     fields::{FieldReader, object},
-    shape::shape,
+    shape,
 };
 
 /// A stock object: levels and their locations.

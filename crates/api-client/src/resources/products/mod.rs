@@ -37,7 +37,7 @@ use crate::{
     ApiRequest, Client, Error, ListPage,
     wire::{
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 

@@ -9,7 +9,7 @@ use crate::{
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
-        shape::shape,
+        shape,
     },
 };
 
