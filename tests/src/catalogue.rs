@@ -8,7 +8,10 @@ use std::{fmt::Write as _, path::Path};
 
 use serde::Deserialize;
 
-use crate::ledger::{Below, Claim, files, name, tagged, text};
+use crate::{
+    ledger::{Below, Claim, files, name, tagged, text},
+    markdown::item,
+};
 
 /// The prefix of a line that claims to show a failure.
 const TAG: &str = "// withstands:";
@@ -16,15 +19,15 @@ const TAG: &str = "// withstands:";
 /// Folders whose sources may contain claims.
 const FOLDERS: [&str; 2] = ["crates", "tests"];
 
-/// The text above the tables.
+/// The text above the lists.
 const INTRO: &str = "\
 # Failures
 
-What goes wrong, what espelho does then, and the tests that show it. The numbers are those of the catalogue of failures that the
-project is built against.
+What goes wrong, **what espelho does then**, and the tests that show it. The numbers are those of the catalogue of
+failures that the project is built against.
 
-This page is made of `tests/failures/*.toml` and of the `withstands:` comments above the tests. `tests/run failures` holds
-the three against each other; `ESPELHO_BLESS=1 tests/run failures` writes this page anew.
+This page is made of `tests/failures/*.toml` and of the `withstands:` comments above the tests. `tests/run failures`
+holds the three against each other; `ESPELHO_BLESS=1 tests/run failures` writes this page anew.
 ";
 
 /// The failures and the claims.
@@ -161,16 +164,14 @@ impl Catalogue {
         let all = self.failures().count();
         // Writing to a String cannot fail.
         let _ =
-            writeln!(page, "\n{} of {all} are shown; {waiting} wait for what their rows say.", all - waiting);
+            writeln!(page, "\n{} of {all} are shown; {waiting} wait for what is said there.", all - waiting);
         for area in &self.areas {
-            let _ = writeln!(
-                page,
-                "\n## {}\n\n| | what happens | what espelho does | shown by |\n|---|---|---|---|",
-                area.heading
-            );
+            let _ = writeln!(page, "\n## {}\n", area.heading);
             for failure in &area.failures {
                 let Failure { id, happens, response, .. } = failure;
-                let _ = writeln!(page, "| {id} | {happens} | {response} | {} |", self.shown(failure));
+                page.push_str(&item(0, &format!("**{id}** {happens}")));
+                page.push_str(&item(1, &format!("**{response}**")));
+                page.push_str(&self.shown(failure));
             }
         }
         page
@@ -180,7 +181,7 @@ impl Catalogue {
         let mut shown: Vec<String> = self.tests(&failure.id).collect();
         shown.extend(failure.shown_by.as_ref().map(|Shown { file, how }| format!("{file}: {how}")));
         shown.extend(failure.waits.as_ref().map(|waits| format!("waits for {waits}")));
-        shown.join("<br>")
+        shown.iter().map(|proof| item(1, proof)).collect()
     }
 }
 

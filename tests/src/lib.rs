@@ -20,6 +20,7 @@ pub mod gateway;
 pub mod installation;
 pub mod ledger;
 pub mod levels;
+pub mod markdown;
 pub mod marketplace;
 pub mod mirror;
 pub mod modules;

@@ -1,10 +1,9 @@
 //! Generates `docs/CONFORMANCE.md` from the ledger.
 
-use std::fmt::Write as _;
-
 use super::{Area, ConformanceLedger, Side, Statement};
+use crate::markdown::item;
 
-/// The text above the tables.
+/// The text above the lists.
 const INTRO: &str = "\
 # Conformance
 
@@ -43,33 +42,32 @@ impl ConformanceLedger {
     }
 
     fn table(&self, area: &Area) -> String {
-        let mut table = format!("\n## {}\n\nIn the document: {}.\n\n", area.heading, area.section);
-        table.push_str("| id | statement | sandbox | client |\n|---|---|---|---|\n");
+        let mut list = format!("\n## {}\n\nIn the document: {}.\n\n", area.heading, area.section);
         for statement in &area.statements {
-            let says = cell(&statement.says);
-            let [sandbox, client] = Side::ALL.map(|side| self.proof(statement, side));
-            // Writing to a String cannot fail.
-            let _ = writeln!(table, "| {} | {says} | {sandbox} | {client} |", statement.id);
+            list.push_str(&item(0, &format!("**{}** {}", statement.id, statement.says)));
+            for side in Side::ALL {
+                list.push_str(&self.proof(statement, side));
+            }
         }
-        table
+        list
     }
 
-    /// Returns one side's cell: its tests, or the reason why there are none.
+    /// Returns one side's items: its tests, or the reason why there are none. A side that the statement does not
+    /// concern has no item.
     fn proof(&self, statement: &Statement, side: Side) -> String {
-        let tests: Vec<String> = self.proofs(&statement.id, side).map(|test| cell(&test)).collect();
+        let tests: Vec<String> = self.proofs(&statement.id, side).collect();
+        let name = side.word();
+        if !tests.is_empty() {
+            let tests: String = tests.iter().map(|test| item(2, test)).collect();
+            return item(1, &format!("{name}:")) + &tests;
+        }
         match (&statement.assumption, &statement.because) {
-            _ if !tests.is_empty() => tests.join("<br>"),
-            (Some(slug), _) => format!("[assumed](ASSUMPTIONS.md#{slug})"),
-            (None, Some(because)) => cell(because),
-            (None, None) if statement.sides.contains(&side) => "**none**".to_owned(),
-            (None, None) => "–".to_owned(),
+            (Some(slug), _) => item(1, &format!("{name}: [assumed](ASSUMPTIONS.md#{slug})")),
+            (None, Some(because)) => item(1, &format!("{name}: {because}")),
+            (None, None) if statement.sides.contains(&side) => item(1, &format!("{name}: **none**")),
+            (None, None) => String::new(),
         }
     }
-}
-
-/// Escapes text for a table cell.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
 }
 
 fn slug(area: &Area) -> String {

@@ -182,7 +182,10 @@ async fn every_column_of_every_mirror_table_and_view_is_documented() {
     const OF_ALL: [&str; 5] = ["raw", "mirrored_at", "gone_at", "content_hash", "listing_hash"];
     let sqlite = World::on_sqlite().await;
     for table in sqlite.tables.names().await {
-        let line = SCHEMA.lines().find(|line| line.starts_with('|') && line.contains(&format!("`{table}`")));
+        // The item of the list that begins with the table's name, or the row of a table.
+        let name = format!("`{table}`");
+        let of_table = |text: &&str| text.starts_with(&name);
+        let line = SCHEMA.split("\n- ").chain(SCHEMA.split("\n| ")).find(of_table);
         let columns: Vec<String> = sqlite.tables.columns(&table).await.into_iter().map(|c| c.name).collect();
         if columns.iter().any(|column| column == "gone_at") || table.starts_with("v_") {
             let line = line.unwrap_or_else(|| panic!("{table} is not documented"));
