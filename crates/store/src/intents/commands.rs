@@ -114,7 +114,7 @@ impl IntentWriter<'_, '_> {
     }
 }
 
-pub(super) fn command(row: &Row) -> Result<Command, Error> {
+pub(crate) fn command(row: &Row) -> Result<Command, Error> {
     Ok(Command {
         id: row.int(0)?,
         kind: row.foreign_text(1)?,

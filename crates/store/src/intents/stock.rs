@@ -118,7 +118,7 @@ impl IntentWriter<'_, '_> {
     }
 }
 
-fn intent(row: &Row) -> Result<StockIntent, Error> {
+pub(crate) fn intent(row: &Row) -> Result<StockIntent, Error> {
     let written = row.foreign_text(2)?;
     Ok(StockIntent {
         sku: Sku::new(row.foreign_text(0)?),

@@ -209,6 +209,13 @@ conformance! {
         an_answer_is_for_the_wish_that_was_read,
         a_release_is_for_the_command_that_was_seen,
         a_command_that_is_corrected_is_new_and_one_that_is_done_is_not;
+    open_pages:
+        open_commands_come_in_pages_each_once_and_the_oldest_first,
+        long_data_of_a_command_is_read_when_its_turn_comes,
+        another_wording_of_a_command_is_told_from_the_first,
+        open_levels_come_in_pages_by_sku_and_location,
+        open_prices_come_in_pages_by_sku,
+        levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero;
     seeing:
         a_database_of_this_version_is_opened_as_it_is,
         a_database_of_another_version_is_not_opened_by_who_only_looks,

@@ -10,6 +10,7 @@ pub(crate) mod inbox;
 pub(crate) mod isolation;
 pub(crate) mod leases;
 pub(crate) mod mirror;
+pub(crate) mod open_pages;
 pub(crate) mod opening;
 pub(crate) mod orders;
 pub(crate) mod passes;

@@ -1,0 +1,176 @@
+//! Open work a page at a time: however many rows are open, and whatever their size, reading them costs the memory of one
+//! page. Long data of a command is left where it is until its turn comes ([`Commands::read`]).
+
+use chrono::{DateTime, Utc};
+use espelho_model::{ContentHash, ProductId, Sku, StoreKey, push::PushState};
+
+use super::{commands::Command, prices::PriceIntent, stock::StockIntent};
+use crate::{
+    Error,
+    driver::Row,
+    intents::{Commands, Intents, commands, stock},
+};
+
+/// Rows of a page.
+pub const PAGE_ROWS: usize = 500;
+/// Data of a command up to this length, in bytes, is read with its row.
+pub const SHORT_DATA: i64 = 2048;
+
+pub(crate) const COMMANDS: &str = "SELECT id, kind, key, CASE WHEN octet_length(CAST(data AS TEXT)) <= 2048 \
+    THEN CAST(data AS TEXT) END AS short_data, CAST(COALESCE(octet_length(CAST(data AS TEXT)), 0) AS BIGINT) AS \
+    data_bytes, state, created_at, error_code FROM commands \
+    WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3";
+pub(crate) const COMMAND: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM \
+    commands WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
+pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
+    p.base_unit, CAST(s.quantity AS TEXT), CAST(s.reserved_quantity AS TEXT), CAST(s.available_quantity AS TEXT), \
+    e.error_code, e.revision \
+    FROM erp_stock e \
+    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
+    LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
+    IS NULL \
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') AND e.sku >= $2 \
+    AND (e.sku > $2 OR e.location_id > $3) ORDER BY e.sku, e.location_id LIMIT $4";
+pub(crate) const PRICES: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
+    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
+    WHERE e.store = $1 AND e.sku > $2 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku \
+    LIMIT $3";
+/// Open rows that take a level of a known product to zero, where the mirror does not show zero already.
+pub(crate) const EMPTIES: &str = "SELECT CAST(count(*) AS BIGINT) AS zeroes FROM erp_stock e \
+    JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
+    LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
+    IS NULL \
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting') AND e.quantity = 0 AND (s.quantity IS NULL OR s.quantity <> 0)";
+
+/// An open command without long data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCommand {
+    /// Its number.
+    pub id: i64,
+    /// Its kind, as the ERP wrote it.
+    pub kind: String,
+    /// Its subject.
+    pub key: String,
+    /// Its data, as the ERP wrote it, empty if there is none; `None` where it is longer than [`SHORT_DATA`].
+    pub short_data: Option<String>,
+    /// The length of its data in bytes.
+    pub data_bytes: i64,
+    /// The state; `None` for an unknown word.
+    pub state: Option<PushState>,
+    /// When the ERP wrote it.
+    pub created_at: Option<DateTime<Utc>>,
+    /// The answer that its row already has.
+    pub code: Option<String>,
+}
+
+impl OpenCommand {
+    /// Returns what tells this wording of the command from another, as far as its row was read: for pauses, not for
+    /// evidence.
+    pub fn wording(&self) -> String {
+        let created = self.created_at.map(|at| at.timestamp_micros()).unwrap_or_default();
+        let data = self.short_data.as_deref().unwrap_or_default();
+        let text = format!("{}\n{}\n{data}\n{}\n{created}", self.kind, self.key, self.data_bytes);
+        format!("{:016x}", ContentHash::of(text.as_bytes()).as_i64())
+    }
+
+    /// Returns the fingerprint of the whole command; `None` where long data was not read.
+    pub fn fingerprint(&self) -> Option<String> {
+        let data = self.short_data.clone()?;
+        let Self { id, kind, key, state, created_at, code, .. } = self.clone();
+        Some(Command { id, kind, key, data, state, created_at, code }.fingerprint())
+    }
+}
+
+impl Commands<'_> {
+    /// The open commands with numbers above `after`, oldest first: at most [`PAGE_ROWS`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_page(self, store: &StoreKey, after: i64) -> Result<Vec<OpenCommand>, Error> {
+        let values = vec![store.as_str().into(), after.into(), rows()];
+        let rows = self.database.fetch("read a page of commands", COMMANDS, values).await?;
+        rows.iter().map(open_command).collect()
+    }
+
+    /// A command with all of its data, if it is still open.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn read(self, store: &StoreKey, id: i64) -> Result<Option<Command>, Error> {
+        let values = vec![store.as_str().into(), id.into()];
+        let rows = self.database.fetch("read a command", COMMAND, values).await?;
+        rows.first().map(commands::command).transpose()
+    }
+}
+
+impl Intents<'_> {
+    /// The open desired levels behind a SKU and location, in their order: at most [`PAGE_ROWS`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_stock_page(
+        self,
+        store: &StoreKey,
+        after: Option<&StockIntent>,
+    ) -> Result<Vec<StockIntent>, Error> {
+        let (sku, location) = after.map_or(("", ""), |level| (level.sku.as_str(), level.location.as_str()));
+        let values = vec![store.as_str().into(), sku.into(), location.into(), rows()];
+        let rows = self.database.fetch("read a page of wanted stock", STOCK, values).await?;
+        rows.iter().map(stock::intent).collect()
+    }
+
+    /// The products with open desired prices behind a SKU, by SKU: at most [`PAGE_ROWS`].
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_prices_page(
+        self,
+        store: &StoreKey,
+        after: Option<&Sku>,
+    ) -> Result<Vec<PriceIntent>, Error> {
+        let values = vec![store.as_str().into(), after.map_or("", Sku::as_str).into(), rows()];
+        let rows = self.database.fetch("read a page of wanted prices", PRICES, values).await?;
+        rows.iter().map(price).collect()
+    }
+
+    /// How many open rows take a level to zero, where the mirror does not show zero already.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn open_zeroes(self, store: &StoreKey) -> Result<usize, Error> {
+        let rows = self.database.fetch("count wanted zeroes", EMPTIES, vec![store.as_str().into()]).await?;
+        let count = rows.first().map_or(Ok(0), |row| row.int("zeroes"))?;
+        Ok(usize::try_from(count).unwrap_or(0))
+    }
+}
+
+fn rows() -> crate::driver::Value {
+    i64::try_from(PAGE_ROWS).unwrap_or(i64::MAX).into()
+}
+
+fn open_command(row: &Row) -> Result<OpenCommand, Error> {
+    let data_bytes = row.int("data_bytes")?;
+    let short_data = match data_bytes <= SHORT_DATA {
+        true => Some(row.foreign_text("short_data")?),
+        false => None,
+    };
+    Ok(OpenCommand {
+        id: row.int("id")?,
+        kind: row.foreign_text("kind")?,
+        key: row.foreign_text("key")?,
+        short_data,
+        data_bytes,
+        state: PushState::parse(&row.text("state")?),
+        // An ERP may write an unreadable time.
+        created_at: row.optional_time("created_at").ok().flatten(),
+        code: row.optional_text("error_code")?,
+    })
+}
+
+fn price(row: &Row) -> Result<PriceIntent, Error> {
+    Ok(PriceIntent {
+        sku: Sku::new(row.foreign_text(0)?),
+        product: row.optional_text(1)?.map(ProductId::new),
+        revision: row.int(2)?,
+    })
+}

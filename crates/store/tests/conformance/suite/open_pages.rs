@@ -1,0 +1,156 @@
+//! Open work a page at a time: every row once, in its order, without long data.
+
+use espelho_model::push::PushState;
+use espelho_store::{OpenCommand, Outcome, PAGE_ROWS, SHORT_DATA};
+
+use crate::world::{World, minha_loja};
+
+async fn insert(world: &World, sql: &str) {
+    world.tables.execute(sql).await;
+}
+
+/// Numbers from 1 to `n` as the rows of a subquery, on both databases.
+fn numbers(n: usize) -> String {
+    format!(
+        "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {n}) SELECT n FROM numbers"
+    )
+}
+
+async fn all_commands(world: &World) -> Vec<OpenCommand> {
+    let (mut all, mut after) = (Vec::new(), 0);
+    loop {
+        let page = world.store.commands().open_page(&minha_loja(), after).await.unwrap();
+        assert!(page.len() <= PAGE_ROWS, "{}", page.len());
+        let Some(last) = page.last() else { return all };
+        after = last.id;
+        all.extend(page);
+    }
+}
+
+pub(crate) async fn open_commands_come_in_pages_each_once_and_the_oldest_first(world: &World) {
+    let n = 2 * PAGE_ROWS + 7;
+    let sql = format!(
+        "INSERT INTO commands (id, store, kind, key, data) SELECT n, 'minha-loja', 'order.notes', 'A', '{{}}' FROM ({}) x",
+        numbers(n)
+    );
+    insert(world, &sql).await;
+    insert(world, "UPDATE commands SET state = 'done' WHERE id = 3").await;
+    let ids: Vec<i64> = all_commands(world).await.iter().map(|command| command.id).collect();
+    let expected: Vec<i64> = (1..=i64::try_from(n).unwrap()).filter(|id| *id != 3).collect();
+    assert_eq!(ids, expected);
+}
+
+pub(crate) async fn long_data_of_a_command_is_read_when_its_turn_comes(world: &World) {
+    let text = "x".repeat(usize::try_from(SHORT_DATA).unwrap());
+    for (id, data) in [(1, "{}".to_owned()), (2, format!("{{\"notes\": \"{text}\"}}"))] {
+        let sql = format!(
+            "INSERT INTO commands (id, store, kind, key, data) VALUES ({id}, 'minha-loja', 'order.notes', 'A', '{data}')"
+        );
+        insert(world, &sql).await;
+    }
+    insert(world, "INSERT INTO commands (id, store, kind, key) VALUES (3, 'minha-loja', 'webhook.test', '')")
+        .await;
+    let commands = all_commands(world).await;
+    let [short, long, none] = commands.as_slice() else { panic!("{commands:?}") };
+    assert_eq!((short.short_data.as_deref(), none.short_data.as_deref()), (Some("{}"), Some("")));
+    assert_eq!((long.short_data.as_deref(), long.fingerprint()), (None, None));
+    assert!(long.data_bytes > SHORT_DATA, "{}", long.data_bytes);
+    let read = async |id| world.store.commands().read(&minha_loja(), id).await.unwrap();
+    assert!(read(2).await.unwrap().data.contains(&text));
+    let whole = read(1).await.unwrap();
+    assert_eq!(short.fingerprint(), Some(whole.fingerprint()));
+    insert(world, "UPDATE commands SET state = 'failed' WHERE id = 1").await;
+    assert_eq!(read(1).await, None);
+}
+
+pub(crate) async fn another_wording_of_a_command_is_told_from_the_first(world: &World) {
+    let write = async |data: &str| {
+        let sql = format!("UPDATE commands SET data = '{data}' WHERE id = 1");
+        insert(world, &sql).await;
+        all_commands(world).await.remove(0).wording()
+    };
+    insert(world, "INSERT INTO commands (id, store, kind, key) VALUES (1, 'minha-loja', 'order.notes', 'A')")
+        .await;
+    let [first, second, again] = [
+        write("{\"notes\": \"a\"}").await,
+        write("{\"notes\": \"b\"}").await,
+        write("{\"notes\": \"a\"}").await,
+    ];
+    assert_ne!(first, second);
+    assert_eq!(first, again);
+    let long = "x".repeat(usize::try_from(SHORT_DATA).unwrap());
+    let [shorter, longer] = [long.clone(), long + "x"].map(|text| format!("{{\"notes\": \"{text}\"}}"));
+    assert_ne!(write(&shorter).await, write(&longer).await);
+}
+
+pub(crate) async fn open_levels_come_in_pages_by_sku_and_location(world: &World) {
+    let sql = format!(
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) \
+         SELECT 'minha-loja', 'S-' || CAST(1000 + n / 3 AS TEXT), CAST(n % 3 AS TEXT), n FROM ({}) x",
+        numbers(PAGE_ROWS + 40)
+    );
+    insert(world, &sql).await;
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = world.store.intents().open_stock_page(&minha_loja(), after.as_ref()).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.clone());
+        all.extend(page);
+    }
+    assert_eq!(all, world.store.intents().open_stock(&minha_loja()).await.unwrap());
+}
+
+pub(crate) async fn open_prices_come_in_pages_by_sku(world: &World) {
+    let sql = format!(
+        "INSERT INTO erp_prices (store, sku, min_quantity, price) \
+         SELECT 'minha-loja', 'S-' || CAST(1000 + n / 2 AS TEXT), n, 5 FROM ({}) x",
+        numbers(2 * PAGE_ROWS + 40)
+    );
+    insert(world, &sql).await;
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let page = world.store.intents().open_prices_page(&minha_loja(), after.as_ref()).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.sku.clone());
+        all.extend(page);
+    }
+    assert_eq!(all, world.store.intents().open_prices(&minha_loja()).await.unwrap());
+}
+
+pub(crate) async fn levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero(world: &World) {
+    let lease = world.lease().await;
+    let products = [("P1", "A"), ("P2", "B"), ("P3", "C")];
+    for (id, sku) in products {
+        let sql = format!(
+            "INSERT INTO products (store, id, sku, raw, listing_hash, content_hash, mirrored_at) \
+             VALUES ('minha-loja', '{id}', '{sku}', '{{}}', 0, 0, '2026-01-01T00:00:00.000000Z')"
+        );
+        insert(world, &sql).await;
+    }
+    for (sku, quantity) in [("A", 5), ("B", 0)] {
+        let sql = format!(
+            "INSERT INTO product_stock (store, sku, location_id, product_id, quantity, raw, mirrored_at) \
+             VALUES ('minha-loja', '{sku}', '1', 'P', {quantity}, '{{}}', '2026-01-01T00:00:00.000000Z')"
+        );
+        insert(world, &sql).await;
+    }
+    let wanted = [("A", "1", 0), ("B", "1", 0), ("C", "1", 0), ("unknown", "1", 0), ("A", "2", 7)];
+    for (sku, location, quantity) in wanted {
+        let sql = format!(
+            "INSERT INTO erp_stock (store, sku, location_id, quantity) \
+             VALUES ('minha-loja', '{sku}', '{location}', {quantity})"
+        );
+        insert(world, &sql).await;
+    }
+    let zeroes = async || world.store.intents().open_zeroes(&minha_loja()).await.unwrap();
+    // A falls to zero, and of C the mirror knows no level; B is at zero, and nobody knows the last SKU.
+    assert_eq!(zeroes().await, 2);
+    let level = world.store.intents().open_stock(&minha_loja()).await.unwrap().remove(0);
+    let mut tx = world.store.begin_answer(&lease).await.unwrap();
+    assert!(
+        tx.intents().answer_stock(&level, &Outcome::plain(PushState::Sending), "physical").await.unwrap()
+    );
+    tx.commit().await.unwrap();
+    assert_eq!(zeroes().await, 1);
+    lease.release().await.unwrap();
+}
