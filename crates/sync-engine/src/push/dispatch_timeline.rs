@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
-use espelho_api_client::resources::orders::OrderQuery;
+use espelho_api_client::{Client, resources::orders::OrderQuery};
 use espelho_model::{OrderNumber, Sku};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 
-use super::{Pusher, cause::Cause};
-use crate::plan::{
-    push::dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
-    stock_balance::Dispatched,
+use super::cause::Cause;
+use crate::{
+    StoreContext,
+    plan::{
+        push::dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
+        stock_balance::Dispatched,
+    },
 };
 
 /// The most orders that are read as evidence.
@@ -19,7 +22,18 @@ const MOST_ORDERS: usize = 60;
 /// Orders on a page of the listing.
 const PAGE: u32 = 100;
 
-impl Pusher<'_> {
+/// Finds our own dispatches in the journal, and all dispatches on the marketplace.
+pub(crate) struct DispatchTimeline<'c> {
+    context: &'c StoreContext,
+    client: Client,
+}
+
+impl<'c> DispatchTimeline<'c> {
+    /// Creates the lookup. `client` reads orders and their timelines.
+    pub(super) fn new(context: &'c StoreContext, client: Client) -> Self {
+        Self { context, client }
+    }
+
     /// Says whether one of our transitions that dispatches a SKU is under way.
     pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Cause> {
         let (store, key) = (&self.context.store, &self.context.key);
@@ -83,6 +97,22 @@ impl Pusher<'_> {
             add(&mut sold, quantity, placed);
         }
         Ok(Some(sold))
+    }
+
+    /// Says whether dispatches since then explain why a level is lower than it was set.
+    pub(super) async fn explains(
+        &self,
+        sku: &Sku,
+        set_at: DateTime<Utc>,
+        lower: Decimal,
+    ) -> Result<bool, Cause> {
+        if lower <= Decimal::ZERO {
+            return Ok(false);
+        }
+        // The quantity before the effect is unknown: goods that left around it may have left after it.
+        let window = ReadingWindow { effect: i64::MAX, mark: 0, from: set_at, until: set_at };
+        let sold = self.sold_since(sku, window).await?;
+        Ok(sold.is_some_and(|sold| sold.all_possible().may_be(lower)))
     }
 
     /// Returns the orders placed since about `from` that the mirror does not know; `None` when they fill more than a

@@ -1,13 +1,24 @@
 //! Executes effects: the only way in which a request changes the marketplace. Each is planned, sent and settled.
 
-use std::time::Duration;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
 use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
 
-use super::{Pusher, cause::Cause};
-use crate::plan::push::{Settlement, price_step::is_desired};
+use super::{cause::Cause, listener::ChangeListener};
+use crate::{
+    StoreContext,
+    plan::push::{
+        Settlement,
+        attempts::{SentFor, may_be_under_way},
+        price_step::is_desired,
+    },
+};
 
 /// The code of an effect that was planned and not sent: it cost nothing, and does not count as an attempt.
 const NOT_SENT: &str = "never_left";
@@ -37,19 +48,66 @@ pub(crate) enum Intent<'w> {
     Prices(&'w Sku, &'w [TierIntent], i64),
 }
 
+/// The effects of one store: plans, sends and settles them.
+pub(crate) struct Journal<'c> {
+    context: &'c StoreContext,
+    listener: &'c dyn ChangeListener,
+    client: Client,
+    state: Mutex<JournalState>,
+}
+
+/// What this process knows of effects, beside the rows of the journal.
+#[derive(Default)]
+struct JournalState {
+    /// Effects that are being executed.
+    acting: HashSet<i64>,
+    /// When this process sent its effects that are not settled yet, by the monotonic clock.
+    sent: HashMap<i64, Duration>,
+    /// When effects with a lost answer were first checked.
+    first_checked: HashMap<i64, Duration>,
+}
+
 /// Marks an effect as being executed until this is dropped: no other worker settles it meanwhile.
-struct ExecutionGuard<'p, 'c> {
-    pusher: &'p Pusher<'c>,
+struct ExecutionGuard<'j, 'c> {
+    journal: &'j Journal<'c>,
     id: i64,
 }
 
 impl Drop for ExecutionGuard<'_, '_> {
     fn drop(&mut self) {
-        self.pusher.state().acting.remove(&self.id);
+        self.journal.state().acting.remove(&self.id);
     }
 }
 
-impl Pusher<'_> {
+impl<'c> Journal<'c> {
+    /// Creates the journal of a store. `client` sends, and `listener` hears of settlements.
+    pub(super) fn new(context: &'c StoreContext, listener: &'c dyn ChangeListener, client: Client) -> Self {
+        Self { context, listener, client, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, JournalState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the effects that are being executed.
+    pub(super) fn acting(&self) -> HashSet<i64> {
+        self.state().acting.clone()
+    }
+
+    /// Says whether an effect may still happen although it does not show. The first call for an effect starts the time
+    /// after which a repeatable effect counts as over.
+    pub(super) fn may_be_under_way(&self, effect: &Effect, is_repeatable: bool) -> bool {
+        let now = self.context.clock.monotonic();
+        let mut state = self.state();
+        let sent = match (state.sent.get(&effect.id), effect.sent_at) {
+            (Some(at), _) => SentFor::Monotonic(now.saturating_sub(*at)),
+            (None, Some(at)) => SentFor::Wall(self.context.clock.now() - at),
+            (None, None) => SentFor::Never,
+        };
+        let first = *state.first_checked.entry(effect.id).or_insert(now);
+        may_be_under_way(is_repeatable, sent, now.saturating_sub(first))
+    }
+
     /// Executes an effect once: records it as planned, records it as sent, then sends it.
     pub(crate) async fn execute_once(
         &self,
@@ -83,7 +141,7 @@ impl Pusher<'_> {
         client: &Client,
         request: &ApiRequest,
     ) -> Result<ExecutionResult, Cause> {
-        let _acting = ExecutionGuard { pusher: self, id };
+        let _acting = ExecutionGuard { journal: self, id };
         let (store, lease) = (&self.context.store, &self.context.lease);
         let client = match client.with_slot(request).await {
             Ok(client) => client,

@@ -11,11 +11,9 @@ use espelho_model::{
 use espelho_store::LabelFile;
 use serde_json::Value;
 
-use super::{Pusher, cause::Cause, commands::CommandContext};
+use super::{cause::Cause, command_context::CommandContext, services::Services};
 use crate::plan::push::{Message, Verdict};
 
-/// The interval at which the order is reported to the mirror, which then reads its shipments again.
-const REPORT_INTERVAL: Duration = Duration::from_secs(15);
 /// The time within which files arrive that nothing blocks, even if a month's other files are fetched before them.
 const FILES_TIMEOUT: Duration = Duration::from_secs(900);
 
@@ -30,59 +28,53 @@ enum Files {
     },
 }
 
-impl Pusher<'_> {
-    /// Says whether files of this format are fetched; true as well when no files are fetched at all.
-    pub(super) fn fetches(&self, format: &LabelFormat) -> bool {
-        let Some(labels) = &self.context.labels else { return true };
-        labels.formats.is_empty() || labels.formats.contains(format)
-    }
+/// Says whether files of this format are fetched; true as well when no files are fetched at all.
+pub(super) fn fetches(services: &Services<'_>, format: &LabelFormat) -> bool {
+    let Some(labels) = &services.context.labels else { return true };
+    labels.formats.is_empty() || labels.formats.contains(format)
+}
 
-    /// Returns done when the files of all ready labels are on the disk; at once when no files are fetched.
-    pub(super) async fn when_files_are_there(
-        &self,
-        cx: &CommandContext<'_>,
-        (number, desired): (&OrderNumber, Option<&LabelFormat>),
-        shipments: &[&Shipment],
-        result: Value,
-    ) -> Result<Verdict, Cause> {
-        let is_fetched = |label: &&ShipmentLabel| {
-            let format = label.format.as_ref();
-            let is_desired = desired.is_none_or(|desired| format == Some(desired));
-            label.is_ready == Some(true) && is_desired && format.is_some_and(|format| self.fetches(format))
-        };
-        let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
-        let known = match &self.context.labels {
-            Some(_) => self.context.store.label_files().label_files_of(&self.context.key, number).await?,
-            None => Vec::new(),
-        };
-        let files = if self.context.labels.is_some() { files(&expected, &known) } else { Files::There };
-        let (left, failure) = match files {
-            Files::There => {
-                self.listener.order(number);
-                return Ok(Verdict::Done(Some(result)));
-            }
-            Files::Awaited { left, failure } => (left, failure),
-        };
-        let waited = self.await_files(cx.command.id, number);
-        Ok(match failure {
-            Some(failure) => Verdict::Waiting(blocked(&failure), recheck_interval(waited)),
-            None if waited > FILES_TIMEOUT => Verdict::Failed(missing()),
-            None => Verdict::Waiting(awaited(left), recheck_interval(waited)),
-        })
-    }
-
-    /// Returns how long the files have been awaited. Reports the order to the mirror at intervals.
-    fn await_files(&self, command: i64, number: &OrderNumber) -> Duration {
-        let now = self.context.clock.monotonic();
-        let mut state = self.state();
-        let (since, reported_at) = *state.files_awaited.entry(command).or_insert((now, Duration::ZERO));
-        if reported_at == Duration::ZERO || now >= reported_at + REPORT_INTERVAL {
-            state.files_awaited.insert(command, (since, now));
-            drop(state);
-            self.listener.order(number);
+/// Returns done when the files of all ready labels are on the disk; at once when no files are fetched.
+pub(super) async fn when_files_are_there(
+    services: &Services<'_>,
+    cx: &CommandContext<'_>,
+    (number, desired): (&OrderNumber, Option<&LabelFormat>),
+    shipments: &[&Shipment],
+    result: Value,
+) -> Result<Verdict, Cause> {
+    let is_fetched = |label: &&ShipmentLabel| {
+        let format = label.format.as_ref();
+        let is_desired = desired.is_none_or(|desired| format == Some(desired));
+        label.is_ready == Some(true) && is_desired && format.is_some_and(|format| fetches(services, format))
+    };
+    let expected: Vec<_> = shipments.iter().flat_map(|s| &s.labels).filter(is_fetched).collect();
+    let known = match &services.context.labels {
+        Some(_) => services.context.store.label_files().label_files_of(&services.context.key, number).await?,
+        None => Vec::new(),
+    };
+    let files = if services.context.labels.is_some() { files(&expected, &known) } else { Files::There };
+    let (left, failure) = match files {
+        Files::There => {
+            services.listener.order(number);
+            return Ok(Verdict::Done(Some(result)));
         }
-        now.saturating_sub(since)
+        Files::Awaited { left, failure } => (left, failure),
+    };
+    let waited = await_files(services, cx.command.id, number);
+    Ok(match failure {
+        Some(failure) => Verdict::Waiting(blocked(&failure), recheck_interval(waited)),
+        None if waited > FILES_TIMEOUT => Verdict::Failed(missing()),
+        None => Verdict::Waiting(awaited(left), recheck_interval(waited)),
+    })
+}
+
+/// Returns how long the files have been awaited. Reports the order to the mirror at intervals.
+fn await_files(services: &Services<'_>, command: i64, number: &OrderNumber) -> Duration {
+    let (waited, is_report_due) = services.labels.awaited_for(command, services.context.clock.monotonic());
+    if is_report_due {
+        services.listener.order(number);
     }
+    waited
 }
 
 /// Returns the wait between two checks for the files: each check asks the marketplace once.

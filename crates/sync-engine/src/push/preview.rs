@@ -1,25 +1,13 @@
 //! A preview of what would be sent now, from the mirror's data, for people who want to see it first. It sends nothing
 //! to the marketplace.
 
-use espelho_api_client::{
-    ApiRequest,
-    resources::{
-        campaigns::OptIn,
-        listings::publish_request,
-        orders::{NextAction, Transition, notes},
-        price_lists::settings_request,
-        products::{
-            ProductDetail, ProductExtras,
-            stock::{Movement, Quantity},
-        },
-        shipments::labels::generate_request,
-        webhook::test_request,
-    },
+use espelho_api_client::resources::products::{
+    ProductDetail, ProductExtras,
+    stock::{Movement, Quantity},
 };
 use espelho_model::{
-    CampaignId, ItemId, LocationId, OrderNumber, ProductId, RawJson, StoreKey,
+    ProductId, RawJson, StoreKey,
     product::{PriceTier, Product},
-    push::CommandKind,
     text,
     text::Text,
 };
@@ -28,18 +16,20 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::{
-    Basis, PushOptions,
-    prices::{
-        current_tiers, held_by_price_guard, held_message, is_asked, merge_tiers, mode_of, request_of, tier_of,
+    handler::CommandHandler,
+    kinds::handler_of,
+    options::PushOptions,
+    price_requests::{current_tiers, mode_of, request_of},
+    row_answers::key_in_table,
+};
+use crate::plan::{
+    push::{
+        price_rows::{held_by_price_guard, held_message, is_asked, merge_tiers, tier_of},
+        price_step::is_desired,
+        stock_level::{Basis, check, empties, many_to_zero},
     },
+    tiers::plan,
 };
-use crate::plan::push::{
-    order_status::payload,
-    price_step::is_desired,
-    product::number,
-    stock_level::{check, empties, many_to_zero},
-};
-use crate::plan::tiers::plan;
 
 /// A change that would be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +90,7 @@ impl PlannedCall {
 fn level(row: &StockIntent, options: &PushOptions) -> PlannedCall {
     let mut planned = PlannedCall {
         entity: "stock",
-        key: super::stock::key_in_table(row),
+        key: key_in_table(row),
         diff: format!("{} → {}", row.mirrored.map_or_else(|| "?".to_owned(), |n| n.to_string()), row.written),
         calls: Vec::new(),
         requests: 0,
@@ -161,8 +151,9 @@ async fn prices(
     let asked: Vec<_> =
         rows.iter().filter(|row| is_desired(row)).filter_map(|row| tier_of(row).ok()).collect();
     planned.diff = diff(&detail.product.prices, &rows);
+    let floor = options.floors.get(desired.sku.as_str()).copied();
     for row in rows.iter().filter(|row| is_asked(row)) {
-        if let Some((held, price)) = held_by_price_guard(options, &desired.sku, row, &current) {
+        if let Some((held, price)) = held_by_price_guard(&options.guards, floor, row, &current) {
             planned.hold(held_message(&held, price).text);
             return Ok(planned);
         }
@@ -230,7 +221,9 @@ fn as_mirrored(
 async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<PlannedCall, StoreError> {
     let product = store.lookups().product_by_sku(key, &command.key).await?;
     let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
-    let call = call_of(command, &data, product.as_ref()).map(|request| request.in_full());
+    let handler = handler_of(&command.kind);
+    let call = handler.and_then(|own| own.planned_request(command, &data, product.as_ref()));
+    let call = call.map(|request| request.in_full());
     let note = match &call {
         Some(_) => text!("push-plan-unless"),
         None => text!("push-plan-depends"),
@@ -240,77 +233,7 @@ async fn command(store: &Store, key: &StoreKey, command: &Command) -> Result<Pla
         key: command.id.to_string(),
         diff: format!("{} {} {}", command.kind, command.key, command.data),
         calls: call.into_iter().collect(),
-        requests: cost_of(&command.kind),
+        requests: handler.map_or(0, CommandHandler::cost),
         note: Some(note),
     })
-}
-
-/// Returns the request of a command, where it is known beforehand.
-fn call_of(command: &Command, data: &Value, product: Option<&ProductId>) -> Option<ApiRequest> {
-    let order = OrderNumber::new(command.key.clone());
-    Some(match CommandKind::parse(&command.kind)? {
-        CommandKind::OrderStatus => {
-            let target_status = data["status"].as_str()?.to_owned();
-            let action =
-                NextAction { action: String::new(), target_status, label: None, payload_schema: None };
-            Transition::offered(&action, payload(data)).ok()?.request(&order)
-        }
-        CommandKind::OrderNotes => notes::request(&order, data["notes"].as_str()),
-        CommandKind::LabelsGenerate => generate_request(&order),
-        CommandKind::CampaignOptIn => {
-            let ids = data["publication_ids"].as_array()?.iter().filter_map(Value::as_str).map(ItemId::new);
-            OptIn::new(ids.collect::<Vec<_>>())
-                .ok()?
-                .request(CampaignId::new(command.key.trim().parse().ok()?))
-        }
-        CommandKind::PriceListsSettings => settings_request(data["price_lists_enabled"].as_bool()?),
-        CommandKind::StockAdjust => {
-            let location = match &data["location_id"] {
-                Value::Number(number) => number.to_string(),
-                other => other.as_str()?.to_owned(),
-            };
-            Movement::by(number(&data["delta"])?).ok()?.request(product?, &LocationId::new(location))
-        }
-        CommandKind::ListingPublish => publish_request(&ItemId::new(command.key.trim())),
-        CommandKind::WebhookTest => test_request(),
-        CommandKind::PriceListCreate
-        | CommandKind::PriceListUpdate
-        | CommandKind::ProductCreate
-        | CommandKind::ProductUpdate
-        | CommandKind::PriceDeleteTier
-        | CommandKind::MediaUpload
-        | CommandKind::GalleryAdd
-        | CommandKind::ListingCreate
-        | CommandKind::StorePageUpdate => return None,
-    })
-}
-
-/// Returns the requests that a command costs with its reads before and after, when nothing goes wrong.
-fn cost_of(kind: &str) -> u32 {
-    match CommandKind::parse(kind) {
-        None => 0,
-        Some(
-            CommandKind::PriceListCreate
-            | CommandKind::PriceListUpdate
-            | CommandKind::PriceListsSettings
-            | CommandKind::ListingPublish
-            | CommandKind::StorePageUpdate
-            | CommandKind::WebhookTest,
-        ) => 1,
-        Some(
-            CommandKind::OrderStatus
-            | CommandKind::OrderNotes
-            | CommandKind::ProductCreate
-            | CommandKind::MediaUpload
-            | CommandKind::ListingCreate,
-        ) => 2,
-        Some(
-            CommandKind::StockAdjust
-            | CommandKind::ProductUpdate
-            | CommandKind::PriceDeleteTier
-            | CommandKind::CampaignOptIn,
-        ) => 3,
-        // A picture is read, uploaded and added; labels are polled until they are generated.
-        Some(CommandKind::GalleryAdd | CommandKind::LabelsGenerate) => 4,
-    }
 }

@@ -1,42 +1,90 @@
 //! Stock levels (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
 
-use std::{collections::HashSet, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use chrono::TimeDelta;
 use espelho_api_client::{
+    Client,
     limit::Lane,
     resources::products::stock::{Movement, Quantity},
 };
-use espelho_model::{ProductId, product::StockLevel, push::CommandKind, text};
+use espelho_model::{ProductId, Sku, product::StockLevel};
 use espelho_store::{Effect, Error as StoreError, IntentKind, NewEffect, StockIntent};
 use rust_decimal::Decimal;
 
 use super::{
-    Basis, Pusher,
     cause::{Cause, refused},
-    is_final,
-    job::key_of_level,
-    journal::{ExecutionResult, Intent},
+    dispatch_timeline::DispatchTimeline,
+    guard_history::GuardHistory,
+    journal::{ExecutionResult, Intent, Journal},
+    options::PushOptions,
+    products::Products,
+    row_answers::{RowAnswers, key_in_table},
 };
-use crate::plan::push::{
-    Message, Verdict,
-    evidence::{Evidence as _, read, write},
-    invalid,
-    stock_level::{
-        Action, Check, LevelEvidence, Shown, Trust, after_comparing, check, check_sent, decide, empties,
-        last_set, many_to_zero, target, trust, unknown_location,
+use crate::{
+    StoreContext,
+    plan::push::{
+        Message, Settlement, Verdict,
+        evidence::{Evidence as _, write},
+        invalid,
+        jobs::key_of_level,
+        stock_level::{
+            self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, check, check_sent,
+            decide, empties, last_set, many_to_zero, target, trust, unknown_location,
+        },
     },
 };
 
-/// The window in which levels that go to zero are counted together.
-const GUARD_WINDOW: TimeDelta = TimeDelta::hours(1);
 /// The interval at which rows that failed because of an unknown SKU are reopened.
 const REOPEN_INTERVAL: Duration = Duration::from_secs(15);
-/// The wait of a row whose SKU may still come.
-const UNKNOWN_SKU_RECHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// The wait of a level for one of our dispatches.
-pub(super) const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
-impl Pusher<'_> {
+const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Carries out the level rows of one store.
+pub(crate) struct StockPusher<'c> {
+    context: &'c StoreContext,
+    options: &'c PushOptions,
+    client: Client,
+    tools: StockTools<'c>,
+    state: Mutex<StockState>,
+}
+
+/// The components that carry out levels.
+pub(crate) struct StockTools<'c> {
+    pub(crate) journal: Arc<Journal<'c>>,
+    pub(crate) answers: Arc<RowAnswers<'c>>,
+    pub(crate) guards: Arc<GuardHistory<'c>>,
+    pub(crate) products: Arc<Products<'c>>,
+    pub(crate) dispatches: Arc<DispatchTimeline<'c>>,
+}
+
+/// What is kept from scan to scan.
+#[derive(Default)]
+struct StockState {
+    /// Levels that differ from what was set, and since when.
+    unexplained_since: HashMap<String, Duration>,
+    /// When rows with unknown SKUs were last reopened.
+    reopened: Option<Duration>,
+}
+
+impl<'c> StockPusher<'c> {
+    /// Creates the pusher of levels. `client` sends them, those of zero in the interactive lane.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        options: &'c PushOptions,
+        client: Client,
+        tools: StockTools<'c>,
+    ) -> Self {
+        Self { context, options, client, tools, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, StockState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Cause> {
         let now = self.context.clock.monotonic();
         if self.state().reopened.is_some_and(|at| now < at + REOPEN_INTERVAL) {
@@ -67,7 +115,7 @@ impl Pusher<'_> {
         taken: &HashSet<String>,
     ) -> Result<Vec<StockIntent>, Cause> {
         // Levels that went to zero a moment ago count too: an ERP may write row by row.
-        let lately = self.recent_zeroes();
+        let lately = self.tools.guards.recent_zeroes();
         let zeroes = levels.iter().filter(|level| empties(level)).count() + lately;
         if zeroes <= self.options.guards.zero_max_rows || zeroes == lately {
             return Ok(levels);
@@ -93,7 +141,7 @@ impl Pusher<'_> {
     /// Holds a level. Returns whether its row could be answered. A row that the ERP has locked is held later, and its
     /// level is not sent before.
     async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Cause> {
-        match self.answer_level(level, &Verdict::Held(message)).await {
+        match self.tools.answers.level(level, &Verdict::Held(message)).await {
             Err(Cause::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
                 tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "cannot hold a level; will retry");
                 Ok(false)
@@ -102,41 +150,15 @@ impl Pusher<'_> {
         }
     }
 
-    /// Loads from the journal what the guards need of the hour before this service started.
-    pub(super) async fn remember(&self) -> Result<(), Cause> {
-        if self.state().remembers {
-            return Ok(());
-        }
-        let (store, key) = (&self.context.store, &self.context.key);
-        let since = self.context.clock.now() - GUARD_WINDOW;
-        let sets = store.journal().effects_since(key, LevelEvidence::KIND, since).await?;
-        let listings = store.journal().effects_since(key, "listing.create", since).await?;
-        let mut state = self.state();
-        let is_zero =
-            |set: &&Effect| read::<LevelEvidence>(set).is_ok_and(|evidence| evidence.target.is_zero());
-        state.emptied = sets.iter().filter(is_zero).map(|set| (set.key.clone(), set.planned_at)).collect();
-        state.listings = listings.iter().map(|listing| listing.planned_at).collect();
-        state.remembers = true;
-        Ok(())
-    }
-
-    /// Returns how many levels went to zero within the hour.
-    fn recent_zeroes(&self) -> usize {
-        let since = self.context.clock.now() - GUARD_WINDOW;
-        let mut state = self.state();
-        state.emptied.retain(|_, at| *at > since);
-        state.emptied.len()
-    }
-
     /// Sends a level, where it differs from the marketplace's level.
-    pub(super) async fn push_level(&self, level: &StockIntent) -> Result<Duration, Cause> {
+    pub(super) async fn push(&self, level: &StockIntent) -> Result<Duration, Cause> {
         // The level may have waited in the queue: a newer intent belongs to the next scan, whose guards have checked
         // it.
         if !self.context.store.intents().is_current(&self.context.key, level).await? {
             return Ok(Duration::ZERO);
         }
         let verdict = self.level(level).await?;
-        self.answer_level(level, &verdict).await?;
+        self.tools.answers.level(level, &verdict).await?;
         Ok(verdict.retry_after().unwrap_or_default())
     }
 
@@ -145,7 +167,9 @@ impl Pusher<'_> {
             Ok(desired) => desired,
             Err(message) => return Ok(Verdict::Failed(message)),
         };
-        let Some(product) = &level.product else { return self.unknown_sku(level.sku.as_str()).await };
+        let Some(product) = &level.product else {
+            return self.tools.products.unknown_sku(level.sku.as_str()).await;
+        };
         if level.mirrored.is_none() {
             let locations = self.context.store.mirror().location_ids(&self.context.key).await?;
             if !locations.is_empty() && !locations.contains(&level.location) {
@@ -159,7 +183,7 @@ impl Pusher<'_> {
         let (there, target) = if is_urgent || self.trusts_mirror(product, level, desired, &effects).await? {
             (level.mirrored, desired)
         } else {
-            if self.is_dispatching_known(&level.sku).await? {
+            if self.tools.dispatches.is_dispatching_known(&level.sku).await? {
                 return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
             }
             let now = match self.read_level(product, level).await? {
@@ -175,8 +199,7 @@ impl Pusher<'_> {
         };
         let verdict = self.set_level(product, level, target).await?;
         if target.is_zero() && matches!(verdict, Verdict::Sent | Verdict::RetryAfter(_)) {
-            let now = self.context.clock.now();
-            self.state().emptied.insert(key_of_level(level), now);
+            self.tools.guards.note_zero(key_of_level(level));
         }
         Ok(verdict)
     }
@@ -205,7 +228,7 @@ impl Pusher<'_> {
         product: &ProductId,
         level: &StockIntent,
     ) -> Result<Result<Option<StockLevel>, Verdict>, Cause> {
-        match self.read_product(product).await {
+        match self.tools.products.read(product).await {
             Ok(detail) => {
                 let mut levels = detail.product.stock.into_iter();
                 Ok(Ok(levels.find(|now| now.location_id == level.location)))
@@ -244,8 +267,9 @@ impl Pusher<'_> {
         // beside other pushes, and a sixth beside this.
         self.state().unexplained_since.remove(&key_of_level(level));
         let lane = if level.quantity == Some(Decimal::ZERO) { Lane::Interactive } else { Lane::Push };
-        let id = self.plan(effect).await?;
-        match self.send(id, &Intent::Level(level), &self.client.in_lane(lane), &request).await? {
+        let id = self.tools.journal.plan(effect).await?;
+        match self.tools.journal.send(id, &Intent::Level(level), &self.client.in_lane(lane), &request).await?
+        {
             ExecutionResult::Applied(_) => Ok(Verdict::Sent),
             ExecutionResult::Refused(error) => refused(error),
             // A level that is set twice has the same effect as one that is set once: the check of the sent level
@@ -255,17 +279,17 @@ impl Pusher<'_> {
     }
 
     /// Verifies sent levels of one product, and answers their rows.
-    pub(super) async fn verify_levels(
+    pub(super) async fn verify(
         &self,
         product: &ProductId,
         levels: &[StockIntent],
     ) -> Result<Duration, Cause> {
-        let detail = match self.read_product(product).await {
+        let detail = match self.tools.products.read(product).await {
             Ok(detail) => detail,
             Err(Cause::Api(error)) => {
                 let verdict = refused(error)?;
                 for level in levels {
-                    self.answer_level(level, &verdict).await?;
+                    self.tools.answers.level(level, &verdict).await?;
                 }
                 return Ok(Duration::ZERO);
             }
@@ -284,7 +308,7 @@ impl Pusher<'_> {
                 }
                 _ => Verdict::Failed(unknown_location(level.location.as_str())),
             };
-            self.answer_level(level, &verdict).await?;
+            self.tools.answers.level(level, &verdict).await?;
             retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
         }
         Ok(retry_after)
@@ -308,7 +332,7 @@ impl Pusher<'_> {
             (Check::Compare(_), None) => None,
         };
         let Some((lower, set)) = lower else { return Ok(Verdict::Requeue) };
-        let is_explained = self.dispatches_explain(&level.sku, set.planned_at, lower).await?;
+        let is_explained = self.tools.dispatches.explains(&level.sku, set.planned_at, lower).await?;
         let now = self.context.clock.monotonic();
         let first = *self.state().unexplained_since.entry(key.clone()).or_insert(now);
         let verdict = after_comparing(shown, set, is_explained, now.saturating_sub(first));
@@ -318,38 +342,18 @@ impl Pusher<'_> {
         Ok(verdict)
     }
 
-    pub(super) async fn answer_level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Cause> {
-        let key = key_in_table(level);
-        let Some(outcome) = verdict.outcome(&self.row(IntentKind::Stock, &key), self.context.locale) else {
-            return Ok(());
-        };
-        let is_same = level.state == Some(outcome.state) && level.code == outcome.code;
-        if is_same {
-            return Ok(());
-        }
-        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
-        let is_answered = tx.intents().answer_stock(level, &outcome, self.options.basis.as_str()).await?;
-        if is_answered && is_final(&outcome) {
-            tx.intents().spend_release(IntentKind::Stock, &key).await?;
-        }
-        Ok(tx.commit().await?)
+    /// Settles a level whose answer was lost: reads the level, and the dispatches where it is lower.
+    pub(super) async fn settle(
+        &self,
+        effect: &Effect,
+        evidence: &LevelEvidence,
+    ) -> Result<Settlement, Cause> {
+        let detail = self.tools.products.read(&ProductId::new(&evidence.product)).await?;
+        let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == evidence.location);
+        let quantity = level.and_then(|level| level.quantity).unwrap_or_default();
+        let lower = evidence.target - quantity;
+        let sku = Sku::new(&evidence.sku);
+        let is_explained = self.tools.dispatches.explains(&sku, effect.planned_at, lower).await?;
+        Ok(stock_level::settle(evidence, quantity, is_explained))
     }
-
-    /// Returns the verdict for a SKU that the mirror does not know: it may come with the first reconciliation, or with
-    /// a product that is being created.
-    pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
-        let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
-        let (store, key) = (&self.context.store, &self.context.key);
-        let is_mirrored = store.runs().has_complete_run(key).await?;
-        let is_coming = store.commands().is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
-        match is_mirrored && !is_coming {
-            true => Ok(Verdict::Failed(message)),
-            false => Ok(Verdict::Waiting(message, UNKNOWN_SKU_RECHECK_INTERVAL)),
-        }
-    }
-}
-
-/// The key of a level in `v_errors`, in releases and on the command line.
-pub(super) fn key_in_table(level: &StockIntent) -> String {
-    format!("{}/{}", level.sku, level.location)
 }

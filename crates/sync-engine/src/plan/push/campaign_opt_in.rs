@@ -25,6 +25,7 @@ pub struct OptInEvidence {
 impl Evidence for OptInEvidence {
     const KIND: &'static str = "campaign.opt_in";
     const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str = r#"{"campaign":7,"listings":["MPB-1"]}"#;
 
     fn can_prove(&self) -> bool {
         !self.listings.is_empty()

@@ -37,6 +37,7 @@ pub struct LabelsEvidence {
 impl Evidence for LabelsEvidence {
     const KIND: &'static str = "labels.generate";
     const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str = r#"{"order":"MP-1","labels":[]}"#;
 }
 
 /// What a command asks for.

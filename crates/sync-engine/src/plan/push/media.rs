@@ -22,6 +22,7 @@ pub struct UploadEvidence {
 impl Evidence for UploadEvidence {
     const KIND: &'static str = "media.upload";
     const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str = r#"{"before":[],"path":"foto.jpg"}"#;
 }
 
 /// What the journal keeps with a picture that is added to a gallery.
@@ -36,6 +37,7 @@ pub struct GalleryEvidence {
 impl Evidence for GalleryEvidence {
     const KIND: &'static str = "gallery.add";
     const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str = r#"{"image":"I","product":"P"}"#;
 }
 
 /// What became of an upload whose answer was lost: one picture that is new since is ours; of several nobody can tell.

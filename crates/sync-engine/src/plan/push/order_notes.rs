@@ -23,6 +23,7 @@ pub struct NotesEvidence {
 impl Evidence for NotesEvidence {
     const KIND: &'static str = "order.notes";
     const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str = r#"{"order":"MP-1","notes":null}"#;
 }
 
 /// The next step for notes.

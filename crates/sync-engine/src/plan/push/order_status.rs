@@ -42,6 +42,8 @@ pub struct TransitionEvidence {
 impl Evidence for TransitionEvidence {
     const KIND: &'static str = "order.status";
     const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str =
+        r#"{"order":"MP-1","target":"shipped","from":"ready_to_ship","mark":9}"#;
 }
 
 /// The next step for a transition.

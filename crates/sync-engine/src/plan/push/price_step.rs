@@ -47,6 +47,8 @@ pub struct StepEvidence {
 impl Evidence for StepEvidence {
     const KIND: &'static str = "price.step";
     const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str =
+        r#"{"product":"P","step":"put","min_quantity":1,"price":"9.90","discount":null,"wish":null}"#;
 
     fn can_prove(&self) -> bool {
         self.step == StepWord::Delete || self.price.is_some() || self.discount.is_some()

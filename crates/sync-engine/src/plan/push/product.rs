@@ -17,6 +17,7 @@ pub struct CreationEvidence {
 impl Evidence for CreationEvidence {
     const KIND: &'static str = "product.create";
     const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str = r#"{"sku":"A"}"#;
 
     fn can_prove(&self) -> bool {
         !self.sku.is_empty()
@@ -35,6 +36,7 @@ pub struct UpdateEvidence {
 impl Evidence for UpdateEvidence {
     const KIND: &'static str = "product.update";
     const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str = r#"{"product":"P","data":{"name":"Banco"}}"#;
 
     fn can_prove(&self) -> bool {
         let data = Value::Object(self.data.clone());

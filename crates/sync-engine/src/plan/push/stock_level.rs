@@ -67,6 +67,7 @@ pub struct LevelEvidence {
 impl Evidence for LevelEvidence {
     const KIND: &'static str = "stock.set";
     const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str = r#"{"product":"P","location":"1","sku":"A","target":"7","wish":3}"#;
 }
 
 /// What the marketplace shows of a level.

@@ -49,6 +49,8 @@ pub struct MovementEvidence {
 impl Evidence for MovementEvidence {
     const KIND: &'static str = "stock.adjust";
     const IS_REPEATABLE: bool = false;
+    const EARLIER_ROW: &'static str = r#"{"product":"P","sku":"A","location":"1","delta":"-2","before":"9","mark":4,
+        "from":"2026-11-20T12:00:00+00:00","until":"2026-11-20T12:00:01+00:00","total":"9","places":1}"#;
 }
 
 impl MovementEvidence {

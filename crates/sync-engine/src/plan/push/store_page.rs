@@ -17,6 +17,7 @@ pub struct PageEvidence(pub Map<String, Value>);
 impl Evidence for PageEvidence {
     const KIND: &'static str = "store_page.update";
     const IS_REPEATABLE: bool = true;
+    const EARLIER_ROW: &'static str = r#"{"description":null}"#;
 
     fn can_prove(&self) -> bool {
         let known = FIELDS.iter().filter_map(|name| self.0.get(*name));

@@ -1,29 +1,31 @@
-//! Pictures (`media.upload`): searched for before they are sent, and never sent twice; a picture that is gone, or soon
+//! Pictures: searched for before they are sent, and never sent twice; a picture that is gone, or soon
 //! will be, is uploaded again. `plan::push::media` decides.
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use espelho_api_client::{
-    Error as ApiError,
+    Client, Error as ApiError,
     resources::media::{MediaQuery, MediaSort, ProductImage, upload_request},
 };
 use espelho_model::{ContentHash, MediaId, text, text::Text};
 use espelho_store::{Effect, EffectState};
-use serde_json::json;
+use tokio::sync::Mutex;
 
 use super::{
-    Pusher,
     cause::{Cause, refused},
-    commands::{CommandContext, id_in},
-    journal::ExecutionResult,
+    command_context::{CommandContext, id_in},
+    journal::{ExecutionResult, Journal},
+    options::PushOptions,
 };
-use crate::plan::push::{
-    Message, Verdict, doubtful,
-    evidence::{Evidence as _, read as read_evidence},
-    invalid,
-    media::{UploadEvidence, may_be_removed},
+use crate::{
+    StoreContext,
+    plan::push::{
+        Message, Verdict, doubtful,
+        evidence::{Evidence as _, read as read_evidence},
+        invalid,
+        media::{UploadEvidence, may_be_removed},
+    },
 };
 
 /// The largest file that is read; the marketplace takes 2 MB.
@@ -38,15 +40,25 @@ pub(super) enum Uploaded {
     Not(Verdict),
 }
 
-impl Pusher<'_> {
-    pub(super) async fn upload_media(&self, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
-        let Some(path) = cx.data["path"].as_str() else {
-            return Ok(Verdict::Failed(no_path()));
-        };
-        Ok(match self.upload(cx, path).await? {
-            Uploaded::Is(id) => Verdict::Done(Some(json!({"image_id": id.as_str()}))),
-            Uploaded::Not(verdict) => verdict,
-        })
+/// Uploads pictures, one at a time.
+pub(crate) struct ImageUploads<'c> {
+    context: &'c StoreContext,
+    options: &'c PushOptions,
+    client: Client,
+    journal: Arc<Journal<'c>>,
+    /// Held while a picture is uploaded.
+    uploading: Mutex<()>,
+}
+
+impl<'c> ImageUploads<'c> {
+    /// Creates the uploads of a store. `client` reads what the marketplace has.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        options: &'c PushOptions,
+        client: Client,
+        journal: Arc<Journal<'c>>,
+    ) -> Self {
+        Self { context, options, client, journal, uploading: Mutex::default() }
     }
 
     /// Uploads a file for a command, unless the marketplace has it.
@@ -72,12 +84,12 @@ impl Pusher<'_> {
         if open.iter().any(|effect| effect.kind == UploadEvidence::KIND) {
             return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         }
-        let before: Vec<String> = self.newest_images().await?;
+        let before: Vec<String> = self.newest().await?;
         let request = upload_request(&image);
         let evidence = UploadEvidence { before, path: Some(path.to_owned()) };
         let mut effect = cx.effect(&request, &evidence);
         effect.key = fingerprint;
-        match self.execute_once(effect, &cx.intent(), &request).await? {
+        match self.journal.execute_once(effect, &cx.intent(), &request).await? {
             ExecutionResult::Applied(answer) => match id_in(answer.as_str()) {
                 Some(id) => Ok(Uploaded::Is(MediaId::new(id))),
                 None => Ok(Uploaded::Not(Verdict::Doubtful(doubtful("no_id")))),
@@ -137,7 +149,7 @@ impl Pusher<'_> {
         }
     }
 
-    pub(super) async fn newest_images(&self) -> Result<Vec<String>, Cause> {
+    pub(super) async fn newest(&self) -> Result<Vec<String>, Cause> {
         let query = MediaQuery { sort: Some(MediaSort::NewestFirst), ..MediaQuery::default() };
         let page = self.client.list_images(&query).await?;
         Ok(page.rows.into_iter().map(|row| row.value.id.into_string()).collect())
@@ -149,6 +161,7 @@ fn fingerprint(bytes: &[u8]) -> String {
     format!("media/{:016x}-{}", ContentHash::of(bytes).as_i64(), bytes.len())
 }
 
+/// The words for a command that names no picture.
 pub(super) fn no_path() -> Message {
     invalid(text!("value-missing", field = "data.path", example = "{\"path\": \"foto.jpg\"}"))
 }

@@ -1,25 +1,50 @@
 //! Joins campaigns by the store's policy: issues the commands that a person would issue.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use espelho_model::{push::PushState, text};
 use espelho_store::{IntentKind, Outcome};
 use serde_json::{Value, json};
 
-use super::{Pusher, cause::Cause};
-use crate::plan::policy::{Candidate, Joining};
-use crate::plan::push::{Message, Verdict};
+use super::{cause::Cause, row_answers::RowAnswers};
+use crate::{
+    StoreContext,
+    plan::{
+        policy::{Candidate, Joining, Policy},
+        push::{Message, Verdict},
+    },
+};
 
-impl Pusher<'_> {
+/// Applies the policy of one store.
+pub(crate) struct CampaignPolicy<'c> {
+    context: &'c StoreContext,
+    policy: &'c Policy,
+    answers: Arc<RowAnswers<'c>>,
+    /// Whether the policy was applied since the campaigns were last read.
+    is_applied: AtomicBool,
+}
+
+impl<'c> CampaignPolicy<'c> {
+    /// Creates the policy's task. `answers` gives the words of commands that are held.
+    pub(super) fn new(context: &'c StoreContext, policy: &'c Policy, answers: Arc<RowAnswers<'c>>) -> Self {
+        Self { context, policy, answers, is_applied: AtomicBool::new(false) }
+    }
+
     /// Notes that the campaigns were read again, so that the policy is applied once more.
-    pub(crate) fn campaigns_were_read(&self) {
-        self.state().policy_applied = false;
+    pub(super) fn campaigns_were_read(&self) {
+        self.is_applied.store(false, Ordering::SeqCst);
     }
 
     /// Issues a command for each campaign with listings that fit, once after each reading of the campaigns.
-    pub(super) async fn follow_policy(&self) -> Result<(), Cause> {
-        let policy = &self.options.campaigns;
-        if policy.joining == Joining::Never || self.state().policy_applied {
+    pub(super) async fn apply(&self) -> Result<(), Cause> {
+        let policy = self.policy;
+        if policy.joining == Joining::Never || self.is_applied.load(Ordering::SeqCst) {
             return Ok(());
         }
         let (store, key) = (&self.context.store, &self.context.key);
@@ -39,8 +64,8 @@ impl Pusher<'_> {
             .collect();
         for (campaign, items) in policy.choose(&candidates) {
             let held = (policy.joining == Joining::Held).then(|| {
-                let row = self.row(IntentKind::Command, "{id}");
-                Verdict::Held(would_join(items.len(), &campaign)).outcome(&row, self.context.locale)
+                let verdict = Verdict::Held(would_join(items.len(), &campaign));
+                self.answers.outcome(IntentKind::Command, "{id}", &verdict)
             });
             let outcome = held.flatten().unwrap_or_else(|| Outcome::plain(PushState::New));
             let [code, error, hint] =
@@ -49,7 +74,7 @@ impl Pusher<'_> {
             let data = json!({"publication_ids": items}).to_string();
             store.commands().command_by_policy(&self.context.lease, &campaign, data, words).await?;
         }
-        self.state().policy_applied = true;
+        self.is_applied.store(true, Ordering::SeqCst);
         Ok(())
     }
 }

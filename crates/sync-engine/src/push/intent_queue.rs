@@ -1,6 +1,11 @@
-//! The worker pool: runs a few jobs at once, always the most urgent of those that are due.
+//! The queue of intents: scans the open work, and gives each free worker the most urgent job that is due.
 
-use std::{pin::pin, time::Duration};
+use std::{
+    collections::HashSet,
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use espelho_api_client::{Documented, Error as ApiError};
 use espelho_model::watch;
@@ -9,15 +14,24 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
 use super::{
-    Pusher,
+    campaign_policy::CampaignPolicy,
     cause::Cause,
-    job::{Job, Work},
+    commands::CommandHandlers,
+    guard_history::GuardHistory,
+    journal::Journal,
+    kinds::{handler_of, subject_key},
+    options::PushOptions,
+    prices::PricePusher,
+    row_answers::RowAnswers,
+    settlements::Settlements,
+    stock::StockPusher,
 };
 use crate::{
-    Problem, Trouble,
+    Problem, StoreContext, Trouble,
     plan::push::{
         Message, Verdict, doubtful,
-        job_queue::{FAILED_AFTER, Found, LONGEST_PAUSE, SHOWN_AFTER},
+        job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, SHOWN_AFTER},
+        jobs::{Job, OpenCommand, OpenWork, Work, is_recent_dispatch, jobs},
     },
 };
 
@@ -37,13 +51,43 @@ enum ScanResult {
     NothingBefore(Option<Duration>),
 }
 
-impl Pusher<'_> {
+/// The open work of one store, and the workers that carry it out.
+pub(crate) struct IntentQueue<'c> {
+    context: &'c StoreContext,
+    options: &'c PushOptions,
+    workers: Workers<'c>,
+    /// The open jobs that are not under way.
+    jobs: Mutex<JobQueue<Work>>,
+}
+
+/// What the jobs are carried out with.
+pub(crate) struct Workers<'c> {
+    pub(crate) journal: Arc<Journal<'c>>,
+    pub(crate) answers: Arc<RowAnswers<'c>>,
+    pub(crate) guards: Arc<GuardHistory<'c>>,
+    pub(crate) policy: Arc<CampaignPolicy<'c>>,
+    pub(crate) settlements: Arc<Settlements<'c>>,
+    pub(crate) stock: Arc<StockPusher<'c>>,
+    pub(crate) prices: Arc<PricePusher<'c>>,
+    pub(crate) commands: CommandHandlers<'c>,
+}
+
+impl<'c> IntentQueue<'c> {
+    /// Creates the queue of a store, empty before the first scan.
+    pub(super) fn new(context: &'c StoreContext, options: &'c PushOptions, workers: Workers<'c>) -> Self {
+        Self { context, options, workers, jobs: Mutex::default() }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, JobQueue<Work>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Processes all open work, the most urgent first, until nothing is due. Returns the time until something is due,
     /// where anything waits. `written` signals new rows.
     ///
     /// # Errors
     /// Only an error that ends the work on the store: all others are in the rows.
-    pub async fn work(&self, written: &Notify) -> Result<Option<Duration>, Problem> {
+    pub(super) async fn work(&self, written: &Notify) -> Result<Option<Duration>, Problem> {
         if !(self.options.stock || self.options.prices || self.options.commands) {
             return Ok(None);
         }
@@ -52,7 +96,7 @@ impl Pusher<'_> {
             let continues = problem.is_none() && !self.context.stop.is_cancelled();
             let has_capacity = continues && self.dispatch(&mut workers);
             let now = self.context.clock.monotonic();
-            let read_again = self.state().jobs.valid_until();
+            let read_again = self.queue().valid_until();
             if has_capacity && left == ScanResult::Unread && now >= read_again {
                 match self.scan_while_working(&mut workers, &mut problem).await {
                     Ok(found) => left = found,
@@ -104,7 +148,7 @@ impl Pusher<'_> {
 
     fn take(&self) -> Option<Job> {
         let now = self.context.clock.monotonic();
-        self.state().jobs.take(now)
+        self.queue().take(now)
     }
 
     /// Scans the open work while the workers go on. The scan leaves out the work of a worker that ends meanwhile.
@@ -129,12 +173,54 @@ impl Pusher<'_> {
     /// Scans the open work that is not under way, and queues what is due, the most urgent first.
     async fn read(&self) -> Result<ScanResult, Cause> {
         let began = self.context.clock.monotonic();
-        let jobs = self.jobs().await?;
+        let jobs = self.find_jobs().await?;
         let now = self.context.clock.monotonic();
-        Ok(match self.state().jobs.fill(jobs, now, now.saturating_sub(began)) {
+        Ok(match self.queue().fill(jobs, now, now.saturating_sub(began)) {
             Found::Due => ScanResult::Unread,
             Found::NothingBefore(at) => ScanResult::NothingBefore(at),
         })
+    }
+
+    /// Returns the jobs for all open intents and effects that are not under way.
+    async fn find_jobs(&self) -> Result<Vec<Job>, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let Workers { journal, guards, stock, policy, .. } = &self.workers;
+        guards.load().await?;
+        stock.recheck_unknown_skus().await?;
+        policy.apply().await?;
+        // Note the busy keys first: work that is under way now may end before its row is read, and the row is then out
+        // of date.
+        let taken = self.queue().busy_keys();
+        let acting = journal.acting();
+        // Read commands before effects: when a command ends in between, its effect must not look like an orphan.
+        let commands = match self.options.commands {
+            true => store.commands().open_commands(key).await?,
+            false => Vec::new(),
+        };
+        let effects = store.journal().open_effects(key).await?;
+        let levels = match self.options.stock {
+            true => stock.apply_guards(store.intents().open_stock(key).await?, &taken).await?,
+            false => Vec::new(),
+        };
+        let prices = match self.options.prices {
+            true => store.intents().open_prices(key).await?,
+            false => Vec::new(),
+        };
+        let skus_being_dispatched = self.skus_being_dispatched(&commands).await?;
+        // Both then and now: an effect may have been planned in between.
+        let acting = acting.into_iter().chain(journal.acting()).collect();
+        let commands = commands.into_iter().map(open_command).collect();
+        Ok(jobs(OpenWork { commands, effects, levels, prices, taken, acting, skus_being_dispatched }))
+    }
+
+    /// Returns the SKUs of orders that recent commands dispatch.
+    async fn skus_being_dispatched(&self, commands: &[Command]) -> Result<HashSet<String>, Cause> {
+        let now = self.context.clock.now();
+        let mut skus = HashSet::new();
+        for command in commands.iter().filter(|command| is_recent_dispatch(command, now)) {
+            skus.extend(self.context.store.lookups().skus_of_order(&self.context.key, &command.key).await?);
+        }
+        Ok(skus)
     }
 
     /// Runs one job, unless the service stops.
@@ -143,20 +229,22 @@ impl Pusher<'_> {
         let key = keys.first().cloned().unwrap_or_default();
         let answered = match &work {
             _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
-            Work::Settle(effect) => self.settle_orphan(effect).await.map(Option::unwrap_or_default),
-            Work::Stock(row) => self.push_level(row).await,
-            Work::Verify(product, rows) => self.verify_levels(product, rows).await,
-            Work::Prices(desired) => self.push_prices(desired).await,
-            Work::Command(command) => self.run_command(command).await,
+            Work::Settle(effect) => {
+                self.workers.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
+            }
+            Work::Stock(row) => self.workers.stock.push(row).await,
+            Work::Verify(product, rows) => self.workers.stock.verify(product, rows).await,
+            Work::Prices(desired) => self.workers.prices.push(desired).await,
+            Work::Command(command) => self.workers.commands.run(command).await,
         };
         if let Err(Cause::Api(error)) = &answered {
             self.report_obstacle(&key, &asked, &work, error).await;
         }
         let now = self.context.clock.monotonic();
-        self.state().jobs.release(&keys);
+        self.queue().release(&keys);
         match answered {
             Ok(wait) => {
-                self.state().jobs.done(key, asked, now, wait);
+                self.queue().done(key, asked, now, wait);
                 Ok(())
             }
             Err(cause) => self.after(&cause, Some((&key, asked))).map(drop),
@@ -166,7 +254,7 @@ impl Pusher<'_> {
     /// Writes a lasting obstacle to the rows: errors that go away by themselves do not end a row, but must not be
     /// hidden.
     async fn report_obstacle(&self, key: &str, asked: &str, work: &Work, error: &ApiError) {
-        let failures = self.state().jobs.failures(key, asked);
+        let failures = self.queue().failures(key, asked);
         if failures < SHOWN_AFTER || error.is_authentication() || error.is_not_ours() {
             return;
         }
@@ -177,22 +265,22 @@ impl Pusher<'_> {
         };
         let answered = match work {
             Work::Settle(_) => Ok(()),
-            Work::Stock(row) => self.answer_level(row, &message).await,
+            Work::Stock(row) => self.workers.answers.level(row, &message).await,
             // Sent levels stay open for verification until the job gives up.
             Work::Verify(_, rows) if failures >= FAILED_AFTER => {
                 let mut answered = Ok(());
                 for row in rows {
-                    answered = answered.and(self.answer_level(row, &message).await);
+                    answered = answered.and(self.workers.answers.level(row, &message).await);
                 }
                 answered
             }
             Work::Verify(..) => Ok(()),
-            Work::Prices(desired) => self.answer_prices(desired, &message).await,
+            Work::Prices(desired) => self.workers.answers.prices(desired, &message).await,
             Work::Command(command) => match (failures >= FAILED_AFTER, self.is_unsettled(command).await) {
                 (true, true) => {
-                    self.answer_if_changed(command, &Verdict::Doubtful(doubtful(&error.code()))).await
+                    self.workers.answers.command(command, &Verdict::Doubtful(doubtful(&error.code()))).await
                 }
-                _ => self.answer_if_changed(command, &message).await,
+                _ => self.workers.answers.command(command, &message).await,
             },
         };
         if let Err(Cause::Store(error)) = answered {
@@ -229,13 +317,24 @@ impl Pusher<'_> {
             return Ok(Duration::ZERO);
         }
         let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage());
-        let mut state = self.state();
+        let mut queue = self.queue();
         let (key, pause) = match job {
-            Some((key, asked)) => (key, state.jobs.failed(key, asked, now, is_outage)),
-            None => ("scan", state.jobs.scan_failed(now, is_outage)),
+            Some((key, asked)) => (key, queue.failed(key, asked, now, is_outage)),
+            None => ("scan", queue.scan_failed(now, is_outage)),
         };
         let (error, seconds) = (&problem.error, pause.as_secs());
         tracing::warn!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
         Ok(pause)
+    }
+}
+
+/// Adds the keys of its kind to a command.
+fn open_command(command: Command) -> OpenCommand {
+    let handler = handler_of(&command.kind);
+    OpenCommand {
+        subject: subject_key(&command),
+        conflicting: handler.and_then(|own| own.conflicting_key(&command)),
+        sequence: handler.and_then(|own| own.sequence_key(&command)),
+        command,
     }
 }

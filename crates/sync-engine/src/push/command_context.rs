@@ -1,0 +1,65 @@
+//! One command while a worker handles it, and what its handler builds from it.
+
+use espelho_api_client::ApiRequest;
+use espelho_model::push::CommandKind;
+use espelho_store::{Command, Effect, EffectState, NewEffect};
+use serde_json::Value;
+
+use super::journal::Intent;
+use crate::plan::push::evidence::{Evidence, write};
+
+/// The context of one command while a worker handles it.
+pub(crate) struct CommandContext<'a> {
+    pub(crate) command: &'a Command,
+    pub(crate) kind: CommandKind,
+    /// The key of the command's subject, which its effects have in the journal.
+    pub(crate) subject: String,
+    /// The command's data; `null` where it has none.
+    pub(crate) data: Value,
+    /// The command's effects so far, in order.
+    pub(crate) effects: Vec<Effect>,
+    /// Whether a person released it from the guards.
+    pub(crate) is_released: bool,
+}
+
+impl CommandContext<'_> {
+    /// Returns number and fingerprint, for the journal.
+    pub(crate) fn identity(&self) -> (i64, String) {
+        (self.command.id, self.command.fingerprint())
+    }
+
+    /// Returns the intent that is checked once more before anything is sent.
+    pub(crate) fn intent(&self) -> Intent<'_> {
+        Intent::Command(self.command.id, self.command.fingerprint())
+    }
+
+    /// Returns the last confirmed effect of a kind.
+    pub(crate) fn confirmed(&self, kind: &str) -> Option<&Effect> {
+        self.effects.iter().rev().find(|effect| effect.kind == kind && effect.state == EffectState::Confirmed)
+    }
+
+    /// Builds an effect of this command, with the evidence that settles it if its answer is lost.
+    pub(crate) fn effect<E: Evidence>(&self, request: &ApiRequest, evidence: &E) -> NewEffect {
+        NewEffect { evidence: Some(write(evidence)), ..self.effect_without_evidence(E::KIND, request) }
+    }
+
+    /// Builds an effect that nothing can prove if its answer is lost.
+    pub(crate) fn effect_without_evidence(&self, kind: &'static str, request: &ApiRequest) -> NewEffect {
+        let (key, command) = (self.subject.clone(), Some(self.identity()));
+        NewEffect { key, kind, command, request: request.in_full(), evidence: None }
+    }
+}
+
+/// Returns the id in an answer, at whichever known place it stands.
+pub(crate) fn id_in(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    let text = |value: &Value| match value {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let names = ["product", "price_list", "image", "media", "item", "data"];
+    text(&answer["id"]).or_else(|| text(&answer["item_id"])).or_else(|| {
+        names.iter().find_map(|name| text(&answer[*name]["id"]).or_else(|| text(&answer[*name]["item_id"])))
+    })
+}

@@ -1,0 +1,141 @@
+//! Campaign enrollment (`campaign.opt_in`): reads the enrolled listings and enrolls the rest.
+//! `plan::push::campaign_opt_in` decides.
+
+use std::time::Duration;
+
+use espelho_api_client::{ApiRequest, resources::campaigns::OptIn};
+use espelho_model::{CampaignId, ItemId, ProductId, campaign::EnrolledListing, text};
+use espelho_store::{Command, Effect};
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::super::{
+    cause::{Cause, refused},
+    command_context::CommandContext,
+    handler::{CommandHandler, Settled},
+    journal::ExecutionResult,
+    services::Services,
+};
+use crate::{
+    live::whole::all,
+    plan::push::{
+        Verdict,
+        campaign_opt_in::{self, Action, OptInEvidence, decide, refusal},
+        evidence::{EvidenceKind, read},
+        invalid,
+    },
+};
+
+/// `campaign.opt_in`.
+pub(super) struct CampaignOptIn;
+
+impl CommandHandler for CampaignOptIn {
+    fn subject_key(&self, command: &Command) -> String {
+        format!("campaign/{}", command.key)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::of::<OptInEvidence>())
+    }
+
+    fn cost(&self) -> u32 {
+        3
+    }
+
+    fn planned_request(&self, command: &Command, data: &Value, _: Option<&ProductId>) -> Option<ApiRequest> {
+        let ids = data["publication_ids"].as_array()?.iter().filter_map(Value::as_str).map(ItemId::new);
+        let opt_in = OptIn::new(ids.collect::<Vec<_>>()).ok()?;
+        Some(opt_in.request(CampaignId::new(command.key.trim().parse().ok()?)))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+        Box::pin(settle(services, effect))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let Ok(number) = cx.command.key.trim().parse::<i64>() else {
+        return Ok(Verdict::Failed(invalid(text!("value-campaign-key"))));
+    };
+    let campaign = CampaignId::new(number);
+    let desired: Vec<ItemId> = match cx.data["publication_ids"].as_array() {
+        Some(ids) if ids.iter().all(Value::is_string) => {
+            ids.iter().filter_map(Value::as_str).map(ItemId::new).collect()
+        }
+        _ => {
+            return Ok(Verdict::Failed(invalid(text!(
+                "value-missing",
+                field = "data.publication_ids",
+                example = "{\"publication_ids\": [\"MPB-…\"]}"
+            ))));
+        }
+    };
+    if let Err(error) = OptIn::new(desired.clone()) {
+        return Ok(Verdict::Failed(invalid(error.text())));
+    }
+    let enrolled = match enrolled(services, campaign).await {
+        Ok(enrolled) => enrolled,
+        Err(Cause::Api(error)) => return refused(error),
+        Err(cause) => return Err(cause),
+    };
+    let sent = cx.confirmed("campaign.opt_in");
+    let was_sent = |id: &ItemId| sent.is_some_and(|effect| effect.request.contains(id.as_str()));
+    let left = match decide(&desired, &enrolled, was_sent) {
+        Action::Answer(verdict) => {
+            if matches!(verdict, Verdict::Done(_)) {
+                services.listener.campaigns();
+            }
+            return Ok(verdict);
+        }
+        Action::Join(left) => left,
+    };
+    let detail = match services.client.campaign(campaign).await {
+        Ok(detail) => detail.value,
+        Err(error) => return refused(error),
+    };
+    let refused_by_campaign =
+        refusal(detail.status.as_deref(), detail.opt_in_deadline, services.context.clock.now());
+    if let Some(message) = refused_by_campaign {
+        return Ok(Verdict::Failed(message));
+    }
+    let opt_in = match OptIn::new(left.clone()) {
+        Ok(opt_in) => opt_in,
+        Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
+    };
+    let request = opt_in.request(campaign);
+    let left: Vec<&str> = left.iter().map(ItemId::as_str).collect();
+    let listings = left.iter().map(|id| (*id).to_owned()).collect();
+    let effect = cx.effect(&request, &OptInEvidence { campaign: number, listings });
+    services
+        .context
+        .store
+        .commands()
+        .note_campaign_prices(&services.context.key, &cx.command.key, &left)
+        .await?;
+    match services.journal.execute_once(effect, &cx.intent(), &request).await? {
+        ExecutionResult::Applied(_) => Ok(Verdict::Sent),
+        ExecutionResult::Refused(error) => refused(error),
+        ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+    }
+}
+
+async fn enrolled(services: &Services<'_>, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Cause> {
+    let page = |paging| -> BoxFuture<'_, _> {
+        Box::pin(async move { services.client.enrolled_listings(campaign, paging).await })
+    };
+    Ok(all(&services.context.stop, page).await?.rows)
+}
+
+async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+    let evidence: OptInEvidence = read(effect)?;
+    let enrolled = enrolled(services, CampaignId::new(evidence.campaign)).await?;
+    Ok(campaign_opt_in::settle(&evidence, &enrolled))
+}

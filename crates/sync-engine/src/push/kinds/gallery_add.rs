@@ -1,0 +1,100 @@
+//! Product gallery (`gallery.add`): adds a picture by its id, or uploads a file first.
+
+use std::time::Duration;
+
+use espelho_api_client::{Error as ApiError, resources::products::gallery::add_request};
+use espelho_model::MediaId;
+use espelho_store::{Command, Effect};
+use futures_util::future::BoxFuture;
+use serde_json::json;
+
+use super::super::{
+    cause::{Cause, refused},
+    command_context::CommandContext,
+    handler::{CommandHandler, Settled},
+    images::{Uploaded, no_path},
+    journal::ExecutionResult,
+    services::Services,
+};
+use crate::plan::push::{
+    Verdict,
+    evidence::{EvidenceKind, read},
+    media::{GalleryEvidence, settle_addition},
+};
+
+/// `gallery.add`: a picture is read, uploaded and added.
+pub(super) struct GalleryAdd;
+
+impl CommandHandler for GalleryAdd {
+    fn subject_key(&self, command: &Command) -> String {
+        format!("product/{}", command.key)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::of::<GalleryEvidence>())
+    }
+
+    fn cost(&self) -> u32 {
+        4
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+        Box::pin(settle(services, effect))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let Some(product) = services.products.by_sku(&cx.command.key).await? else {
+        return services.products.unknown_sku(&cx.command.key).await;
+    };
+    if cx.confirmed("gallery.add").is_some() {
+        services.products.refresh(&product).await?;
+        return Ok(Verdict::Done(None));
+    }
+    let uploaded = match (cx.data["image_id"].as_str(), cx.data["path"].as_str()) {
+        (Some(id), _) => services.images.reupload_if_expiring(cx, id).await?,
+        (None, Some(path)) => services.images.upload(cx, path).await?,
+        (None, None) => return Ok(Verdict::Failed(no_path())),
+    };
+    let image = match uploaded {
+        Uploaded::Is(id) => id,
+        Uploaded::Not(verdict) => return Ok(verdict),
+    };
+    let result = json!({"image_id": image.as_str()});
+    if is_in_gallery(services, &image, product.as_str()).await? {
+        return Ok(Verdict::Done(Some(result)));
+    }
+    let request = add_request(&product, &image);
+    let evidence = GalleryEvidence { image: image.as_str().to_owned(), product: product.as_str().to_owned() };
+    match services.journal.execute_once(cx.effect(&request, &evidence), &cx.intent(), &request).await? {
+        ExecutionResult::Applied(_) => Ok(Verdict::Done(Some(result))),
+        ExecutionResult::Refused(error) => refused(error),
+        ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+    }
+}
+
+async fn is_in_gallery(services: &Services<'_>, image: &MediaId, product: &str) -> Result<bool, Cause> {
+    match services.client.image(image).await {
+        Ok(image) => {
+            // The answer does not always name the product that uses the picture.
+            let is_here = image.value.reference_id.as_deref().is_none_or(|own| own == product);
+            Ok(image.value.in_use == Some(true) && is_here)
+        }
+        Err(ApiError::Refused { status: 404, .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+    let GalleryEvidence { image, product } = read(effect)?;
+    let is_there = is_in_gallery(services, &MediaId::new(image), &product).await?;
+    Ok(settle_addition(is_there))
+}

@@ -1,0 +1,109 @@
+//! An order's notes (`order.notes`): reads the current notes and replaces them. `plan::push::order_notes` decides.
+
+use std::time::Duration;
+
+use espelho_api_client::{ApiRequest, resources::orders::notes};
+use espelho_model::{OrderNumber, ProductId, text};
+use espelho_store::{Command, Effect};
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::super::{
+    cause::{Cause, refused},
+    command_context::CommandContext,
+    handler::{CommandHandler, Settled},
+    journal::ExecutionResult,
+    services::Services,
+};
+use crate::plan::push::{
+    Verdict,
+    evidence::{EvidenceKind, read},
+    invalid,
+    order_notes::{self, Action, Agreed, NotesEvidence, decide, last_written},
+};
+
+/// `order.notes`.
+pub(super) struct OrderNotes;
+
+impl CommandHandler for OrderNotes {
+    fn subject_key(&self, command: &Command) -> String {
+        format!("order/{}", command.key)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::of::<NotesEvidence>())
+    }
+
+    fn cost(&self) -> u32 {
+        2
+    }
+
+    fn planned_request(&self, command: &Command, data: &Value, _: Option<&ProductId>) -> Option<ApiRequest> {
+        Some(notes::request(&OrderNumber::new(command.key.clone()), data["notes"].as_str()))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+        Box::pin(settle(services, effect))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let number = OrderNumber::new(cx.command.key.clone());
+    let desired = match cx.data.get("notes") {
+        Some(Value::String(text)) => Some(text.as_str()),
+        Some(Value::Null) => None,
+        _ => {
+            let example = "{\"notes\": \"…\"}";
+            return Ok(Verdict::Failed(invalid(text!(
+                "value-missing",
+                field = "data.notes",
+                example = example
+            ))));
+        }
+    };
+    if cx.confirmed("order.notes").is_some() {
+        services.listener.order(&number);
+        return Ok(Verdict::Done(None));
+    }
+    // Read the mirror before the order.
+    let mirrored = services.context.store.lookups().order_notes(&services.context.key, &number).await?;
+    let order = match services.client.order(&number).await {
+        Ok(order) => order.value,
+        Err(error) => return refused(error),
+    };
+    let effects = services.context.store.journal().effects_on(&services.context.key, &cx.subject).await?;
+    let agreed = Agreed {
+        by_command: cx.data.get("base").map(|base| base.as_str().map(str::to_owned)),
+        written: last_written(&effects),
+        mirrored,
+    };
+    let may_overwrite = cx.is_released || cx.data["force"] == Value::Bool(true);
+    if let Action::Answer(verdict) = decide(desired, order.notes.as_deref(), &agreed, may_overwrite) {
+        services.listener.order(&number);
+        return Ok(verdict);
+    }
+    let request = notes::request(&number, desired);
+    let evidence = NotesEvidence { order: number.as_str().to_owned(), notes: desired.map(str::to_owned) };
+    let effect = cx.effect(&request, &evidence);
+    let acted = services.journal.execute_once(effect, &cx.intent(), &request).await?;
+    services.listener.order(&number);
+    match acted {
+        ExecutionResult::Applied(_) => Ok(Verdict::Done(None)),
+        ExecutionResult::Refused(error) => refused(error),
+        ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+    }
+}
+
+async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+    let evidence: NotesEvidence = read(effect)?;
+    let order = services.client.order(&OrderNumber::new(&evidence.order)).await?.value;
+    Ok(order_notes::settle(&evidence, order.notes.as_deref()))
+}

@@ -1,0 +1,69 @@
+//! Price tiers (`price.delete_tier`): removes one tier, in as many steps as the rules of prices need. `prices` executes
+//! the steps, and settles them.
+
+use espelho_model::text;
+use espelho_store::Command;
+use futures_util::future::BoxFuture;
+
+use super::super::{
+    cause::Cause, command_context::CommandContext, handler::CommandHandler, price_requests::current_tiers,
+    services::Services,
+};
+use crate::plan::{
+    push::{Verdict, evidence::EvidenceKind, invalid, price_step::StepEvidence},
+    tiers::Tier,
+};
+
+/// `price.delete_tier`. Its effects are steps of prices.
+pub(super) struct PriceDeleteTier;
+
+impl CommandHandler for PriceDeleteTier {
+    fn subject_key(&self, command: &Command) -> String {
+        format!("prices/{}", command.key)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::of::<StepEvidence>())
+    }
+
+    fn cost(&self) -> u32 {
+        3
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let quantity =
+        cx.data["min_quantity"].as_u64().or_else(|| cx.data["min_quantity"].as_str()?.parse().ok());
+    let Some(quantity) = quantity.and_then(|q| u32::try_from(q).ok()) else {
+        return Ok(Verdict::Failed(invalid(text!(
+            "value-missing",
+            field = "data.min_quantity",
+            example = "{\"min_quantity\": 10}"
+        ))));
+    };
+    let Some(product) = services.products.by_sku(&cx.command.key).await? else {
+        return services.products.unknown_sku(&cx.command.key).await;
+    };
+    let detail = services.products.read(&product).await?;
+    let desired: Vec<Tier> =
+        current_tiers(&detail).into_iter().filter(|tier| tier.min_quantity != quantity).collect();
+    let verdict =
+        services.prices.apply_tiers(&product, &detail, &desired, Some(cx.identity()), &cx.intent()).await?;
+    if verdict == Verdict::Done(None) {
+        services
+            .context
+            .store
+            .intents()
+            .supersede_tier(&services.context.lease, &cx.command.key, i64::from(quantity))
+            .await?;
+    }
+    Ok(verdict)
+}

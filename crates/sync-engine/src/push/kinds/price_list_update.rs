@@ -1,0 +1,66 @@
+//! Changed price lists (`price_list.update`). No route reads them: a request without an answer stays doubtful.
+
+use espelho_api_client::{
+    ApiRequest, Invalid,
+    resources::price_lists::{PriceListChanges, PriceListMode, PriceListName, PriceListUpdate as Update},
+};
+use espelho_model::{PriceListId, text};
+use espelho_store::Command;
+use futures_util::future::BoxFuture;
+
+use super::{
+    super::{cause::Cause, command_context::CommandContext, handler::CommandHandler, services::Services},
+    price_list_fields::{check_fields, mirror_and_finish, whole},
+    send_once::send_once,
+};
+use crate::plan::push::{Verdict, evidence::EvidenceKind, invalid};
+
+/// `price_list.update`.
+pub(super) struct PriceListUpdate;
+
+impl CommandHandler for PriceListUpdate {
+    fn subject_key(&self, command: &Command) -> String {
+        format!("price_list/{}", command.key)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        None
+    }
+
+    fn cost(&self) -> u32 {
+        1
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let Some(list) = list_id(&cx.command.key) else {
+        return Ok(Verdict::Failed(invalid(text!("value-price-list-key"))));
+    };
+    if let Err(problem) = check_fields(&cx.data, &["name", "mode", "position", "is_active"]) {
+        return Ok(Verdict::Failed(invalid(problem)));
+    }
+    let build = || -> Result<ApiRequest, Invalid> {
+        let name = cx.data["name"].as_str().map(|name| PriceListName::new("name", name)).transpose()?;
+        let mode = cx.data["mode"].as_str().map(PriceListMode::parse).transpose()?;
+        let position = whole(&cx.data["position"]);
+        let changes = PriceListChanges { name, mode, position, is_active: cx.data["is_active"].as_bool() };
+        Ok(Update::new(changes)?.request(&list))
+    };
+    match send_once(services, cx, cx.kind.as_str(), None, build()).await? {
+        Ok(answer) => mirror_and_finish(services, cx, &answer).await,
+        Err(verdict) => Ok(verdict),
+    }
+}
+
+/// Reads the id of a price list from a command's key.
+fn list_id(key: &str) -> Option<PriceListId> {
+    (!key.trim().is_empty()).then(|| PriceListId::new(key.trim()))
+}

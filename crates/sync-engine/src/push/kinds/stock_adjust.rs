@@ -1,0 +1,235 @@
+//! Stock movements (`stock.adjust`): reads the current stock, records the movement, sends it once.
+//! `plan::push::stock_movement` decides whether a movement with a lost answer happened.
+
+use std::time::Duration;
+
+use espelho_api_client::{ApiRequest, resources::products::stock::Movement};
+use espelho_model::{LocationId, ProductId, Sku, product::StockLevel, text};
+use espelho_store::{Command, Effect};
+use futures_util::future::BoxFuture;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use super::super::{
+    cause::{Cause, refused},
+    command_context::CommandContext,
+    handler::{CommandHandler, Settled, Unsettled},
+    journal::ExecutionResult,
+    services::Services,
+};
+use crate::plan::{
+    push::{
+        Settlement, Verdict,
+        dispatches::ReadingWindow,
+        evidence::{EvidenceKind, read},
+        invalid,
+        product::number,
+        stock_movement::{self, After, MovementEvidence, check, may_still_land},
+    },
+    stock_balance::Dispatched,
+};
+
+/// An example of a movement's data.
+const EXAMPLE: &str = "{\"location_id\": 1, \"delta\": -2}";
+/// How often a stock that changes while it is read is read again.
+const READINGS: usize = 5;
+/// The wait of a movement for one of our dispatches.
+const DISPATCH_RECHECK_INTERVAL: Duration = Duration::from_millis(250);
+/// The wait after a dispatch made us call a movement off: that attempt has cost a reading.
+const CANCELLED_RETRY: Duration = Duration::from_secs(1);
+
+/// `stock.adjust`.
+pub(super) struct StockAdjust;
+
+impl CommandHandler for StockAdjust {
+    fn subject_key(&self, command: &Command) -> String {
+        let data: Value = serde_json::from_str(&command.data).unwrap_or_default();
+        let location =
+            data["location_id"].as_str().map_or_else(|| data["location_id"].to_string(), str::to_owned);
+        format!("stock/{}/{location}", command.key)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::of::<MovementEvidence>())
+    }
+
+    fn cost(&self) -> u32 {
+        3
+    }
+
+    fn planned_request(&self, _: &Command, data: &Value, product: Option<&ProductId>) -> Option<ApiRequest> {
+        let location = match &data["location_id"] {
+            Value::Number(number) => number.to_string(),
+            other => other.as_str()?.to_owned(),
+        };
+        let movement = Movement::by(number(&data["delta"])?).ok()?;
+        Some(movement.request(product?, &LocationId::new(location)))
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+        Box::pin(settle(services, effect))
+    }
+}
+
+/// Executes `stock.adjust`.
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    if cx.confirmed("stock.adjust").is_some() {
+        return Ok(Verdict::Done(None));
+    }
+    let location = match &cx.data["location_id"] {
+        Value::String(text) if !text.is_empty() => LocationId::new(text.clone()),
+        Value::Number(number) => LocationId::new(number.to_string()),
+        _ => {
+            return Ok(Verdict::Failed(invalid(text!(
+                "value-missing",
+                field = "data.location_id",
+                example = EXAMPLE
+            ))));
+        }
+    };
+    let Some(delta) = number(&cx.data["delta"]) else {
+        return Ok(Verdict::Failed(invalid(text!("value-missing", field = "data.delta", example = EXAMPLE))));
+    };
+    let movement = match Movement::by(delta) {
+        Ok(movement) => movement,
+        Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
+    };
+    let sku = Sku::new(cx.command.key.clone());
+    let Some(product) = services.products.by_sku(sku.as_str()).await? else {
+        return services.products.unknown_sku(sku.as_str()).await;
+    };
+    // The journal places our own dispatches before this reading or after it, so none may be under way meanwhile.
+    let mark = services.context.store.journal().last_effect(&services.context.key).await?;
+    if services.dispatches.is_dispatching(&sku).await? || has_open_movement(services, &sku, &location).await?
+    {
+        return Ok(Verdict::RetryAfter(DISPATCH_RECHECK_INTERVAL));
+    }
+    // Dispatches from here on count: they may be before the reading, or after it.
+    let from = services.context.clock.now();
+    let detail = services.products.read(&product).await?;
+    let until = services.context.clock.now();
+    let Some(level) = detail.product.stock.iter().find(|level| level.location_id == location) else {
+        return Ok(Verdict::Failed(invalid(text!("value-no-stock-there", location = location.as_str()))));
+    };
+    let before = level.quantity.unwrap_or_default();
+    if let Err(message) = check(detail.product.base_unit.as_deref(), before, delta) {
+        return Ok(Verdict::Failed(message));
+    }
+    let request = movement.request(&product, &location);
+    let stock = &detail.product.stock;
+    let evidence = MovementEvidence {
+        product: product.as_str().to_owned(),
+        sku: sku.as_str().to_owned(),
+        location: location.as_str().to_owned(),
+        delta,
+        before,
+        mark: Some(mark),
+        from: Some(from),
+        until: Some(until),
+        total: Some(total_of(stock)),
+        places: u64::try_from(stock.len()).ok(),
+    };
+    let id = services.journal.plan(cx.effect(&request, &evidence)).await?;
+    // A dispatch between the mark and this point may be before the reading or after it.
+    let dispatched = services.dispatches.has_dispatched_since(&sku, mark).await;
+    if !matches!(dispatched, Ok(false)) {
+        services.journal.cancel(id).await?;
+        return dispatched.map(|_| Verdict::RetryAfter(CANCELLED_RETRY));
+    }
+    match services.journal.send(id, &cx.intent(), &services.client, &request).await? {
+        ExecutionResult::Applied(_) => {
+            services.products.refresh(&product).await?;
+            Ok(Verdict::Done(None))
+        }
+        ExecutionResult::Refused(error) => refused(error),
+        ExecutionResult::Unknown => Ok(Verdict::RetryAfter(Duration::ZERO)),
+    }
+}
+
+/// Says whether another effect of ours that changes the SKU's stock is under way at any location, or may still land
+/// at this one: nothing could tell it from the movement.
+async fn has_open_movement(services: &Services<'_>, sku: &Sku, location: &LocationId) -> Result<bool, Cause> {
+    let (store, key) = (&services.context.store, &services.context.key);
+    let of_sku = format!("stock/{sku}/");
+    if store.journal().open_effects(key).await?.iter().any(|effect| effect.key.starts_with(&of_sku)) {
+        return Ok(true);
+    }
+    let now = services.context.clock.now();
+    Ok(store
+        .journal()
+        .effects_on(key, &format!("{of_sku}{location}"))
+        .await?
+        .iter()
+        .any(|effect| may_still_land(effect, now)))
+}
+
+/// Says whether another effect of ours changed a SKU's stock after `mark`, which precedes the reading of the
+/// movement.
+async fn has_moved_elsewhere(
+    services: &Services<'_>,
+    sku: &Sku,
+    movement: &Effect,
+    mark: i64,
+) -> Result<bool, Cause> {
+    let effects = services.context.store.journal().effects_after(&services.context.key, mark).await?;
+    let of_sku = format!("stock/{sku}/");
+    Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
+}
+
+/// Reads the quantity at the location and in total, and the dispatches. The quantities are the same before and
+/// after the dispatches are read: dispatches only lower them.
+async fn read_stable_stock(
+    services: &Services<'_>,
+    evidence: &MovementEvidence,
+    window: ReadingWindow,
+) -> Result<Option<([Decimal; 2], Dispatched)>, Cause> {
+    let (product, sku) = (ProductId::new(&evidence.product), Sku::new(&evidence.sku));
+    let quantity = async || -> Result<Option<[Decimal; 2]>, Cause> {
+        let stock = services.client.product_stock(&product, &sku).await?.value;
+        let level = stock.levels.iter().find(|level| level.location_id.as_str() == evidence.location);
+        Ok(level.and_then(|level| level.quantity).map(|quantity| [quantity, total_of(&stock.levels)]))
+    };
+    let mut before = quantity().await?;
+    for _ in 0..READINGS {
+        let Some(sold) = services.dispatches.sold_since(&sku, window).await? else { return Ok(None) };
+        let after = quantity().await?;
+        match after {
+            Some(after) if Some(after) == before => return Ok(Some((after, sold))),
+            after => before = after,
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the quantity at all locations together.
+fn total_of(levels: &[StockLevel]) -> Decimal {
+    levels.iter().filter_map(|level| level.quantity).sum()
+}
+
+async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+    let evidence: MovementEvidence = read(effect)?;
+    let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
+    // Without all orders the sold quantity is unknown.
+    if !services.context.store.runs().has_complete_run(&services.context.key).await? {
+        return Ok(Settlement::NotYet(Duration::from_secs(5)));
+    }
+    let age = services.context.clock.now() - sent_at;
+    let window = evidence.window(effect);
+    let sku = Sku::new(&evidence.sku);
+    let after = match read_stable_stock(services, &evidence, window).await? {
+        None => None,
+        Some(([at_location, total], sold)) => {
+            let has_moved_elsewhere = has_moved_elsewhere(services, &sku, effect, window.mark).await?;
+            Some(After { at_location, total, sold, has_moved_elsewhere })
+        }
+    };
+    Ok(stock_movement::settle(&evidence, after, age))
+}

@@ -1,0 +1,96 @@
+//! The texts of the store's page (`store_page.update`).
+
+use chrono::NaiveDate;
+use espelho_api_client::{
+    ApiRequest, Invalid, Text as Limited,
+    resources::store_page::{Change, StorePageChanges, StorePageUpdate as Update},
+};
+use espelho_model::text;
+use espelho_store::{Command, Effect};
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::{
+    super::{
+        cause::Cause,
+        command_context::CommandContext,
+        handler::{CommandHandler, Settled},
+        services::Services,
+    },
+    send_once::{done, send_once},
+};
+use crate::plan::push::{
+    Verdict,
+    evidence::{EvidenceKind, read, write},
+    store_page::{self, PageEvidence},
+};
+
+/// `store_page.update`.
+pub(super) struct StorePageUpdate;
+
+impl CommandHandler for StorePageUpdate {
+    fn subject_key(&self, _: &Command) -> String {
+        "store_page".to_owned()
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        Some(EvidenceKind::of::<PageEvidence>())
+    }
+
+    fn cost(&self) -> u32 {
+        1
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+
+    fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
+        Box::pin(settle(services, effect))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let evidence = write(&PageEvidence(cx.data.as_object().cloned().unwrap_or_default()));
+    let request = page_request(&cx.data);
+    let sent = send_once(services, cx, cx.kind.as_str(), Some(evidence), request).await?;
+    Ok(sent.map_or_else(|verdict| verdict, |answer| done(&answer)))
+}
+
+async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
+    let evidence: PageEvidence = read(effect)?;
+    let page = services.client.store_page().await?.value;
+    Ok(store_page::settle(&evidence, &page))
+}
+
+fn page_request(data: &Value) -> Result<ApiRequest, Invalid> {
+    let changes = StorePageChanges {
+        short_description: change(data, "short_description", |text| Limited::new("short_description", text))?,
+        description: change(data, "description", |text| Limited::new("description", text))?,
+        full_description: change(data, "full_description", |text| Ok(text.to_owned()))?,
+        foundation_date: change(data, "foundation_date", |text| {
+            text.parse::<NaiveDate>().map_err(|_| Invalid::Value {
+                field: "foundation_date",
+                value: text.to_owned(),
+                rule: text!("value-rule-date"),
+            })
+        })?,
+    };
+    Ok(Update::new(changes)?.request())
+}
+
+fn change<T>(
+    data: &Value,
+    name: &str,
+    read: impl Fn(&str) -> Result<T, Invalid>,
+) -> Result<Change<T>, Invalid> {
+    match data.get(name) {
+        None => Ok(Change::Leave),
+        Some(Value::Null) => Ok(Change::Clear),
+        Some(value) => read(value.as_str().unwrap_or_default()).map(Change::Set),
+    }
+}

@@ -1,0 +1,47 @@
+//! Test deliveries (`webhook.test`). One looks like any other delivery: a request without an answer stays doubtful.
+
+use espelho_api_client::{ApiRequest, resources::webhook::test_request};
+use espelho_model::ProductId;
+use espelho_store::Command;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+
+use super::{
+    super::{cause::Cause, command_context::CommandContext, handler::CommandHandler, services::Services},
+    send_once::{done, send_once},
+};
+use crate::plan::push::{Verdict, evidence::EvidenceKind};
+
+/// `webhook.test`.
+pub(super) struct WebhookTest;
+
+impl CommandHandler for WebhookTest {
+    fn subject_key(&self, command: &Command) -> String {
+        format!("command/{}", command.id)
+    }
+
+    fn evidence(&self) -> Option<EvidenceKind> {
+        None
+    }
+
+    fn cost(&self) -> u32 {
+        1
+    }
+
+    fn planned_request(&self, _: &Command, _: &Value, _: Option<&ProductId>) -> Option<ApiRequest> {
+        Some(test_request())
+    }
+
+    fn execute<'a>(
+        &'a self,
+        services: &'a Services<'a>,
+        cx: &'a CommandContext<'a>,
+    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+        Box::pin(execute(services, cx))
+    }
+}
+
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+    let sent = send_once(services, cx, cx.kind.as_str(), None, Ok(test_request())).await?;
+    Ok(sent.map_or_else(|verdict| verdict, |answer| done(&answer)))
+}

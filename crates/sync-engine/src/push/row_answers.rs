@@ -1,0 +1,172 @@
+//! Writes verdicts to the rows of the ERP, under the lease, and only where a row still asks for what was answered.
+
+use std::time::Duration;
+
+use espelho_model::{Sku, push::PushState};
+use espelho_store::{Command, IntentKind, Outcome, PriceIntent, StockIntent, TierIntent};
+
+use super::cause::Cause;
+use crate::{
+    StoreContext,
+    plan::push::{Verdict, price_rows, stock_level::Basis},
+};
+
+/// Answers the rows of one store.
+pub(crate) struct RowAnswers<'c> {
+    context: &'c StoreContext,
+    basis: Basis,
+}
+
+impl<'c> RowAnswers<'c> {
+    /// Creates the writer of answers. `basis` is the meaning of the quantities that are answered.
+    pub(super) fn new(context: &'c StoreContext, basis: Basis) -> Self {
+        Self { context, basis }
+    }
+
+    /// Returns what a verdict writes to a row; `None` where the row stays as it is.
+    pub(super) fn outcome(&self, desired: IntentKind, key: &str, verdict: &Verdict) -> Option<Outcome> {
+        verdict.outcome(&row_name(desired, key, self.context.key.as_str()), self.context.locale)
+    }
+
+    /// Answers a level, unless its row already says the same.
+    pub(super) async fn level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Cause> {
+        let key = key_in_table(level);
+        let Some(outcome) = self.outcome(IntentKind::Stock, &key, verdict) else { return Ok(()) };
+        if level.state == Some(outcome.state) && level.code == outcome.code {
+            return Ok(());
+        }
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
+        let is_answered = tx.intents().answer_stock(level, &outcome, self.basis.as_str()).await?;
+        if is_answered && is_final(&outcome) {
+            tx.intents().spend_release(IntentKind::Stock, &key).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+
+    /// Writes the same verdict to each open price row of a product.
+    pub(super) async fn prices(&self, desired: &PriceIntent, verdict: &Verdict) -> Result<(), Cause> {
+        let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
+        let open: Vec<TierIntent> = rows.into_iter().filter(TierIntent::is_open).collect();
+        let verdicts = vec![verdict.clone(); open.len()];
+        self.tiers(&desired.sku, &open, verdicts).await.map(drop)
+    }
+
+    /// Answers price rows, each with its own verdict. Returns the wait until the next attempt.
+    pub(super) async fn tiers(
+        &self,
+        sku: &Sku,
+        rows: &[TierIntent],
+        verdicts: Vec<Verdict>,
+    ) -> Result<Duration, Cause> {
+        let mut retry_after = Duration::ZERO;
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
+        for (row, verdict) in rows.iter().zip(verdicts) {
+            retry_after = retry_after.max(verdict.retry_after().unwrap_or_default());
+            let key = price_rows::key_in_table(sku, row);
+            let Some(outcome) = self.outcome(IntentKind::Price, &key, &verdict) else { continue };
+            // Do not repeat the answer that a row already has: it would look like a new request.
+            if row.state == Some(outcome.state) && row.code == outcome.code {
+                continue;
+            }
+            if tx.intents().answer_price(sku, row, &outcome).await? && is_final(&outcome) {
+                tx.intents().spend_release(IntentKind::Price, &key).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(retry_after)
+    }
+
+    /// Answers a command, unless its row already says the same.
+    pub(super) async fn command(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
+        let id = command.id.to_string();
+        if !is_changed(command, verdict) {
+            return Ok(());
+        }
+        let Some(outcome) = self.outcome(IntentKind::Command, &id, verdict) else { return Ok(()) };
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
+        if tx.intents().answer_command(command, &outcome).await? && is_final(&outcome) {
+            tx.intents().spend_release(IntentKind::Command, &id).await?;
+        }
+        Ok(tx.commit().await?)
+    }
+}
+
+/// The key of a level in `v_errors`, in releases and on the command line.
+pub(super) fn key_in_table(level: &StockIntent) -> String {
+    format!("{}/{}", level.sku, level.location)
+}
+
+/// Returns a row's name as the command line takes it: `stock A/1 --store loja`.
+fn row_name(desired: IntentKind, key: &str, store: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/-_.:{}".contains(letter);
+    let key = match key.chars().all(is_plain) {
+        true => key.to_owned(),
+        false => format!("'{}'", key.replace('\'', "'\\''")),
+    };
+    format!("{} {key} --store {store}", desired.as_str())
+}
+
+/// Says whether a verdict adds anything to a command's row: a waiting command is checked often, with the same result.
+fn is_changed(command: &Command, verdict: &Verdict) -> bool {
+    match verdict {
+        Verdict::Waiting(message, _) => {
+            command.state != Some(PushState::Waiting) || command.code.as_deref() != Some(&message.code)
+        }
+        Verdict::Sent | Verdict::Unsettled(_) => command.state != Some(PushState::Sending),
+        _ => true,
+    }
+}
+
+/// Says whether a row is finished and its release spent. A row that waits, is held again, or is sent and may be sent
+/// once more keeps its release.
+fn is_final(outcome: &Outcome) -> bool {
+    let open_states = [PushState::Held, PushState::Waiting, PushState::New, PushState::Sending];
+    !open_states.contains(&outcome.state)
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text;
+
+    use super::*;
+    use crate::plan::push::Message;
+
+    #[test]
+    fn a_row_is_named_as_a_shell_takes_it() {
+        let name = |key| row_name(IntentKind::Stock, key, "loja");
+        assert_eq!(name("A/1"), "stock A/1 --store loja");
+        assert_eq!(name("A B/1"), "stock 'A B/1' --store loja");
+        assert_eq!(name("it's/1"), "stock 'it'\\''s/1' --store loja");
+        assert_eq!(row_name(IntentKind::Command, "{id}", "loja"), "command {id} --store loja");
+    }
+
+    #[test]
+    fn a_release_is_spent_when_nothing_more_is_sent_for_the_row() {
+        for state in PushState::ALL {
+            let is_open =
+                matches!(state, PushState::Held | PushState::Waiting | PushState::New | PushState::Sending);
+            assert_eq!(is_final(&Outcome::plain(state)), !is_open, "{state}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_already_says_the_same_is_not_written_again() {
+        let command = |state: PushState, code: Option<&str>| Command {
+            id: 1,
+            kind: "order.notes".to_owned(),
+            key: "MP-1".to_owned(),
+            data: String::new(),
+            state: Some(state),
+            code: code.map(str::to_owned),
+            created_at: None,
+        };
+        let waiting = Verdict::Waiting(Message::new("a", text!("push-doubtful")), Duration::ZERO);
+        assert!(!is_changed(&command(PushState::Waiting, Some("a")), &waiting));
+        assert!(is_changed(&command(PushState::Waiting, Some("b")), &waiting), "another reason");
+        assert!(is_changed(&command(PushState::New, None), &waiting));
+        assert!(!is_changed(&command(PushState::Sending, None), &Verdict::Sent));
+        assert!(!is_changed(&command(PushState::Sending, None), &Verdict::Unsettled(Duration::ZERO)));
+        assert!(is_changed(&command(PushState::Waiting, Some("a")), &Verdict::Sent));
+        assert!(is_changed(&command(PushState::Sending, None), &Verdict::Done(None)));
+    }
+}

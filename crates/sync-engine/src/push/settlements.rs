@@ -1,0 +1,94 @@
+//! Settles effects whose answer was lost: finds who reads the evidence, and `plan::push` decides.
+
+use std::{sync::Arc, time::Duration};
+
+use espelho_model::text;
+use espelho_store::Effect;
+
+use super::{
+    cause::{Cause, is_temporary},
+    handler::{Settled, Unsettled},
+    journal::Journal,
+    kinds::{handler_of, is_repeatable},
+    prices::PricePusher,
+    services::Services,
+    stock::StockPusher,
+};
+use crate::plan::push::{
+    Message, Settlement, doubtful,
+    evidence::{Evidence as _, read},
+    price_step::StepEvidence,
+    stock_level::LevelEvidence,
+};
+
+/// The time between two checks of an effect that does not show yet and may still be under way.
+const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Settles the effects of one store.
+pub(crate) struct Settlements<'c> {
+    journal: Arc<Journal<'c>>,
+    stock: Arc<StockPusher<'c>>,
+    prices: Arc<PricePusher<'c>>,
+    services: Arc<Services<'c>>,
+}
+
+impl<'c> Settlements<'c> {
+    /// Creates the settlement of levels, of price steps, and of commands.
+    pub(super) fn new(
+        journal: Arc<Journal<'c>>,
+        stock: Arc<StockPusher<'c>>,
+        prices: Arc<PricePusher<'c>>,
+        services: Arc<Services<'c>>,
+    ) -> Self {
+        Self { journal, stock, prices, services }
+    }
+
+    /// Settles an effect that no command waits for, and records the settlement. Returns the wait until the next check,
+    /// if one is needed.
+    pub(super) async fn settle_orphan(&self, effect: &Effect) -> Result<Option<Duration>, Cause> {
+        let settled = match effect.sent_at {
+            None => Settlement::DidNotHappen { how: "it never left" },
+            Some(_) => self.settle_sent(effect).await?,
+        };
+        self.journal.note_settlement(effect, &settled).await?;
+        Ok(match settled {
+            Settlement::NotYet(wait) => Some(wait),
+            _ => None,
+        })
+    }
+
+    /// Settles an effect that was sent.
+    pub(super) async fn settle_sent(&self, effect: &Effect) -> Result<Settlement, Cause> {
+        // Compare the times before the reading: the evidence describes that moment.
+        let is_young = self.journal.may_be_under_way(effect, is_repeatable(&effect.kind));
+        match self.read_and_settle(effect).await {
+            // The marketplace may still process a request whose connection was cut.
+            Ok(Settlement::DidNotHappen { .. }) if is_young => Ok(Settlement::NotYet(RECHECK_INTERVAL)),
+            // The evidence is gone, or we may not read it: neither goes away by itself.
+            Err(Cause::Api(error))
+                if !(is_temporary(&error) || error.is_authentication() || error.is_not_ours()) =>
+            {
+                let text = text!("push-no-answer", why = error.text());
+                Ok(Settlement::Unprovable(Message::new(&error.code(), text)))
+            }
+            settled => settled,
+        }
+    }
+
+    async fn read_and_settle(&self, effect: &Effect) -> Result<Settlement, Cause> {
+        match self.settle_kind(effect).await {
+            Ok(settled) => Ok(settled),
+            Err(Unsettled::Unreadable) => Ok(Settlement::Unprovable(doubtful("unprovable"))),
+            Err(Unsettled::Failed(cause)) => Err(cause),
+        }
+    }
+
+    async fn settle_kind(&self, effect: &Effect) -> Settled {
+        match (effect.kind.as_str(), handler_of(&effect.kind)) {
+            (LevelEvidence::KIND, _) => Ok(self.stock.settle(effect, &read(effect)?).await?),
+            (StepEvidence::KIND, _) => Ok(self.prices.settle(&read(effect)?).await?),
+            (_, Some(handler)) => handler.settle(&self.services, effect).await,
+            (_, None) => Err(Unsettled::Unreadable),
+        }
+    }
+}
