@@ -8,74 +8,112 @@ use espelho_model::{
 };
 use espelho_store::{Error, Failure, PageTx};
 
-use super::Live;
-use crate::report::{failure, with_causes};
+use crate::{
+    StoreContext,
+    report::{failure, with_causes},
+};
 
-impl Live<'_> {
-    /// Writes event-only data, each item with its delivery's key, and the malformed deliveries, all or none. Only then
-    /// are the deliveries handled. Data that the database cannot hold is recorded as malformed too.
-    pub(super) async fn keep_event_only_data(
-        &self,
-        event_only_data: Vec<(String, EventOnlyData)>,
-        malformed: &[Failure],
-    ) -> Result<(), Error> {
-        if event_only_data.is_empty() && malformed.is_empty() {
-            return Ok(());
-        }
-        match self.write_event_only_data(event_only_data.clone(), malformed, false).await {
-            Err(error) if error.concerns_a_row() => {
-                self.write_event_only_data(event_only_data, malformed, true).await
-            }
-            written => written,
-        }
+/// Writes event-only data, each item with its delivery's key, and the malformed deliveries, all or none. Only then are
+/// the deliveries handled. Data that the database cannot hold is recorded as malformed too.
+pub(super) async fn keep(
+    context: &StoreContext,
+    event_only_data: Vec<(String, EventOnlyData)>,
+    malformed: &[Failure],
+) -> Result<(), Error> {
+    if event_only_data.is_empty() && malformed.is_empty() {
+        return Ok(());
     }
-
-    async fn write_event_only_data(
-        &self,
-        event_only_data: Vec<(String, EventOnlyData)>,
-        malformed: &[Failure],
-        one_by_one: bool,
-    ) -> Result<(), Error> {
-        let mut malformed = malformed.to_vec();
-        let mut tx = self.context.store.begin(&self.context.lease).await?;
-        for (key, fact) in event_only_data {
-            if one_by_one {
-                tx.mark().await?;
-            }
-            match write(&mut tx, fact).await {
-                Err(error) if one_by_one && error.concerns_a_row() => {
-                    tx.undo_to_mark().await?;
-                    let text = text!("database-unwritable", cause = with_causes(&error));
-                    malformed.push(failure(key, "unwritable".to_owned(), text, self.context.locale));
-                }
-                written => written?,
-            }
-        }
-        tx.failures().note_malformed_deliveries(&malformed).await?;
-        tx.commit().await
+    match write_all(context, event_only_data.clone(), malformed, false).await {
+        Err(error) if error.concerns_a_row() => write_all(context, event_only_data, malformed, true).await,
+        written => written,
     }
 }
 
-/// Deliveries carry whole seconds, and two of one second arrive in any order: what ended in that second counts as
-/// reported after what began in it.
+async fn write_all(
+    context: &StoreContext,
+    event_only_data: Vec<(String, EventOnlyData)>,
+    malformed: &[Failure],
+    one_by_one: bool,
+) -> Result<(), Error> {
+    let mut malformed = malformed.to_vec();
+    let mut tx = context.store.begin(&context.lease).await?;
+    for (key, fact) in event_only_data {
+        if one_by_one {
+            tx.mark().await?;
+        }
+        match write(&mut tx, in_its_second(fact)).await {
+            Err(error) if one_by_one && error.concerns_a_row() => {
+                tx.undo_to_mark().await?;
+                let text = text!("database-unwritable", cause = with_causes(&error));
+                malformed.push(failure(key, "unwritable".to_owned(), text, context.locale));
+            }
+            written => written?,
+        }
+    }
+    tx.failures().note_malformed_deliveries(&malformed).await?;
+    tx.commit().await
+}
+
+/// What ended in a second counts as reported this long after what began in it.
 const AFTER: TimeDelta = TimeDelta::microseconds(1);
+
+/// Orders what was reported of one second: deliveries carry whole seconds, and two of one second arrive in any order.
+fn in_its_second(mut fact: EventOnlyData) -> EventOnlyData {
+    match &mut fact {
+        EventOnlyData::Occurrence(told) if told.status.as_deref().is_some_and(|status| status != OPEN) => {
+            told.updated_at += AFTER;
+        }
+        EventOnlyData::Conversation(told) if told.status.as_deref() == Some(CLOSED) => {
+            told.updated_at += AFTER;
+        }
+        _ => (),
+    }
+    fact
+}
 
 async fn write(tx: &mut PageTx<'_>, fact: EventOnlyData) -> Result<(), Error> {
     match fact {
-        EventOnlyData::Occurrence(mut told) => {
-            if told.status.as_deref().is_some_and(|status| status != OPEN) {
-                told.updated_at += AFTER;
-            }
-            tx.mirror().write_occurrences(vec![told]).await
-        }
-        EventOnlyData::Conversation(mut told) => {
-            if told.status.as_deref() == Some(CLOSED) {
-                told.updated_at += AFTER;
-            }
-            tx.mirror().write_conversations(vec![told]).await
-        }
+        EventOnlyData::Occurrence(told) => tx.mirror().write_occurrences(vec![told]).await,
+        EventOnlyData::Conversation(told) => tx.mirror().write_conversations(vec![told]).await,
         EventOnlyData::Message(told) => tx.mirror().write_messages(vec![told]).await,
         EventOnlyData::Review(listing, at) => tx.mirror().write_listings(vec![*listing], at).await,
     }
     .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, FixedOffset, Utc};
+    use espelho_api_client::webhook::Delivery;
+
+    use super::*;
+
+    fn at() -> DateTime<Utc> {
+        DateTime::from_timestamp(1_795_000_000, 0).unwrap()
+    }
+
+    /// Returns the time that the data of a delivery gets.
+    fn told(event: &str, data: &str) -> Option<DateTime<Utc>> {
+        let time = at().to_rfc3339();
+        let body = format!(r#"{{"event":"{event}","data":{data},"timestamp":"{time}"}}"#);
+        let delivery = Delivery::parse(body.as_bytes(), FixedOffset::east_opt(0).unwrap()).unwrap();
+        match in_its_second(delivery.event_only_data(at())?) {
+            EventOnlyData::Occurrence(told) => Some(told.updated_at),
+            EventOnlyData::Conversation(told) => Some(told.updated_at),
+            EventOnlyData::Message(_) | EventOnlyData::Review(..) => None,
+        }
+    }
+
+    #[test]
+    fn what_ends_in_a_second_counts_as_later_than_what_begins_in_it() {
+        for (event, data, is_later) in [
+            ("occurrence.created", r#"{"occurrence_id":1,"status":"open"}"#, false),
+            ("occurrence.updated", r#"{"occurrence_id":1,"status":"resolved"}"#, true),
+            ("conversation.opened", r#"{"conversation_id":1,"status":"open"}"#, false),
+            ("conversation.closed", r#"{"conversation_id":1,"status":"closed"}"#, true),
+        ] {
+            let Some(told) = told(event, data) else { panic!("{event} has no data") };
+            assert_eq!(told > at(), is_later, "{event}");
+        }
+    }
 }

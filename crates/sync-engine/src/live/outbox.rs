@@ -1,19 +1,21 @@
 //! Executes the ERP's intents while the service runs, as soon as they are written.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
 use espelho_model::{OrderNumber, watch};
 use espelho_store::{EffectState, Subresource};
 use tokio::sync::Notify;
 
 use super::{
-    Live,
-    refresh_request::{Entity, RefreshRequest, Urgency},
+    observer::Observer,
+    refresh_queue::RefreshQueue,
+    refresh_request::{Entity, RefreshRequest},
     schedule::Sweep,
+    signals::Signals,
 };
 use crate::{
-    Problem,
-    push::{ChangeListener, Pusher},
+    Problem, StoreContext,
+    push::{ChangeListener, PushOptions, Pusher},
 };
 
 /// The code of a problem with the database.
@@ -21,15 +23,29 @@ const DATABASE: &str = "database";
 /// Pause before the outbox is read again after a database error.
 const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
-impl ChangeListener for Live<'_> {
+/// What executes the ERP's intents of a store.
+pub(super) struct Outbox<'c> {
+    context: &'c StoreContext,
+    options: &'c PushOptions,
+    signals: &'c Signals,
+    listener: Listener<'c>,
+}
+
+/// Makes the mirror read again what an intent changed.
+struct Listener<'c> {
+    observer: &'c dyn Observer,
+    queue: &'c RefreshQueue<'c>,
+    signals: &'c Signals,
+}
+
+impl ChangeListener for Listener<'_> {
     fn order(&self, number: &OrderNumber) {
-        let subresources = BTreeSet::from([Subresource::Order, Subresource::Shipments]);
-        let request = RefreshRequest { subresources, urgency: Urgency::Hinted, ..RefreshRequest::default() };
-        self.push([(Entity::Order(number.clone()), request)]);
+        let request = RefreshRequest::hinted([Subresource::Order, Subresource::Shipments]);
+        self.queue.push([(Entity::Order(number.clone()), request)]);
     }
 
     fn campaigns(&self) {
-        self.known().woken.push(Sweep::Campaigns);
+        self.signals.wake(Sweep::Campaigns);
     }
 
     fn settled(&self, kind: &str, state: EffectState) {
@@ -37,18 +53,29 @@ impl ChangeListener for Live<'_> {
     }
 }
 
-impl Live<'_> {
+impl<'c> Outbox<'c> {
+    /// Returns what executes a store's intents; what they change is queued in `queue`.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        options: &'c PushOptions,
+        observer: &'c dyn Observer,
+        queue: &'c RefreshQueue<'c>,
+        signals: &'c Signals,
+    ) -> Self {
+        Self { context, options, signals, listener: Listener { observer, queue, signals } }
+    }
+
     /// Executes intents, now and whenever there are new ones.
-    pub(super) async fn push_out(&self, outbox: &Notify) -> Result<(), Problem> {
-        let mut pusher = Pusher::new(self.context, &self.options.push, self);
-        while !self.is_stopping() {
+    pub(super) async fn run(&self, outbox: &Notify) -> Result<(), Problem> {
+        let mut pusher = Pusher::new(self.context, self.options, &self.listener);
+        while !self.context.stop.is_cancelled() {
             // Boxed: thousands of stores have nothing to do.
             match Box::pin(self.push_until_idle(&pusher, outbox)).await {
                 // An ERP locks its own tables: reading from the marketplace continues, and the outbox is read again
                 // later.
                 Err(problem) if problem.code == DATABASE => {
                     tracing::warn!(store = %self.context.key, error = problem.error, "the outbox cannot be read; will retry");
-                    pusher = Pusher::new(self.context, &self.options.push, self);
+                    pusher = Pusher::new(self.context, self.options, &self.listener);
                     self.pause(AFTER_REFUSAL).await;
                     continue;
                 }
@@ -57,7 +84,7 @@ impl Live<'_> {
             let _waiting = watch::idle();
             tokio::select! {
                 () = outbox.notified() => (),
-                () = self.campaigns_read.notified() => pusher.campaigns_were_read(),
+                () = self.signals.campaigns_read() => pusher.campaigns_were_read(),
                 () = self.context.stop.cancelled() => (),
             }
         }
@@ -73,12 +100,12 @@ impl Live<'_> {
     }
 
     async fn push_until_idle(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
-        while !self.is_stopping() {
+        while !self.context.stop.is_cancelled() {
             let Some(wait) = pusher.work(outbox).await? else { return Ok(()) };
             tokio::select! {
                 () = self.context.clock.sleep(wait) => (),
                 () = outbox.notified() => (),
-                () = self.campaigns_read.notified() => pusher.campaigns_were_read(),
+                () = self.signals.campaigns_read() => pusher.campaigns_were_read(),
                 () = self.context.stop.cancelled() => (),
             }
         }

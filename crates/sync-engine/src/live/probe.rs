@@ -2,33 +2,52 @@
 //! noticed within seconds, however rare the sweeps are. Notices the end of a missing ability in the same way, by
 //! repeating a refused read.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::time::Duration;
 
-use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::{Client, limit::Lane};
-use espelho_model::{OrderNumber, ProductId, sync::Resource, watch};
+use espelho_model::{sync::Resource, watch};
 
-use super::{Entity, Live, RefreshRequest, Urgency};
-use crate::Problem;
+use super::{
+    refresh_queue::RefreshQueue,
+    refresh_request::{Entity, RefreshRequest},
+    signals::Signals,
+    sweep_record::SweepRecord,
+};
+use crate::{
+    Problem, StoreContext,
+    plan::probe::{has_regained, interval, is_silent, proves},
+};
 
-/// Interval of the probes while the marketplace does not answer.
-const EVERY: Duration = Duration::from_secs(10);
 /// How often the age of the last answer is checked.
 const TICK: Duration = Duration::from_secs(5);
-/// The least time for which an answer proves contact.
-const PROVES: TimeDelta = TimeDelta::seconds(15);
-/// Probes cost at most a twentieth of the budget: at one request a minute, there is one in twenty minutes.
-const PER_MINUTE: u32 = 20;
 /// How many failed rows are read again at once; the next sweep reads the others.
 const REREAD: usize = 500;
 /// How long the marketplace may take to answer a probe.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-impl Live<'_> {
+/// The probes of a store.
+pub(super) struct Probe<'c> {
+    context: &'c StoreContext,
+    queue: &'c RefreshQueue<'c>,
+    record: &'c SweepRecord<'c>,
+    signals: &'c Signals,
+}
+
+impl<'c> Probe<'c> {
+    /// Returns the probes of a store; what failed before is retried over `queue` and `signals`.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        queue: &'c RefreshQueue<'c>,
+        record: &'c SweepRecord<'c>,
+        signals: &'c Signals,
+    ) -> Self {
+        Self { context, queue, record, signals }
+    }
+
     /// Probes whenever contact is lost or nothing was requested for a while, until the work stops.
-    pub(super) async fn probe(&self) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Problem> {
         let mut lacked = Vec::new();
-        while !self.is_stopping() {
+        while !self.context.stop.is_cancelled() {
             let waiting = watch::idle();
             tokio::select! {
                 () = self.context.client.metrics().lost() => (),
@@ -51,9 +70,7 @@ impl Live<'_> {
     async fn probe_silence(&self) {
         let answered = self.context.client.metrics().answered_at();
         let per_minute = self.context.client.limiter().per_minute();
-        // A date in the future is from before the clock was set back.
-        let age = |then: DateTime<Utc>| (self.context.clock.now() - then).abs();
-        if answered.is_some_and(|then| age(then) >= proves(per_minute)) {
+        if is_silent(answered, self.context.clock.now(), per_minute) {
             let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
             self.ask_for_session(&client).await;
         }
@@ -70,7 +87,7 @@ impl Live<'_> {
             () = self.context.stop.cancelled() => return,
         }
         let missing = metrics.missing_abilities();
-        if lacked.iter().any(|ability| !missing.contains(ability)) {
+        if has_regained(lacked, &missing) {
             self.retry_what_failed();
             self.retry_failed_rows().await;
         }
@@ -90,7 +107,7 @@ impl Live<'_> {
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
         loop {
             tokio::select! {
-                () = clock.sleep(EVERY.max(least_interval(client.limiter().per_minute()))) => (),
+                () = clock.sleep(interval(client.limiter().per_minute())) => (),
                 () = self.context.stop.cancelled() => return,
             }
             if !metrics.is_lost() {
@@ -112,45 +129,17 @@ impl Live<'_> {
                     continue;
                 }
             };
-            let requests = failures.iter().take(REREAD).map(|failure| {
-                let entity = match resource {
-                    Resource::Orders => Entity::Order(OrderNumber::new(&failure.key)),
-                    Resource::Products => Entity::Product(ProductId::new(&failure.key)),
-                };
-                (entity, RefreshRequest { urgency: Urgency::Found, ..RefreshRequest::default() })
-            });
-            self.push(requests.collect::<Vec<_>>());
+            let requests = failures
+                .iter()
+                .take(REREAD)
+                .map(|failure| (Entity::of_row(resource, &failure.key), RefreshRequest::found([])));
+            self.queue.push(requests.collect::<Vec<_>>());
         }
     }
 
     /// Handles the return of the marketplace: failed sweeps run at once, and so does a failed reconciliation.
     fn retry_what_failed(&self) {
-        let failing = self.failing();
-        self.known().woken.extend(failing);
-        self.recovered.notify_waiters();
-    }
-}
-
-/// Returns how long an answer proves contact: a small budget has better uses than probes.
-fn proves(per_minute: NonZeroU32) -> TimeDelta {
-    let least = least_interval(per_minute);
-    PROVES.max(TimeDelta::from_std(least).unwrap_or(PROVES))
-}
-
-/// Returns the least time between two probes.
-fn least_interval(per_minute: NonZeroU32) -> Duration {
-    Duration::from_secs(u64::from(60 * PER_MINUTE / per_minute))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn probes_cost_at_most_a_twentieth_of_the_budget() {
-        for (per_minute, seconds) in [(300, 15), (60, 20), (30, 40), (10, 120), (1, 1_200), (1_000_000, 15)] {
-            let per_minute = NonZeroU32::new(per_minute).unwrap();
-            assert_eq!(proves(per_minute), TimeDelta::seconds(seconds), "{per_minute}");
-        }
+        self.record.failing().into_iter().for_each(|sweep| self.signals.wake(sweep));
+        self.signals.note_recovered();
     }
 }

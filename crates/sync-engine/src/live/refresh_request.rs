@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{
     ContentHash, OrderNumber, ProductId,
     order::{Order, TERMINAL_STATUSES},
+    sync::Resource,
 };
 use espelho_store::Subresource;
 
@@ -16,6 +17,24 @@ pub enum Entity {
     Order(OrderNumber),
     /// A product with its prices and stock.
     Product(ProductId),
+}
+
+impl Entity {
+    /// Returns the entity of a listed row.
+    pub fn of_row(resource: Resource, key: impl Into<String>) -> Self {
+        match resource {
+            Resource::Orders => Self::Order(OrderNumber::new(key)),
+            Resource::Products => Self::Product(ProductId::new(key)),
+        }
+    }
+
+    /// Returns the resource and the key of its row.
+    pub fn row(&self) -> (Resource, &str) {
+        match self {
+            Self::Order(number) => (Resource::Orders, number.as_str()),
+            Self::Product(id) => (Resource::Products, id.as_str()),
+        }
+    }
 }
 
 /// How soon an entity is read, and by which of the two worker pools, each in a lane of its own.
@@ -98,6 +117,21 @@ pub struct RefreshRequest {
 }
 
 impl RefreshRequest {
+    /// Returns the request of a sweep for these sub-resources of an order.
+    pub fn swept(subresources: impl Into<BTreeSet<Subresource>>) -> Self {
+        Self { subresources: subresources.into(), ..Self::default() }
+    }
+
+    /// Returns the request for what a sweep found changed.
+    pub fn found(subresources: impl Into<BTreeSet<Subresource>>) -> Self {
+        Self { urgency: Urgency::Found, ..Self::swept(subresources) }
+    }
+
+    /// Returns the request for what a delivery reported.
+    pub fn hinted(subresources: impl Into<BTreeSet<Subresource>>) -> Self {
+        Self { urgency: Urgency::Hinted, ..Self::swept(subresources) }
+    }
+
     /// Merges two requests; nothing of either is lost.
     #[must_use]
     pub fn and(mut self, mut other: Self) -> Self {

@@ -4,7 +4,7 @@ use espelho_api_client::{Error as ApiError, RowPage, resources::paging::Paging};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::sweeps::is_last_page;
+use crate::plan::last_page::is_last_page;
 
 /// Rows per page.
 const PER_PAGE: u32 = 100;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use espelho_model::watch;
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 
-use super::{Live, queue::Work, refresh_request::Urgency};
-use crate::{Problem, memory_budget::Permit};
+use super::{queue::Work, refresh_queue::RefreshQueue, refresh_request::Urgency, refresher::Refresher};
+use crate::{Problem, StoreContext, memory_budget::Permit};
 
 /// Workers of a pool: at five requests a second, more would only wait.
 const WORKERS: usize = 4;
@@ -25,21 +25,38 @@ enum Next {
     Change,
 }
 
-impl Live<'_> {
-    /// Refreshes what is queued for a worker pool, several entities side by side, until the work stops.
+/// A pool of workers that refresh entities of one urgency.
+pub(super) struct WorkerPool<'c> {
+    context: &'c StoreContext,
+    queue: &'c RefreshQueue<'c>,
+    refresher: &'c Refresher<'c>,
+    urgency: Urgency,
+}
+
+impl<'c> WorkerPool<'c> {
+    /// Returns a pool for what `queue` has of this urgency.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        queue: &'c RefreshQueue<'c>,
+        refresher: &'c Refresher<'c>,
+        urgency: Urgency,
+    ) -> Self {
+        Self { context, queue, refresher, urgency }
+    }
+
+    /// Refreshes what is queued for the pool, several entities side by side, until the work stops.
     ///
     /// A worker exists only while it refreshes, a sweep's worker only with a memory permit: thousands of stores wait
     /// with eight workers each, and a worker takes 7 KiB.
-    pub(super) async fn work(&self, urgency: Urgency) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Problem> {
         let (mut workers, mut problem) = (FuturesUnordered::new(), None);
         // Kept between iterations: a dropped permit request would be last in line again.
         let (mut line, mut permit) = (None, None);
-        while !self.is_stopping() {
+        while !self.context.stop.is_cancelled() {
             // Before the queue is checked, so that no push goes unnoticed.
-            let queued = self.queued.notified();
-            let mut queued = std::pin::pin!(queued);
+            let mut queued = std::pin::pin!(self.queue.changed());
             queued.as_mut().enable();
-            let next = self.dispatch(urgency, &workers, &mut permit);
+            let next = self.dispatch(&workers, &mut permit);
             if let Next::Permit = next
                 && line.is_none()
             {
@@ -78,19 +95,12 @@ impl Live<'_> {
     /// Gives due work to each free worker, and the held permit to a sweep's worker; returns what to wait for next.
     fn dispatch<'s>(
         &'s self,
-        urgency: Urgency,
         workers: &FuturesUnordered<Worker<'s>>,
         permit: &mut Option<Permit<'s>>,
     ) -> Next {
         let now = self.context.clock.monotonic();
-        // The pages of a sweep for orders share the rate with rotation work, none of which is urgent.
-        let urgency = match urgency {
-            Urgency::Swept if self.known().is_sweeping_orders => Urgency::Found,
-            other => other,
-        };
-        let mut queue = self.queue();
         while workers.len() < WORKERS {
-            let Some(due) = queue.next_due(urgency) else {
+            let Some(due) = self.queue.next_due(self.urgency) else {
                 *permit = None;
                 return Next::Change;
             };
@@ -98,10 +108,10 @@ impl Live<'_> {
                 *permit = None;
                 return Next::In(due - now);
             }
-            if urgency != Urgency::Hinted && permit.is_none() {
+            if self.urgency != Urgency::Hinted && permit.is_none() {
                 return Next::Permit;
             }
-            if let Some(work) = queue.take(now, urgency) {
+            if let Some(work) = self.queue.take(self.urgency) {
                 workers.push(self.worker(work, permit.take()));
             }
         }
@@ -115,7 +125,7 @@ impl Live<'_> {
             Urgency::Found | Urgency::Swept => "swept",
         };
         let reading = async move {
-            let ended = self.refresh(work).await;
+            let ended = self.refresher.refresh(work).await;
             drop(permit);
             ended
         };

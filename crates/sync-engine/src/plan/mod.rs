@@ -1,16 +1,31 @@
 //! Decisions. Pure: no `async`, no clock, no I/O.
 
 pub mod alarms;
+pub mod counts;
+pub mod downtime;
+pub mod enum_words;
+pub mod gap;
 pub mod gone;
 pub mod guards;
+pub mod interval;
+pub mod label_files;
+pub mod last_page;
 pub mod listed;
 pub mod load;
 pub mod missing;
+pub mod open_orders;
 pub mod page;
 pub mod paging;
 pub mod policy;
+pub mod probe;
 pub mod push;
+pub mod reconciled;
+pub mod refresh;
+pub mod refresh_errors;
+pub mod row;
 pub mod silence;
 pub mod stock_balance;
+pub mod subresource_shares;
 pub mod tiers;
+pub mod webhook_news;
 pub mod window;

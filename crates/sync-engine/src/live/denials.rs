@@ -1,27 +1,27 @@
-//! Tracks orders that the marketplace denies: each denial is recorded, and the order is checked again until the denial
-//! is believed or refuted.
-
-use std::collections::BTreeSet;
+//! Records that the marketplace denies an order, or that it lists it again.
 
 use espelho_model::{OrderNumber, sync::Resource};
-use espelho_store::{Error as StoreError, Subresource};
+use espelho_store::Error as StoreError;
 
-use super::{
-    Live,
-    refresh_request::{Entity, RefreshRequest},
-};
 use crate::{
-    Problem,
-    plan::missing::{Denied, EVERY, MASS_DENIAL, denied},
+    StoreContext,
+    plan::missing::{Denied, MASS_DENIAL, denied},
 };
 
-/// Missing orders checked at once.
-const AT_ONCE: u32 = 50;
+/// What the marketplace denies of a store.
+pub(super) struct Denials<'c> {
+    context: &'c StoreContext,
+}
 
-impl Live<'_> {
+impl<'c> Denials<'c> {
+    /// Returns the record of a store's denials.
+    pub(super) fn new(context: &'c StoreContext) -> Self {
+        Self { context }
+    }
+
     /// Records that the marketplace answered 404 for a mirrored order; the last denial that it takes marks the order
     /// gone.
-    pub(super) async fn record_denial(&self, number: &OrderNumber) -> Result<(), StoreError> {
+    pub(super) async fn record(&self, number: &OrderNumber) -> Result<(), StoreError> {
         let (store, key) = (&self.context.store, number.as_str());
         let _writing = self.context.writing.lock().await;
         let known = store.mirror().known(&self.context.key, Resource::Orders, vec![key.to_owned()]).await?;
@@ -56,7 +56,7 @@ impl Live<'_> {
     }
 
     /// Clears the denials of rows that a listing shows.
-    pub(super) async fn note_listed(&self, resource: Resource, keys: Vec<String>) -> Result<(), StoreError> {
+    pub(super) async fn clear_listed(&self, resource: Resource, keys: Vec<String>) -> Result<(), StoreError> {
         let missing = self.context.store.mirror().missing_among(&self.context.key, resource, keys).await?;
         if missing.is_empty() {
             return Ok(());
@@ -65,23 +65,5 @@ impl Live<'_> {
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         tx.staleness().forget_missing(resource, missing).await?;
         tx.commit().await
-    }
-
-    /// Queues the missing orders whose next denial would count.
-    pub(super) async fn sweep_missing_orders(&self) -> Result<(), Problem> {
-        let until = self.context.clock.now() - EVERY;
-        let due = self
-            .context
-            .store
-            .mirror()
-            .missing_until(&self.context.key, Resource::Orders, until, AT_ONCE)
-            .await;
-        let due = due.map_err(|e| Problem::from_store(&e))?;
-        let request = || RefreshRequest {
-            subresources: BTreeSet::from([Subresource::Order]),
-            ..RefreshRequest::default()
-        };
-        self.push_swept(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), request())));
-        Ok(())
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use espelho_api_client::limit::Lane;
 use espelho_model::{ContentHash, StoreKey, sync::Resource};
 use espelho_store::AuditRecord;
 use futures_util::future::BoxFuture;
 
-use super::Live;
+use super::observer::Observer;
 use crate::{
-    Problem,
+    Problem, StoreContext,
     audit::{note_audits, spot},
     pull::{OrdersPull, ProductsPull},
 };
@@ -22,11 +23,22 @@ const FIRST: Duration = Duration::from_secs(3_600);
 /// The time after that over which all stores have their first audit: three thousand make six requests a second of it.
 const SPREAD: Duration = Duration::from_secs(6 * 3_600);
 
-impl Live<'_> {
+/// The daily audit of a store.
+pub(super) struct DailyAudit<'c> {
+    context: &'c StoreContext,
+    observer: &'c dyn Observer,
+}
+
+impl<'c> DailyAudit<'c> {
+    /// Returns the audit of a store; `observer` hears what it compared.
+    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer) -> Self {
+        Self { context, observer }
+    }
+
     /// Compares a sample with the marketplace, every day.
-    pub(super) async fn audit_daily(&self) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Problem> {
         let mut wait = first(&self.context.key);
-        while !self.is_stopping() {
+        while !self.context.stop.is_cancelled() {
             tokio::select! {
                 () = self.context.clock.sleep(wait) => self.boxed_audit().await,
                 () = self.context.stop.cancelled() => (),
@@ -45,9 +57,10 @@ impl Live<'_> {
         let (context, parameter) = (self.context, || self.context.page_parameter.clone());
         // Selects other rows each time.
         let seed = context.clock.now().timestamp().unsigned_abs();
-        let orders = spot(context, OrdersPull::new(self.poll(), None, parameter()), SAMPLE, seed).await;
+        let client = || context.client.in_lane(Lane::Poll);
+        let orders = spot(context, OrdersPull::new(client(), None, parameter()), SAMPLE, seed).await;
         let locations = context.store.mirror().location_ids(&context.key).await.unwrap_or_default();
-        let products = ProductsPull::new(self.poll(), locations, parameter());
+        let products = ProductsPull::new(client(), locations, parameter());
         let products = spot(context, products, SAMPLE, seed).await;
         let at = context.clock.now();
         let mut audits = Vec::new();

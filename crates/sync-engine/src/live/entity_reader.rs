@@ -1,0 +1,241 @@
+//! Reads one entity, and hands it to the row writer.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{Client, Error as ApiError};
+use espelho_model::{OrderNumber, ProductId, order::Order, sync::Resource};
+use espelho_store::{Error as StoreError, Op, Subresource};
+
+use super::{
+    lanes::lane_of,
+    refresh_queue::RefreshQueue,
+    refresh_request::{Entity, RefreshRequest, Urgency},
+    row_writer::{OrderRead, RowWriter, Written},
+    signals::Signals,
+    sold_products::SoldProducts,
+    subresources::FetchedSubresource,
+};
+use crate::{
+    StoreContext,
+    plan::refresh::{
+        is_known, is_settled, is_shown, may_need_tracking, order_events, product_events, products_of,
+        proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
+    },
+    pull::{OrdersPull, ProductsPull, Pull as _},
+};
+
+/// Why a refresh failed.
+pub(super) enum Cause {
+    /// The marketplace did not answer it.
+    Api(ApiError),
+    /// The marketplace reports that the order does not exist.
+    Denied(ApiError),
+    /// The database did not take it.
+    Store(StoreError),
+    /// Another task wrote the row meanwhile, or a delivery reported the entity.
+    Overtaken,
+    /// The service stops; the inbox returns what waits.
+    Stopping,
+}
+
+impl From<StoreError> for Cause {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Cause {
+    /// Converts the refusal of an order itself: for its sub-resources, a 404 may only mean that there is none yet.
+    fn of_order(self) -> Self {
+        match self {
+            Self::Api(error @ ApiError::Refused { status: 404 | 410, .. }) => Self::Denied(error),
+            other => other,
+        }
+    }
+}
+
+/// The result of a refresh.
+pub(super) struct Refreshed {
+    /// Whether it shows the expected state.
+    pub(super) is_shown: bool,
+    /// What it did to the mirror's row.
+    pub(super) op: Option<Op>,
+    /// The events that should have reported the change.
+    pub(super) events: Vec<&'static str>,
+    /// When it changed, as the marketplace reports it.
+    pub(super) changed_at: Option<DateTime<Utc>>,
+}
+
+/// Reads entities of a store.
+pub(super) struct EntityReader<'c> {
+    context: &'c StoreContext,
+    queue: &'c RefreshQueue<'c>,
+    sold: &'c SoldProducts<'c>,
+    signals: &'c Signals,
+    /// Whether deliveries arrive at all.
+    receives: bool,
+    rows: RowWriter<'c>,
+}
+
+impl<'c> EntityReader<'c> {
+    /// Returns a reader that tells `sold` the products of changed orders, and gives way to what `queue` has hints of.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        queue: &'c RefreshQueue<'c>,
+        sold: &'c SoldProducts<'c>,
+        signals: &'c Signals,
+        receives: bool,
+    ) -> Self {
+        Self { context, queue, sold, signals, receives, rows: RowWriter::new(context) }
+    }
+
+    /// Reads what a request asks for of an entity, and writes it.
+    pub(super) async fn read(&self, entity: &Entity, request: &RefreshRequest) -> Result<Refreshed, Cause> {
+        match entity {
+            Entity::Order(number) => self.read_order(number, entity, request).await,
+            Entity::Product(id) => self.read_product(id, entity, request).await,
+        }
+    }
+
+    async fn read_order(
+        &self,
+        number: &OrderNumber,
+        entity: &Entity,
+        request: &RefreshRequest,
+    ) -> Result<Refreshed, Cause> {
+        let mut whole: Option<Refreshed> = None;
+        for step in steps(request) {
+            let read = self.read_some(number, entity, &step).await?;
+            whole = Some(match whole {
+                None => read,
+                Some(first) => {
+                    let events = first.events.into_iter().chain(read.events).collect();
+                    Refreshed { events, op: first.op.or(read.op), ..first }
+                }
+            });
+        }
+        whole.ok_or(Cause::Overtaken)
+    }
+
+    async fn read_some(
+        &self,
+        number: &OrderNumber,
+        entity: &Entity,
+        request: &RefreshRequest,
+    ) -> Result<Refreshed, Cause> {
+        let known = self.rows.row(Resource::Orders, number.as_str()).await?;
+        let client = self.context.client.in_lane(lane_of(request.urgency));
+        let pull = OrdersPull::new(client.clone(), None, self.context.page_parameter.clone());
+        let order = match reads_order(request, known.is_some_and(|known| !known.gone)) {
+            true => {
+                let asking = pull.detail(number.as_str());
+                Some(self.answer(entity, request, asking).await.map_err(Cause::of_order)?)
+            }
+            false => None,
+        };
+        let detail = order.as_ref().map(|fetched| &fetched.detail);
+        let is_shown = is_shown(request, detail);
+        let before = self.context.store.lookups().order_status(&self.context.key, number).await?;
+        let changed_at = detail.and_then(|order| order.updated_at);
+        let subresources = self.read_subresources(&client, number, entity, request).await?;
+        let of_subresources = self.events_of(number, request, &subresources).await?;
+        let (sold, status) = seen_of(order.as_ref().map(|fetched| &fetched.detail));
+        let is_settled = order.is_some() && is_settled(changed_at, self.context.clock.now());
+        let read = OrderRead { known, order, is_settled, subresources };
+        let Written::Row(op) = self.rows.write_order(&pull, number, request, read).await? else {
+            return Err(Cause::Overtaken);
+        };
+        if op.is_some() {
+            self.sold.note(sold);
+        }
+        if request.subresources.contains(&Subresource::Shipments) {
+            self.signals.note_shipped();
+        }
+        let events = order_events(op, status != before, of_subresources);
+        Ok(Refreshed { is_shown, op, events, changed_at })
+    }
+
+    /// Reads the requested sub-resources. If shipments have changed, tracking is read after them.
+    async fn read_subresources(
+        &self,
+        client: &Client,
+        number: &OrderNumber,
+        entity: &Entity,
+        request: &RefreshRequest,
+    ) -> Result<Vec<FetchedSubresource>, Cause> {
+        let mut left: BTreeSet<Subresource> = subresources_to_read(request);
+        let mut read = Vec::new();
+        while let Some(subresource) = left.pop_first() {
+            let asking = FetchedSubresource::read(client, number, subresource);
+            let fetched = self.answer(entity, request, asking).await?;
+            if may_need_tracking(subresource, &left) {
+                let known =
+                    self.context.store.staleness().order_subresources(&self.context.key, number).await?;
+                let is_known = is_known(&known, subresource, fetched.hash);
+                left.extend((!is_known).then_some(Subresource::Tracking));
+            }
+            read.push(fetched);
+        }
+        Ok(read)
+    }
+
+    /// Returns the events that should have reported changed sub-resources of an unchanged order, if a sweep found them.
+    async fn events_of(
+        &self,
+        number: &OrderNumber,
+        request: &RefreshRequest,
+        read: &[FetchedSubresource],
+    ) -> Result<Vec<&'static str>, StoreError> {
+        if !proves_missed_events(request, !read.is_empty(), self.receives) {
+            return Ok(Vec::new());
+        }
+        let known = self.context.store.staleness().order_subresources(&self.context.key, number).await?;
+        let read: Vec<_> = read.iter().map(|fetched| (fetched.subresource, fetched.hash)).collect();
+        Ok(subresource_events(&read, &known, self.context.clock.now()))
+    }
+
+    async fn read_product(
+        &self,
+        id: &ProductId,
+        entity: &Entity,
+        request: &RefreshRequest,
+    ) -> Result<Refreshed, Cause> {
+        let known = self.rows.row(Resource::Products, id.as_str()).await?;
+        let locations = self.context.store.mirror().location_ids(&self.context.key).await?;
+        let client = self.context.client.in_lane(lane_of(request.urgency));
+        let pull = ProductsPull::new(client, locations, self.context.page_parameter.clone());
+        let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
+        let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
+        let after = (fetched.detail.product.quantity, fetched.detail.product.price);
+        let written = self.rows.write_product(&pull, id, request.listing_hash, known, fetched).await?;
+        let Written::Row(op) = written else { return Err(Cause::Overtaken) };
+        Ok(Refreshed { is_shown: true, op, events: product_events(op, before, after), changed_at: None })
+    }
+
+    /// Waits for the marketplace, unless the service stops. A sweep's refresh waits for its turn longer than a delivery
+    /// may: it gives way to a delivery for the same entity, and is done with it or after it.
+    async fn answer<T>(
+        &self,
+        entity: &Entity,
+        request: &RefreshRequest,
+        asking: impl Future<Output = Result<T, ApiError>>,
+    ) -> Result<T, Cause> {
+        let hinted = async {
+            match request.urgency {
+                Urgency::Hinted => std::future::pending().await,
+                Urgency::Found | Urgency::Swept => self.queue.hinted(entity).await,
+            }
+        };
+        tokio::select! {
+            answer = asking => answer.map_err(Cause::Api),
+            () = hinted => Err(Cause::Overtaken),
+            () = self.context.stop.cancelled() => Err(Cause::Stopping),
+        }
+    }
+}
+
+/// Returns the products and the status of an order that was read.
+fn seen_of(order: Option<&Order>) -> (Vec<ProductId>, Option<String>) {
+    order.map_or_else(Default::default, |order| (products_of(order), order.status.clone()))
+}

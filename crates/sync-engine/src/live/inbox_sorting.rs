@@ -1,0 +1,152 @@
+//! Sorts deliveries by what they require. Pure.
+
+use espelho_api_client::webhook::{Delivery, EventOnlyData, InvalidDelivery};
+use espelho_model::{
+    text,
+    text::{Locale, Text},
+};
+use espelho_store::{Delivery as Kept, Failure};
+
+use super::{
+    event_routing::{Routing, route},
+    observer::Handled,
+    refresh_request::{Entity, RefreshRequest},
+};
+use crate::report::{failure, with_causes};
+
+/// Deliveries, sorted by what they require.
+#[derive(Default)]
+pub(super) struct Sorted {
+    pub(super) locale: Locale,
+    pub(super) reads: Vec<(Entity, RefreshRequest)>,
+    pub(super) event_only_data: Vec<(String, EventOnlyData)>,
+    pub(super) malformed: Vec<Failure>,
+    /// Deliveries that are handled once event-only data and failures are written.
+    pub(super) handled: Vec<(i64, Handled)>,
+}
+
+impl Sorted {
+    /// Adds a delivery, or why it is none; `own` is the identifier of the store, if it is known.
+    pub(super) fn add(
+        &mut self,
+        kept: &Kept,
+        delivery: Result<Delivery, InvalidDelivery>,
+        own: Option<&str>,
+    ) {
+        match delivery {
+            Ok(delivery) => self.add_valid(kept, &delivery, own),
+            Err(error) => {
+                let text = text!("run-unreadable-delivery", problem = with_causes(&error));
+                self.note(kept, Handled::Malformed, "unreadable", text);
+            }
+        }
+    }
+
+    fn add_valid(&mut self, kept: &Kept, delivery: &Delivery, own: Option<&str>) {
+        if let (Some(told), Some(own)) = (delivery.store_id.as_deref(), own)
+            && told != own
+        {
+            let text = text!("run-foreign-store", told = told, own = own);
+            return self.note(kept, Handled::Foreign, "foreign_store", text);
+        }
+        match route(delivery) {
+            Routing::Read(entity, request) => {
+                let reported_at = delivery.timestamp.or(Some(kept.received_at));
+                self.reads.push((entity, RefreshRequest { ids: vec![kept.id], reported_at, ..request }));
+            }
+            Routing::EventOnlyData => match delivery.event_only_data(kept.received_at) {
+                Some(fact) => {
+                    self.event_only_data.push((key_of(kept), fact));
+                    self.handled.push((kept.id, Handled::EventOnlyData));
+                }
+                None => self.note(kept, Handled::Malformed, "aimless", unaddressed(delivery)),
+            },
+            Routing::Nothing => self.handled.push((kept.id, Handled::Test)),
+            Routing::Unknown => self.handled.push((kept.id, Handled::Unknown)),
+            Routing::Unaddressed => self.note(kept, Handled::Malformed, "aimless", unaddressed(delivery)),
+        }
+    }
+
+    fn note(&mut self, kept: &Kept, what: Handled, code: &str, text: Text) {
+        self.malformed.push(failure(key_of(kept), code.into(), text, self.locale));
+        self.handled.push((kept.id, what));
+    }
+}
+
+/// Returns the key of a failure: equal bodies are one failure, however often they arrive.
+fn key_of(kept: &Kept) -> String {
+    kept.digest.chars().take(32).collect()
+}
+
+fn unaddressed(delivery: &Delivery) -> Text {
+    text!("run-aimless-delivery", event = delivery.event.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, FixedOffset};
+
+    use super::*;
+
+    /// Sorts one delivery of a store whose identifier is "7".
+    fn sorted(body: &str) -> Sorted {
+        let kept = Kept {
+            id: 5,
+            received_at: DateTime::UNIX_EPOCH,
+            event: None,
+            digest: "0123456789abcdef".repeat(4),
+            body: body.as_bytes().to_vec(),
+        };
+        let mut sorted = Sorted::default();
+        let parsed = Delivery::parse(&kept.body, FixedOffset::east_opt(0).unwrap());
+        sorted.add(&kept, parsed, Some("7"));
+        sorted
+    }
+
+    #[test]
+    fn each_delivery_is_read_for_or_kept_or_noted() {
+        for (body, handled, code) in [
+            (r#"{"event":"webhook.test","data":{}}"#, Some(Handled::Test), None),
+            (r#"{"event":"store.exploded","data":{}}"#, Some(Handled::Unknown), None),
+            (r#"{"event":"order.paid","data":{}}"#, Some(Handled::Malformed), Some("aimless")),
+            (
+                r#"{"event":"order.paid","data":{"order_number":"1","store_id":8}}"#,
+                Some(Handled::Foreign),
+                Some("foreign_store"),
+            ),
+            ("no delivery", Some(Handled::Malformed), Some("unreadable")),
+            (r#"{"event":"order.paid","data":{"order_number":"1","store_id":7}}"#, None, None),
+        ] {
+            let sorted = sorted(body);
+            assert_eq!(sorted.handled.first().map(|(_, what)| *what), handled, "{body}");
+            assert_eq!(sorted.malformed.first().map(|failure| failure.code.as_str()), code, "{body}");
+            assert_eq!(sorted.reads.len(), usize::from(handled.is_none()), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_delivery_that_asks_for_a_read_is_handled_by_the_read() {
+        let sorted = sorted(
+            r#"{"event":"order.paid","data":{"order_number":"1"},"timestamp":"2026-11-20T12:00:00Z"}"#,
+        );
+        let [(entity, request)] = &sorted.reads[..] else { panic!("it asks for one read") };
+        assert_eq!(entity.row().1, "1");
+        assert_eq!(request.ids, [5]);
+        assert!(request.reported_at.is_some_and(|at| at > DateTime::UNIX_EPOCH), "it says when it happened");
+        assert!(sorted.handled.is_empty());
+    }
+
+    #[test]
+    fn a_delivery_without_a_time_counts_from_its_arrival() {
+        let sorted = sorted(r#"{"event":"order.paid","data":{"order_number":"1"}}"#);
+        assert_eq!(sorted.reads[0].1.reported_at, Some(DateTime::UNIX_EPOCH));
+    }
+
+    #[test]
+    fn equal_bodies_are_one_failure() {
+        let keys: Vec<_> =
+            ["no delivery", "neither"].map(|body| sorted(body).malformed[0].key.clone()).into();
+        assert_eq!(keys[0], keys[1], "the key is the beginning of the digest");
+        assert_eq!(keys[0].len(), 32);
+    }
+}

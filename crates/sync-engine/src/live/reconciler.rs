@@ -1,0 +1,94 @@
+//! Reconciles completely, on the schedule and on demand, and serves the other admin requests between two of these.
+
+use espelho_api_client::limit::Lane;
+use espelho_model::watch;
+use futures_util::future::BoxFuture;
+
+use super::{
+    lanes::ends_all,
+    observer::Observer,
+    options::{AdminRequest, Wakers},
+    signals::Signals,
+};
+use crate::{
+    Audit, AuditOptions, Problem, StoreContext, StoreReport, audit,
+    plan::reconciled::{is_cut_short, is_whole},
+    reconcile,
+};
+
+/// Receives the report of a reconciliation.
+type Done = Box<dyn FnOnce(&StoreReport) + Send>;
+
+/// The complete reconciliations of a store.
+pub(super) struct Reconciler<'c> {
+    context: &'c StoreContext,
+    observer: &'c dyn Observer,
+    signals: &'c Signals,
+    /// Whether the last reconciliation ended early, so that it resumes as soon as the marketplace answers again.
+    is_cut_short: bool,
+}
+
+impl<'c> Reconciler<'c> {
+    /// Returns a reconciler that tells `signals` when the mirror is complete.
+    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, signals: &'c Signals) -> Self {
+        Self { context, observer, signals, is_cut_short: false }
+    }
+
+    /// Reconciles completely, now and whenever it is due.
+    pub(super) async fn run(&mut self, wakers: Wakers<'_>) -> Result<(), Problem> {
+        let options =
+            crate::Options { kind: "scheduled", lane: Some(Lane::Backfill), ..crate::Options::default() };
+        while !self.context.stop.is_cancelled() {
+            self.boxed_reconcile(&options, Box::new(|_| ())).await?;
+            self.serve_until_due(wakers).await?;
+        }
+        Ok(())
+    }
+
+    /// Serves admin requests until a scheduled reconciliation is due: never two at once, because they share their
+    /// checkpoints.
+    async fn serve_until_due(&mut self, wakers: Wakers<'_>) -> Result<(), Problem> {
+        loop {
+            let waiting = watch::idle();
+            let admin_request = tokio::select! {
+                () = wakers.reconcile.notified() => return Ok(()),
+                () = self.context.stop.cancelled() => return Ok(()),
+                // A reconciliation that failed when contact was lost resumes where it ended.
+                () = self.signals.recovered(), if self.is_cut_short => return Ok(()),
+                admin_request = wakers.admin_requests.next() => admin_request,
+            };
+            drop(waiting);
+            match admin_request {
+                AdminRequest::Reconcile(options, done) => self.boxed_reconcile(&options, done).await?,
+                // Never beside a reconciliation: the audit would report rows that the reconciliation is about to write.
+                AdminRequest::Audit(options, done) => done(&*self.boxed_audit(&options).await),
+            }
+        }
+    }
+
+    // Not `async`: the future of an `async` function would also reserve space for the boxed value.
+    fn boxed_audit<'s>(&'s self, options: &'s AuditOptions) -> BoxFuture<'s, Box<Audit>> {
+        let seed = self.context.clock.now().timestamp().unsigned_abs();
+        Box::pin(async move { Box::new(audit(self.context, options, seed).await) })
+    }
+
+    fn boxed_reconcile<'s>(
+        &'s mut self,
+        options: &'s crate::Options,
+        done: Done,
+    ) -> BoxFuture<'s, Result<(), Problem>> {
+        Box::pin(self.reconcile(options, done))
+    }
+
+    async fn reconcile(&mut self, options: &crate::Options, done: Done) -> Result<(), Problem> {
+        let report = reconcile(self.context, options).await;
+        done(&report);
+        self.observer.reconciled(&report);
+        self.observer.stats(self.context.client.stats());
+        if is_whole(&report) {
+            self.signals.note_mirrored();
+        }
+        self.is_cut_short = is_cut_short(&report, self.context.client.metrics().is_lost());
+        report.problems().find(|problem| ends_all(problem)).map_or(Ok(()), |problem| Err(problem.clone()))
+    }
+}

@@ -1,0 +1,211 @@
+//! What is to be refreshed, with the runs of sweeps that wait for it, and the wake-ups of those that refresh it.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use espelho_model::Clock;
+use tokio::sync::{Notify, futures::Notified};
+
+use super::{
+    batches::{Batches, Run},
+    queue::{BUSY, Ended, Queue, Work},
+    refresh_request::{Entity, RefreshRequest, Urgency},
+    schedule::Sweep,
+};
+
+/// The queue length at which a sweep adds nothing more.
+const CROWDED: usize = 200;
+/// Deliveries that may wait in the queue; the others wait on disk.
+const MOST_DELIVERIES: usize = 10_000;
+
+/// The queue of a store, shared by what fills it and what empties it.
+pub(super) struct RefreshQueue<'c> {
+    clock: &'c dyn Clock,
+    state: Mutex<State>,
+    /// Notified whenever the queue has changed.
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    queue: Queue,
+    batches: Batches,
+    /// Whether a sweep for orders is running.
+    is_sweeping_orders: bool,
+    /// Whether the current sweep queues nothing, because too much is waiting already.
+    is_crowded: bool,
+}
+
+impl<'c> RefreshQueue<'c> {
+    /// Returns an empty queue that runs on `clock`.
+    pub(super) fn new(clock: &'c dyn Clock) -> Self {
+        Self { clock, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// Queues requests that are due now.
+    pub(super) fn push(&self, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
+        self.push_later(Duration::ZERO, requests);
+    }
+
+    /// Queues requests that are due after `delay`.
+    pub(super) fn push_later(
+        &self,
+        delay: Duration,
+        requests: impl IntoIterator<Item = (Entity, RefreshRequest)>,
+    ) {
+        let due = self.clock.monotonic() + delay;
+        {
+            let mut state = self.state();
+            requests.into_iter().for_each(|(entity, request)| state.queue.push(due, entity, request));
+        }
+        self.changed.notify_waiters();
+    }
+
+    /// Queues the requests of the current sweep, which succeeds when all of them are done.
+    pub(super) fn push_swept(&self, requests: impl IntoIterator<Item = (Entity, RefreshRequest)>) {
+        let requests: Vec<_> = requests.into_iter().collect();
+        {
+            let mut state = self.state();
+            requests.iter().for_each(|(entity, _)| state.batches.queued(entity));
+        }
+        self.push(requests);
+    }
+
+    /// Whether so much is waiting that a sweep adds nothing; its run then proves nothing.
+    pub(super) fn is_crowded(&self) -> bool {
+        let mut state = self.state();
+        let is_crowded = state.queue.waiting(Urgency::Swept) >= CROWDED;
+        state.is_crowded |= is_crowded;
+        is_crowded
+    }
+
+    /// Whether the queue has room for what no sweep accounts for.
+    pub(super) fn has_room(&self) -> bool {
+        self.state().queue.waiting(Urgency::Swept) < CROWDED
+    }
+
+    /// Whether so much is waiting that what can wait is not added.
+    pub(super) fn is_busy(&self) -> bool {
+        self.state().queue.waiting(Urgency::Swept) >= BUSY
+    }
+
+    /// Starts the run of a sweep; returns its number.
+    pub(super) fn begin_sweep(&self, sweep: Sweep, started_at: DateTime<Utc>) -> u64 {
+        let mut state = self.state();
+        state.is_crowded = false;
+        state.batches.begin(sweep, started_at)
+    }
+
+    /// Ends the listing of a run; returns the run if nothing is left to read. A run whose listing failed, or that could
+    /// not queue its refreshes, proves nothing.
+    pub(super) fn end_listing(&self, number: u64, is_answered: bool) -> Option<Run> {
+        let mut state = self.state();
+        if is_answered && !state.is_crowded {
+            return state.batches.listed(number);
+        }
+        state.batches.abandoned(number);
+        None
+    }
+
+    /// Keeps rotation work waiting while a sweep for orders runs: they share the rate, and none of it is urgent.
+    pub(super) fn keep_rotation_waiting(&self, is_sweeping_orders: bool) {
+        self.state().is_sweeping_orders = is_sweeping_orders;
+        if !is_sweeping_orders {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Records that an entity was read and written; returns the runs that this completes.
+    pub(super) fn note_read(&self, entity: &Entity) -> Vec<Run> {
+        self.state().batches.read(entity)
+    }
+
+    /// Records a failed refresh; returns the runs that fail for the first time, and the most failures of this entity in
+    /// one run.
+    pub(super) fn note_failed(&self, entity: &Entity) -> (Vec<Run>, u32) {
+        self.state().batches.failed(entity)
+    }
+
+    /// Returns when the next entity of a worker pool is due.
+    pub(super) fn next_due(&self, urgency: Urgency) -> Option<Duration> {
+        let state = self.state();
+        state.queue.next_due(state.served(urgency))
+    }
+
+    /// Returns the next work of a worker pool, if any is due.
+    pub(super) fn take(&self, urgency: Urgency) -> Option<Work> {
+        let now = self.clock.monotonic();
+        let mut state = self.state();
+        let served = state.served(urgency);
+        state.queue.take(now, served)
+    }
+
+    /// Records how a refresh ended; returns the deliveries that no longer need to wait for it.
+    pub(super) fn done(&self, entity: &Entity, ended: Ended) -> Vec<i64> {
+        let ids = self.state().queue.done(self.clock.monotonic(), entity, ended);
+        self.changed.notify_waiters();
+        ids
+    }
+
+    /// Waits until the queue changes.
+    pub(super) fn changed(&self) -> Notified<'_> {
+        self.changed.notified()
+    }
+
+    /// Waits until a delivery reports an entity.
+    pub(super) async fn hinted(&self, entity: &Entity) {
+        loop {
+            let mut changed = std::pin::pin!(self.changed());
+            changed.as_mut().enable();
+            if self.state().queue.is_hinted(entity) {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Whether an entity waits to be read again.
+    pub(super) fn is_waiting(&self, entity: &Entity) -> bool {
+        self.state().queue.is_waiting(entity)
+    }
+
+    /// Whether a delivery waits here already.
+    pub(super) fn has(&self, delivery: i64) -> bool {
+        self.state().queue.has(delivery)
+    }
+
+    /// Whether more deliveries may wait here.
+    pub(super) fn takes_deliveries(&self) -> bool {
+        self.state().queue.deliveries() < MOST_DELIVERIES
+    }
+
+    /// Whether nothing is being read, and nothing is due.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.state().queue.is_quiet(self.clock.monotonic())
+    }
+
+    /// Returns the age of the oldest request that waits or is in progress.
+    pub(super) fn oldest(&self) -> Duration {
+        self.state().queue.oldest(self.clock.monotonic())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Returns the urgency that a worker pool serves now.
+    fn served(&self, urgency: Urgency) -> Urgency {
+        match urgency {
+            Urgency::Swept if self.is_sweeping_orders => Urgency::Found,
+            other => other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

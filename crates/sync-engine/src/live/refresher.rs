@@ -1,0 +1,201 @@
+//! Refreshes one entity: reads it, writes it if it differs from the mirror, and releases what waits for it.
+
+use espelho_api_client::Error as ApiError;
+use espelho_model::text;
+use espelho_store::Error as StoreError;
+
+use super::{
+    denials::Denials,
+    entity_reader::{Cause, EntityReader, Refreshed},
+    lanes::ends_all,
+    observer::{Handled, Observer},
+    queue::{Ended, Work},
+    refresh_queue::RefreshQueue,
+    refresh_request::{Entity, RefreshRequest},
+    row_writer::RowWriter,
+    signals::Signals,
+    sweep_record::SweepRecord,
+    webhook_watch::WebhookWatch,
+};
+use crate::{
+    Problem, StoreContext,
+    plan::{
+        refresh::{changed_since, is_missed},
+        refresh_errors::{AfterError, after_error},
+    },
+};
+
+/// Refreshes the entities of a store, one with each call.
+pub(super) struct Refresher<'c> {
+    context: &'c StoreContext,
+    observer: &'c dyn Observer,
+    queue: &'c RefreshQueue<'c>,
+    reader: EntityReader<'c>,
+    record: &'c SweepRecord<'c>,
+    watch: &'c WebhookWatch<'c>,
+    signals: &'c Signals,
+    rows: RowWriter<'c>,
+    denials: Denials<'c>,
+}
+
+impl<'c> Refresher<'c> {
+    /// Returns a refresher of what `queue` gives out: it tells `record` what was read, and `watch` what was missed.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        observer: &'c dyn Observer,
+        queue: &'c RefreshQueue<'c>,
+        reader: EntityReader<'c>,
+        record: &'c SweepRecord<'c>,
+        watch: &'c WebhookWatch<'c>,
+        signals: &'c Signals,
+    ) -> Self {
+        let (rows, denials) = (RowWriter::new(context), Denials::new(context));
+        Self { context, observer, queue, reader, record, watch, signals, rows, denials }
+    }
+
+    /// Does what the queue gave out.
+    pub(super) async fn refresh(&self, work: Work) -> Result<(), Problem> {
+        let Work { entity, request, is_last } = work;
+        let (ended, problem) = match self.reader.read(&entity, &request).await {
+            Ok(read) => (self.after_read(&entity, &request, is_last, &read), None),
+            Err(Cause::Stopping) => return Ok(()),
+            Err(Cause::Overtaken) => (Ended::Again, None),
+            Err(Cause::Store(error)) => {
+                (self.after_store_error(&entity, &error).await?, Some(Problem::from_store(&error)))
+            }
+            Err(Cause::Denied(error)) => {
+                let ended = self.after_denial(&entity, &request, is_last, &error).await?;
+                (ended, Some(Problem::from_api(&error)))
+            }
+            Err(Cause::Api(error)) => {
+                let ended = self.after_api_error(&entity, &request, is_last, &error).await?;
+                (ended, Some(Problem::from_api(&error)))
+            }
+        };
+        let ids = self.queue.done(&entity, ended);
+        match problem {
+            _ if self.is_over(&entity, ended) => self.record.note_read(&entity).await?,
+            Some(problem) => self.record.note_unread(&entity, &problem).await?,
+            None => (),
+        }
+        self.release(ids).await;
+        Ok(())
+    }
+
+    /// Whether the sweeps that asked for an entity have it.
+    fn is_over(&self, entity: &Entity, ended: Ended) -> bool {
+        match ended {
+            Ended::Done => !self.queue.is_waiting(entity),
+            // It was read; a state that it does not show yet is checked again.
+            Ended::NotYet => true,
+            Ended::Again | Ended::Failed { .. } => false,
+        }
+    }
+
+    /// Marks deliveries as handled. If this fails, the inbox returns them, and they are read once more.
+    async fn release(&self, ids: Vec<i64>) {
+        let count = ids.len();
+        if count == 0 {
+            return;
+        }
+        match self.context.store.inbox().mark_handled(ids).await {
+            Ok(_) => (0..count).for_each(|_| self.observer.handled(Handled::Read)),
+            Err(error) => {
+                tracing::warn!(store = %self.context.key, %error, "deliveries could not be marked as handled; they stay in the inbox");
+            }
+        }
+    }
+
+    fn after_read(
+        &self,
+        entity: &Entity,
+        request: &RefreshRequest,
+        is_last: bool,
+        read: &Refreshed,
+    ) -> Ended {
+        self.count(entity, request, read);
+        self.measure_lag(request, read);
+        if read.is_shown {
+            return Ended::Done;
+        }
+        if is_last {
+            tracing::warn!(store = %self.context.key, ?entity, "the marketplace never showed the state that a delivery reported");
+        }
+        Ended::NotYet
+    }
+
+    /// Counts a change, and whether a sweep found it and no delivery reported it.
+    fn count(&self, entity: &Entity, request: &RefreshRequest, read: &Refreshed) {
+        if read.op.is_some() {
+            self.observer.changed(entity.row().0);
+        }
+        if is_missed(request, self.watch.receives(), self.signals.is_mirrored()) {
+            read.events.iter().for_each(|event| self.watch.note_missed(event));
+        }
+    }
+
+    /// Measures the lag of the mirror. Clocks differ, and deliveries carry whole seconds.
+    fn measure_lag(&self, request: &RefreshRequest, read: &Refreshed) {
+        let is_mirrored = self.signals.is_mirrored();
+        let since = changed_since(request, read.is_shown, read.op.is_some(), read.changed_at, is_mirrored);
+        if let Some(since) = since {
+            self.observer.mirrored((self.context.clock.now() - since).to_std().unwrap_or_default());
+        }
+    }
+
+    async fn after_store_error(&self, entity: &Entity, error: &StoreError) -> Result<Ended, Problem> {
+        let problem = Problem::from_store(error);
+        if ends_all(&problem) {
+            return Err(problem);
+        }
+        tracing::warn!(store = %self.context.key, ?entity, error = problem.error, "a refreshed row could not be written");
+        if !error.concerns_a_row() {
+            return Ok(Ended::Failed { after: None });
+        }
+        let text = text!("database-unwritable", cause = problem.error);
+        self.rows.note_failure(entity, "unwritable".into(), text).await;
+        Ok(Ended::Done)
+    }
+
+    /// Handles the answer that an order does not exist. If the mirror has the order, the denial is recorded.
+    async fn after_denial(
+        &self,
+        entity: &Entity,
+        request: &RefreshRequest,
+        is_last: bool,
+        error: &ApiError,
+    ) -> Result<Ended, Problem> {
+        if let Entity::Order(number) = entity
+            && let Err(error) = self.denials.record(number).await
+        {
+            return self.after_store_error(entity, &error).await;
+        }
+        self.after_api_error(entity, request, is_last, error).await
+    }
+
+    async fn after_api_error(
+        &self,
+        entity: &Entity,
+        request: &RefreshRequest,
+        is_last: bool,
+        error: &ApiError,
+    ) -> Result<Ended, Problem> {
+        match after_error(entity, request.urgency, is_last, error) {
+            AfterError::End => return Err(Problem::from_api(error)),
+            AfterError::Retry { after } => return Ok(Ended::Failed { after }),
+            AfterError::WalkListing => self.signals.note_unknown_product(),
+            AfterError::Leave => (),
+            AfterError::Await { is_shown } => {
+                if is_shown {
+                    self.rows.note_failure(entity, "not_found".into(), text!("run-not-found")).await;
+                }
+                return Ok(Ended::NotYet);
+            }
+            AfterError::Show => {
+                tracing::warn!(store = %self.context.key, ?entity, %error, "an entity cannot be read");
+                self.rows.note_failure(entity, error.code(), error.text()).await;
+            }
+        }
+        Ok(Ended::Done)
+    }
+}

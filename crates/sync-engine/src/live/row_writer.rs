@@ -1,0 +1,161 @@
+//! Writes single rows of orders and products: what was read, why it could not be read, and how it is listed.
+//!
+//! A row is written only if the mirror's row is still the one from before the read. Otherwise another task may have
+//! written a later read.
+
+use std::collections::HashMap;
+
+use espelho_api_client::{ListedRow, resources::products::ProductDetail};
+use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, text::Text};
+use espelho_store::{Error as StoreError, Known, Op, Subresource};
+
+use super::{
+    put::put,
+    refresh_request::{Entity, RefreshRequest},
+    subresources::FetchedSubresource,
+};
+use crate::{
+    StoreContext,
+    plan::row::is_unchanged,
+    pull::{Fetched, OrdersPull, ProductsPull},
+    report::failure,
+};
+
+/// Replaces the fingerprint of a listing row. It says that the order was read since it was last listed, and late enough
+/// after its last change to show another change in the same second.
+pub(super) const SETTLED: ContentHash = ContentHash::from_i64(1);
+
+/// The result of a write.
+pub(super) enum Written {
+    /// What happened to the row, if it differs.
+    Row(Option<Op>),
+    /// Another task wrote the row since it was looked up.
+    Overtaken,
+}
+
+/// An order that was read, with its sub-resources.
+pub(super) struct OrderRead {
+    /// The row from before the read.
+    pub(super) known: Option<Known>,
+    /// The order itself, if it was requested.
+    pub(super) order: Option<Fetched<Order>>,
+    /// Whether its next change will show in its listing row.
+    pub(super) is_settled: bool,
+    /// The sub-resources that were requested.
+    pub(super) subresources: Vec<FetchedSubresource>,
+}
+
+/// Writes single rows of a store.
+pub(super) struct RowWriter<'c> {
+    context: &'c StoreContext,
+}
+
+impl<'c> RowWriter<'c> {
+    /// Returns the writer of a store's rows.
+    pub(super) fn new(context: &'c StoreContext) -> Self {
+        Self { context }
+    }
+
+    /// Looks up a row.
+    pub(super) async fn row(&self, resource: Resource, key: &str) -> Result<Option<Known>, StoreError> {
+        let known =
+            self.context.store.mirror().known(&self.context.key, resource, vec![key.to_owned()]).await?;
+        Ok(known.get(key).copied())
+    }
+
+    /// Writes an order, and its sub-resources, in one transaction.
+    pub(super) async fn write_order(
+        &self,
+        pull: &OrdersPull,
+        number: &OrderNumber,
+        request: &RefreshRequest,
+        read: OrderRead,
+    ) -> Result<Written, StoreError> {
+        let OrderRead { known, order, is_settled, subresources } = read;
+        let _writing = self.context.writing.lock().await;
+        if self.is_overtaken(Resource::Orders, number.as_str(), known).await? {
+            return Ok(Written::Overtaken);
+        }
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        let mut noted: Vec<_> =
+            subresources.iter().map(|read| (number.clone(), read.subresource, read.hash)).collect();
+        let mut op = None;
+        if let Some(fetched) = order {
+            let listing_hash = request.listing_hash.filter(|_| is_settled);
+            noted.push((number.clone(), Subresource::Order, fetched.content_hash));
+            let unlisted = is_settled.then_some(SETTLED);
+            op = put(&mut tx, pull, number.as_str(), known, fetched, (listing_hash, unlisted)).await?;
+        }
+        for subresource in subresources {
+            subresource.write(&mut tx, number).await?;
+        }
+        tx.staleness().note_subresources(noted).await?;
+        tx.commit().await?;
+        Ok(Written::Row(op))
+    }
+
+    /// Writes a product.
+    pub(super) async fn write_product(
+        &self,
+        pull: &ProductsPull,
+        id: &ProductId,
+        listing_hash: Option<ContentHash>,
+        known: Option<Known>,
+        fetched: Fetched<ProductDetail>,
+    ) -> Result<Written, StoreError> {
+        let _writing = self.context.writing.lock().await;
+        if self.is_overtaken(Resource::Products, id.as_str(), known).await? {
+            return Ok(Written::Overtaken);
+        }
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        let op = put(&mut tx, pull, id.as_str(), known, fetched, (listing_hash, None)).await?;
+        tx.staleness().note_products_read(vec![id.clone()]).await?;
+        tx.commit().await?;
+        Ok(Written::Row(op))
+    }
+
+    /// Takes rows of orders as listed that are mirrored as they are listed. The next sweep compares rows that were
+    /// written since they were looked up.
+    pub(super) async fn relist_orders(
+        &self,
+        rows: &[ListedRow],
+        known: &HashMap<String, Known>,
+    ) -> Result<(), StoreError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let store = &self.context.store;
+        let _writing = self.context.writing.lock().await;
+        let keys = rows.iter().map(|row| row.key.clone()).collect();
+        let now = store.mirror().known(&self.context.key, Resource::Orders, keys).await?;
+        let mut tx = store.begin(&self.context.lease).await?;
+        for row in rows.iter().filter(|row| now.get(&row.key) == known.get(&row.key)) {
+            tx.mirror().relist(Resource::Orders, &row.key, row.hash).await?;
+        }
+        tx.commit().await
+    }
+
+    /// Shows on its row why an entity could not be read or written.
+    pub(super) async fn note_failure(&self, entity: &Entity, code: String, text: Text) {
+        let (resource, key) = entity.row();
+        let noted = async {
+            let mut tx = self.context.store.begin(&self.context.lease).await?;
+            let failure = failure(key.to_owned(), code, text, self.context.locale);
+            tx.failures().note_failures(resource, &[failure]).await?;
+            tx.commit().await
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(store = %self.context.key, %error, "a failure could not be recorded");
+        }
+    }
+
+    async fn is_overtaken(
+        &self,
+        resource: Resource,
+        key: &str,
+        before: Option<Known>,
+    ) -> Result<bool, StoreError> {
+        let now = self.row(resource, key).await?;
+        Ok(!is_unchanged(before.as_ref(), now.as_ref()))
+    }
+}

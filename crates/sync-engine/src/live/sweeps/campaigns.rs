@@ -1,0 +1,32 @@
+//! Sweeps campaigns with their listings: nothing reports their changes.
+
+use std::collections::HashSet;
+
+use espelho_api_client::limit::Lane;
+
+use crate::{Problem, StoreContext, live::signals::Signals, pull::WholeReader};
+
+/// The sweep of campaigns.
+pub(super) struct CampaignSweep<'c> {
+    context: &'c StoreContext,
+    signals: &'c Signals,
+    /// Campaigns that have ended: they no longer change.
+    ended: HashSet<String>,
+}
+
+impl<'c> CampaignSweep<'c> {
+    /// Returns a sweep that knows of no campaign that has ended.
+    pub(super) fn new(context: &'c StoreContext, signals: &'c Signals) -> Self {
+        Self { context, signals, ended: HashSet::new() }
+    }
+
+    /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings.
+    pub(super) async fn sweep(&mut self) -> Result<(), Problem> {
+        let client = self.context.client.in_lane(Lane::Poll);
+        let reader = WholeReader { context: self.context, client: &client };
+        let read = reader.campaigns(&self.ended).await?;
+        self.ended.extend(read.ended);
+        self.signals.note_campaigns_read();
+        Ok(())
+    }
+}

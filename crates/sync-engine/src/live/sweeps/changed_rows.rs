@@ -1,0 +1,135 @@
+//! Compares listed rows with the mirror, without checkpoints: rows that are listed differently are queued.
+
+use std::collections::{HashMap, HashSet};
+
+use espelho_api_client::ListedRow;
+use espelho_model::{ContentHash, sync::Resource};
+use espelho_store::{Error as StoreError, Known, Subresource};
+
+use crate::{
+    Problem, StoreContext,
+    live::{
+        denials::Denials,
+        refresh_queue::RefreshQueue,
+        refresh_request::{Entity, RefreshRequest},
+        row_writer::{RowWriter, SETTLED},
+    },
+    plan::{listed::is_already_mirrored, page::plan_page},
+};
+
+/// What compares listed rows with the mirror.
+pub(super) struct ChangedRows<'c> {
+    context: &'c StoreContext,
+    queue: &'c RefreshQueue<'c>,
+    rows: RowWriter<'c>,
+    denials: Denials<'c>,
+}
+
+impl<'c> ChangedRows<'c> {
+    /// Returns a comparison that fills `queue`.
+    pub(super) fn new(context: &'c StoreContext, queue: &'c RefreshQueue<'c>) -> Self {
+        Self { context, queue, rows: RowWriter::new(context), denials: Denials::new(context) }
+    }
+
+    /// Queues the rows that are listed differently; returns them.
+    pub(super) async fn queue(
+        &self,
+        resource: Resource,
+        rows: Vec<ListedRow>,
+    ) -> Result<Vec<(String, ContentHash)>, Problem> {
+        let changed = self.changed(resource, rows).await.map_err(|e| Problem::from_store(&e))?;
+        let found = changed.iter().map(|row| (row.key.clone(), row.hash)).collect();
+        self.queue.push_swept(changed.into_iter().map(|row| request_of(resource, row)));
+        Ok(found)
+    }
+
+    async fn changed(&self, resource: Resource, rows: Vec<ListedRow>) -> Result<Vec<ListedRow>, StoreError> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let keys = || rows.iter().map(|row| row.key.clone()).collect();
+        let known = store.mirror().known(key, resource, keys()).await?;
+        self.denials.clear_listed(resource, keys()).await?;
+        let mut changed = plan_page(&rows, &known, &HashSet::new(), false).fetch;
+        if !changed.is_empty() {
+            // Rows that failed lately are left to the complete reconciliation.
+            let failed = store.mirror().failures(key, resource).await?;
+            let failed: HashSet<String> = failed.into_iter().map(|failure| failure.key).collect();
+            changed.retain(|row| !failed.contains(&row.key));
+        }
+        match resource {
+            Resource::Orders => self.without_mirrored(changed, &known).await,
+            Resource::Products => Ok(changed),
+        }
+    }
+
+    /// Leaves out orders that were read since they were last listed, and whose row matches what was read: their rows
+    /// are taken as listed. Applies only to orders that could not have changed again in the same second.
+    async fn without_mirrored(
+        &self,
+        changed: Vec<ListedRow>,
+        known: &HashMap<String, Known>,
+    ) -> Result<Vec<ListedRow>, StoreError> {
+        let settled: Vec<String> =
+            changed.iter().filter(|row| is_settled(row, known)).map(|row| row.key.clone()).collect();
+        if settled.is_empty() {
+            return Ok(changed);
+        }
+        let received = self.context.store.lookups().orders_as_received(&self.context.key, settled).await?;
+        let is_mirrored = |row: &ListedRow| {
+            received.get(&row.key).is_some_and(|received| is_already_mirrored(&row.text, received))
+        };
+        let (mirrored, news): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_mirrored);
+        self.rows.relist_orders(&mirrored, known).await?;
+        Ok(news)
+    }
+}
+
+/// Whether an order was read since it was last listed.
+fn is_settled(row: &ListedRow, known: &HashMap<String, Known>) -> bool {
+    known.get(&row.key).is_some_and(|known| known.listing_hash == SETTLED && !known.gone)
+}
+
+/// Returns the request for a row that is listed differently.
+fn request_of(resource: Resource, row: ListedRow) -> (Entity, RefreshRequest) {
+    let request = match resource {
+        Resource::Orders => RefreshRequest::found([Subresource::Order]),
+        Resource::Products => RefreshRequest::found([]),
+    };
+    (Entity::of_row(resource, row.key), RefreshRequest { listing_hash: Some(row.hash), ..request })
+}
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::OrderNumber;
+
+    use super::*;
+    use crate::live::refresh_request::Urgency;
+
+    fn row(key: &str) -> ListedRow {
+        ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into() }
+    }
+
+    #[test]
+    fn a_row_that_is_listed_differently_is_requested_with_its_fingerprint() {
+        for resource in [Resource::Orders, Resource::Products] {
+            let (entity, request) = request_of(resource, row("7"));
+            assert_eq!(entity.row(), (resource, "7"));
+            assert_eq!(
+                (request.urgency, request.listing_hash),
+                (Urgency::Found, Some(ContentHash::from_i64(9)))
+            );
+            let wants_order = request.subresources.contains(&Subresource::Order);
+            assert_eq!(wants_order, entity == Entity::Order(OrderNumber::new("7")));
+        }
+    }
+
+    #[test]
+    fn only_an_order_that_was_read_late_enough_after_its_change_may_be_taken_as_listed() {
+        let content_hash = ContentHash::from_i64(5);
+        for (listing, gone, expected) in [(1, false, true), (1, true, false), (2, false, false)] {
+            let known = Known { listing_hash: ContentHash::from_i64(listing), content_hash, gone };
+            let known = HashMap::from([("7".to_owned(), known)]);
+            assert_eq!(is_settled(&row("7"), &known), expected, "{listing} {gone}");
+            assert!(!is_settled(&row("8"), &known), "nobody knows it");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Compares the marketplace's counts with the mirror's: a cheap check that shows where a more expensive sweep is worth
+//! it.
+//!
+//! The summary route counts the current day only, so it cannot be compared; totals of listings can.
+
+use espelho_api_client::{
+    Client,
+    limit::Lane,
+    resources::{orders::OrderQuery, products::ProductQuery},
+};
+use espelho_store::RemoteCount;
+
+use crate::{
+    Problem, StoreContext,
+    live::{schedule::Sweep, signals::Signals},
+    plan::{
+        counts::{KINDS, Repair, repair},
+        open_orders::open_statuses,
+    },
+    pull::is_final,
+};
+
+/// Compares the totals of orders, open orders and products; wakes the sweep that repairs a difference.
+pub(super) async fn sweep_counts(context: &StoreContext, signals: &Signals) -> Result<(), Problem> {
+    // The first reconciliation reads what is missing; until then the counts only show how much that is.
+    let is_mirrored = signals.is_mirrored();
+    let failed = |e: espelho_store::Error| Problem::from_store(&e);
+    let local = context.store.runs().live_counts(&context.key).await.map_err(failed)?;
+    let remote = remote_totals(context).await?;
+    let at = context.clock.now();
+    let mut counts = Vec::new();
+    for ((kind, remote), local) in KINDS.into_iter().zip(remote).zip(local) {
+        let Some(remote) = remote else { continue };
+        counts.push(RemoteCount { kind: kind.to_owned(), remote, local, at });
+        if remote == local || !is_mirrored {
+            continue;
+        }
+        tracing::debug!(store = %context.key, kind, remote, local, "the counts of marketplace and mirror differ");
+        wake(signals, repair(kind, remote, local));
+    }
+    let written = async {
+        let mut tx = context.store.begin(&context.lease).await?;
+        tx.sweeps().note_remote_counts(counts).await?;
+        tx.commit().await
+    };
+    written.await.map_err(failed)
+}
+
+fn wake(signals: &Signals, repair: Option<Repair>) {
+    match repair {
+        Some(Repair::AllNewOrders) => {
+            signals.note_behind();
+            signals.wake(Sweep::NewOrders);
+        }
+        Some(Repair::OpenOrders) => signals.wake(Sweep::OpenOrders),
+        Some(Repair::AllProducts) => {
+            signals.note_unknown_product();
+            signals.wake(Sweep::Products);
+        }
+        None => (),
+    }
+}
+
+/// Returns the totals that the listings report; `None` for a listing without one.
+async fn remote_totals(context: &StoreContext) -> Result<[Option<u64>; 3], Problem> {
+    let client: Client = context.client.in_lane(Lane::Poll);
+    let page_parameter = &context.page_parameter;
+    let query = || OrderQuery {
+        limit: Some(1),
+        page: 1,
+        page_parameter: page_parameter.clone(),
+        ..OrderQuery::default()
+    };
+    let open = OrderQuery { statuses: open_statuses().into_iter().map(str::to_owned).collect(), ..query() };
+    let products = ProductQuery { per_page: Some(1), page: 1, page_parameter: page_parameter.clone() };
+    let asked = [
+        client.list_orders(&query()).await,
+        client.list_orders(&open).await,
+        client.list_products(&products).await,
+    ];
+    let mut totals = [None; 3];
+    for (total, answer) in totals.iter_mut().zip(asked) {
+        match answer {
+            Ok(page) => *total = page.meta.total,
+            Err(error) if is_final(&error) => (),
+            Err(error) => return Err(Problem::from_api(&error)),
+        }
+    }
+    Ok(totals)
+}

@@ -1,0 +1,11 @@
+//! Sweeps the store's images: nothing reports their changes.
+
+use espelho_api_client::limit::Lane;
+
+use crate::{Problem, StoreContext, pull::WholeReader};
+
+/// Mirrors the store's images.
+pub(super) async fn sweep_media(context: &StoreContext) -> Result<(), Problem> {
+    let client = context.client.in_lane(Lane::Poll);
+    WholeReader { context, client: &client }.images().await.map(drop)
+}

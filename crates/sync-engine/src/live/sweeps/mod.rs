@@ -1,0 +1,204 @@
+//! The sweeps of a store: one file for each, and what runs them when they are due, one after the other.
+
+mod aged_orders;
+mod campaigns;
+mod changed_rows;
+mod counts;
+mod enums;
+mod media;
+mod new_orders;
+mod open_orders;
+mod order_listing;
+mod products;
+pub(super) mod profile;
+mod sold_products;
+mod subresources;
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
+
+use super::{
+    batches::Run,
+    identity::StoreIdentity,
+    lanes::ends_all,
+    observer::Observer,
+    options::Options,
+    refresh_queue::RefreshQueue,
+    schedule::{Moment, Schedule, Sweep, stretched},
+    signals::Signals,
+    sold_products::SoldProducts,
+    sweep_record::SweepRecord,
+    webhook_watch::WebhookWatch,
+};
+use crate::{Problem, StoreContext, plan::gap::GapThrottle};
+use campaigns::CampaignSweep;
+use changed_rows::ChangedRows;
+use products::ProductSweep;
+
+/// What sweeps read and tell beside their listings.
+#[derive(Clone, Copy)]
+pub(super) struct SweepSources<'c> {
+    /// The queue that they fill.
+    pub(super) queue: &'c RefreshQueue<'c>,
+    /// Flags that make them read more.
+    pub(super) signals: &'c Signals,
+    /// The products of changed orders.
+    pub(super) sold: &'c SoldProducts<'c>,
+    /// The store's identity, which the profile tells.
+    pub(super) identity: &'c StoreIdentity,
+    /// The webhook that is tested.
+    pub(super) watch: &'c WebhookWatch<'c>,
+}
+
+/// The sweeps of a store.
+pub(super) struct Sweeps<'c> {
+    context: &'c StoreContext,
+    options: &'c Options,
+    observer: &'c dyn Observer,
+    record: &'c SweepRecord<'c>,
+    sources: SweepSources<'c>,
+    changed: ChangedRows<'c>,
+    products: ProductSweep<'c>,
+    campaigns: CampaignSweep<'c>,
+}
+
+impl<'c> Sweeps<'c> {
+    /// Returns the sweeps of a store, none of which has run; `record` keeps how they end.
+    pub(super) fn new(
+        context: &'c StoreContext,
+        options: &'c Options,
+        observer: &'c dyn Observer,
+        record: &'c SweepRecord<'c>,
+        sources: SweepSources<'c>,
+    ) -> Self {
+        let changed = ChangedRows::new(context, sources.queue);
+        let products = ProductSweep::new(context, sources.queue, sources.signals);
+        let campaigns = CampaignSweep::new(context, sources.signals);
+        Self { context, options, observer, record, sources, changed, products, campaigns }
+    }
+
+    /// Runs the sweeps when they are due, one after the other; sweeps for orders also after a gap in the deliveries.
+    pub(super) async fn run(&mut self, gap: &Notify) -> Result<(), Problem> {
+        let (context, signals) = (self.context, self.sources.signals);
+        let clock = &context.clock;
+        let mut schedule =
+            Schedule::new(&self.options.intervals, &context.key, self.moment(), &self.record.succeeded());
+        let mut after_gap = GapThrottle::default();
+        // The catch-up has just run these, or the first reconciliation is about to.
+        for sweep in [Sweep::NewOrders, Sweep::OpenOrders] {
+            schedule.ran(sweep, self.moment(), Duration::ZERO);
+        }
+        while !context.stop.is_cancelled() {
+            let (sweep, due) = schedule.next();
+            tokio::select! {
+                () = clock.sleep(due.saturating_sub(clock.monotonic())) => {
+                    let started = clock.monotonic();
+                    // Boxed, like everything large that rarely runs: most stores wait most of the time.
+                    let requests = self.boxed_sweep(sweep).await?;
+                    let now = self.moment();
+                    match requests {
+                        Some(requests) => {
+                            schedule.ran(sweep, now, started + stretched(requests, self.options.per_minute));
+                        }
+                        None => schedule.failed(sweep, now),
+                    }
+                    wake(&mut schedule, signals.take_woken(), now.monotonic);
+                }
+                () = signals.recovered() => wake(&mut schedule, signals.take_woken(), clock.monotonic()),
+                () = gap.notified() => {
+                    let at = after_gap.due(clock.monotonic());
+                    tracing::info!(store = %context.key, "deliveries were refused; sweeping for what they reported");
+                    wake(&mut schedule, [Sweep::NewOrders, Sweep::OpenOrders], at);
+                }
+                () = context.stop.cancelled() => (),
+            }
+        }
+        // The next owner then knows what has just run; if this cannot be written, it is repeated.
+        let _ = self.boxed_save().await;
+        Ok(())
+    }
+
+    fn boxed_save(&self) -> BoxFuture<'_, Result<(), Problem>> {
+        Box::pin(self.record.save())
+    }
+
+    /// Sweeps once; returns how many listing pages it requested, or `None` if it failed. Returns only a problem that
+    /// ends all work; other problems are reported, and the sweep is retried when it is due.
+    ///
+    /// Not `async`, like the other boxes: the future of an `async` function would also reserve space for the boxed
+    /// value.
+    pub(super) fn boxed_sweep(&mut self, sweep: Sweep) -> BoxFuture<'_, Result<Option<u64>, Problem>> {
+        Box::pin(self.run_one(sweep))
+    }
+
+    async fn run_one(&mut self, sweep: Sweep) -> Result<Option<u64>, Problem> {
+        let (context, queue) = (self.context, self.sources.queue);
+        let started_at = context.clock.now();
+        let number = queue.begin_sweep(sweep, started_at);
+        let ended = {
+            let _permit = context.memory_budget.sweep(sweep).await;
+            queue.keep_rotation_waiting(matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders));
+            let ended = self.sweep(sweep).await;
+            queue.keep_rotation_waiting(false);
+            ended
+        };
+        let run = Run { sweep, started_at, has_queued: false };
+        self.record.note_run(number, run, ended.as_ref().err()).await?;
+        self.observer.waiting(queue.oldest());
+        self.observer.stats(context.client.stats());
+        match ended {
+            Err(problem) if ends_all(&problem) => Err(problem),
+            Err(problem) => {
+                let (error, next_step) = (&problem.error, problem.hint());
+                tracing::warn!(store = %context.key, sweep = sweep.as_str(), error, next_step, "a sweep failed; will retry");
+                Ok(None)
+            }
+            Ok(requests) => Ok(Some(requests)),
+        }
+    }
+
+    /// Runs a sweep's own calls; returns how many listing pages it requested, where that stretches its interval.
+    async fn sweep(&mut self, sweep: Sweep) -> Result<u64, Problem> {
+        let (context, changed) = (self.context, &self.changed);
+        let SweepSources { queue, signals, sold, identity, watch } = self.sources;
+        match sweep {
+            Sweep::NewOrders => {
+                self.record.save().await.and(new_orders::sweep_new_orders(context, signals, changed).await)
+            }
+            Sweep::OpenOrders => open_orders::sweep_open_orders(context, queue, signals, changed).await,
+            Sweep::Products => self.products.sweep(changed).await.map(none),
+            Sweep::SoldProducts => {
+                sold_products::sweep_sold_products(queue, signals, sold);
+                Ok(0)
+            }
+            Sweep::AgedOrders => aged_orders::sweep_aged_orders(context, queue, signals).await.map(none),
+            Sweep::Counts => counts::sweep_counts(context, signals).await.map(none),
+            Sweep::Enums => enums::sweep_enums(context).await.map(none),
+            Sweep::WebhookTest => watch.request_test().await.map(none),
+            Sweep::Subresources => {
+                let intervals = &self.options.intervals;
+                subresources::sweep_subresources(context, queue, intervals).await.map(none)
+            }
+            Sweep::Campaigns => self.campaigns.sweep().await.map(none),
+            Sweep::Media => media::sweep_media(context).await.map(none),
+            Sweep::Profile => {
+                profile::prune(context).await.and(profile::sweep_profile(context, identity).await).map(none)
+            }
+        }
+    }
+
+    fn moment(&self) -> Moment {
+        Moment { monotonic: self.context.clock.monotonic(), wall: self.context.clock.now() }
+    }
+}
+
+/// Returns the number of listing pages of a sweep whose interval does not depend on it.
+fn none((): ()) -> u64 {
+    0
+}
+
+fn wake(schedule: &mut Schedule, woken: impl IntoIterator<Item = Sweep>, at: Duration) {
+    woken.into_iter().for_each(|sweep| schedule.wake(sweep, at));
+}

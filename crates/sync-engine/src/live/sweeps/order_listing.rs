@@ -1,0 +1,54 @@
+//! Reads the listing of orders, page by page.
+
+use espelho_api_client::{
+    Client, Error as ApiError, ListPage, PageMeta, limit::Lane, resources::orders::OrderQuery,
+};
+
+use crate::{Problem, StoreContext};
+
+/// Rows per page.
+const LIMIT: u32 = 100;
+
+/// A walk over the listing of orders.
+pub(super) struct OrderListing {
+    client: Client,
+    query: OrderQuery,
+    /// Requests made.
+    requests: u64,
+}
+
+impl OrderListing {
+    /// Returns a walk over orders with these statuses, or over all where none is named.
+    pub(super) fn new(context: &StoreContext, sort: &str, statuses: &[&str]) -> Self {
+        let query = OrderQuery {
+            sort: Some(sort.to_owned()),
+            limit: Some(LIMIT),
+            statuses: statuses.iter().map(|status| (*status).to_owned()).collect(),
+            page_parameter: context.page_parameter.clone(),
+            ..OrderQuery::default()
+        };
+        Self { client: context.client.in_lane(Lane::Poll), query, requests: 0 }
+    }
+
+    /// Returns how many requests the walk took.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Reads a page. If the server refuses the request, simplifies it; the server's own order is newest first.
+    pub(super) async fn page(&mut self, page: u64) -> Result<ListPage, Problem> {
+        loop {
+            self.requests += 1;
+            match self.client.list_orders(&OrderQuery { page, ..self.query.clone() }).await {
+                Ok(listing) => return Ok(listing),
+                Err(ApiError::Refused { status: 404 | 416, .. }) if page > 1 => {
+                    return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
+                }
+                Err(ApiError::Refused { status: 400 | 422, .. })
+                    if page == 1
+                        && (self.query.sort.take().is_some() || self.query.limit.take().is_some()) => {}
+                Err(error) => return Err(Problem::from_api(&error)),
+            }
+        }
+    }
+}

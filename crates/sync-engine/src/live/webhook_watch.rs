@@ -1,0 +1,197 @@
+//! Watches whether webhooks arrive: remembers what was heard and what was missed, and proves silence as soon as a sweep
+//! finds what no delivery reported.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use chrono::{DateTime, Utc};
+use espelho_api_client::{Client, limit::Lane};
+use espelho_model::watch;
+use espelho_store::WebhookWatch as Watch;
+use tokio::sync::Notify;
+
+use super::observer::{Observer, WebhookNews};
+use crate::{
+    Problem, Refusal, RoundTrip, StoreContext,
+    plan::{silence::silence, webhook_news},
+    pull::is_final,
+};
+
+/// How often a suspicion is checked.
+const EVERY: Duration = Duration::from_secs(3);
+/// How long to wait for a test delivery that a user requested; users wait five seconds for each answer.
+const ROUND_TRIP: Duration = Duration::from_secs(4);
+/// How often its arrival is checked.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// The watch over a store's webhook.
+pub(super) struct WebhookWatch<'c> {
+    context: &'c StoreContext,
+    observer: &'c dyn Observer,
+    /// Whether deliveries arrive at all: without them, a change that a sweep finds was not missed.
+    receives: bool,
+    state: Mutex<State>,
+    /// Notified when a sweep found a change that no delivery reported, or a test delivery was requested.
+    suspected: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    watch: Watch,
+    is_unwritten: bool,
+}
+
+/// The result of a request for a test delivery.
+enum Asked {
+    /// It was requested.
+    Yes,
+    /// The marketplace has no active webhook; the text says so.
+    Refused(String),
+}
+
+impl<'c> WebhookWatch<'c> {
+    /// Returns a watch that remembers nothing yet.
+    pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, receives: bool) -> Self {
+        Self { context, observer, receives, state: Mutex::default(), suspected: Notify::new() }
+    }
+
+    /// Whether deliveries arrive at all.
+    pub(super) fn receives(&self) -> bool {
+        self.receives
+    }
+
+    /// Takes over what an earlier owner has recorded.
+    pub(super) fn remember(&self, watch: Watch) {
+        self.state().watch = watch;
+    }
+
+    /// Takes what is not on disk yet.
+    pub(super) fn take_unwritten(&self) -> Option<Watch> {
+        let mut state = self.state();
+        std::mem::take(&mut state.is_unwritten).then(|| state.watch.clone())
+    }
+
+    /// Records that what was taken could not be written.
+    pub(super) fn note_unwritten(&self) {
+        self.state().is_unwritten = true;
+    }
+
+    /// Records that a sweep found a change that no delivery reported.
+    pub(super) fn note_missed(&self, event: &'static str) {
+        self.observer.missed(event);
+        let now = self.context.clock.now();
+        self.change(|watch| webhook_news::missed(watch, now));
+        self.suspected.notify_one();
+    }
+
+    /// Records an arrived delivery.
+    pub(super) fn note_heard(&self, at: DateTime<Utc>, is_test: bool) {
+        self.change(|watch| webhook_news::heard(watch, at, is_test));
+        self.report(None);
+    }
+
+    /// Settles every suspicion until the work stops.
+    pub(super) async fn run(&self) -> Result<(), Problem> {
+        while !self.is_stopping() {
+            let waiting = watch::idle();
+            tokio::select! {
+                () = self.suspected.notified() => (),
+                () = self.context.stop.cancelled() => return Ok(()),
+            }
+            drop(waiting);
+            while !self.is_stopping() && Box::pin(self.settle()).await {
+                tokio::select! {
+                    () = self.context.clock.sleep(EVERY) => (),
+                    () = self.context.stop.cancelled() => return Ok(()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Requests a test delivery if one is due, and records what is proved; returns whether something is left to settle.
+    async fn settle(&self) -> bool {
+        if !self.receives || self.context.client.metrics().is_lost() {
+            return self.receives;
+        }
+        let silence = silence(&self.state().watch, self.context.clock.now());
+        if silence.asks {
+            // A marketplace in trouble proves nothing about its webhooks: the request is repeated.
+            if let Err(problem) = self.request_test().await {
+                tracing::debug!(store = %self.context.key, error = problem.error, "a test delivery could not be requested");
+            }
+        }
+        self.state().watch.silent = silence.proved_since.is_some();
+        self.report(silence.proved_since);
+        silence.is_suspected
+    }
+
+    /// Requests a test delivery. [`Self::note_heard`] records its arrival; the status shows when it did not arrive.
+    pub(super) async fn request_test(&self) -> Result<(), Problem> {
+        if !self.receives {
+            return Ok(());
+        }
+        let client = self.context.client.in_lane(Lane::Poll);
+        self.ask(&client, self.context.clock.now()).await.map(drop)
+    }
+
+    /// Requests a test delivery, and waits until it arrives.
+    pub(super) async fn round_trip(&self, client: &Client) -> RoundTrip {
+        let clock = &self.context.clock;
+        let (at, begun) = (clock.now(), clock.monotonic());
+        match self.ask(client, at).await {
+            Ok(Asked::Yes) => (),
+            Ok(Asked::Refused(problem)) => return RoundTrip::Refused { problem },
+            // A marketplace in trouble proves nothing about its webhooks.
+            Err(problem) => return RoundTrip::NotAsked(Refusal::from(&problem)),
+        }
+        let since_then = || clock.monotonic() - begun;
+        while !self.is_stopping() && since_then() < ROUND_TRIP {
+            if webhook_news::is_test_heard_since(&self.state().watch, at) {
+                let milliseconds = u64::try_from(since_then().as_millis()).unwrap_or(u64::MAX);
+                return RoundTrip::Arrived { milliseconds };
+            }
+            clock.sleep(GLANCE).await;
+        }
+        RoundTrip::Unanswered
+    }
+
+    async fn ask(&self, client: &Client, at: DateTime<Utc>) -> Result<Asked, Problem> {
+        let asked = match client.test_webhook().await {
+            Ok(()) => Asked::Yes,
+            Err(error) if is_final(&error) => Asked::Refused(error.text().message(self.context.locale)),
+            Err(error) => return Err(Problem::from_api(&error)),
+        };
+        let problem = match &asked {
+            Asked::Yes => None,
+            Asked::Refused(problem) => Some(problem.clone()),
+        };
+        self.change(|watch| webhook_news::tested(watch, at, problem));
+        self.suspected.notify_one();
+        Ok(asked)
+    }
+
+    fn report(&self, silent_since: Option<DateTime<Utc>>) {
+        let news = {
+            let watch = &self.state().watch;
+            WebhookNews { heard_at: watch.heard_at, missed: watch.missed, silent_since }
+        };
+        self.observer.webhook(news);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Watch)) {
+        let mut state = self.state();
+        change(&mut state.watch);
+        state.is_unwritten = true;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.context.stop.is_cancelled()
+    }
+}

@@ -1,0 +1,144 @@
+//! Decides what the refresh of an entity reads, and what its answers mean.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use espelho_model::{ContentHash, ProductId, order::Order};
+use espelho_store::{KnownSubresource, Op, Subresource};
+use rust_decimal::Decimal;
+
+use crate::live::refresh_request::{RefreshRequest, Urgency};
+
+/// Tolerance for clocks that differ.
+const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);
+/// A sub-resource that was last read longer ago than this may have changed without a change of the order. If it was
+/// read later, a delivery may still be under way.
+const SUBRESOURCE_MAX_AGE: TimeDelta = TimeDelta::minutes(10);
+
+/// Splits a request, so that the order itself is written before its sub-resources are read: each of those may wait for
+/// its turn. Returns the parts in their order, and one part where there is nothing to split.
+pub fn steps(request: &RefreshRequest) -> Vec<RefreshRequest> {
+    let mut rest = request.subresources.clone();
+    if !rest.remove(&Subresource::Order) || rest.is_empty() {
+        return vec![request.clone()];
+    }
+    let first = RefreshRequest { subresources: BTreeSet::from([Subresource::Order]), ..request.clone() };
+    let rest = RefreshRequest { subresources: rest, expected: None, listing_hash: None, ..request.clone() };
+    vec![first, rest]
+}
+
+/// Whether to read the order itself. An order that is not mirrored cannot have sub-resources.
+pub fn reads_order(request: &RefreshRequest, is_mirrored: bool) -> bool {
+    request.subresources.contains(&Subresource::Order) || !is_mirrored
+}
+
+/// Whether an order, if it was read, shows the state that a delivery reported.
+pub fn is_shown(request: &RefreshRequest, order: Option<&Order>) -> bool {
+    let expected = request.expected.as_ref().zip(order);
+    expected.is_none_or(|(expected, order)| expected.is_shown_by(order))
+}
+
+/// Whether the listing row of an order will differ when the order changes again: times have whole seconds, so a second
+/// change in the same second does not show. Until then its row does not count as read, and the next sweep reads it.
+pub fn is_settled(updated_at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> bool {
+    updated_at.is_none_or(|updated| now - updated > SETTLED_AFTER)
+}
+
+/// Returns the products of an order: their reserved stock changes with it.
+pub fn products_of(order: &Order) -> Vec<ProductId> {
+    order.items.iter().filter_map(|item| item.product_id.as_deref()).map(ProductId::new).collect()
+}
+
+/// Returns the sub-resources to read, in the order in which they are taken. Tracking is written onto shipments, which
+/// are therefore read before it, so that the mirror has them.
+pub fn subresources_to_read(request: &RefreshRequest) -> BTreeSet<Subresource> {
+    let mut left = request.subresources.clone();
+    left.remove(&Subresource::Order);
+    if left.contains(&Subresource::Tracking) {
+        left.insert(Subresource::Shipments);
+    }
+    left
+}
+
+/// Whether a sub-resource may need another one to be read after it: shipments, unless tracking follows in any case.
+pub fn may_need_tracking(read: Subresource, left: &BTreeSet<Subresource>) -> bool {
+    read == Subresource::Shipments && !left.contains(&Subresource::Tracking)
+}
+
+/// Whether the mirror has a sub-resource with this content.
+pub fn is_known(known: &[KnownSubresource], subresource: Subresource, hash: ContentHash) -> bool {
+    known.iter().any(|known| known.subresource == subresource && known.content_hash == hash)
+}
+
+/// Returns the events that should have reported a change of an order.
+pub fn order_events(
+    op: Option<Op>,
+    is_status_changed: bool,
+    of_subresources: Vec<&'static str>,
+) -> Vec<&'static str> {
+    match op {
+        Some(Op::Insert) => vec!["order.created"],
+        Some(_) if is_status_changed => vec!["order.status_changed"],
+        Some(_) => Vec::new(),
+        None => of_subresources,
+    }
+}
+
+/// Whether changed sub-resources of this request are found by a sweep that deliveries should have preceded.
+pub fn proves_missed_events(request: &RefreshRequest, has_read: bool, receives: bool) -> bool {
+    has_read && request.urgency != Urgency::Hinted && receives
+}
+
+/// Returns the events that should have reported changed sub-resources of an unchanged order.
+pub fn subresource_events(
+    read: &[(Subresource, ContentHash)],
+    known: &[KnownSubresource],
+    now: DateTime<Utc>,
+) -> Vec<&'static str> {
+    let old = now - SUBRESOURCE_MAX_AGE;
+    let is_old_and_changed = |(subresource, hash): &&(Subresource, ContentHash)| {
+        known.iter().any(|k| k.subresource == *subresource && k.content_hash != *hash && k.read_at < old)
+    };
+    let event = |(subresource, _): &(Subresource, ContentHash)| match subresource {
+        Subresource::Shipments => Some("shipment.status_changed"),
+        Subresource::Invoices => Some("order.invoiced"),
+        _ => None,
+    };
+    read.iter().filter(is_old_and_changed).filter_map(event).collect()
+}
+
+/// The stock and the price of a product.
+pub type Levels = (Option<Decimal>, Option<Decimal>);
+
+/// Returns the events that should have reported a change of a product. No event reports reserved stock, nor a changed
+/// description.
+pub fn product_events(op: Option<Op>, before: Levels, after: Levels) -> Vec<&'static str> {
+    if op != Some(Op::Update) {
+        return Vec::new();
+    }
+    let events =
+        [("product.stock_updated", before.0 != after.0), ("product.price_updated", before.1 != after.1)];
+    events.into_iter().filter_map(|(event, is_changed)| is_changed.then_some(event)).collect()
+}
+
+/// Whether a change proves that no delivery reported it: nothing but a sweep asked for it, and the mirror was complete.
+pub fn is_missed(request: &RefreshRequest, receives: bool, is_mirrored: bool) -> bool {
+    let is_told = !request.ids.is_empty() || request.urgency == Urgency::Hinted;
+    !is_told && receives && is_mirrored
+}
+
+/// Returns since when the marketplace had what was read: since the event, if one reported it and its state is shown;
+/// else since the change that a sweep found.
+pub fn changed_since(
+    request: &RefreshRequest,
+    is_shown: bool,
+    is_written: bool,
+    changed_at: Option<DateTime<Utc>>,
+    is_mirrored: bool,
+) -> Option<DateTime<Utc>> {
+    let told = request.reported_at.filter(|_| is_shown);
+    told.or(changed_at.filter(|_| request.ids.is_empty() && is_written && is_mirrored))
+}
+
+#[cfg(test)]
+mod tests;

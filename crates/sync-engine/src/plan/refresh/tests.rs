@@ -1,0 +1,200 @@
+use super::*;
+use crate::live::refresh_request::Expected;
+
+const ORDER: Subresource = Subresource::Order;
+const SHIPMENTS: Subresource = Subresource::Shipments;
+const TRACKING: Subresource = Subresource::Tracking;
+const INVOICES: Subresource = Subresource::Invoices;
+const EVENTS: Subresource = Subresource::Events;
+
+fn at(second: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(1_795_000_000 + second, 0).unwrap()
+}
+
+fn hash(number: i64) -> ContentHash {
+    ContentHash::from_i64(number)
+}
+
+fn set(subresources: &[Subresource]) -> BTreeSet<Subresource> {
+    subresources.iter().copied().collect()
+}
+
+#[test]
+fn the_order_is_written_before_its_subresources_are_read() {
+    for (asked, expected) in [
+        (&[ORDER][..], &[&[ORDER][..]][..]),
+        (&[ORDER, SHIPMENTS, EVENTS], &[&[ORDER], &[SHIPMENTS, EVENTS]]),
+        (&[SHIPMENTS, EVENTS], &[&[SHIPMENTS, EVENTS]]),
+        (&[], &[&[]]),
+    ] {
+        let steps = steps(&RefreshRequest::swept(set(asked)));
+        let read: Vec<_> = steps.into_iter().map(|step| step.subresources).collect();
+        assert_eq!(read, expected.iter().map(|part| set(part)).collect::<Vec<_>>(), "{asked:?}");
+    }
+}
+
+#[test]
+fn only_the_order_itself_shows_what_was_expected_and_has_a_listing_row() {
+    let request = RefreshRequest {
+        expected: Some(Expected { status: "paid".into(), at: None }),
+        listing_hash: Some(hash(1)),
+        ids: vec![7],
+        ..RefreshRequest::hinted([ORDER, INVOICES])
+    };
+    let steps = steps(&request);
+    assert_eq!(steps.len(), 2);
+    assert_eq!((&steps[0].expected, steps[0].listing_hash), (&request.expected, request.listing_hash));
+    assert_eq!((&steps[1].expected, steps[1].listing_hash), (&None, None));
+    assert!(steps.iter().all(|step| step.ids == [7] && step.urgency == Urgency::Hinted));
+}
+
+#[test]
+fn an_order_that_is_not_mirrored_is_read_with_its_subresources() {
+    for (asked, is_mirrored, expected) in
+        [(ORDER, true, true), (ORDER, false, true), (SHIPMENTS, true, false), (SHIPMENTS, false, true)]
+    {
+        assert_eq!(
+            reads_order(&RefreshRequest::swept([asked]), is_mirrored),
+            expected,
+            "{asked:?} {is_mirrored}"
+        );
+    }
+}
+
+#[test]
+fn an_order_is_settled_when_its_next_change_would_have_another_second() {
+    for (age, expected) in [(0, false), (5, false), (6, true), (600, true), (-5, false)] {
+        assert_eq!(is_settled(Some(at(-age)), at(0)), expected, "{age} s");
+    }
+    assert!(is_settled(None, at(0)), "an order without a time cannot show one");
+}
+
+#[test]
+fn shipments_are_read_before_the_tracking_that_is_written_onto_them() {
+    for (asked, expected) in [
+        (&[ORDER][..], &[][..]),
+        (&[TRACKING], &[SHIPMENTS, TRACKING]),
+        (&[ORDER, SHIPMENTS, EVENTS], &[EVENTS, SHIPMENTS]),
+    ] {
+        let read: Vec<_> = subresources_to_read(&RefreshRequest::swept(set(asked))).into_iter().collect();
+        assert_eq!(read, expected, "{asked:?}");
+    }
+}
+
+#[test]
+fn shipments_that_changed_need_tracking_unless_it_follows_in_any_case() {
+    for (read, left, expected) in [
+        (SHIPMENTS, &[][..], true),
+        (SHIPMENTS, &[EVENTS], true),
+        (SHIPMENTS, &[TRACKING], false),
+        (EVENTS, &[], false),
+    ] {
+        assert_eq!(may_need_tracking(read, &set(left)), expected, "{read:?} {left:?}");
+    }
+    let known = [KnownSubresource { subresource: SHIPMENTS, read_at: at(0), content_hash: hash(1) }];
+    assert!(is_known(&known, SHIPMENTS, hash(1)));
+    assert!(!is_known(&known, SHIPMENTS, hash(2)) && !is_known(&known, EVENTS, hash(1)));
+}
+
+#[test]
+fn a_change_of_an_order_should_have_been_reported_by_one_event() {
+    let told = || vec!["order.invoiced"];
+    for (op, is_status_changed, expected) in [
+        (Some(Op::Insert), false, vec!["order.created"]),
+        (Some(Op::Insert), true, vec!["order.created"]),
+        (Some(Op::Update), true, vec!["order.status_changed"]),
+        (Some(Op::Update), false, vec![]),
+        (None, false, told()),
+        (None, true, told()),
+    ] {
+        assert_eq!(order_events(op, is_status_changed, told()), expected, "{op:?} {is_status_changed}");
+    }
+}
+
+#[test]
+fn only_subresources_that_a_sweep_read_where_deliveries_arrive_prove_anything() {
+    for (urgency, has_read, receives, expected) in [
+        (Urgency::Swept, true, true, true),
+        (Urgency::Found, true, true, true),
+        (Urgency::Hinted, true, true, false),
+        (Urgency::Swept, false, true, false),
+        (Urgency::Swept, true, false, false),
+    ] {
+        let request = RefreshRequest { urgency, ..RefreshRequest::default() };
+        assert_eq!(
+            proves_missed_events(&request, has_read, receives),
+            expected,
+            "{urgency:?} {has_read} {receives}"
+        );
+    }
+}
+
+#[test]
+fn a_subresource_that_changed_long_after_it_was_read_should_have_been_reported() {
+    for (subresource, content, read_at, expected, why) in [
+        (SHIPMENTS, 1, -601, &[][..], "it is the same"),
+        (SHIPMENTS, 2, -601, &["shipment.status_changed"], "it changed"),
+        (SHIPMENTS, 2, -600, &[], "a delivery may be under way"),
+        (INVOICES, 2, -601, &["order.invoiced"], "it changed"),
+        (EVENTS, 2, -601, &[], "no event reports it"),
+    ] {
+        let known = [KnownSubresource { subresource, read_at: at(read_at), content_hash: hash(1) }];
+        assert_eq!(subresource_events(&[(subresource, hash(content))], &known, at(0)), expected, "{why}");
+    }
+    assert!(subresource_events(&[(SHIPMENTS, hash(1))], &[], at(0)).is_empty(), "it was never read before");
+}
+
+#[test]
+fn a_product_should_have_been_reported_where_its_stock_or_its_price_changed() {
+    let levels = |stock: i64, price: i64| (Some(Decimal::from(stock)), Some(Decimal::from(price)));
+    let before = levels(5, 10);
+    for (op, after, expected) in [
+        (Some(Op::Update), levels(4, 10), &["product.stock_updated"][..]),
+        (Some(Op::Update), levels(5, 11), &["product.price_updated"]),
+        (Some(Op::Update), levels(4, 11), &["product.stock_updated", "product.price_updated"]),
+        (Some(Op::Update), (None, None), &["product.stock_updated", "product.price_updated"]),
+        (Some(Op::Update), before, &[]),
+        (Some(Op::Insert), levels(4, 11), &[]),
+        (None, levels(4, 11), &[]),
+    ] {
+        assert_eq!(product_events(op, before, after), expected, "{op:?} {after:?}");
+    }
+}
+
+#[test]
+fn a_change_is_missed_if_only_a_sweep_asked_for_it_and_the_mirror_was_complete() {
+    let request =
+        |urgency, ids: &[i64]| RefreshRequest { urgency, ids: ids.to_vec(), ..RefreshRequest::default() };
+    for (request, receives, is_mirrored, expected) in [
+        (request(Urgency::Swept, &[]), true, true, true),
+        (request(Urgency::Found, &[]), true, true, true),
+        (request(Urgency::Hinted, &[]), true, true, false),
+        (request(Urgency::Swept, &[1]), true, true, false),
+        (request(Urgency::Swept, &[]), false, true, false),
+        (request(Urgency::Swept, &[]), true, false, false),
+    ] {
+        assert_eq!(
+            is_missed(&request, receives, is_mirrored),
+            expected,
+            "{request:?} {receives} {is_mirrored}"
+        );
+    }
+}
+
+#[test]
+fn the_lag_counts_from_the_event_or_from_the_change_that_a_sweep_found() {
+    let told = RefreshRequest { reported_at: Some(at(5)), ids: vec![1], ..RefreshRequest::default() };
+    let found = RefreshRequest::default();
+    for (request, is_shown, is_written, is_mirrored, expected, why) in [
+        (&told, true, true, true, Some(at(5)), "the event"),
+        (&told, true, false, false, Some(at(5)), "the mirror had it already"),
+        (&told, false, true, true, None, "the marketplace does not show it yet"),
+        (&found, true, true, true, Some(at(9)), "the change"),
+        (&found, true, false, true, None, "nothing changed"),
+        (&found, true, true, false, None, "the first reconciliation is not over"),
+    ] {
+        let since = changed_since(request, is_shown, is_written, Some(at(9)), is_mirrored);
+        assert_eq!(since, expected, "{why}");
+    }
+    assert_eq!(changed_since(&found, true, true, None, true), None, "nobody says when");
+}
