@@ -61,7 +61,7 @@ impl Seller {
         let client =
             Client::open(settings, SystemClock::shared(), memory.clone(), Arc::new(NoQuotaStore)).await;
         let client = client.expect("a client of the sandbox");
-        client.session().await.expect("the sandbox lets its own store in");
+        client.auth().session().await.expect("the sandbox lets its own store in");
         Self { client, memory, receiver, received: Mutex::default() }
     }
 

@@ -105,13 +105,13 @@ impl Hand {
                 ..ProductSwitches::default()
             },
         };
-        let created = self.client.create_product(&product).await.expect("a product can be created");
+        let created = self.client.products().create(&product).await.expect("a product can be created");
         created.value.expect("its id is told")
     }
 
     /// Executes one pair: the current tiers, and new desired ones.
     async fn pair(&mut self, product: &ProductId, mode: Mode) {
-        let before = self.client.product(product).await.expect("a product can be read").value;
+        let before = self.client.products().get(product).await.expect("a product can be read").value;
         assert_eq!(mode_of(&before), mode, "the product has the mode that it was created with");
         let current = current_tiers(&before);
         let wanted = wanted(&mut self.random, mode, &current);
@@ -131,7 +131,7 @@ impl Hand {
                 return self.complain(format!("{problem}: {step:?} of {steps:?}, {mode:?} {current:?}"));
             }
         }
-        let after = current_tiers(&self.client.product(product).await.expect("it can be read").value);
+        let after = current_tiers(&self.client.products().get(product).await.expect("it can be read").value);
         if pictured(mode, &after, &[]) != pictured(mode, &wanted, &current) {
             self.executed.wrong += 1;
             self.complain(format!("{mode:?} {current:?} → {wanted:?} by {steps:?} came to {after:?}"));
@@ -150,7 +150,7 @@ impl Hand {
             Err(invalid) => return Some(invalid.to_string()),
         };
         self.executed.requests += 1;
-        self.client.perform(&request).await.err().map(|error| format!("{error:?}"))
+        self.client.requests().perform(&request).await.err().map(|error| format!("{error:?}"))
     }
 
     fn complain(&mut self, complaint: String) {

@@ -47,12 +47,12 @@ fn told(metrics: &str) -> BTreeSet<String> {
 async fn every_documented_metric_is_there_and_every_metric_is_documented(kind: Kind) {
     let mut keeping = Keeping::with(kind, 10, 4, 1).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.place_order(&store, NewOrder::default());
+    let number = control.orders().place(&store, NewOrder::default());
     keeping.order_is(&number, "paid").await;
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     keeping.inbox_is_handled().await;
     keeping.spoil("", 1_000, DeliveryFault::Lost);
-    assert!(control.cancel_order(&store, &number, "desistência"));
+    assert!(control.orders().cancel(&store, &number, "desistência"));
     let (always, sometimes) = documented();
     let only_sqlite = ["espelho_db_wal_bytes", "espelho_disk_free_bytes", "espelho_disk_full"];
     let is_expected = |name: &&String| kind == Kind::Sqlite || !only_sqlite.contains(&name.as_str());

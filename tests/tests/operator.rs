@@ -402,7 +402,7 @@ async fn an_audit_beside_a_service_compares_campaigns_images_and_the_profile_too
         opt_in_closes_in: Some(3_600),
         discount: None,
     };
-    sandbox.control().add_campaign(&campaign).unwrap();
+    sandbox.control().campaigns().create(&campaign).unwrap();
     let installation = Installation::on(kind).await;
     let access = sandbox.stores().remove(0);
     installation.write_store("loja-1", &sandbox.base_url(), &access.username, &access.password);

@@ -29,7 +29,7 @@ impl Story {
     async fn begin(order: NewOrder) -> Self {
         let sandbox = sandbox_of(Options { orders: 5, products: 20, ..Options::default() }).await;
         let seller = Seller::join(&sandbox).await;
-        let order = OrderNumber::new(sandbox.control().place_order(STORE, order));
+        let order = OrderNumber::new(sandbox.control().orders().place(STORE, order));
         Self { sandbox, seller, order }
     }
 
@@ -38,7 +38,7 @@ impl Story {
     }
 
     async fn read(&self) -> Order {
-        let read = self.seller.client.order(&self.order).await.unwrap();
+        let read = self.seller.client.orders().get(&self.order).await.unwrap();
         assert!(read.unreadable.is_empty(), "{:?}", read.unreadable);
         read.value
     }
@@ -49,25 +49,25 @@ impl Story {
 
     /// Checks the events of the order and its shipments, once no delivery is left.
     async fn told(&self, expected: &[&str]) {
-        self.control().deliveries_done().await;
+        self.control().webhooks().deliveries_done().await;
         self.seller.told(&self.order, expected).await;
     }
 
     async fn told_of_the_order(&self, expected: &[&str]) {
-        self.control().deliveries_done().await;
+        self.control().webhooks().deliveries_done().await;
         self.seller.told_of_the_order(&self.order, expected).await;
     }
 
     /// Returns the transitions that the marketplace offers for the order, without noise.
     async fn offers(&self) -> Vec<String> {
-        let possible = self.seller.client.possible_statuses(&self.order).await.unwrap();
+        let possible = self.seller.client.orders().possible_statuses(&self.order).await.unwrap();
         let real = |action: &&NextAction| !action.is_noise(&possible.current_status);
         possible.next_actions.iter().filter(real).map(|action| action.target_status.clone()).collect()
     }
 
     /// Sends a transition; checks that the answer is the order in the target status.
     async fn go(&self, transition: Transition) {
-        let moved = self.seller.client.transition(&self.order, &transition).await.unwrap();
+        let moved = self.seller.client.orders().transition(&self.order, &transition).await.unwrap();
         let expected = match transition.status() {
             "available" | "restocked" => "paid",
             other => other,
@@ -76,18 +76,18 @@ impl Story {
     }
 
     async fn is_refused(&self, transition: Transition) -> Documented {
-        self.seller.client.transition(&self.order, &transition).await.unwrap_err().kind().unwrap()
+        self.seller.client.orders().transition(&self.order, &transition).await.unwrap_err().kind().unwrap()
     }
 
     /// Takes the standard path from `preparing` to `delivered`, with the seller's own carrier.
     async fn ship_and_deliver(&self) {
         assert!(matches!(self.is_refused(Transition::ready_to_ship()).await, Documented::FiscalGate(_)));
-        self.control().issue_invoice(STORE, self.order.as_str(), "nfe").unwrap();
-        let documents = self.seller.client.order_fiscal(&self.order).await.unwrap().value;
+        self.control().orders().issue_invoice(STORE, self.order.as_str(), "nfe").unwrap();
+        let documents = self.seller.client.orders().fiscal(&self.order).await.unwrap().value;
         assert_eq!(documents.iter().filter(|document| document.is_current).count(), 1);
         self.go(Transition::ready_to_ship()).await;
         self.go(Transition::shipped(Some("BR123456789")).unwrap()).await;
-        let shipments = self.seller.client.order_shipments(&self.order).await.unwrap().value;
+        let shipments = self.seller.client.shipments().of_order(&self.order).await.unwrap().value;
         assert_eq!(shipments[0].tracking_code.as_deref(), Some("BR123456789"));
         assert_eq!(self.offers().await, ["delivered"]);
         self.go(Transition::delivered()).await;
@@ -131,7 +131,7 @@ fn all(parts: &[&[&'static str]]) -> Vec<&'static str> {
 async fn a_standard_order_from_the_cart_to_the_door() {
     let story = Story::begin(NewOrder { is_paid: false, ..of("standard") }).await;
     assert_eq!(story.status().await, "waiting_payment");
-    assert!(story.control().pay_order(STORE, story.order.as_str()));
+    assert!(story.control().orders().pay(STORE, story.order.as_str()));
     assert_eq!(story.offers().await, ["preparing", "ready_to_ship", "cancelled"]);
     story.go(Transition::preparing()).await;
     assert_eq!(
@@ -148,15 +148,15 @@ async fn a_standard_order_from_the_cart_to_the_door() {
 /// Generates the labels of the order, waits for them, and fetches one of each format from the other origin.
 async fn labels(story: &Story) {
     let client = &story.seller.client;
-    let queued = client.generate_labels(&story.order).await.unwrap().value;
+    let queued = client.shipments().generate_labels(&story.order).await.unwrap().value;
     assert_eq!(queued.shipments.len(), 1);
     let shipment: &ShipmentId = &queued.shipments[0];
-    let early = client.shipment_labels(shipment).await.unwrap().value;
+    let early = client.shipments().labels(shipment).await.unwrap().value;
     assert_eq!((early.labels.len(), early.formats_pending.len()), (4, 4));
-    let not_ready = client.label_file(shipment, &early.labels[0].id).await.unwrap_err();
+    let not_ready = client.shipments().label_file(shipment, &early.labels[0].id).await.unwrap_err();
     assert_eq!(not_ready.kind(), Some(Documented::LabelNotReady));
     story.control().forward(60);
-    let ready = client.shipment_labels(shipment).await.unwrap().value;
+    let ready = client.shipments().labels(shipment).await.unwrap().value;
     assert!(
         ready.formats_pending.is_empty() && ready.labels.iter().all(|label| label.is_ready == Some(true))
     );
@@ -167,9 +167,9 @@ async fn labels(story: &Story) {
 
 async fn fetch(story: &Story, shipment: &ShipmentId, label: &LabelId, format: &LabelFormat) {
     let client = &story.seller.client;
-    let file = client.label_file(shipment, label).await.unwrap();
+    let file = client.shipments().label_file(shipment, label).await.unwrap();
     assert_eq!((file.format.as_ref(), file.expires_in_seconds), (Some(format), Some(900)));
-    let bytes = client.fetch_signed(&file.url).await.unwrap().bytes;
+    let bytes = client.signed_files().fetch(&file.url).await.unwrap().bytes;
     let beginning: &[u8] = match format.file_kind().unwrap() {
         FileKind::Pdf => b"%PDF",
         FileKind::Html => b"<!DOCTYPE html>",
@@ -181,24 +181,24 @@ async fn fetch(story: &Story, shipment: &ShipmentId, label: &LabelId, format: &L
         String::from_utf8_lossy(&bytes[..bytes.len().min(40)])
     );
     story.control().forward(901);
-    let expired = client.fetch_signed(&file.url).await.unwrap_err();
+    let expired = client.signed_files().fetch(&file.url).await.unwrap_err();
     assert!(matches!(expired, Error::AddressExpired { .. }), "{expired}");
 }
 
 async fn the_money_and_the_history_are_told(story: &Story) {
-    let financial = story.seller.client.order_financial(&story.order).await.unwrap().value;
+    let financial = story.seller.client.orders().financial(&story.order).await.unwrap().value;
     let split: rust_decimal::Decimal = financial.splits.iter().filter_map(|split| split.amount).sum();
     assert_eq!(Some(split), story.read().await.total_order);
     assert!(financial.splits.iter().all(|split| split.name.is_some() && split.party.is_some()));
     let audit = &financial.commissions;
     assert_eq!(audit.len(), story.read().await.items.len());
     assert!(audit.iter().all(|line| line.percent.is_some() && line.amount.is_some() && line.base.is_some()));
-    let events = story.seller.client.order_events(&story.order).await.unwrap().value;
+    let events = story.seller.client.orders().events(&story.order).await.unwrap().value;
     let steps: Vec<_> = events.iter().filter_map(|event| event.new_status.as_deref()).collect();
     for status in ["paid", "preparing", "ready_to_ship", "shipped", "delivered"] {
         assert!(steps.contains(&status), "{status} is missing from {steps:?}");
     }
-    let tracking = story.seller.client.order_tracking(&story.order).await.unwrap().value;
+    let tracking = story.seller.client.orders().tracking(&story.order).await.unwrap().value;
     assert!(tracking.delivered_at.is_some());
     assert_eq!(tracking.shipments[0].tracking_code.as_deref(), Some("BR123456789"));
 }
@@ -208,15 +208,16 @@ async fn the_money_and_the_history_are_told(story: &Story) {
 async fn a_platform_carrier_ships_and_delivers_by_itself() {
     let story = Story::begin(NewOrder { carrier: "platform".into(), ..of("standard") }).await;
     story.go(Transition::preparing()).await;
-    story.control().issue_invoice(STORE, story.order.as_str(), "content_declaration").unwrap();
+    story.control().orders().issue_invoice(STORE, story.order.as_str(), "content_declaration").unwrap();
     story.go(Transition::ready_to_ship()).await;
-    let shipment = story.control().shipments(STORE, story.order.as_str()).remove(0);
-    assert!(story.control().scan_shipment(STORE, &shipment, "in_transit"));
+    let shipment = story.control().shipments().of_order(STORE, story.order.as_str()).remove(0);
+    assert!(story.control().shipments().scan(STORE, &shipment, "in_transit"));
     assert_eq!(story.status().await, "shipped");
-    let refused = story.seller.client.transition(&story.order, &Transition::delivered()).await.unwrap_err();
+    let refused =
+        story.seller.client.orders().transition(&story.order, &Transition::delivered()).await.unwrap_err();
     assert!(matches!(refused, Error::Refused { status: 422, .. }), "{refused}");
-    assert!(story.control().scan_shipment(STORE, &shipment, "out_for_delivery"));
-    assert!(story.control().scan_shipment(STORE, &shipment, "delivered"));
+    assert!(story.control().shipments().scan(STORE, &shipment, "out_for_delivery"));
+    assert!(story.control().shipments().scan(STORE, &shipment, "delivered"));
     assert_eq!(story.status().await, "delivered");
     let prepared = ["order.status_changed paid→preparing", "shipment.out_for_delivery"];
     story.told(&all(&[&PAID, &prepared, &SHIPPED_AND_DELIVERED])).await;
@@ -251,7 +252,7 @@ async fn an_order_is_picked_up_at_the_store() {
     story.go(Transition::preparing()).await;
     story.go(Transition::ready_for_pickup()).await;
     assert_eq!(story.offers().await, ["picked_up", "pickup_expired"]);
-    let shipments = story.seller.client.order_shipments(&story.order).await.unwrap().value;
+    let shipments = story.seller.client.shipments().of_order(&story.order).await.unwrap().value;
     assert_eq!((shipments[0].is_pickup, shipments[0].tracking_code.as_deref()), (Some(true), None));
     story.go(Transition::picked_up("483920").unwrap()).await;
     assert!(story.read().await.picked_up_at.is_some());

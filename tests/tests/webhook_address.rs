@@ -24,7 +24,7 @@ fn configure(installation: &Installation, sandbox: &Sandbox, url: &str) {
 /// Returns the addresses that the marketplace delivers to.
 fn addresses(sandbox: &Sandbox) -> Vec<String> {
     let store = sandbox.stores().remove(0).key;
-    sandbox.control().webhooks(&store).into_iter().map(|webhook| webhook.url).collect()
+    sandbox.control().webhooks().of_store(&store).into_iter().map(|webhook| webhook.url).collect()
 }
 
 // withstands: F037

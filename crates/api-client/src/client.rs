@@ -3,25 +3,25 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use chrono::FixedOffset;
 use espelho_model::Clock;
+use parking_lot::Mutex;
 use reqwest::Url;
 use secrecy::SecretString;
-use serde::Serialize;
 
 use crate::{
-    ApiRequest,
     client_metrics::ClientMetrics,
     error::Error,
     http::Http,
     limit::{Lane, Permit, Quota, QuotaStore, RateLimiter},
-    resources::auth::Credential,
-    send::Transport,
+    owner::Owner,
+    resources::auth::{Credential, WebhookBlock},
+    send::{Counters, Transport},
     token::{TokenKeeper, TokenStore},
 };
 
@@ -46,16 +46,6 @@ pub struct Settings {
     pub webhook: Option<WebhookBlock>,
 }
 
-/// The `webhook` block of a login (API document, "Authentication" 10): the first login with it creates the webhook,
-/// later ones confirm it, and another address changes it in place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WebhookBlock {
-    /// `url`: a public HTTPS address.
-    pub url: String,
-    /// `events`: names of events; `*` stands for all.
-    pub events: Vec<String>,
-}
-
 /// What the client has sent so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
@@ -65,13 +55,6 @@ pub struct Stats {
     pub rate_limited: u64,
     /// Logins made.
     pub logins: u64,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) requests: AtomicU64,
-    pub(crate) rate_limited: AtomicU64,
-    pub(crate) logins: AtomicU64,
 }
 
 /// The client for one store's Seller Integration API. Cheap to clone; all clones share the request budget and the
@@ -144,42 +127,12 @@ impl Client {
         Self { attempts, ..self.clone() }
     }
 
-    /// Returns the same client with a token and a permit reserved for one request. The request then leaves at once,
-    /// so the caller can journal it as sent immediately before it leaves, and not minutes before. The client does not
-    /// repeat it after a lost connection or a 429.
-    ///
-    /// # Errors
-    /// When no token can be obtained, or the quota store cannot be written.
-    pub async fn with_slot(&self, request: &ApiRequest) -> Result<Self, Error> {
-        self.tokens.current().await?;
-        let slot = self.wait_for_slot(request).await?;
-        Ok(Self { slot: Some(Arc::new(Mutex::new(Some(slot)))), ..self.clone() })
-    }
-
-    /// Returns whether this client was made for one request.
-    pub(crate) fn holds_slot(&self) -> bool {
-        self.slot.is_some()
-    }
-
-    /// Takes the reserved permit; a second call returns `None`.
-    pub(crate) fn take_slot(&self) -> Option<Permit> {
-        self.slot.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    /// Logs in to prove the password, even if the current token is still valid. The new token is stored as usual. If
-    /// the login fails, the old token stays in use.
-    ///
-    /// # Errors
-    /// [`Error::LoginRefused`] when the marketplace does not accept the password; otherwise the errors of every
-    /// login.
-    pub async fn log_in_again(&self) -> Result<(), Error> {
-        self.tokens.log_in_again().await
-    }
-
-    /// Waits until no login is running. A login that is cut off may have ended the old token without delivering a new
-    /// one.
-    pub async fn logins_ended(&self) {
-        self.tokens.logins_ended().await;
+    /// Makes every call of this client and all its clones ask this owner first. A later owner does not replace the
+    /// first.
+    #[must_use]
+    pub fn owned_by(self, owner: Arc<dyn Owner>) -> Self {
+        self.transport.owner.set(owner);
+        self
     }
 
     /// Returns what was sent so far.

@@ -4,13 +4,10 @@
 //! have one set of them. Labels are bounded: routes are the document's templates, and field names come from this
 //! code.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::{
@@ -249,7 +246,7 @@ impl ClientMetrics {
 
     /// Returns whether a schema drift check of a route is due, and records it if so.
     pub(crate) fn is_due(&self, route: &'static str, now: Duration) -> bool {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looked = self.looked.lock();
         let due = looked.get(route).is_none_or(|at| now >= *at + DRIFT_CHECK_INTERVAL);
         if due {
             looked.insert(route, now);
@@ -262,7 +259,7 @@ impl ClientMetrics {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counted> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counted.lock()
     }
 }
 
@@ -322,7 +319,7 @@ impl Timings {
     }
 
     fn lock(&self) -> MutexGuard<'_, Timed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,16 +1,16 @@
 //! The marketplace's Seller Integration API, typed. No database, no policy.
 //!
-//! Every method of [`Client`] does the same steps: it builds a pure request ([`ApiRequest`]), waits at the rate
-//! limiter ([`limit::RateLimiter`]), takes the store's token ([`token`]), sends the request once, and classifies the
-//! result ([`Error::class`]). There is no other way to the marketplace. [`signed`] fetches files behind signed
-//! addresses separately and never sees the token.
+//! [`Client`] gives a handle for each area of the API: `client.orders().get(&number)`. Every method of a handle does
+//! the same steps: it builds a pure request ([`ApiRequest`]), waits at the rate limiter ([`limit::RateLimiter`]), takes
+//! the store's token ([`token`]), sends the request once, and classifies the result ([`Error::class`]). There is no
+//! other way to the marketplace. [`signed`] fetches files behind signed addresses separately and never sees the token.
 //!
 //! A request that the document forbids cannot be built ([`Invalid`] says why), so every request that exists may be
 //! sent.
 //!
-//! Reading order: [`ApiRequest`], [`Client`], [`error`], then [`limit`] and [`token`]. `wire` reads every shape that
-//! the document leaves possible. Each file of [`resources`] is one area of the API. [`webhook`] reads what the
-//! marketplace pushes.
+//! Reading order: [`ApiRequest`], [`Client`], [`Requests`], [`error`], then [`limit`] and [`token`]. `wire` reads every
+//! shape that the document leaves possible. Each file of [`resources`] is one area of the API. [`webhook`] reads what
+//! the marketplace pushes.
 #![deny(missing_docs)]
 
 pub mod client;
@@ -25,6 +25,7 @@ pub mod owner;
 mod path;
 mod probe;
 mod request;
+pub mod requests;
 pub mod resources;
 pub mod retry;
 mod retry_after;
@@ -37,12 +38,14 @@ pub mod token;
 pub mod webhook;
 pub mod wire;
 
-pub use client::{Client, Settings, Stats, WebhookBlock};
+pub use client::{Client, Settings, Stats};
 pub use error::{Class, Documented, Error};
 pub use http::Http;
 pub use invalid::Invalid;
 pub use probe::{Reachability, probe};
 pub use request::ApiRequest;
+pub use requests::Requests;
+pub use resources::auth::WebhookBlock;
 pub use signed::{FileRules, HostPattern, SignedFile, SignedStream, SignedUrl};
 pub use text::Text;
 pub use wire::{

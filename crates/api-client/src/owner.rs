@@ -1,13 +1,8 @@
 //! Lease check before calls: only one process at a time may work on a store.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crate::{
-    ApiRequest, Client, Error,
-    error::BoxedError,
-    limit::{BoxFuture, Permit},
-    send::Transport,
-};
+use crate::{ApiRequest, Error, error::BoxedError, limit::BoxFuture};
 
 /// Knows whether this process holds the store's lease. Every request, including a login, asks it immediately before
 /// it is sent.
@@ -21,50 +16,35 @@ pub trait Owner: Send + Sync {
     fn closing(&self) -> BoxFuture<'_, BoxedError>;
 }
 
-impl Client {
-    /// Makes every call of this client and all its clones ask this owner first. A later owner does not replace the
-    /// first.
-    #[must_use]
-    pub fn owned_by(self, owner: Arc<dyn Owner>) -> Self {
-        let _ = self.transport.owner.set(owner);
-        self
-    }
-}
+/// The owner of a client, if it has one. The first that is set stays.
+#[derive(Default)]
+pub(crate) struct Ownership(OnceLock<Arc<dyn Owner>>);
 
-impl Transport {
+impl Ownership {
+    /// Sets the owner, unless there is one.
+    pub(crate) fn set(&self, owner: Arc<dyn Owner>) {
+        let _ = self.0.set(owner);
+    }
+
+    /// Asks the owner, immediately before a call is sent.
     pub(crate) async fn may_call(&self, request: &ApiRequest) -> Result<(), Error> {
-        let Some(owner) = self.owner.get() else { return Ok(()) };
+        let Some(owner) = self.0.get() else { return Ok(()) };
         owner.confirm().await.map_err(|source| not_ours(request, false, source))
     }
 
     /// Resolves when the call must not be sent any more. It may still be waiting for a connection.
     pub(crate) async fn no_longer_ours(&self, request: &ApiRequest) -> Error {
-        match self.owner.get() {
+        match self.0.get() {
             Some(owner) => not_ours(request, true, owner.ended().await),
             None => std::future::pending().await,
         }
     }
 
     /// Resolves when a call that waits at the rate limiter must be cancelled.
-    async fn closing(&self, request: &ApiRequest) -> Error {
-        match self.owner.get() {
+    pub(crate) async fn closing(&self, request: &ApiRequest) -> Error {
+        match self.0.get() {
             Some(owner) => not_ours(request, false, owner.closing().await),
             None => std::future::pending().await,
-        }
-    }
-}
-
-impl Client {
-    /// Waits for the route's pace and acquires a permit from the rate limiter.
-    pub(crate) async fn wait_for_slot(&self, request: &ApiRequest) -> Result<Permit, Error> {
-        let slot = async {
-            self.limiter.keep_route_pace(request.route).await;
-            self.limiter.acquire(self.lane).await
-        };
-        tokio::select! {
-            biased;
-            slot = slot => slot,
-            error = self.transport.closing(request) => Err(error),
         }
     }
 }

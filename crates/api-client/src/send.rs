@@ -1,7 +1,10 @@
-//! The one way to the network: limit, auth, send, classify.
+//! The one way to the network: sends one request once and classifies its answer.
 
 use std::{
-    sync::{Arc, OnceLock, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -15,17 +18,14 @@ use reqwest::{
 use secrecy::ExposeSecret;
 
 use crate::{
-    ApiRequest, Client,
-    client::Counters,
+    ApiRequest,
     client_metrics::ClientMetrics,
-    contact,
     error::{Class, Error, Refusal, presentable},
     http::Http,
     limit::Permit,
-    owner::Owner,
+    owner::Ownership,
     request::{Body, File},
-    retry::Attempts,
-    retry_after, schema_drift,
+    retry_after,
     token::TokenRecord,
     wire::envelope::BodyError,
 };
@@ -34,12 +34,6 @@ use crate::{
 const LARGEST_ANSWER: usize = 32 << 20;
 /// The most characters of an unreadable answer that are shown.
 const EXCERPT: usize = 200;
-/// How many 429 answers to one request are tolerated. After each, the request waits as long as the server says.
-const TOO_MANY: u32 = 30;
-/// How many 401 answers to one request are tolerated: first the newer token of the token store is tried, then a fresh
-/// one.
-const REAUTHENTICATIONS: u32 = 2;
-
 /// A 2xx answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -50,6 +44,14 @@ pub(crate) struct Answer {
     pub(crate) date: Option<DateTime<Utc>>,
 }
 
+/// What was sent so far.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) requests: AtomicU64,
+    pub(crate) rate_limited: AtomicU64,
+    pub(crate) logins: AtomicU64,
+}
+
 /// Sends single requests and classifies the results. Knows neither budget nor token.
 pub(crate) struct Transport {
     pub(crate) base: Url,
@@ -58,7 +60,7 @@ pub(crate) struct Transport {
     clock: Arc<dyn Clock>,
     pub(crate) http: Http,
     /// Checks the store's lease, if set.
-    pub(crate) owner: OnceLock<Arc<dyn Owner>>,
+    pub(crate) owner: Ownership,
     /// The base address as text without a trailing slash, ready for a path.
     prefix: String,
 }
@@ -81,7 +83,7 @@ impl Transport {
             metrics: Arc::default(),
             clock,
             http,
-            owner: OnceLock::new(),
+            owner: Ownership::default(),
             prefix,
         }
     }
@@ -111,7 +113,7 @@ impl Transport {
         let waiting = watch::idle();
         let _place = self.http.places.acquire().await.ok();
         drop(waiting);
-        if let Err(error) = self.may_call(request).await {
+        if let Err(error) = self.owner.may_call(request).await {
             permit.into_iter().for_each(Permit::unused);
             return Err(error);
         }
@@ -120,7 +122,7 @@ impl Transport {
         let sent = tokio::select! {
             biased;
             sent = sending => sent,
-            error = self.no_longer_ours(request) => return Err(error),
+            error = self.owner.no_longer_ours(request) => return Err(error),
         };
         let response = match sent {
             Ok(response) => response,
@@ -315,99 +317,6 @@ impl ApiRequest {
             problem: presentable(problem),
             excerpt: presentable(&excerpt),
         }
-    }
-}
-
-impl Client {
-    /// Sends a request until its answer can be read, or until an error occurs that waiting does not fix.
-    ///
-    /// Every attempt takes its own permit. Only reads are repeated. A write is sent once, and an unknown outcome is
-    /// returned as [`Class::Ambiguous`].
-    pub(crate) async fn send<T>(
-        &self,
-        request: &ApiRequest,
-        read: impl Fn(&[u8]) -> Result<T, BodyError>,
-    ) -> Result<T, Error> {
-        let mut attempts = Attempts::new(self.attempts);
-        let (mut reauthentications, mut too_many) = (0, 0);
-        loop {
-            let token = match request.authenticated {
-                true => Some(self.tokens.current().await?),
-                false => None,
-            };
-            let begun = self.clock.monotonic();
-            let permit = match self.take_slot() {
-                Some(slot) => slot,
-                None => self.wait_for_slot(request).await?,
-            };
-            let waited = self.clock.monotonic().saturating_sub(begun);
-            self.transport.http.timings().waited(self.lane, waited);
-            let answer = self.transport.once(request, token.as_deref(), Some(permit)).await;
-            if let Ok(answer) = &answer {
-                self.check_schema_drift(request, answer);
-            }
-            let read = answer
-                .and_then(|answer| read(&answer.body).map_err(|cause| request.no_answer(&answer, cause)));
-            self.transport.metrics.contact(contact::Outcome::of(request, &read), self.clock.now());
-            let error = match read {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
-            match (error.class(), token) {
-                (Class::Reauthenticate, Some(refused)) if reauthentications < REAUTHENTICATIONS => {
-                    reauthentications += 1;
-                    self.tokens.after_refusal(&refused).await?;
-                }
-                // The caller has journalled the request as sent now, so it must learn that it was not, before any
-                // wait.
-                (Class::Transient { .. }, _) if self.holds_slot() => return Err(error),
-                (Class::Transient { after: Some(_) }, _) if error.is_too_many() && too_many < TOO_MANY => {
-                    // The server did not process the request, so it costs no attempt. The rate limiter decides who
-                    // waits.
-                    too_many += 1;
-                }
-                (Class::Transient { after }, _) => {
-                    self.wait_before_retry(request, error, after, &mut attempts).await?;
-                }
-                _ => return Err(error),
-            }
-        }
-    }
-
-    /// Repeats a read that was refused for lack of an ability, if no call was refused for that since `before`. An
-    /// accepted answer ends the trouble
-    /// ([`ClientMetrics::missing_abilities`](crate::client_metrics::ClientMetrics::missing_abilities)).
-    pub async fn repeat_refused_read(&self, before: DateTime<Utc>) {
-        if let Some(request) = self.transport.metrics.refused_read(before) {
-            // The contact record gets the outcome.
-            let _ = self.send(&request, |_| Ok(())).await;
-        }
-    }
-
-    fn check_schema_drift(&self, request: &ApiRequest, answer: &Answer) {
-        let metrics = &self.transport.metrics;
-        if request.is_read()
-            && schema_drift::knows(request.route)
-            && metrics.is_due(request.route, self.clock.monotonic())
-        {
-            schema_drift::look(metrics, request.route, &answer.body);
-        }
-    }
-
-    async fn wait_before_retry(
-        &self,
-        request: &ApiRequest,
-        error: Error,
-        after: Option<Duration>,
-        attempts: &mut Attempts,
-    ) -> Result<(), Error> {
-        if let Some(pause) = after.filter(|_| !error.is_too_many()) {
-            self.limiter.pause(pause);
-        }
-        let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-        tracing::debug!(route = request.route(), delay_ms = delay.as_millis() as u64, %error, "will retry");
-        self.clock.sleep(delay).await;
-        Ok(())
     }
 }
 

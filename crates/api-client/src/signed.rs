@@ -14,9 +14,9 @@ use std::{fmt, time::Duration};
 use reqwest::Url;
 
 use crate::{
-    Client,
     error::{Class, Error},
     http::{Http, Purpose},
+    resources::SignedFiles,
     retry::Attempts,
 };
 
@@ -96,22 +96,22 @@ impl fmt::Debug for SignedFile {
     }
 }
 
-impl Client {
+impl SignedFiles<'_> {
     /// Fetches the file behind a signed address, without the token. Transient errors are retried; an expired address
     /// is not: request a new one.
     ///
     /// # Errors
     /// [`Error::AddressExpired`], [`Error::FileRefused`], or a transport error.
-    pub async fn fetch_signed(&self, url: &SignedUrl) -> Result<SignedFile, Error> {
-        let mut attempts = Attempts::new(self.attempts);
+    pub async fn fetch(self, url: &SignedUrl) -> Result<SignedFile, Error> {
+        let mut attempts = Attempts::new(self.requests.client.attempts);
         loop {
-            let error = match fetch(&self.transport.http, url).await {
+            let error = match fetch(&self.requests.client.transport.http, url).await {
                 Ok(file) => return Ok(file),
                 Err(error) => error,
             };
             let Class::Transient { after } = error.class() else { return Err(error) };
             let Some(delay) = attempts.next_delay(after) else { return Err(error) };
-            self.clock.sleep(delay).await;
+            self.requests.client.clock.sleep(delay).await;
         }
     }
 }

@@ -4,13 +4,11 @@
 //! kept in the [`TokenStore`] and written there before use, and after a 401 the token store is read again before a
 //! login. Two logins forced by 401s within an hour mean that another program uses the credential.
 
-use std::{
-    sync::{Arc, PoisonError, RwLock},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{Clock, ContentHash, watch};
+use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
 pub use crate::login_reason::LoginReason;
@@ -199,7 +197,7 @@ impl TokenKeeper {
         match kept.filter(|record| reason == LoginReason::Renewal && !self.has_expired(record)) {
             Some(record) => {
                 let again = self.clock.now() + RENEWAL_RETRY;
-                *self.renew_not_before.write().unwrap_or_else(PoisonError::into_inner) = again;
+                *self.renew_not_before.write() = again;
                 tracing::warn!(%error, expires_at = %record.expires_at, "token renewal failed; will retry");
                 Ok(self.cache(record))
             }
@@ -288,12 +286,12 @@ impl TokenKeeper {
     }
 
     fn cached(&self) -> Option<Arc<TokenRecord>> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().clone()
     }
 
     fn cache(&self, record: TokenRecord) -> Arc<TokenRecord> {
         let record = Arc::new(record);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&record));
+        *self.current.write() = Some(Arc::clone(&record));
         record
     }
 
@@ -303,7 +301,7 @@ impl TokenKeeper {
 
     fn is_due(&self, record: &TokenRecord) -> bool {
         let now = self.clock.now();
-        let postponed = *self.renew_not_before.read().unwrap_or_else(PoisonError::into_inner) > now;
+        let postponed = *self.renew_not_before.read() > now;
         // A token with a shorter life than the document says is renewed at half its life, not at every request.
         let half = (record.expires_at - record.obtained_at) / 2;
         let margin = if postponed { TimeDelta::zero() } else { renewal_margin(&self.username).min(half) };

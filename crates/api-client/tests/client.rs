@@ -124,7 +124,7 @@ async fn sixteen_requests_with_a_dead_token_do_not_log_in_sixteen_times() {
     let asking: Vec<_> = (0..16)
         .map(|_| {
             let client = bench.client.clone();
-            tokio::spawn(async move { client.order(&OrderNumber::new("1")).await.map(drop) })
+            tokio::spawn(async move { client.orders().get(&OrderNumber::new("1")).await.map(drop) })
         })
         .collect();
     for task in asking {
@@ -228,7 +228,7 @@ async fn a_closed_port_is_unreachable_and_nothing_counts_as_sent() {
         obtained_at: bench.clock.now(),
     };
     bench.memory.save(kept).await.unwrap();
-    let error = nobody.order(&OrderNumber::new("1")).await.unwrap_err();
+    let error = nobody.orders().get(&OrderNumber::new("1")).await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
     assert_eq!((nobody.stats().requests, nobody.limiter().held()), (0, 0));
 }
@@ -263,7 +263,7 @@ async fn a_product_is_read_with_its_stock_in_each_shape_that_the_document_allows
     for stock in levels {
         let bench =
             bench(vec![json(&format!(r#"{{"success":true,"data":{{{product},"stock":{stock}}}}}"#))]).await;
-        let read = bench.client.product(&ProductId::new("P1")).await.unwrap();
+        let read = bench.client.products().get(&ProductId::new("P1")).await.unwrap();
         assert_eq!(read.unreadable, Vec::<&str>::new(), "{stock}");
         let product = read.value.product;
         let level = &product.stock[0];
@@ -286,7 +286,7 @@ async fn tiers_are_read_from_their_own_route_be_it_one_or_several_wrapped_or_not
         ("[]".to_owned(), 0),
     ] {
         let bench = bench(vec![json(&format!(r#"{{"success":true,"data":{data}}}"#))]).await;
-        let read = bench.client.product_prices(&ProductId::new("P1")).await.unwrap();
+        let read = bench.client.products().prices(&ProductId::new("P1")).await.unwrap();
         assert_eq!(read.value.len(), count, "{data}");
     }
 }

@@ -83,7 +83,7 @@ async fn on_the_wire_a_hostile_identifier_is_one_segment_too() {
     let bench = bench(Vec::new()).await;
     for id in HOSTILE {
         bench.script.answers.lock().unwrap().push_back(http("404 Not Found", "", "{}"));
-        bench.client.order_events(&OrderNumber::new(id)).await.unwrap_err();
+        bench.client.orders().events(&OrderNumber::new(id)).await.unwrap_err();
     }
     let lines = bench.lines();
     assert_eq!(lines.len(), HOSTILE.len());

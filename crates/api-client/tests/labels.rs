@@ -32,15 +32,15 @@ async fn a_label_is_made_seen_and_fetched_and_only_the_marketplace_sees_the_toke
         http("200 OK", "Content-Type: application/pdf\r\n", "%PDF-1.7"),
     ]);
 
-    let queued = bench.client.generate_labels(&order).await.unwrap().value;
+    let queued = bench.client.shipments().generate_labels(&order).await.unwrap().value;
     assert_eq!((queued.shipments, queued.total), (vec![shipment.clone()], Some(1)));
-    assert_eq!(bench.client.order_shipments(&order).await.unwrap().value[0].labels_total, Some(1));
-    let labels = bench.client.shipment_labels(&shipment).await.unwrap().value;
+    assert_eq!(bench.client.shipments().of_order(&order).await.unwrap().value[0].labels_total, Some(1));
+    let labels = bench.client.shipments().labels(&shipment).await.unwrap().value;
     assert_eq!((labels.labels[0].is_ready, labels.formats_pending), (Some(true), Vec::new()));
-    let file = bench.client.label_file(&shipment, &label).await.unwrap();
+    let file = bench.client.shipments().label_file(&shipment, &label).await.unwrap();
     assert_eq!((file.format, file.expires_in_seconds), (Some(LabelFormat::A4), Some(900)));
     let before = bench.client.stats().requests;
-    let fetched = bench.client.fetch_signed(&file.url).await.unwrap();
+    let fetched = bench.client.signed_files().fetch(&file.url).await.unwrap();
     assert_eq!(fetched.bytes, b"%PDF-1.7");
     assert_eq!(fetched.content_type.as_deref(), Some("application/pdf"));
 
@@ -61,7 +61,8 @@ async fn a_label_is_made_seen_and_fetched_and_only_the_marketplace_sees_the_toke
 async fn a_label_that_is_still_made_says_so() {
     let unready = r#"{"success":false,"code":422,"message_code":"UNPROCESSABLE_ENTITY","description":"Em processamento","data":[],"errors":[],"meta":[]}"#;
     let bench = bench(vec![answer("422 Unprocessable Entity", unready)]).await;
-    let error = bench.client.label_file(&ShipmentId::new("01S"), &LabelId::new("01L")).await.unwrap_err();
+    let error =
+        bench.client.shipments().label_file(&ShipmentId::new("01S"), &LabelId::new("01L")).await.unwrap_err();
     assert_eq!((error.kind(), bench.sent()), (Some(Documented::LabelNotReady), 1));
 }
 
@@ -70,14 +71,14 @@ async fn a_label_that_is_still_made_says_so() {
 async fn an_order_without_shipments_is_a_404() {
     let absent = r#"{"success":false,"code":404,"message_code":"NOT_FOUND","description":"Recurso não encontrado","data":[],"errors":[],"meta":[]}"#;
     let bench = bench(vec![answer("404 Not Found", absent)]).await;
-    let error = bench.client.order_shipments(&OrderNumber::new("1")).await.unwrap_err();
+    let error = bench.client.shipments().of_order(&OrderNumber::new("1")).await.unwrap_err();
     assert_eq!((error.kind(), error.class()), (Some(Documented::NotFound), Class::Permanent));
 }
 
 #[tokio::test]
 async fn the_making_of_labels_is_never_repeated_by_itself() {
     let bench = bench(vec![http("504 Gateway Timeout", "", "")]).await;
-    let error = bench.client.generate_labels(&OrderNumber::new("1")).await.unwrap_err();
+    let error = bench.client.shipments().generate_labels(&OrderNumber::new("1")).await.unwrap_err();
     assert_eq!((error.class(), bench.sent()), (Class::Ambiguous, 1));
 }
 
@@ -88,7 +89,7 @@ async fn an_address_that_has_expired_is_not_asked_again_and_not_shown() {
     let expired = "<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>";
     let (bench, url) =
         bench_with_file(vec![http("403 Forbidden", "Content-Type: application/xml\r\n", expired)]).await;
-    let error = bench.client.fetch_signed(&url).await.unwrap_err();
+    let error = bench.client.signed_files().fetch(&url).await.unwrap_err();
     assert!(matches!(error, Error::AddressExpired { status: 403, .. }), "{error}");
     assert_eq!(
         (bench.sent(), error.class(), error.code().as_str()),
@@ -101,7 +102,7 @@ async fn an_address_that_has_expired_is_not_asked_again_and_not_shown() {
 async fn a_storage_that_fails_is_asked_again() {
     let faults = vec![http("503 Slow Down", "", ""), Vec::new(), http("200 OK", "", "ok")];
     let (bench, url) = bench_with_file(faults).await;
-    assert_eq!(bench.client.fetch_signed(&url).await.unwrap().bytes, b"ok");
+    assert_eq!(bench.client.signed_files().fetch(&url).await.unwrap().bytes, b"ok");
     assert_eq!(bench.sent(), 3);
 }
 
@@ -109,7 +110,7 @@ async fn a_storage_that_fails_is_asked_again() {
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let (bench, url) = bench_with_file(vec![http("302 Found", "Location: /elsewhere\r\n", "")]).await;
-    let error = bench.client.fetch_signed(&url).await.unwrap_err();
+    let error = bench.client.signed_files().fetch(&url).await.unwrap_err();
     assert!(matches!(error, Error::FileRefused { status: 302, .. }), "{error}");
     assert_eq!(bench.sent(), 1);
 }
@@ -118,7 +119,7 @@ async fn a_redirect_is_not_followed() {
 async fn a_file_without_end_is_cut_off() {
     let huge = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{}CUT", 64 << 20, " ".repeat(40 << 20));
     let (bench, url) = bench_with_file(vec![huge.into_bytes()]).await;
-    let error = bench.client.fetch_signed(&url).await.unwrap_err();
+    let error = bench.client.signed_files().fetch(&url).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit_mib: 32, .. }), "{error}");
     assert!(!format!("{error}").contains("segredo"), "{error}");
 }
@@ -128,10 +129,10 @@ async fn a_file_without_end_is_cut_off() {
 async fn in_production_a_plain_address_is_refused_before_a_connection() {
     let (bench, url) = bench_with_file(Vec::new()).await;
     let production = open("https://marketplace.example", &bench.clock, &bench.memory).await;
-    let error = production.fetch_signed(&url).await.unwrap_err();
+    let error = production.signed_files().fetch(&url).await.unwrap_err();
     assert!(matches!(error, Error::AddressRefused { objection: "is not https", .. }), "{error}");
     let near = SignedUrl::parse(&url.expose().replace("http:", "https:")).unwrap();
-    let error = production.fetch_signed(&near).await.unwrap_err();
+    let error = production.signed_files().fetch(&near).await.unwrap_err();
     assert!(matches!(error, Error::AddressRefused { objection: "is not public", .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("segredo"), "{error:?}");
     assert_eq!(bench.sent(), 0);
@@ -142,7 +143,7 @@ async fn a_storage_that_is_not_there_is_unreachable_and_its_address_not_shown() 
     let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let bench = bench(Vec::new()).await;
     let url = SignedUrl::parse(&format!("http://{free}/l.pdf?X-Signature=segredo")).unwrap();
-    let error = bench.client.fetch_signed(&url).await.unwrap_err();
+    let error = bench.client.signed_files().fetch(&url).await.unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error}");
     assert!(!format!("{error} {error:?}").contains("segredo"), "{error:?}");
 }

@@ -176,7 +176,7 @@ async fn a_test_delivery_is_asked_for_without_a_body_and_taken_in_every_form_of_
     ];
     let bench = bench(yes.to_vec()).await;
     for _ in &yes {
-        bench.client.test_webhook().await.unwrap();
+        bench.client.auth().test_webhook().await.unwrap();
     }
     let sent = bench.script.requests.lock().unwrap()[0].clone();
     assert!(sent.starts_with("POST /api/integration/webhook/test HTTP/1.1"), "{sent}");
@@ -216,7 +216,7 @@ async fn a_process_that_ends_in_each_login_makes_no_more_of_them_than_a_minute_a
         // Only the token store outlives it.
         let process = support::open(&bench.base_url, &bench.clock, &bench.memory).await;
         let order = OrderNumber::new("1");
-        let mut calling = std::pin::pin!(process.order(&order));
+        let mut calling = std::pin::pin!(process.orders().get(&order));
         // The process ends after its login has arrived and before the answer.
         tokio::select! {
             _ = &mut calling => {}

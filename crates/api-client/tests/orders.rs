@@ -21,7 +21,7 @@ fn ok(data: &Value) -> Vec<u8> {
 }
 
 async fn moved(bench: &Bench) -> Result<Option<String>, espelho_api_client::Error> {
-    let read = bench.client.transition(&number(), &Transition::preparing()).await?;
+    let read = bench.client.orders().transition(&number(), &Transition::preparing()).await?;
     Ok(read.value.status)
 }
 
@@ -112,8 +112,8 @@ async fn notes_are_taken_whatever_the_answer_says_about_them() {
         http("202 Accepted", "", ""),
     ] {
         let bench = bench(vec![said.clone(), said]).await;
-        bench.client.set_order_notes(&number(), Some("ligar antes")).await.unwrap();
-        bench.client.set_order_notes(&number(), None).await.unwrap();
+        bench.client.orders().set_notes(&number(), Some("ligar antes")).await.unwrap();
+        bench.client.orders().set_notes(&number(), None).await.unwrap();
         let requests = bench.script.requests.lock().unwrap().clone();
         assert!(requests[0].starts_with("PUT /api/v1/sellers/orders/1/notes "), "{}", requests[0]);
         assert_eq!(
@@ -122,7 +122,10 @@ async fn notes_are_taken_whatever_the_answer_says_about_them() {
         );
     }
     let denied = bench(vec![support::json(r#"{"success":false}"#)]).await;
-    assert_eq!(denied.client.set_order_notes(&number(), None).await.unwrap_err().class(), Class::Ambiguous);
+    assert_eq!(
+        denied.client.orders().set_notes(&number(), None).await.unwrap_err().class(),
+        Class::Ambiguous
+    );
 }
 
 // proves: ORD-026
@@ -141,10 +144,10 @@ async fn what_is_only_shown_to_people_is_given_as_it_was_sent() {
     let sent = [&enums, &by_workflow, &summary, &dashboard];
     let bench = bench(sent.iter().map(|&data| ok(data)).collect()).await;
     let client = &bench.client;
-    assert_eq!(client.order_enums().await.unwrap(), enums);
-    assert_eq!(client.order_statuses_by_workflow().await.unwrap(), by_workflow);
-    assert_eq!(client.orders_summary().await.unwrap(), summary);
-    assert_eq!(client.orders_dashboard(None).await.unwrap(), dashboard);
+    assert_eq!(client.orders().enums().await.unwrap(), enums);
+    assert_eq!(client.orders().statuses_by_workflow().await.unwrap(), by_workflow);
+    assert_eq!(client.orders().summary().await.unwrap(), summary);
+    assert_eq!(client.orders().dashboard(None).await.unwrap(), dashboard);
 }
 
 // proves: LIM-002, ORD-021, ORD-025, ORD-027, ORD-033, ORD-039, ORD-048, ORD-059, ORD-066, ORD-071
@@ -165,16 +168,16 @@ async fn every_view_of_orders_is_asked_for_at_its_documented_address() {
     ])
     .await;
     let client = &bench.client;
-    assert_eq!(client.order_enums().await.unwrap()["statuses"][0]["label"], "Pago");
-    assert_eq!(client.order_statuses_by_workflow().await.unwrap(), json!({"standard": ["paid"]}));
-    assert_eq!(client.orders_summary().await.unwrap(), json!({"orders": 3}));
-    client.orders_dashboard(Some(7)).await.unwrap();
-    assert_eq!(client.stalled_orders(StalledQuery::page(1)).await.unwrap().rows, []);
-    assert_eq!(client.possible_statuses(&number()).await.unwrap().current_status, "paid");
-    assert_eq!(client.order_tracking(&number()).await.unwrap().value.status.as_deref(), Some("paid"));
-    assert_eq!(client.order_events(&number()).await.unwrap().value, []);
-    assert_eq!(client.order_financial(&number()).await.unwrap().value.splits, []);
-    assert_eq!(client.order_fiscal(&number()).await.unwrap().value, []);
+    assert_eq!(client.orders().enums().await.unwrap()["statuses"][0]["label"], "Pago");
+    assert_eq!(client.orders().statuses_by_workflow().await.unwrap(), json!({"standard": ["paid"]}));
+    assert_eq!(client.orders().summary().await.unwrap(), json!({"orders": 3}));
+    client.orders().dashboard(Some(7)).await.unwrap();
+    assert_eq!(client.orders().stalled(StalledQuery::page(1)).await.unwrap().rows, []);
+    assert_eq!(client.orders().possible_statuses(&number()).await.unwrap().current_status, "paid");
+    assert_eq!(client.orders().tracking(&number()).await.unwrap().value.status.as_deref(), Some("paid"));
+    assert_eq!(client.orders().events(&number()).await.unwrap().value, []);
+    assert_eq!(client.orders().financial(&number()).await.unwrap().value.splits, []);
+    assert_eq!(client.orders().fiscal(&number()).await.unwrap().value, []);
     assert_eq!(bench.client.limiter().held(), 10, "all of them out of one budget");
     let expected = [
         "/api/v1/sellers/orders/enums",
@@ -201,8 +204,8 @@ async fn a_bulk_transition_gives_its_answer_as_sent_and_is_ambiguous_like_any_wr
     let bulk =
         BulkTransition::undocumented(&BulkBody::default(), "mark-preparing", &[number()], None).unwrap();
     let bench = bench(vec![ok(&json!({"done": 1, "failed": []})), http("500 Oops", "", "")]).await;
-    assert_eq!(bench.client.bulk_transition(&bulk).await.unwrap(), json!({"done": 1, "failed": []}));
-    assert_eq!(bench.client.bulk_transition(&bulk).await.unwrap_err().class(), Class::Ambiguous);
+    assert_eq!(bench.client.orders().bulk_transition(&bulk).await.unwrap(), json!({"done": 1, "failed": []}));
+    assert_eq!(bench.client.orders().bulk_transition(&bulk).await.unwrap_err().class(), Class::Ambiguous);
     assert_eq!(bench.sent(), 2);
     let sent = bench.script.requests.lock().unwrap()[0].clone();
     assert_eq!(body(&sent), r#"{"action":"mark-preparing","order_numbers":["1"]}"#);

@@ -35,15 +35,15 @@ async fn a_store_that_is_not_ours_is_neither_logged_in_to_nor_called() {
     let bench = bench(Vec::new()).await;
     let owner = Arc::new(Told(AtomicBool::new(false)));
     let client = bench.client.clone().owned_by(Arc::<Told>::clone(&owner));
-    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    let error = client.orders().get(&OrderNumber::new("1")).await.unwrap_err();
     assert!(error.is_not_ours() && error.was_never_sent(), "{error}");
     assert_eq!((error.class(), error.code().as_str()), (Class::Permanent, "held"));
     assert_eq!((bench.script.logins.lock().unwrap().len(), bench.sent()), (0, 0));
 
     owner.0.store(true, Ordering::SeqCst);
-    client.order(&OrderNumber::new("1")).await.unwrap();
+    client.orders().get(&OrderNumber::new("1")).await.unwrap();
     owner.0.store(false, Ordering::SeqCst);
-    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    let error = client.orders().get(&OrderNumber::new("1")).await.unwrap_err();
     assert!(matches!(error, Error::NotOurs { sent: false, .. }), "{error}");
     assert_eq!((bench.script.logins.lock().unwrap().len(), bench.sent()), (1, 1));
 }
@@ -69,7 +69,7 @@ impl Owner for Losing {
 async fn a_call_under_way_is_not_waited_for_once_the_store_is_lost() {
     let bench = bench(Vec::new()).await;
     let client = bench.client.clone().owned_by(Arc::new(Losing));
-    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    let error = client.orders().get(&OrderNumber::new("1")).await.unwrap_err();
     assert!(error.is_not_ours() && !error.was_never_sent(), "{error}");
 }
 
@@ -94,11 +94,11 @@ impl Owner for Closing {
 async fn a_store_that_is_given_back_makes_the_calls_that_have_a_slot_and_gives_up_those_that_wait_for_one() {
     let bench = bench(Vec::new()).await;
     let client = bench.client.clone().owned_by(Arc::new(Closing));
-    client.order(&OrderNumber::new("1")).await.unwrap();
+    client.orders().get(&OrderNumber::new("1")).await.unwrap();
     let sent = bench.sent();
     client.limiter().pause(std::time::Duration::from_secs(60));
     bench.clock.stands_still.store(true, Ordering::SeqCst);
-    let error = client.order(&OrderNumber::new("1")).await.unwrap_err();
+    let error = client.orders().get(&OrderNumber::new("1")).await.unwrap_err();
     assert!(error.is_not_ours() && error.was_never_sent(), "{error}");
     assert_eq!(bench.sent(), sent);
 }

@@ -3,10 +3,12 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicI64, AtomicU64, Ordering::SeqCst},
     },
 };
+
+use parking_lot::Mutex;
 
 /// Something to do to a world `W` at an instant. It runs while no lock is held.
 type Job<W> = Box<dyn FnOnce(&Arc<W>) + Send>;
@@ -28,7 +30,7 @@ impl<W> Default for Agenda<W> {
 impl<W> Agenda<W> {
     /// Adds a job.
     pub(crate) fn at(&self, millis: i64, job: impl FnOnce(&Arc<W>) + Send + 'static) {
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = self.jobs.lock();
         jobs.insert((millis, self.added.fetch_add(1, SeqCst)), Box::new(job));
         self.next.fetch_min(millis, SeqCst);
     }
@@ -38,7 +40,7 @@ impl<W> Agenda<W> {
         if self.next.load(SeqCst) > now {
             return None;
         }
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = self.jobs.lock();
         let due = jobs.first_key_value().is_some_and(|((at, _), _)| *at <= now);
         let job = if due { jobs.pop_first().map(|(_, job)| job) } else { None };
         self.next.store(jobs.first_key_value().map_or(i64::MAX, |((at, _), _)| *at), SeqCst);

@@ -173,16 +173,6 @@ impl Json {
         self.buf.push(b'"');
     }
 
-    /// One text of several parts that need no escape.
-    pub(crate) fn joined(&mut self, parts: &[&str]) {
-        self.value();
-        self.buf.push(b'"');
-        for part in parts {
-            self.buf.extend_from_slice(part.as_bytes());
-        }
-        self.buf.push(b'"');
-    }
-
     /// An instant (seconds since 1970) as Brasília's wall clock, `2026-01-31T20:15:00-03:00`.
     pub(crate) fn time(&mut self, seconds: i64) {
         self.value();

@@ -157,7 +157,13 @@ mod webhooks;
 mod world;
 
 pub use campaigns::{CampaignDiscount, NewCampaign};
-pub use control::Control;
+pub use control::{
+    Control,
+    handles::{
+        CampaignsControl, CredentialsControl, FaultsControl, LabelsControl, ListingsControl, MediaControl,
+        OrdersControl, ProductsControl, ShipmentsControl, SupportCasesControl, WebhooksControl,
+    },
+};
 pub use error::Error;
 pub use faults::{Fault, FaultRule};
 pub use journal::{JournalEntry, JournalQuery};

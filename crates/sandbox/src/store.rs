@@ -3,13 +3,15 @@
 use std::{
     collections::{HashSet, VecDeque},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+        Arc,
         atomic::{
             AtomicBool, AtomicU64,
             Ordering::{Relaxed, SeqCst},
         },
     },
 };
+
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::{
     auth::{Credential, Credentials, First},
@@ -81,7 +83,7 @@ pub(crate) struct Identity {
     pub(crate) state: String,
 }
 
-/// How many events a store keeps for [`crate::Control::announced_events`].
+/// How many events a store keeps for [`announced_events`](crate::OrdersControl::announced_events).
 const KEPT_EVENTS: usize = 1000;
 /// The features of a new store.
 const FEATURES: [&str; 3] = ["sales_force", "pickup", "production"];
@@ -123,45 +125,45 @@ impl Store {
 
     /// The orders, to read. Where both are locked, orders come before products.
     pub(crate) fn orders(&self) -> RwLockReadGuard<'_, Orders> {
-        self.orders.read().unwrap_or_else(PoisonError::into_inner)
+        self.orders.read()
     }
 
     pub(crate) fn orders_mut(&self) -> RwLockWriteGuard<'_, Orders> {
-        self.orders.write().unwrap_or_else(PoisonError::into_inner)
+        self.orders.write()
     }
 
     /// The products, to read.
     pub(crate) fn catalogue(&self) -> RwLockReadGuard<'_, Catalogue> {
-        self.catalogue.read().unwrap_or_else(PoisonError::into_inner)
+        self.catalogue.read()
     }
 
     pub(crate) fn catalogue_mut(&self) -> RwLockWriteGuard<'_, Catalogue> {
-        self.catalogue.write().unwrap_or_else(PoisonError::into_inner)
+        self.catalogue.write()
     }
 
     /// The shipments. Locked after orders and products.
     pub(crate) fn shipments(&self) -> MutexGuard<'_, Shipments> {
-        self.shipments.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shipments.lock()
     }
 
     /// The images.
     pub(crate) fn media(&self) -> MutexGuard<'_, Media> {
-        self.media.lock().unwrap_or_else(PoisonError::into_inner)
+        self.media.lock()
     }
 
     /// The labels of the shipments.
     pub(crate) fn labels(&self) -> MutexGuard<'_, Labels> {
-        self.labels.lock().unwrap_or_else(PoisonError::into_inner)
+        self.labels.lock()
     }
 
     /// The public page.
     pub(crate) fn page(&self) -> MutexGuard<'_, StorePage> {
-        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+        self.page.lock()
     }
 
     /// The listings that the store created. Locked after orders, products and shipments.
     pub(crate) fn listings(&self) -> MutexGuard<'_, Listings> {
-        self.listings.lock().unwrap_or_else(PoisonError::into_inner)
+        self.listings.lock()
     }
 
     /// Whether the store is a sub-store in mirror mode.
@@ -180,26 +182,26 @@ impl Store {
 
     /// Every credential, which are locked together.
     pub(crate) fn credentials(&self) -> MutexGuard<'_, Credentials> {
-        self.credentials.lock().unwrap_or_else(PoisonError::into_inner)
+        self.credentials.lock()
     }
 
     /// The features that are switched on.
     pub(crate) fn features(&self) -> MutexGuard<'_, Vec<String>> {
-        self.features.lock().unwrap_or_else(PoisonError::into_inner)
+        self.features.lock()
     }
 
     /// Notes a fetch; whether it is the first of its kind.
     pub(crate) fn first_fetch(&self, hash: u64) -> bool {
-        self.fetched.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
+        self.fetched.lock().insert(hash)
     }
 
     pub(crate) fn forget_fetches(&self) {
-        self.fetched.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.fetched.lock().clear();
     }
 
     /// Keeps the newest [`KEPT_EVENTS`] events.
     pub(crate) fn keep_announced(&self, events: &[Event]) {
-        let mut kept = self.announced.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.announced.lock();
         kept.extend(events.iter().cloned());
         let surplus = kept.len().saturating_sub(KEPT_EVENTS);
         kept.drain(..surplus);
@@ -207,7 +209,7 @@ impl Store {
 
     /// The last events of orders and shipments, oldest first.
     pub(crate) fn announced(&self) -> Vec<Event> {
-        self.announced.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.announced.lock().iter().cloned().collect()
     }
 
     /// The store that this one is a sub-store of.

@@ -3,8 +3,10 @@
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    sync::{Arc, OnceLock, PoisonError, RwLock},
+    sync::{Arc, OnceLock},
 };
+
+use parking_lot::RwLock;
 
 use crate::{
     agenda::Agenda,
@@ -89,12 +91,12 @@ impl World {
 
     /// Positions of the store and of the credential with this username.
     pub(crate) fn credential_of_username(&self, username: &str) -> Option<(usize, usize)> {
-        self.by_username.read().unwrap_or_else(PoisonError::into_inner).get(username).copied()
+        self.by_username.read().get(username).copied()
     }
 
     /// Registers the username of a credential (positions of store and credential).
     pub(crate) fn register_username(&self, username: String, store: usize, credential: usize) {
-        let mut names = self.by_username.write().unwrap_or_else(PoisonError::into_inner);
+        let mut names = self.by_username.write();
         names.insert(username, (store, credential));
     }
 

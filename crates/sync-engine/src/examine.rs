@@ -112,7 +112,7 @@ pub async fn examine(client: &Client, page_parameter: &str, question: Question) 
     let found = match question {
         Question::Token => token(client).await.map(Examination::Token),
         Question::Abilities => Ok(Examination::Abilities(abilities(client, page_parameter).await)),
-        Question::Password => client.log_in_again().await.map(|()| Examination::Password),
+        Question::Password => client.auth().log_in_again().await.map(|()| Examination::Password),
         Question::Webhook => {
             let error = "nobody receives deliveries here".to_owned();
             let refusal = Refusal { code: "not_received".into(), error, is_authentication: false };
@@ -123,7 +123,7 @@ pub async fn examine(client: &Client, page_parameter: &str, question: Question) 
 }
 
 async fn token(client: &Client) -> Result<TokenProof, ApiError> {
-    let proof = match client.session().await {
+    let proof = match client.auth().session().await {
         Ok(read) => TokenProof { name: read.value.name, ..TokenProof::default() },
         // A 403 or a 404 means that the marketplace accepted the token.
         Err(ApiError::Refused { status: status @ (403 | 404), .. }) => {
@@ -142,8 +142,8 @@ async fn abilities(client: &Client, page_parameter: &str) -> Vec<Ability> {
         page_parameter: page_parameter.to_owned(),
         ..OrderQuery::default()
     };
-    let orders = client.list_orders(&query).await.map(drop);
-    let campaigns = client.campaign_calendar(Paging { page: 1, per_page: Some(1) }).await.map(drop);
+    let orders = client.orders().list(&query).await.map(drop);
+    let campaigns = client.campaigns().calendar(Paging { page: 1, per_page: Some(1) }).await.map(drop);
     let unseen = |name: &str| Ability { name: name.into(), granted: None, missing: Vec::new(), error: None };
     vec![
         seen("orders", orders),

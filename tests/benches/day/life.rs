@@ -159,14 +159,14 @@ impl Life<'_> {
             }
             Deed::Sale => self.sell(),
             Deed::Pay(number) => {
-                let is_paid = self.store.control().pay_order(STORE, &number);
+                let is_paid = self.store.control().orders().pay(STORE, &number);
                 assert!(is_paid, "{number} can be paid");
                 let after = self.about(600.0);
                 self.later(after, Deed::Step(number, 0));
             }
             Deed::Step(number, step) => self.lead(number, step).await,
             Deed::Arrive(number) => {
-                assert!(self.store.control().set_order_status(STORE, &number, "delivered"));
+                assert!(self.store.control().orders().set_status(STORE, &number, "delivered"));
                 self.note("delivered");
             }
             Deed::Level => self.write_level().await,
@@ -174,7 +174,7 @@ impl Life<'_> {
             Deed::Outage => self.go_away(),
             Deed::OutageEnds => {
                 self.store.gateway.mend().await;
-                self.store.control().clear_faults();
+                self.store.control().faults().clear();
                 self.alarms.over(OUTAGE);
                 let after = self.about(2_800.0);
                 self.later(after, Deed::Outage);
@@ -214,7 +214,7 @@ impl Life<'_> {
     fn sell(&mut self) {
         let is_paid = self.random.up_to(5) > 1;
         let workflow = NewOrder { is_paid, ..NewOrder::default() };
-        let number = self.store.control().place_order(STORE, workflow);
+        let number = self.store.control().orders().place(STORE, workflow);
         assert!(!number.is_empty(), "an order is placed");
         self.note("order");
         if is_paid {
@@ -242,7 +242,10 @@ impl Life<'_> {
         }
         match STEPS[step] {
             "invoice" => {
-                assert!(self.store.control().issue_invoice(STORE, &number, "nfe").is_some(), "{number}");
+                assert!(
+                    self.store.control().orders().issue_invoice(STORE, &number, "nfe").is_some(),
+                    "{number}"
+                );
             }
             "labels" => self.give("labels.generate", &number, &json!({})).await,
             status => self.give("order.status", &number, &json!({ "status": status })).await,
@@ -300,7 +303,9 @@ impl Life<'_> {
         };
         match kind {
             None => self.store.gateway.cut(),
-            Some(kind) => self.store.control().fault(FaultRule { route: String::new(), times: None, kind }),
+            Some(kind) => {
+                self.store.control().faults().add(FaultRule { route: String::new(), times: None, kind })
+            }
         }
         self.outages += 1;
         self.note("outage");
@@ -318,7 +323,7 @@ impl Life<'_> {
 
     /// Waits until all open work is done, and prints the report.
     async fn end(mut self) -> bool {
-        let orders = self.store.control().order_count(STORE);
+        let orders = self.store.control().orders().count(STORE);
         let open = "SELECT 'command ' || id || ' ' || state AS s FROM commands WHERE state <> 'done' UNION ALL \
             SELECT 'stock ' || sku || ' ' || state FROM erp_stock WHERE state <> 'done' UNION ALL \
             SELECT 'price ' || sku || ' ' || state FROM erp_prices WHERE state <> 'done'";

@@ -30,7 +30,7 @@ impl Store {
         let options = Options { orders: 0, products: 40, seed, ..Options::default() };
         let sandbox = start(TcpListener::bind("127.0.0.1:0").await.unwrap(), options).await.unwrap();
         for kind in [DeliveryFault::Lost, DeliveryFault::Doubled] {
-            sandbox.control().spoil_deliveries(DeliveryRule {
+            sandbox.control().webhooks().spoil_deliveries(DeliveryRule {
                 event: String::new(),
                 times: None,
                 of_thousand: 10,

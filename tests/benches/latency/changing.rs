@@ -35,7 +35,7 @@ pub(crate) async fn open_and_close(sandbox: &Sandbox, open: usize) {
     for (at, number) in names(sandbox).await.0.iter().enumerate() {
         let status = WAY[if at < open { at % OPEN } else { OPEN }];
         // An order that has this status already is unchanged.
-        control.set_order_status(&store, number, status);
+        control.orders().set_status(&store, number, status);
     }
 }
 
@@ -49,7 +49,7 @@ impl Changing {
     pub(crate) async fn of(sandbox: &Sandbox, hints: bool) -> Self {
         let (control, store) = (sandbox.control(), sandbox.stores().remove(0).key);
         let (orders, skus) = names(sandbox).await;
-        let access = control.add_credential(&store).unwrap();
+        let access = control.credentials().create(&store).unwrap();
         let reader = Reader::log_in_with(sandbox, &access).await;
         let rows = reader.all("/api/v1/sellers/orders?limit=100").await;
         let stage = |number: &String| {
@@ -64,12 +64,17 @@ impl Changing {
 
     /// Returns the number of deliveries attempted so far.
     pub(crate) fn events(&self) -> usize {
-        self.control.deliveries(&self.store).iter().filter(|delivery| delivery.attempt == 1).count()
+        self.control
+            .webhooks()
+            .deliveries(&self.store)
+            .iter()
+            .filter(|delivery| delivery.attempt == 1)
+            .count()
     }
 
     /// Returns whether a webhook is registered.
     pub(crate) fn is_heard(&self) -> bool {
-        !self.control.webhooks(&self.store).is_empty()
+        !self.control.webhooks().of_store(&self.store).is_empty()
     }
 
     /// Returns the interval between two changes.
@@ -94,7 +99,7 @@ impl Changing {
     fn step(&mut self, at: usize) -> Change {
         let (number, stage) = &mut self.orders[at];
         *stage += 1;
-        assert!(self.control.set_order_status(&self.store, number, WAY[*stage]));
+        assert!(self.control.orders().set_status(&self.store, number, WAY[*stage]));
         Change { key: number.clone(), shows: WAY[*stage].to_owned() }
     }
 
@@ -120,7 +125,7 @@ impl Changing {
     fn stock(&mut self) -> Change {
         let sku = self.skus[self.random.up_to(self.skus.len() as u64) as usize - 1].clone();
         let quantity = 10_000 + self.done;
-        assert!(self.control.set_stock(&self.store, &sku, quantity));
+        assert!(self.control.products().set_stock(&self.store, &sku, quantity));
         Change { key: sku, shows: quantity.to_string() }
     }
 }

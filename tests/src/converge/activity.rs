@@ -99,7 +99,7 @@ impl Activity {
         let is_paid = self.random.up_to(3) == 1;
         let shipments = if self.random.up_to(5) == 1 { 2 } else { 1 };
         let order = NewOrder { is_paid, shipments, carrier: carrier.to_owned(), ..NewOrder::of(workflow) };
-        let number = self.control.place_order(&self.store, order);
+        let number = self.control.orders().place(&self.store, order);
         assert!(!number.is_empty(), "no order was placed");
         self.orders.push(number);
         *self.done.entry("order").or_default() += 1;
@@ -144,25 +144,25 @@ impl Activity {
             return false;
         }
         match what {
-            "pay" => control.pay_order(store, &number),
+            "pay" => control.orders().pay(store, &number),
             "prepare" => to("preparing").await,
-            "invoice" => control.issue_invoice(store, &number, "nfe").is_some(),
-            "reprint" if lot % 2 == 0 => control.replace_invoice(store, &number).is_some(),
-            "reprint" => control.reprocess_invoice(store, &number).is_some(),
+            "invoice" => control.orders().issue_invoice(store, &number, "nfe").is_some(),
+            "reprint" if lot % 2 == 0 => control.orders().replace_invoice(store, &number).is_some(),
+            "reprint" => control.orders().reprocess_invoice(store, &number).is_some(),
             "ready" => to("ready_to_ship").await || to("ready_for_pickup").await,
             "ship" => to("shipped").await,
             "scan" => {
                 let scan = ["in_transit", "out_for_delivery", "delivered", "failed"][lot as usize % 4];
-                let shipments = control.shipments(store, &number);
+                let shipments = control.shipments().of_order(store, &number);
                 let at = lot as usize / 4 % shipments.len().max(1);
-                shipments.get(at).is_some_and(|shipment| control.scan_shipment(store, shipment, scan))
+                shipments.get(at).is_some_and(|shipment| control.shipments().scan(store, shipment, scan))
             }
-            "cancel" => lot % 3 == 0 && control.cancel_order(store, &number, "desistência do comprador"),
-            "refund" => control.refund_order(store, &number),
-            "notes" => control.set_notes(store, &number, Some(&format!("nota {lot}"))),
+            "cancel" => lot % 3 == 0 && control.orders().cancel(store, &number, "desistência do comprador"),
+            "refund" => control.orders().refund(store, &number),
+            "notes" => control.orders().set_notes(store, &number, Some(&format!("nota {lot}"))),
             "line" => {
                 let status = ["awaiting_restock", "in_production", "sold_reserved"][lot as usize % 3];
-                control.set_line_stock(store, &number, 0, status)
+                control.orders().set_line_stock(store, &number, 0, status)
             }
             _ => {
                 let path = format!("/api/v1/sellers/orders/{number}/shipment-labels/generate");
@@ -175,10 +175,10 @@ impl Activity {
         let (sku, lot) = (self.some_sku(), self.random.up_to(500));
         let (control, store) = (&self.control, &self.store);
         match what {
-            "stock" => control.set_stock(store, &sku, if lot % 7 == 0 { 0 } else { lot }),
-            "price" => control.edit_product_price(store, &sku, Decimal::new(1_000 + lot as i64, 2)),
-            _ if lot % 2 == 0 => control.reserve_stock(store, &sku, 1),
-            _ => control.release_stock(store, &sku, 1),
+            "stock" => control.products().set_stock(store, &sku, if lot % 7 == 0 { 0 } else { lot }),
+            "price" => control.products().edit_price(store, &sku, Decimal::new(1_000 + lot as i64, 2)),
+            _ if lot % 2 == 0 => control.products().reserve_stock(store, &sku, 1),
+            _ => control.products().release_stock(store, &sku, 1),
         }
     }
 
@@ -195,16 +195,16 @@ impl Activity {
                     opt_in_closes_in: Some(3_600),
                     discount: Some(CampaignDiscount { kind: "percentage".into(), value: "10".into() }),
                 };
-                let made = self.control.add_campaign(&new);
+                let made = self.control.campaigns().create(&new);
                 self.campaigns.extend(made);
                 made.is_some()
             }
             "campaign" => {
                 let id = self.campaigns.remove(lot as usize % self.campaigns.len());
                 match lot % 3 {
-                    0 => self.control.set_campaign_status(id, "cancelled"),
-                    1 => self.control.set_campaign_status(id, "finished"),
-                    _ => self.control.set_campaign_deadline(id, Some(lot as i64)),
+                    0 => self.control.campaigns().set_status(id, "cancelled"),
+                    1 => self.control.campaigns().set_status(id, "finished"),
+                    _ => self.control.campaigns().set_deadline(id, Some(lot as i64)),
                 }
             }
             "join" => {
@@ -216,13 +216,13 @@ impl Activity {
             _ => {
                 let sku = self.some_sku();
                 let (control, store) = (&self.control, &self.store);
-                let Some(id) = control.create_listing(store, &format!("Anúncio {lot}"), &[&sku]) else {
+                let Some(id) = control.listings().create(store, &format!("Anúncio {lot}"), &[&sku]) else {
                     return false;
                 };
-                control.set_listing_status(store, &id, "pending_review")
+                control.listings().set_status(store, &id, "pending_review")
                     && match lot % 2 {
-                        0 => control.approve_listing(store, &id),
-                        _ => control.reject_listing(store, &id, "imagem ilegível"),
+                        0 => control.listings().approve(store, &id),
+                        _ => control.listings().reject(store, &id, "imagem ilegível"),
                     }
             }
         }
@@ -234,23 +234,26 @@ impl Activity {
         match (what, lot % 3) {
             ("occurrence", 0) => {
                 let Some(id) = self.occurrences.pop() else { return false };
-                control.end_occurrence(store, id, ["resolved", "cancelled"][lot as usize % 2])
+                control.support_cases().end_occurrence(store, id, ["resolved", "cancelled"][lot as usize % 2])
             }
             ("occurrence", _) => {
-                let opened = control.open_occurrence(store, NewOccurrence::default());
+                let opened = control.support_cases().open_occurrence(store, NewOccurrence::default());
                 self.occurrences.extend(opened);
                 opened.is_some()
             }
             (_, 0) => {
-                let opened = control.open_conversation(store, &number, "order");
+                let opened = control.support_cases().open_conversation(store, &number, "order");
                 self.talks.extend(opened);
                 opened.is_some()
             }
             (_, 1) => {
                 let Some(id) = self.talks.last().copied() else { return false };
-                control.say(store, id, "customer", &format!("pergunta {lot}")).is_some()
+                control.support_cases().say(store, id, "customer", &format!("pergunta {lot}")).is_some()
             }
-            _ => self.talks.pop().is_some_and(|id| control.close_conversation(store, id, "resolvido")),
+            _ => self
+                .talks
+                .pop()
+                .is_some_and(|id| control.support_cases().close_conversation(store, id, "resolvido")),
         }
     }
 }

@@ -24,7 +24,8 @@ impl Marketplace {
     /// When the sandbox refuses the login.
     pub async fn of(sandbox: &Sandbox) -> Self {
         let store = sandbox.stores().remove(0).key;
-        let access = sandbox.control().add_credential(&store).expect("the store takes another credential");
+        let access =
+            sandbox.control().credentials().create(&store).expect("the store takes another credential");
         Self { reader: Reader::log_in_with(sandbox, &access).await }
     }
 

@@ -230,7 +230,7 @@ impl<'s> Erp<'s> {
             lines: lines.iter().map(|(sku, quantity)| (sku.clone(), *quantity as u32)).collect(),
             ..NewOrder::default()
         };
-        let number = self.stage.control().place_order(&self.stage.key, order);
+        let number = self.stage.control().orders().place(&self.stage.key, order);
         assert!(!number.is_empty(), "the order is placed");
         let with_labels = self.plan.labels && self.random.up_to(12) == 1;
         let at_once = self.random.up_to(3) == 1;
@@ -264,7 +264,8 @@ impl<'s> Erp<'s> {
         let is_over = |erp: &Self, id: i64| !erp.open.contains(&id);
         // The transition is blocked until the invoice exists, which is issued while the command waits.
         if sale.step >= 1 && !sale.has_invoice {
-            sale.has_invoice = self.stage.control().issue_invoice(&self.stage.key, number, "nfe").is_some();
+            sale.has_invoice =
+                self.stage.control().orders().issue_invoice(&self.stage.key, number, "nfe").is_some();
         }
         if sale.waits.is_none_or(|id| is_over(self, id)) {
             if sale.step == STEPS.len() {

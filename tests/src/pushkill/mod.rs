@@ -79,11 +79,11 @@ pub async fn run(plan: Plan) -> Report {
     let mut wire = Wire::default();
     for route in WRITES {
         let rule = FaultRule { route: route.into(), times: None, kind: Fault::ResetAfter };
-        stage.control().fault_sometimes(rule, LOST);
+        stage.control().faults().add_sometimes(rule, LOST);
     }
     for route in &WRITES[..4] {
         let rule = FaultRule { route: (*route).into(), times: None, kind: Fault::ResetBefore };
-        stage.control().fault_sometimes(rule, CUT_OFF);
+        stage.control().faults().add_sometimes(rule, CUT_OFF);
     }
     let over = Cell::new(false);
     let killing = async {
@@ -93,7 +93,7 @@ pub async fn run(plan: Plan) -> Report {
         killed
     };
     let (killed, ()) = tokio::join!(killing, erp.work(&over));
-    stage.control().clear_faults();
+    stage.control().faults().clear();
     let service = stage.installation.start(&["run"]);
     let mut drains = tokio::time::interval(Duration::from_millis(500));
     let ended = {
@@ -130,11 +130,14 @@ impl Stage {
         );
         let access = sandbox.stores().remove(0);
         installation.write_store(STORE, &sandbox.base_url(), &access.username, &access.password);
-        let other = sandbox.control().add_credential(&access.key).expect("a credential");
+        let other = sandbox.control().credentials().create(&access.key).expect("a credential");
         let truth = Reader::log_in_with(&sandbox, &other).await;
         for product in truth.all("/api/products?per_page=100").await {
             let sku = crate::truth::text(&product["sku"]);
-            assert!(sandbox.control().set_stock(&access.key, &sku, erp::START), "{sku} is stocked");
+            assert!(
+                sandbox.control().products().set_stock(&access.key, &sku, erp::START),
+                "{sku} is stocked"
+            );
         }
         installation.resync(&[]).await.expect(0);
         let mirror = installation.mirror().await;

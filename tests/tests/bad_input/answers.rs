@@ -28,7 +28,7 @@ async fn a_listing_that_is_a_web_page_changes_nothing(kind: Kind) {
     installation.resync(&[]).await.expect(0);
     let mirror = installation.mirror().await;
     let before = mirror.contents().await;
-    sandbox.control().fault(fault("GET /api/v1/sellers/orders", None, Fault::Html200));
+    sandbox.control().faults().add(fault("GET /api/v1/sellers/orders", None, Fault::Html200));
     sandbox.reset_stats();
     let run = installation.resync(&[]).await.says("text/html").says("maintenance page");
     assert!([1, 3].contains(&run.code), "{run}");
@@ -37,7 +37,7 @@ async fn a_listing_that_is_a_web_page_changes_nothing(kind: Kind) {
     assert!(sandbox.stats().by_route["GET /api/v1/sellers/orders"] <= 5);
     assert_eq!(mirror.contents().await, before);
     assert_eq!([mirror.live("orders").await, mirror.live("products").await], [30, 5]);
-    sandbox.control().clear_faults();
+    sandbox.control().faults().clear();
     installation.resync(&[]).await.expect(0);
 }
 
@@ -68,11 +68,11 @@ async fn answers_that_break_off_once_are_asked_for_again() {
     let sandbox = sandbox(60, 10).await;
     let control = sandbox.control();
     for route in ["/api/integration/auth", "GET /api/v1/sellers/orders", "GET /api/products"] {
-        control.fault(fault(route, Some(1), Fault::TruncateBody));
+        control.faults().add(fault(route, Some(1), Fault::TruncateBody));
     }
     for kind in [Fault::ResetBefore, Fault::ResetAfter, Fault::TruncateBody, Fault::Html200] {
-        control.fault(fault("/api/products/0", Some(1), kind.clone()));
-        control.fault(fault("/api/v1/sellers/orders/", Some(2), kind));
+        control.faults().add(fault("/api/products/0", Some(1), kind.clone()));
+        control.faults().add(fault("/api/v1/sellers/orders/", Some(2), kind));
     }
     let installation = one_sandbox(Kind::Sqlite, &sandbox).await;
     let run = installation.resync(&[]).await.expect(0);
@@ -86,7 +86,7 @@ async fn a_200_whose_json_ends_in_the_middle_once_is_asked_for_again() {
     for route in
         ["GET /api/v1/sellers/orders", "/api/v1/sellers/orders/", "GET /api/products", "/api/products/0"]
     {
-        sandbox.control().fault(fault(
+        sandbox.control().faults().add(fault(
             route,
             Some(1),
             Fault::RawJson(r#"{"success":true,"data":{"id":"01"#.to_owned()),
@@ -218,7 +218,7 @@ async fn ten_thousand_lines_of_one_order_are_mirrored(kind: Kind) {
     });
     order.detail["items"] = lines.collect();
     let (detail, row) = (order.detail.to_string(), order.row.to_string());
-    assert!(sandbox.control().add_order_raw("loja-1", "GRANDE-1", detail, row));
+    assert!(sandbox.control().orders().add_raw("loja-1", "GRANDE-1", detail, row));
     let installation = one_sandbox(kind, &sandbox).await;
     installation.resync(&[]).await.expect(0);
     let lines = installation.mirror().await.rows("order_items").await;

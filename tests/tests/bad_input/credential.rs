@@ -36,7 +36,7 @@ async fn a_token_that_dies_within_a_run_costs_one_login() {
     let installation = one_sandbox(Kind::Sqlite, &sandbox).await;
     let running = installation.start(&["--resync", "--json"]);
     until("the run is under way", async || sandbox.stats().requests > 150).await;
-    assert!(sandbox.control().kill_token("loja-1"));
+    assert!(sandbox.control().credentials().kill_token("loja-1"));
     let run = running.end().await.expect(0);
     assert_eq!((sandbox.stats().logins, &run.store()["logins"]), (2, &json!(2)));
     assert_eq!(run.count("orders", "changed"), 600);
@@ -48,7 +48,7 @@ async fn a_token_that_died_between_runs_costs_one_login() {
     let sandbox = sandbox(20, 5).await;
     let installation = one_sandbox(Kind::Sqlite, &sandbox).await;
     installation.resync(&[]).await.expect(0);
-    assert!(sandbox.control().kill_token("loja-1"));
+    assert!(sandbox.control().credentials().kill_token("loja-1"));
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!((&run.store()["logins"], run.count("orders", "changed")), (&json!(1), 0));
 }
@@ -65,7 +65,7 @@ async fn a_token_that_dies_again_and_again_is_another_program_and_not_fought_ove
         // The token has worked, so the next refusal is a new one.
         until("it works", async || sandbox.stats().by_status.get(&200).copied().unwrap_or(0) > before + 60)
             .await;
-        assert!(sandbox.control().kill_token("loja-1"));
+        assert!(sandbox.control().credentials().kill_token("loja-1"));
     }
     let run = running.end().await.expect(4).says("another program");
     assert_eq!(sandbox.stats().logins, 3, "the first, and two that were forced");
@@ -117,7 +117,7 @@ async fn an_expired_token_is_renewed_with_one_login(kind: Kind) {
 async fn a_missing_scope_is_named_and_the_rest_is_mirrored() {
     let sandbox =
         sandbox_of(Options { orders: 20, products: 5, strict_scopes: true, ..Options::default() }).await;
-    assert!(sandbox.control().set_abilities("loja-1", &[]));
+    assert!(sandbox.control().credentials().set_abilities("loja-1", &[]));
     let installation = one_sandbox(Kind::Sqlite, &sandbox).await;
     let run = installation.resync(&[]).await.expect(3).says("store_products_read");
     let error = &run.resource("products")["error"];

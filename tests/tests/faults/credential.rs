@@ -21,7 +21,7 @@ async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_b
 ) {
     let stage = Stage::on(kind).await;
     let logins = stage.sandbox.stats().logins;
-    assert!(stage.control().set_password(STORE, NEW));
+    assert!(stage.control().credentials().set_password(STORE, NEW));
     // Only a login could find out: nothing is reported as wrong yet, and nothing as right.
     let (code, text) = doctor(&stage.surfaces, &stage, &["doctor"]).await;
     assert!(!text.contains("credential_refused"), "{code}: {text}");
@@ -30,7 +30,7 @@ async fn a_wrong_password_is_proved_by_a_login_while_its_token_lives_and_named_b
     let (code, text) = doctor(&stage.surfaces, &stage, &["doctor", "--login"]).await;
     assert!(code != 0 && text.contains("credential_refused"), "{code}: {text}");
 
-    assert!(stage.control().kill_token(STORE));
+    assert!(stage.control().credentials().kill_token(STORE));
     let mut watch = stage.watch("wrong password, token ended", "credential_refused").beside(&["late"]);
     let alarm = watch.raised().await;
     let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
@@ -82,7 +82,7 @@ async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mend
     }
     watch.raised().await;
     // The next step: a credential for each program.
-    let own = stage.control().add_credential(STORE).unwrap();
+    let own = stage.control().credentials().create(STORE).unwrap();
     stage.write_store_as(&own.username, &often());
     stage.write_password(&own.password);
     stage.reload();
@@ -93,13 +93,15 @@ async fn a_credential_that_another_program_uses_is_named_and_one_of_our_own_mend
 // Exercises F089, F134
 async fn an_ability_that_the_token_lacks_is_named(kind: Kind) {
     let stage = Stage::with(kind, Setting { strict_scopes: true, ..Setting::default() }).await;
-    assert!(stage.control().set_abilities(STORE, &[]));
+    assert!(stage.control().credentials().set_abilities(STORE, &[]));
     // Rows that were refused for it count as failed until they are read again, a moment after the ability is back.
     let mut watch = stage.watch("ability missing", "scope_missing").beside(&["late", "failed"]);
     let alarm = watch.raised().await;
     let named = format!("{} {}", alarm.text("text"), alarm.text("next"));
     assert!(named.contains("store_products_read"), "the ability is named: {alarm:?}");
-    assert!(stage.control().set_abilities(STORE, &["store_products_read", "store_products_write"]));
+    assert!(
+        stage.control().credentials().set_abilities(STORE, &["store_products_read", "store_products_write"])
+    );
     watch.ends();
     watch.cleared().await;
 }

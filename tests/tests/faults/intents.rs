@@ -85,8 +85,8 @@ async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: 
     let goods = mirror.ask(sql).await.remove(0);
     // The answer is lost, and before the verification the portal changes the same stock by another amount.
     let lost = |route: &str, kind| FaultRule { route: route.to_owned(), times: Some(1), kind };
-    control.fault(lost("POST /api/products/{id}/stock", Fault::ResetAfter));
-    control.fault(lost("GET /api/products/{id}/stock", Fault::Stall(Duration::from_millis(1_500))));
+    control.faults().add(lost("POST /api/products/{id}/stock", Fault::ResetAfter));
+    control.faults().add(lost("GET /api/products/{id}/stock", Fault::Stall(Duration::from_millis(1_500))));
     let data = json!({"location_id": goods["location_id"], "delta": 3});
     mirror
         .execute(&format!(
@@ -96,7 +96,7 @@ async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: 
         .await;
     let route = "POST /api/products/{id}/stock";
     until("it was sent", async || control.stats().by_route.get(route).is_some_and(|sent| *sent > 0)).await;
-    assert!(control.set_stock(STORE, &goods["id"], rust_decimal::Decimal::from(4_000)));
+    assert!(control.products().set_stock(STORE, &goods["id"], rust_decimal::Decimal::from(4_000)));
     // The verification is repeated before it is given up.
     shows(&stage, "SELECT state FROM commands", "doubtful").await;
     let mut watch = stage.watch("outcome in doubt", "doubtful");
@@ -110,7 +110,7 @@ async fn an_outcome_that_cannot_be_proved_is_named_until_somebody_decides(kind: 
 async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after_an_hour(kind: Kind) {
     let stage = Stage::on(kind).await;
     let (mirror, control) = (stage.mirror().await, stage.control());
-    let number = control.place_order(STORE, NewOrder::default());
+    let number = control.orders().place(STORE, NewOrder::default());
     shows(&stage, &format!("SELECT status FROM orders WHERE order_number = '{number}'"), "paid").await;
     give(&stage, &number, "preparing").await;
     shows(&stage, "SELECT state FROM commands", "done").await;
@@ -132,7 +132,7 @@ async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after
     let mut watch = stage.watch("fiscal gate", "waiting").beside(&["deadline"]);
     let alarm = watch.raised().await;
     assert!(alarm.text("text").contains("NF-e") || alarm.text("text").contains("nota fiscal"), "{alarm:?}");
-    control.issue_invoice(STORE, &number, "nfe").unwrap();
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
     watch.ends();
     shows(&stage, "SELECT state FROM commands WHERE id = (SELECT max(id) FROM commands)", "done").await;
     on_its_way(&stage, &number);
@@ -143,7 +143,7 @@ async fn a_command_that_waits_for_an_invoice_is_shown_at_once_and_an_alarm_after
 async fn an_order_whose_time_runs_out_is_named_until_it_is_on_its_way(kind: Kind) {
     let stage = Stage::on(kind).await;
     let urgent = NewOrder { promised_after: Some(6 * 3_600), ..NewOrder::default() };
-    let number = stage.control().place_order(STORE, urgent);
+    let number = stage.control().orders().place(STORE, urgent);
     let mut watch = stage.watch("order within a day of its deadline", "deadline");
     watch.raised().await;
     on_its_way(&stage, &number);
@@ -187,7 +187,7 @@ fn hours_ago(kind: Kind, column: &str) -> String {
 
 /// Ships and delivers the order.
 fn on_its_way(stage: &Stage, number: &str) {
-    assert!(stage.control().set_order_status(STORE, number, "delivered"));
+    assert!(stage.control().orders().set_status(STORE, number, "delivered"));
 }
 
 /// Writes the command that moves an order to a status.

@@ -29,7 +29,7 @@ async fn a_marketplace_that_answers_nothing_but_errors_is_named(kind: Kind) {
     spoil(&stage, Fault::Html(500));
     let mut watch = stage.watch("500 everywhere", "marketplace_errors").beside(&["late"]);
     watch.raised().await;
-    stage.control().clear_faults();
+    stage.control().faults().clear();
     watch.ends();
     watch.cleared().await;
 }
@@ -40,12 +40,12 @@ async fn a_marketplace_that_answers_429_to_everything_is_named(kind: Kind) {
     spoil(&stage, Fault::TooMany(5));
     let mut watch = stage.watch("429 storm", "throttled").beside(&["late"]);
     watch.raised().await;
-    stage.control().clear_faults();
+    stage.control().faults().clear();
     watch.ends();
     watch.cleared().await;
 }
 
 /// Spoils every answer of the marketplace.
 fn spoil(stage: &Stage, kind: Fault) {
-    stage.control().fault(FaultRule { route: String::new(), times: None, kind });
+    stage.control().faults().add(FaultRule { route: String::new(), times: None, kind });
 }

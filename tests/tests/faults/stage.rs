@@ -72,8 +72,8 @@ impl Stage {
         let control = sandbox.control();
         for _ in 0..3 {
             // Orders that need no action.
-            let number = control.place_order(STORE, NewOrder::default());
-            assert!(control.set_order_status(STORE, &number, "delivered"));
+            let number = control.orders().place(STORE, NewOrder::default());
+            assert!(control.orders().set_status(STORE, &number, "delivered"));
         }
         let gateway = Gateway::to(&sandbox.base_url()).await;
         let installation = Installation::on(kind).await;

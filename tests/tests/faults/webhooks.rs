@@ -62,7 +62,7 @@ async fn an_address_that_is_anothers_is_named_and_moved_by_the_printed_command(k
 /// Places this many orders, paid and cancelled at once, so that none has to be shipped.
 fn sell(stage: &Stage, orders: usize) {
     for _ in 0..orders {
-        let number = stage.control().place_order(STORE, NewOrder::default());
-        assert!(stage.control().cancel_order(STORE, &number, "desistência"));
+        let number = stage.control().orders().place(STORE, NewOrder::default());
+        assert!(stage.control().orders().cancel(STORE, &number, "desistência"));
     }
 }

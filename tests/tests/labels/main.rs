@@ -67,8 +67,8 @@ async fn a_download_that_breaks_off_or_comes_too_late_begins_anew_with_a_new_add
         content_type: "application/xml".into(),
         headers: Vec::new(),
     };
-    printing.control().fault(storage(Some(1), Fault::TruncateBody));
-    printing.control().fault(storage(Some(1), expired));
+    printing.control().faults().add(storage(Some(1), Fault::TruncateBody));
+    printing.control().faults().add(storage(Some(1), expired));
     printing.make_labels();
     let files = printing.until(FILES, |files| files.len() == 1).await;
     assert_eq!(printing.downloads(), 3);
@@ -82,12 +82,12 @@ async fn a_download_that_breaks_off_or_comes_too_late_begins_anew_with_a_new_add
 // withstands: F124
 async fn what_is_no_label_is_shown_and_not_kept_and_fetched_when_it_is_one(kind: Kind) {
     let mut printing = Printing::with(kind, "info", "[labels]\nformats = [\"a4\"]\n").await;
-    printing.control().fault(storage(None, Fault::Html200));
+    printing.control().faults().add(storage(None, Fault::Html200));
     printing.make_labels();
     assert_eq!(printing.until(FAILURES, |codes| !codes.is_empty()).await, ["not_a_label"]);
     assert_eq!(printing.on_disk(), Vec::<String>::new());
     assert_eq!(printing.ask(FILES).await, Vec::<String>::new());
-    printing.control().clear_faults();
+    printing.control().faults().clear();
     // A restart tries again at once, and so does a regenerated label.
     printing.restart().await;
     let files = printing.until(FILES, |files| files.len() == 1).await;
@@ -102,11 +102,11 @@ async fn a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some(kind:
     let mut body = b"%PDF-1.4\n".to_vec();
     body.resize(printing::ROOM + (1 << 20), b'x');
     let huge = Fault::Status { code: 200, body, content_type: "application/pdf".into(), headers: Vec::new() };
-    printing.control().fault(storage(None, huge));
+    printing.control().faults().add(storage(None, huge));
     printing.make_labels();
     assert_eq!(printing.until(FAILURES, |codes| !codes.is_empty()).await, ["disk_full"]);
     assert_eq!(printing.on_disk(), Vec::<String>::new(), "what was written of it is removed");
-    printing.control().clear_faults();
+    printing.control().faults().clear();
     let files = printing.until(FILES, |files| files.len() == 1).await;
     assert_eq!(printing.on_disk(), files);
     assert_eq!(printing.until(FAILURES, <[String]>::is_empty).await, Vec::<String>::new());
@@ -116,7 +116,7 @@ async fn a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some(kind:
 async fn a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible(kind: Kind) {
     let mut printing = Printing::with(kind, "info", "[labels]\nformats = [\"a4\"]\n").await;
     // The address is returned; the file does not arrive before the kill.
-    printing.control().fault(storage(None, Fault::Stall(std::time::Duration::from_secs(600))));
+    printing.control().faults().add(storage(None, Fault::Stall(std::time::Duration::from_secs(600))));
     printing.make_labels();
     printing.until_downloads(1).await;
     printing.kill().await;
@@ -127,7 +127,7 @@ async fn a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible(kind: Ki
     let orphan = format!("{}.pdf", "0a".repeat(20));
     fs::write(folder.join(format!(".unfinished-{orphan}")), "%PDF-").unwrap();
     fs::write(folder.join(orphan), "%PDF-").unwrap();
-    printing.control().clear_faults();
+    printing.control().faults().clear();
     printing.start();
     let files = printing.until(FILES, |files| files.len() == 1).await;
     assert_eq!(printing.on_disk(), files);

@@ -54,8 +54,8 @@ impl Printing {
         let numbers = printing.until(open, |numbers| !numbers.is_empty()).await;
         printing.number = numbers[0].clone();
         let (store, control) = (printing.store(), printing.control());
-        for shipment in control.shipments(&store, &printing.number) {
-            assert!(control.block_labels(&store, &shipment, false));
+        for shipment in control.shipments().of_order(&store, &printing.number) {
+            assert!(control.shipments().block_labels(&store, &shipment, false));
         }
         printing
     }
@@ -76,9 +76,9 @@ impl Printing {
     /// are ready, which no delivery reports.
     pub(crate) fn make_labels(&self) {
         let (store, control) = (self.store(), self.control());
-        assert_eq!(control.generate_labels(&store, &self.number), 1);
+        assert_eq!(control.labels().generate(&store, &self.number), 1);
         let notes = format!("impressa {}", self.downloads());
-        assert!(control.set_notes(&store, &self.number, Some(&notes)));
+        assert!(control.orders().set_notes(&store, &self.number, Some(&notes)));
         assert!(control.forward(60));
     }
 

@@ -64,15 +64,15 @@ async fn every_table_converges_though_the_routes_show_changes_later_than_deliver
 async fn a_delivery_that_comes_before_the_routes_show_it_is_read_again_until_they_do(kind: Kind) {
     let mut keeping = Keeping::with(kind, 5, 2, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.place_order(&store, NewOrder::default());
+    let number = control.orders().place(&store, NewOrder::default());
     keeping.order_is(&number, "paid").await;
     // The order of two events within one second is unknown.
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     control.forward(2);
-    assert!(control.lag_orders(&store, 4));
-    assert!(control.cancel_order(&store, &number, "desistência"));
-    let late = control.place_order(&store, NewOrder::default());
-    control.deliveries_done().await;
+    assert!(control.orders().lag(&store, 4));
+    assert!(control.orders().cancel(&store, &number, "desistência"));
+    let late = control.orders().place(&store, NewOrder::default());
+    control.webhooks().deliveries_done().await;
     keeping.order_is(&number, "cancelled").await;
     keeping.order_is(&late, "paid").await;
     keeping.inbox_is_handled().await;

@@ -72,14 +72,14 @@ pub(crate) async fn run(kind: Kind, plan: &Plan) -> Converged {
     for (of_thousand, fault) in &plan.spoiled {
         keeping.spoil("", *of_thousand, *fault);
     }
-    keeping.control().lag_orders(&keeping.store(), plan.lag);
+    keeping.control().orders().lag(&keeping.store(), plan.lag);
     keep_busy(&mut activity, plan).await;
     // Held or delayed deliveries are sent now, labels are printed, and nothing else happens by itself.
     let control = keeping.control();
     // Lost deliveries stay lost: the rules remain active.
     control.forward(120);
     control.forward(120);
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     let ended = tokio::time::Instant::now();
     let (rows, differing) = settle(&keeping, &activity, plan.looks).await;
     let took = ended.elapsed();

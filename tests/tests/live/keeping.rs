@@ -176,7 +176,7 @@ impl Keeping {
     /// Spoils deliveries of some events.
     pub(crate) fn spoil(&self, event: &str, of_thousand: u32, kind: DeliveryFault) {
         let rule = DeliveryRule { event: event.to_owned(), times: None, of_thousand, kind };
-        self.control().spoil_deliveries(rule);
+        self.control().webhooks().spoil_deliveries(rule);
     }
 
     /// Delivers a body, signed with the secret from the login.

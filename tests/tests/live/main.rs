@@ -39,14 +39,14 @@ on_both_databases![
 async fn a_change_is_a_row_within_seconds_of_its_delivery(kind: Kind) {
     let mut keeping = Keeping::with(kind, 20, 5, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.place_order(&store, NewOrder::default());
+    let number = control.orders().place(&store, NewOrder::default());
     let within_seconds = async {
         keeping.order_is(&number, "paid").await;
-        assert!(control.cancel_order(&store, &number, "desistência"));
+        assert!(control.orders().cancel(&store, &number, "desistência"));
         keeping.order_is(&number, "cancelled").await;
     };
     tokio::time::timeout(Duration::from_secs(15), within_seconds).await.expect("it took too long");
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     keeping.inbox_is_handled().await;
     let truth = keeping.truth().await;
     comparison::compare_orders(&keeping.mirror().await, &truth).await;
@@ -58,11 +58,11 @@ async fn with_every_delivery_lost_the_sweeps_bring_what_changed(kind: Kind) {
     let mut keeping = Keeping::with(kind, 30, 8, 1).await;
     let (control, store) = (keeping.control(), keeping.store());
     keeping.spoil("", 1_000, DeliveryFault::Lost);
-    let changed = control.place_order(&store, NewOrder::default());
-    let left = control.place_order(&store, NewOrder::default());
+    let changed = control.orders().place(&store, NewOrder::default());
+    let left = control.orders().place(&store, NewOrder::default());
     // Otherwise the mirror may first see the order when it has ended.
     keeping.order_is(&changed, "paid").await;
-    assert!(control.cancel_order(&store, &changed, "desistência"));
+    assert!(control.orders().cancel(&store, &changed, "desistência"));
     keeping.order_is(&changed, "cancelled").await;
     keeping.order_is(&left, "paid").await;
     keeping
@@ -91,19 +91,19 @@ async fn doubled_reordered_delayed_and_forged_deliveries_leave_the_same_mirror(k
         keeping.spoil("", 300, fault);
     }
     let mut numbers: Vec<String> = (0..12)
-        .map(|_| control.place_order(&store, NewOrder { is_paid: false, ..NewOrder::default() }))
+        .map(|_| control.orders().place(&store, NewOrder { is_paid: false, ..NewOrder::default() }))
         .collect();
     for (at, number) in numbers.iter().enumerate() {
-        assert!(control.pay_order(&store, number));
+        assert!(control.orders().pay(&store, number));
         if at % 3 == 0 {
-            assert!(control.cancel_order(&store, number, "desistência"));
+            assert!(control.orders().cancel(&store, number, "desistência"));
         }
     }
     // A held delivery is sent together with a later one.
-    control.clear_delivery_faults();
-    numbers.push(control.place_order(&store, NewOrder::default()));
+    control.webhooks().clear_delivery_faults();
+    numbers.push(control.orders().place(&store, NewOrder::default()));
     control.forward(120);
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     for (at, number) in numbers.iter().enumerate() {
         keeping.order_is(number, if at % 3 == 0 && at < 12 { "cancelled" } else { "paid" }).await;
     }
@@ -115,23 +115,24 @@ async fn doubled_reordered_delayed_and_forged_deliveries_leave_the_same_mirror(k
 async fn what_only_deliveries_tell_is_kept(kind: Kind) {
     let mut keeping = Keeping::with(kind, 3, 2, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.insert_order(&store);
-    let late = control.open_occurrence(&store, NewOccurrence::default()).unwrap();
+    let number = control.orders().insert(&store);
+    let late = control.support_cases().open_occurrence(&store, NewOccurrence::default()).unwrap();
     control
+        .support_cases()
         .open_occurrence(&store, NewOccurrence { title: "Outra".into(), ..NewOccurrence::default() })
         .unwrap();
-    assert!(control.end_occurrence(&store, late, "resolved"));
-    let talk = control.open_conversation(&store, &number, "order").unwrap();
-    control.say(&store, talk, "customer", "Onde está?").unwrap();
-    assert!(control.close_conversation(&store, talk, "resolvido"));
-    for webhook in control.webhooks(&store) {
-        assert!(control.test_webhook(&webhook.id));
+    assert!(control.support_cases().end_occurrence(&store, late, "resolved"));
+    let talk = control.support_cases().open_conversation(&store, &number, "order").unwrap();
+    control.support_cases().say(&store, talk, "customer", "Onde está?").unwrap();
+    assert!(control.support_cases().close_conversation(&store, talk, "resolvido"));
+    for webhook in control.webhooks().of_store(&store) {
+        assert!(control.webhooks().test(&webhook.id));
     }
     let title = "SELECT title || ' ' || status AS t FROM occurrences";
     keeping.shows(title, &["Atraso na postagem resolved", "Outra open"]).await;
     keeping.shows("SELECT status || ' ' || reason AS t FROM conversations", &["closed resolvido"]).await;
     keeping.shows("SELECT body FROM conversation_messages", &["Onde está?"]).await;
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     keeping.inbox_is_handled().await;
     keeping.shows("SELECT code FROM sync_failures", &[]).await;
     keeping.stop().await;
@@ -150,10 +151,10 @@ async fn the_sides_of_orders_and_the_campaigns_are_mirrored(kind: Kind) {
         opt_in_closes_in: Some(3_600),
         discount: None,
     };
-    control.add_campaign(&campaign).unwrap();
-    let number = control.insert_order(&store);
-    assert!(control.set_order_status(&store, &number, "preparing"));
-    control.issue_invoice(&store, &number, "nfe").unwrap();
+    control.campaigns().create(&campaign).unwrap();
+    let number = control.orders().insert(&store);
+    assert!(control.orders().set_status(&store, &number, "preparing"));
+    control.orders().issue_invoice(&store, &number, "nfe").unwrap();
     keeping
         .shows(&format!("SELECT type FROM order_invoices WHERE order_number = '{number}'"), &["nfe"])
         .await;
@@ -181,18 +182,18 @@ async fn the_sides_of_orders_and_the_campaigns_are_mirrored(kind: Kind) {
 async fn a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restart(kind: Kind) {
     let mut keeping = Keeping::with(kind, 5, 2, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.insert_order(&store);
+    let number = control.orders().insert(&store);
     keeping.order_is(&number, "paid").await;
     // The marketplace sends deliveries but answers no reads, so nothing that is acknowledged now can be read.
-    control.fault(espelho_sandbox::FaultRule {
+    control.faults().add(espelho_sandbox::FaultRule {
         route: "GET /api/v1/sellers/orders/{id}".into(),
         times: None,
         kind: espelho_sandbox::Fault::ResetBefore,
     });
-    assert!(control.cancel_order(&store, &number, "desistência"));
-    control.deliveries_done().await;
+    assert!(control.orders().cancel(&store, &number, "desistência"));
+    control.webhooks().deliveries_done().await;
     keeping.kill().await;
-    control.clear_faults();
+    control.faults().clear();
     keeping.order_is(&number, "paid").await;
     keeping.start();
     keeping.order_is(&number, "cancelled").await;
@@ -204,7 +205,7 @@ async fn a_delivery_that_was_acknowledged_before_a_kill_is_read_after_the_restar
 async fn deliveries_are_acknowledged_though_the_reads_that_they_ask_for_never_end(kind: Kind) {
     const MANY: usize = 20;
     let mut keeping = Keeping::with(kind, MANY, 2, RARELY).await;
-    keeping.control().fault(espelho_sandbox::FaultRule {
+    keeping.control().faults().add(espelho_sandbox::FaultRule {
         route: "GET /api/v1/sellers/orders/{id}".into(),
         times: None,
         kind: espelho_sandbox::Fault::Stall(Duration::from_secs(86_400)),
@@ -236,7 +237,13 @@ async fn unknown_odd_and_foreign_deliveries_are_handled_and_noted(kind: Kind) {
     keeping.inbox_is_handled().await;
     let codes = ["aimless", "aimless", "foreign_store", "unreadable"];
     keeping.shows("SELECT code FROM sync_failures WHERE resource = 'webhooks'", &codes).await;
-    assert!(keeping.control().open_occurrence(&keeping.store(), NewOccurrence::default()).is_some());
+    assert!(
+        keeping
+            .control()
+            .support_cases()
+            .open_occurrence(&keeping.store(), NewOccurrence::default())
+            .is_some()
+    );
     keeping.shows("SELECT title FROM occurrences", &["Atraso na postagem"]).await;
     keeping.stop().await;
 }
@@ -256,30 +263,30 @@ async fn a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_a
         ticks.tick().await;
         if change % 5 < 2 {
             let order = NewOrder { is_paid: false, ..NewOrder::default() };
-            let number = control.place_order(&store, order);
+            let number = control.orders().place(&store, order);
             // It may come with notes from the buyer.
-            assert!(control.set_notes(&store, &number, Some("-")));
+            assert!(control.orders().set_notes(&store, &number, Some("-")));
             expected.push((number, "waiting_payment", "-".to_owned()));
         }
         let at = random.up_to(expected.len() as u64) as usize - 1;
         let (number, status, notes) = &mut expected[at];
         match (random.up_to(3), *status) {
             (1, "waiting_payment") => {
-                assert!(control.pay_order(&store, number));
+                assert!(control.orders().pay(&store, number));
                 *status = "paid";
             }
             (2, "waiting_payment" | "paid") => {
-                assert!(control.cancel_order(&store, number, "desistência"));
+                assert!(control.orders().cancel(&store, number, "desistência"));
                 *status = "cancelled";
             }
             (_, "waiting_payment" | "paid") => {
                 *notes = format!("nota {change}");
-                assert!(control.set_notes(&store, number, Some(notes.as_str())));
+                assert!(control.orders().set_notes(&store, number, Some(notes.as_str())));
             }
             _ => (),
         }
     }
-    control.clear_delivery_faults();
+    control.webhooks().clear_delivery_faults();
     let mut rows: Vec<String> =
         expected.iter().map(|(number, status, notes)| format!("{number} {status} {notes}")).collect();
     rows.sort();
@@ -296,12 +303,12 @@ async fn a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_a
 async fn what_happened_in_an_outage_is_caught_up_with_before_anything_else(kind: Kind) {
     let mut keeping = Keeping::with(kind, 10, 3, RARELY).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let known = control.insert_order(&store);
+    let known = control.orders().insert(&store);
     keeping.order_is(&known, "paid").await;
     keeping.stop().await;
     keeping.spoil("", 1_000, DeliveryFault::Lost);
-    assert!(control.cancel_order(&store, &known, "desistência"));
-    let new = control.insert_order(&store);
+    assert!(control.orders().cancel(&store, &known, "desistência"));
+    let new = control.orders().insert(&store);
     let ago = match kind {
         Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-14 minutes')",
         Kind::Postgres => "now() - interval '14 minutes'",
@@ -332,9 +339,9 @@ async fn a_store_that_was_mirrored_before_it_had_a_webhook_gets_one_with_the_nex
         installation.write_store_with(&access.key, &sandbox.base_url(), username, password, &more);
     };
     with_webhook("*");
-    assert!(sandbox.control().webhooks(&access.key).is_empty());
+    assert!(sandbox.control().webhooks().of_store(&access.key).is_empty());
     installation.resync(&[]).await.expect(0);
-    assert_eq!(sandbox.control().webhooks(&access.key).len(), 1);
+    assert_eq!(sandbox.control().webhooks().of_store(&access.key).len(), 1);
     installation.resync(&[]).await.expect(0);
     assert_eq!(sandbox.control().stats().logins, 2, "its secret is on record now");
 }

@@ -31,9 +31,9 @@ async fn explained(keeping: &Keeping, number: &str) -> Value {
 async fn an_order_that_is_denied_is_gone_with_the_third_denial_and_kept(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 5, 2, &rarely_but(&["open_orders"])).await;
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.insert_order(&store);
+    let number = control.orders().insert(&store);
     keeping.order_is(&number, "paid").await;
-    assert!(control.remove_order(&store, &number));
+    assert!(control.orders().remove(&store, &number));
     for confirmed in [1, 2] {
         keeping.shows(MISSING, &[&format!("{number} {confirmed}")]).await;
         keeping.shows(GONE, &[]).await;
@@ -61,7 +61,7 @@ async fn a_missing_order_is_asked_for_again_when_its_time_has_come(kind: Kind) {
     let numbers = keeping.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 3").await;
     let [removed, there, early] = numbers.as_slice() else { panic!("{numbers:?}") };
     for number in [removed, early] {
-        assert!(control.remove_order(&store, number));
+        assert!(control.orders().remove(&store, number));
     }
     for (number, hours) in [(removed, 13), (there, 13), (early, 11)] {
         let [since, last] = [30, hours].map(|hours| hours_ago(kind, hours));

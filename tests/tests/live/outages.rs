@@ -22,7 +22,7 @@ on_both_databases![
 
 /// Makes every request fail in this way until the faults are cleared.
 fn everywhere(keeping: &Keeping, kind: Fault) {
-    keeping.control().fault(FaultRule { route: String::new(), times: None, kind });
+    keeping.control().faults().add(FaultRule { route: String::new(), times: None, kind });
 }
 
 // withstands: F135
@@ -65,7 +65,7 @@ async fn while_the_marketplace_is_gone_no_sweep_has_succeeded(kind: Kind) {
     let later = keeping.ask(times).await;
     is_asked(25).await;
     assert_eq!(keeping.ask(times).await, later, "{then:?}");
-    keeping.control().clear_faults();
+    keeping.control().faults().clear();
     let recovered = until("every sweep goes well again", async || keeping.ask(failing).await.is_empty());
     tokio::time::timeout(Duration::from_secs(60), recovered).await.unwrap();
     keeping.stop().await;
@@ -75,11 +75,11 @@ async fn the_end_of_an_outage_is_noticed_though_no_sweep_is_due(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 5, 3, &rarely_but(&[])).await;
     let (control, store) = (keeping.control(), keeping.store());
     everywhere(&keeping, Fault::Html(503));
-    let number = control.place_order(&store, NewOrder::default());
+    let number = control.orders().place(&store, NewOrder::default());
     let probes = || control.stats().by_route.get(SESSION).copied().unwrap_or_default();
     let before = probes();
     until("the marketplace is asked for a sign of life", async || probes() >= before + 2).await;
-    control.clear_faults();
+    control.faults().clear();
     let noticed = keeping.order_is(&number, "paid");
     tokio::time::timeout(Duration::from_secs(25), noticed).await.expect("it took too long");
     keeping.kill().await;
@@ -98,11 +98,11 @@ async fn a_corrected_password_file_is_noticed_without_a_reload(kind: Kind) {
         .installation
         .write(&format!("stores/{STORE}.toml"), &text.replace(&inline, "password_file = \"loja.password\""));
     keeping.installation.write("stores/loja.password", "not-the-password-1\n");
-    control.kill_token(&access.key);
+    control.credentials().kill_token(&access.key);
     keeping.start();
     until("the login is refused", async || keeping.log().contains("login of")).await;
     keeping.installation.write("stores/loja.password", &format!("{}\n", access.password));
-    let number = control.place_order(&access.key, NewOrder::default());
+    let number = control.orders().place(&access.key, NewOrder::default());
     let noticed = keeping.order_is(&number, "paid");
     tokio::time::timeout(Duration::from_secs(40), noticed).await.expect("it took too long");
     let log = keeping.log();
@@ -120,7 +120,7 @@ async fn reserved_stock_is_fresh_within_seconds_of_a_sale(kind: Kind) {
     let (control, store) = (keeping.control(), keeping.store());
     let reserved = "SELECT CAST(CAST(sum(reserved_quantity) AS INTEGER) AS TEXT) AS r FROM product_stock";
     let before = keeping.ask(reserved).await;
-    let number = control.place_order(&store, NewOrder::default());
+    let number = control.orders().place(&store, NewOrder::default());
     let fresh = async {
         keeping.order_is(&number, "paid").await;
         until("the reserved stock is another", async || keeping.ask(reserved).await != before).await;
@@ -131,7 +131,7 @@ async fn reserved_stock_is_fresh_within_seconds_of_a_sale(kind: Kind) {
          WHERE i.order_number = '{number}' AND p.id NOT IN (SELECT id FROM product_reads)"
     );
     keeping.shows(&unread, &[]).await;
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     keeping.inbox_is_handled().await;
     let truth = keeping.truth().await;
     comparison::compare_products(&keeping.mirror().await, &truth).await;
@@ -146,9 +146,9 @@ async fn many_sales_of_one_product_cost_a_few_readings_of_it(kind: Kind) {
     let (control, store) = (keeping.control(), keeping.store());
     control.reset_stats();
     for _ in 0..SALES {
-        control.place_order(&store, NewOrder::default());
+        control.orders().place(&store, NewOrder::default());
     }
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     keeping.inbox_is_handled().await;
     let readings = || control.stats().by_route.get(PRODUCT).copied().unwrap_or_default();
     until("the product is read", async || readings() > 0).await;
@@ -166,7 +166,7 @@ async fn a_resync_is_hardly_slowed_by_refusals_among_answers(kind: Kind) {
     installation.join(&sandbox);
     let control = sandbox.control();
     let rule = FaultRule { route: "GET ".into(), times: None, kind: Fault::TooMany(1) };
-    control.fault_sometimes(rule, 50);
+    control.faults().add_sometimes(rule, 50);
     let outcome = installation.resync(&[]).await.expect(0);
     let store = outcome.store();
     let (requests, refused) = (store["requests"].as_u64().unwrap(), store["rate_limited"].as_u64().unwrap());

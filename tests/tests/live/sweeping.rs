@@ -71,14 +71,14 @@ async fn stock_follows_sales_though_no_delivery_tells_of_what_is_reserved(kind: 
         keeping.spoil(event, 1_000, DeliveryFault::Lost);
     }
     let (control, store) = (keeping.control(), keeping.store());
-    let number = control.place_order(&store, NewOrder::default());
+    let number = control.orders().place(&store, NewOrder::default());
     keeping.order_is(&number, "paid").await;
     let same = format!(
         "SELECT 'x' AS x FROM order_items AS i JOIN products AS p ON p.id = i.product_id \
          WHERE i.order_number = '{number}' AND p.id NOT IN (SELECT id FROM product_reads)"
     );
     keeping.shows(&same, &[]).await;
-    control.deliveries_done().await;
+    control.webhooks().deliveries_done().await;
     keeping.inbox_is_handled().await;
     let truth = keeping.truth().await;
     comparison::compare_products(&keeping.mirror().await, &truth).await;
@@ -99,7 +99,7 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age(ki
     }
     let closed = keeping.ask("SELECT order_number FROM orders WHERE status = 'delivered' LIMIT 1").await;
     let number = &closed[0];
-    assert!(control.set_order_status(&store, number, "completed"));
+    assert!(control.orders().set_status(&store, number, "completed"));
     let ago = match kind {
         Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-32 days')",
         Kind::Postgres => "now() - interval '32 days'",
@@ -113,7 +113,7 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age(ki
     keeping.counts("espelho_missed_hints_total{store=\"loja-1\",event=\"order.status_changed\"} 1").await;
     // An open order is swept at once: it is not old enough to be read by its age.
     let open = keeping.ask("SELECT order_number FROM orders WHERE status = 'paid' LIMIT 1").await;
-    assert!(control.cancel_order(&store, &open[0], "desistência"));
+    assert!(control.orders().cancel(&store, &open[0], "desistência"));
     keeping.order_is(&open[0], "cancelled").await;
     keeping.stop().await;
 }
@@ -149,7 +149,7 @@ async fn a_total_that_differs_wakes_the_sweep_that_mends_it(kind: Kind) {
     let mut keeping = Keeping::scheduled(kind, 10, 3, &rarely_but(&["counts"])).await;
     keeping.spoil("", 1_000, DeliveryFault::Lost);
     let (control, store) = (keeping.control(), keeping.store());
-    let new = control.place_order(&store, NewOrder::default());
+    let new = control.orders().place(&store, NewOrder::default());
     keeping.order_is(&new, "paid").await;
     let counts = "SELECT kind || ' ' || CAST(remote - local AS TEXT) AS c FROM remote_counts ORDER BY kind";
     keeping.shows(counts, &["open_orders 0", "orders 0", "products 0"]).await;
@@ -174,7 +174,7 @@ async fn what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_w
     const TEST: &str = r#"{"event":"webhook.test","data":{"source":"seller.webhook-test"}}"#;
     let mut keeping = Keeping::scheduled(kind, 5, 2, &rarely_but(&[])).await;
     keeping.spoil("", 1_000, DeliveryFault::Lost);
-    let known = keeping.control().insert_order(&keeping.store());
+    let known = keeping.control().orders().insert(&keeping.store());
     let inbox = receiving::with_inbox(&keeping.installation).await;
     let schema = if kind == Kind::Sqlite { "inbox." } else { "" };
     // As on a full disk, nothing can be written into it.

@@ -20,10 +20,10 @@ async fn every_delivery_is_read_without_loss() {
     let control = sides.sandbox.control();
     let url = Some(format!("{}{HOOK}", receiver.base_url()));
     let new = NewWebhook { url, events: Some(vec!["*".to_owned()]), ..NewWebhook::default() };
-    let webhook = control.add_webhook(STORE, new).unwrap();
+    let webhook = control.webhooks().create(STORE, new).unwrap();
     happen(&sides).await;
-    assert!(control.test_webhook(&webhook.id));
-    control.deliveries_done().await;
+    assert!(control.webhooks().test(&webhook.id));
+    control.webhooks().deliveries_done().await;
     let secret = webhook.secret.into();
     let mut events = std::collections::BTreeSet::new();
     for call in receiver.take_calls() {
@@ -57,24 +57,28 @@ async fn every_delivery_is_read_without_loss() {
 async fn happen(sides: &Sides) {
     let control = sides.sandbox.control();
     let carried = || NewOrder { carrier: "platform".to_owned(), shipments: 2, ..NewOrder::default() };
-    let number = control.place_order(STORE, carried());
-    assert!(control.set_order_status(STORE, &number, "preparing"));
-    assert!(control.issue_invoice(STORE, &number, "nfe").is_some());
-    assert!(control.set_line_stock(STORE, &number, 0, "awaiting_restock"));
-    for shipment in control.shipments(STORE, &number) {
+    let number = control.orders().place(STORE, carried());
+    assert!(control.orders().set_status(STORE, &number, "preparing"));
+    assert!(control.orders().issue_invoice(STORE, &number, "nfe").is_some());
+    assert!(control.orders().set_line_stock(STORE, &number, 0, "awaiting_restock"));
+    for shipment in control.shipments().of_order(STORE, &number) {
         for scan in ["in_transit", "out_for_delivery", "delivered"] {
-            assert!(control.scan_shipment(STORE, &shipment, scan), "{scan}");
+            assert!(control.shipments().scan(STORE, &shipment, scan), "{scan}");
         }
     }
-    let cancelled = control.place_order(STORE, carried());
-    assert!(control.cancel_order(STORE, &cancelled, "Endereço \"inexistente\" \n 📦"));
-    control.refund_order(STORE, &cancelled);
+    let cancelled = control.orders().place(STORE, carried());
+    assert!(control.orders().cancel(STORE, &cancelled, "Endereço \"inexistente\" \n 📦"));
+    control.orders().refund(STORE, &cancelled);
     let product = sides.data("/api/products?per_page=1").await.page()[0].text("id");
-    assert!(control.set_stock(STORE, &product, 0) && control.set_stock(STORE, &product, 5));
-    assert!(control.edit_product_price(STORE, &product, 5));
-    let occurrence = control.open_occurrence(STORE, NewOccurrence::default()).unwrap();
-    assert!(control.end_occurrence(STORE, occurrence, "auto_closed"));
-    let conversation = control.open_conversation(STORE, &number, "question").unwrap();
-    assert!(control.say(STORE, conversation, "customer", "Quando\u{1} chega? \"📦\"").is_some());
-    assert!(control.close_conversation(STORE, conversation, "resolved"));
+    assert!(
+        control.products().set_stock(STORE, &product, 0) && control.products().set_stock(STORE, &product, 5)
+    );
+    assert!(control.products().edit_price(STORE, &product, 5));
+    let occurrence = control.support_cases().open_occurrence(STORE, NewOccurrence::default()).unwrap();
+    assert!(control.support_cases().end_occurrence(STORE, occurrence, "auto_closed"));
+    let conversation = control.support_cases().open_conversation(STORE, &number, "question").unwrap();
+    assert!(
+        control.support_cases().say(STORE, conversation, "customer", "Quando\u{1} chega? \"📦\"").is_some()
+    );
+    assert!(control.support_cases().close_conversation(STORE, conversation, "resolved"));
 }

@@ -13,7 +13,7 @@ use crate::sides::{Json, Sides, all_kept, kept, told, whole};
 /// Reads all of them.
 pub(crate) async fn read(sides: &Sides) {
     let query = ProductQuery { per_page: Some(100), page: 1, page_parameter: "page".into() };
-    let listed = sides.client.list_products(&query).await.unwrap();
+    let listed = sides.client.products().list(&query).await.unwrap();
     let rows = sides.data("/api/products?per_page=100").await.page();
     let hashes: Vec<_> = rows.iter().map(|row| ContentHash::of(row.0.as_bytes())).collect();
     assert_eq!(listed.rows.iter().map(|row| row.hash).collect::<Vec<_>>(), hashes);
@@ -27,11 +27,11 @@ pub(crate) async fn read(sides: &Sides) {
 }
 
 async fn product(sides: &Sides, id: &ProductId) {
-    let detail = whole(sides.client.product(id).await.unwrap(), "product");
+    let detail = whole(sides.client.products().get(id).await.unwrap(), "product");
     let sent = sides.data(&format!("/api/products/{id}")).await;
     check_product(&detail, &sent);
     let sku = detail.product.sku.clone().unwrap();
-    let prices = whole(sides.client.product_prices(id).await.unwrap(), "prices");
+    let prices = whole(sides.client.products().prices(id).await.unwrap(), "prices");
     let rows = sides.data(&format!("/api/products/{id}/prices")).await.rows();
     all_kept(prices.iter().map(|tier| &tier.raw), &rows);
     for (tier, row) in prices.iter().zip(&rows) {
@@ -49,7 +49,7 @@ async fn product(sides: &Sides, id: &ProductId) {
             ],
         );
     }
-    let stock = whole(sides.client.product_stock(id, &Sku::new("none")).await.unwrap(), "stock");
+    let stock = whole(sides.client.products().stock(id, &Sku::new("none")).await.unwrap(), "stock");
     let sent = sides.data(&format!("/api/products/{id}/stock")).await;
     all_kept(stock.levels.iter().map(|level| &level.raw), &sent.at("stocks").rows());
     all_kept(stock.locations.iter().map(|place| &place.raw), &sent.at("locations").rows());
@@ -97,7 +97,7 @@ fn check_product(detail: &ProductDetail, sent: &Json) {
 }
 
 async fn units(sides: &Sides) {
-    let units = whole(sides.client.product_units().await.unwrap(), "units");
+    let units = whole(sides.client.products().units().await.unwrap(), "units");
     let rows = sides.data("/api/global/enums/product/units").await.rows();
     let sent: Vec<_> = rows.iter().map(|row| (row.text("value"), Some(row.text("label")))).collect();
     assert_eq!(units.into_iter().map(|unit| (unit.value, unit.label)).collect::<Vec<_>>(), sent);
@@ -130,26 +130,26 @@ fn check_image(image: &MediaImage, sent: &Json) {
 
 async fn images(sides: &Sides) {
     let query = MediaQuery { per_page: Some(MediaPerPage::new(100).unwrap()), ..MediaQuery::default() };
-    let page = sides.client.list_images(&query).await.unwrap();
+    let page = sides.client.media().list(&query).await.unwrap();
     let rows = sides.data("/api/media?per_page=100").await.page();
     assert_eq!((page.rows_without_id, page.rows.len()), (0, rows.len()));
     for (read, row) in page.rows.into_iter().zip(&rows) {
         let listed = whole(read, "image");
         check_image(&listed, row);
         let own = sides.data(&format!("/api/media/{}", listed.id)).await;
-        check_image(&whole(sides.client.image(&listed.id).await.unwrap(), "image"), &own);
+        check_image(&whole(sides.client.media().get(&listed.id).await.unwrap(), "image"), &own);
     }
 }
 
 /// Follows the first branch of the tree down to a leaf, and reads the attributes that it requires.
 async fn categories(sides: &Sides) {
-    let departments = sides.client.departments().await.unwrap();
+    let departments = sides.client.categories().departments().await.unwrap();
     let rows = sides.data("/api/categories/departaments").await.rows();
     all_kept(departments.rows.iter().map(|row| &row.value.raw), &rows);
     assert!(departments.rows.iter().all(|row| row.value.icon_svg.is_some() && row.unreadable.is_empty()));
     let (mut level, mut path) = (CategoryLevel::default(), "/api/categories/browse".to_owned());
     let leaf = loop {
-        let page = sides.client.browse_categories(&level).await.unwrap();
+        let page = sides.client.categories().browse(&level).await.unwrap();
         let rows = sides.data(&path).await.rows();
         all_kept(page.rows.iter().map(|row| &row.value.raw), &rows);
         for (row, sent) in page.rows.iter().zip(&rows) {
@@ -170,7 +170,7 @@ async fn attributes(sides: &Sides, category: CategoryId) {
     let mut found = Vec::new();
     for matrix in [false, true] {
         let query = AttributeQuery { matrix, only: None };
-        let read = whole(sides.client.category_attributes(category, &query).await.unwrap(), "attributes");
+        let read = whole(sides.client.categories().attributes(category, &query).await.unwrap(), "attributes");
         let asked = if matrix { "?matrix=true" } else { "" };
         let sent = sides.data(&format!("/api/categories/{category}/attributes{asked}")).await;
         kept(&read.raw, &sent);
@@ -205,10 +205,10 @@ pub(crate) async fn write_a_listing(sides: &Sides) {
         category_id: Some(CategoryId::new(leaf.parse().unwrap())),
         ..ListingDraft::new(ListingTitle::new("title", "Camiseta \"ç\" 📦").unwrap())
     };
-    let created = sides.client.create_listing(&draft).await.unwrap();
+    let created = sides.client.listings().create(&draft).await.unwrap();
     assert!(created.unreadable.is_empty(), "{:?}", created.unreadable);
     let id = created.value.unwrap().item_id;
-    let published = sides.client.publish_listing(&id).await.unwrap();
+    let published = sides.client.listings().publish(&id).await.unwrap();
     assert!(published.unreadable.is_empty(), "{:?}", published.unreadable);
     let listing = published.value.unwrap();
     assert_eq!(listing.raw, published.raw);

@@ -42,12 +42,12 @@ async fn enrich(sides: &Sides) {
         [("standard", "direct"), ("collective", "store_seller"), ("production", "marketplace")]
     {
         let order = NewOrder { channel: channel.to_owned(), shipments: 2, ..NewOrder::of(workflow) };
-        let number = control.place_order(STORE, order);
-        assert!(control.set_order_status(STORE, &number, "preparing"));
-        assert!(control.issue_invoice(STORE, &number, "nfe").is_some());
-        assert!(control.replace_invoice(STORE, &number).is_some());
-        assert!(control.set_notes(STORE, &number, Some("\"ç\"\t\\ \n 📦 \u{1}\u{202e} </script>")));
-        sides.client.generate_labels(&espelho_model::OrderNumber::new(number)).await.unwrap();
+        let number = control.orders().place(STORE, order);
+        assert!(control.orders().set_status(STORE, &number, "preparing"));
+        assert!(control.orders().issue_invoice(STORE, &number, "nfe").is_some());
+        assert!(control.orders().replace_invoice(STORE, &number).is_some());
+        assert!(control.orders().set_notes(STORE, &number, Some("\"ç\"\t\\ \n 📦 \u{1}\u{202e} </script>")));
+        sides.client.shipments().generate_labels(&espelho_model::OrderNumber::new(number)).await.unwrap();
         control.forward(5);
     }
     goods::write_a_listing(sides).await;
@@ -93,8 +93,8 @@ async fn words_that_nobody_has_heard_of_are_read_and_kept() {
     let unknown = "valor_desconhecido".to_owned();
     assert_eq!(read(&sides).await, [(unknown.clone(), unknown)].into());
     let page = OrderQuery { page: 1, page_parameter: "page".into(), ..OrderQuery::default() };
-    let number = sides.client.list_orders(&page).await.unwrap().rows.remove(0).key;
-    let order = sides.client.order(&espelho_model::OrderNumber::new(number)).await.unwrap().value;
+    let number = sides.client.orders().list(&page).await.unwrap().rows.remove(0).key;
+    let order = sides.client.orders().get(&espelho_model::OrderNumber::new(number)).await.unwrap().value;
     assert!(order.unknown_values().contains(&("status", "valor_desconhecido")));
 }
 

@@ -31,7 +31,7 @@ async fn listed(sides: &Sides) -> Vec<OrderNumber> {
     for page in 1.. {
         let query =
             OrderQuery { limit: Some(50), page, page_parameter: "page".into(), ..OrderQuery::default() };
-        let read = sides.client.list_orders(&query).await.unwrap();
+        let read = sides.client.orders().list(&query).await.unwrap();
         let sent = sides.data(&format!("{ORDERS}?limit=50&page={page}")).await.page();
         assert_eq!((read.rows_without_id, read.meta.page), (0, Some(page)));
         let hashes: Vec<_> = sent.iter().map(|row| ContentHash::of(row.0.as_bytes())).collect();
@@ -52,7 +52,7 @@ fn digits(number: Option<Decimal>) -> Option<String> {
 }
 
 async fn one(sides: &Sides, number: &OrderNumber) -> Order {
-    let order = whole(sides.client.order(number).await.unwrap(), number.as_str());
+    let order = whole(sides.client.orders().get(number).await.unwrap(), number.as_str());
     let sent = sides.data(&format!("{ORDERS}/{number}")).await;
     kept(&order.raw, &sent);
     let lines = sent.at("items").rows();
@@ -139,7 +139,7 @@ fn details(order: &Order, sent: &Json) {
 
 /// Checks possible transitions, tracking and timeline of an order.
 async fn views(sides: &Sides, number: &OrderNumber) {
-    let possible = sides.client.possible_statuses(number).await.unwrap();
+    let possible = sides.client.orders().possible_statuses(number).await.unwrap();
     let sent = sides.data(&format!("{ORDERS}/{number}/possible-statuses")).await;
     let current = (possible.current_status, possible.workflow_type);
     assert_eq!(current, (sent.text("current_status"), Some(sent.text("workflow_type"))));
@@ -157,7 +157,7 @@ async fn views(sides: &Sides, number: &OrderNumber) {
         );
         assert_eq!(action.payload_schema, row.get("payload_schema").map(|schema| schema.value()));
     }
-    let tracking = whole(sides.client.order_tracking(number).await.unwrap(), "tracking");
+    let tracking = whole(sides.client.orders().tracking(number).await.unwrap(), "tracking");
     let sent = sides.data(&format!("{ORDERS}/{number}/tracking")).await;
     kept(&tracking.raw, &sent);
     let rows = sent.at("shipments").rows();
@@ -168,7 +168,7 @@ async fn views(sides: &Sides, number: &OrderNumber) {
         told(row, &[("tracking_code", code), ("tracking_url", url), ("status", shipment.status.clone())]);
         assert!(shipment.steps.iter().all(|step| step.at.is_some() && step.status.is_some()));
     }
-    let events = whole(sides.client.order_events(number).await.unwrap(), "events");
+    let events = whole(sides.client.orders().events(number).await.unwrap(), "events");
     let rows = sides.data(&format!("{ORDERS}/{number}/events")).await.rows();
     all_kept(events.iter().map(|event| &event.raw), &rows);
     for (event, row) in events.iter().zip(&rows) {
@@ -183,7 +183,7 @@ async fn views(sides: &Sides, number: &OrderNumber) {
 }
 
 async fn money_and_papers(sides: &Sides, number: &OrderNumber) {
-    let money = whole(sides.client.order_financial(number).await.unwrap(), "financial");
+    let money = whole(sides.client.orders().financial(number).await.unwrap(), "financial");
     let sent = sides.data(&format!("{ORDERS}/{number}/financial")).await;
     kept(&money.raw, &sent);
     let [splits, audit, benefits] =
@@ -199,7 +199,7 @@ async fn money_and_papers(sides: &Sides, number: &OrderNumber) {
         let (rate, value) = (digits(line.percent), digits(line.amount));
         told(row, &[("base_value", digits(line.base)), ("rate_percent", rate), ("commission_value", value)]);
     }
-    let papers = whole(sides.client.order_fiscal(number).await.unwrap(), "fiscal");
+    let papers = whole(sides.client.orders().fiscal(number).await.unwrap(), "fiscal");
     let rows = sides.data(&format!("{ORDERS}/{number}/fiscal")).await.at("documents").rows();
     all_kept(papers.iter().map(|paper| &paper.raw), &rows);
     for (paper, row) in papers.iter().zip(&rows) {
@@ -210,7 +210,7 @@ async fn money_and_papers(sides: &Sides, number: &OrderNumber) {
 
 /// Checks the shipments, which an order may lack, and their labels.
 async fn shipments(sides: &Sides, number: &OrderNumber) {
-    let read = sides.client.order_shipments(number).await;
+    let read = sides.client.shipments().of_order(number).await;
     let Some(sent) = sides.plain(&format!("{ORDERS}/{number}/shipments")).await else {
         return assert!(read.is_err());
     };
@@ -226,7 +226,7 @@ async fn shipments(sides: &Sides, number: &OrderNumber) {
 }
 
 async fn labels(sides: &Sides, shipment: &ShipmentId) {
-    let labels = whole(sides.client.shipment_labels(shipment).await.unwrap(), "labels");
+    let labels = whole(sides.client.shipments().labels(shipment).await.unwrap(), "labels");
     let sent = sides.data(&format!("/api/seller/logistics/shipments/{shipment}/labels")).await;
     let rows = sent.at("labels").rows();
     all_kept(labels.labels.iter().map(|label| &label.raw), &rows);
@@ -240,7 +240,7 @@ async fn labels(sides: &Sides, shipment: &ShipmentId) {
 
 /// Checks the data about all orders together.
 async fn together(sides: &Sides) {
-    let read = sides.client.stalled_orders(StalledQuery::page(1)).await.unwrap();
+    let read = sides.client.orders().stalled(StalledQuery::page(1)).await.unwrap();
     let rows = sides.data(&format!("{ORDERS}/stalled?page=1&per_page=50")).await.page();
     assert_eq!(read.rows_without_id, 0);
     all_kept(read.rows.iter().map(|order| &order.raw), &rows);
@@ -249,10 +249,10 @@ async fn together(sides: &Sides) {
         assert!(order.deadline_at.is_some());
     }
     let value = async |path: &str| -> Value { sides.data(path).await.value() };
-    assert_eq!(sides.client.order_enums().await.unwrap(), value(&format!("{ORDERS}/enums")).await);
-    let by_workflow = sides.client.order_statuses_by_workflow().await.unwrap();
+    assert_eq!(sides.client.orders().enums().await.unwrap(), value(&format!("{ORDERS}/enums")).await);
+    let by_workflow = sides.client.orders().statuses_by_workflow().await.unwrap();
     assert_eq!(by_workflow, value("/api/global/enums/order/status").await);
-    assert_eq!(sides.client.orders_summary().await.unwrap(), value(&format!("{ORDERS}/summary")).await);
-    let dashboard = sides.client.orders_dashboard(None).await.unwrap();
+    assert_eq!(sides.client.orders().summary().await.unwrap(), value(&format!("{ORDERS}/summary")).await);
+    let dashboard = sides.client.orders().dashboard(None).await.unwrap();
     assert_eq!(dashboard, value(&format!("{ORDERS}/dashboard")).await);
 }

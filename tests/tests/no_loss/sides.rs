@@ -28,7 +28,7 @@ impl Sides {
         let sandbox = sandbox_of(Options { now: Some(Arc::new(move || now)), ..options }).await;
         let client = seller::visitor(&sandbox).await;
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let access = sandbox.control().add_credential(STORE).unwrap();
+        let access = sandbox.control().credentials().create(STORE).unwrap();
         let mut sides = Self { sandbox, client, http, token: String::new() };
         sides.token = sides.log_in(&access).await;
         sides
@@ -43,7 +43,7 @@ impl Sides {
 
     /// Spoils every answer in this way from now on.
     pub(crate) fn spoil(&self, kind: Fault) {
-        self.sandbox.control().fault(FaultRule { route: "/api/".to_owned(), times: None, kind });
+        self.sandbox.control().faults().add(FaultRule { route: "/api/".to_owned(), times: None, kind });
     }
 
     /// Returns the `data` of an answer, byte for byte; `None` if it is not found.

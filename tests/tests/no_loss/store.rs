@@ -20,18 +20,18 @@ const ALL: Paging = Paging { page: 1, per_page: Some(100) };
 pub(crate) async fn read(sides: &Sides) {
     session(sides).await;
     page(sides).await;
-    let calendar = sides.client.campaign_calendar(ALL).await.unwrap();
+    let calendar = sides.client.campaigns().calendar(ALL).await.unwrap();
     let rows = sides.data(&format!("{CAMPAIGNS}/calendar?per_page=100")).await.page();
     assert_eq!((calendar.rows_without_id, calendar.rows.len()), (0, rows.len()));
     for (listed, row) in calendar.rows.into_iter().zip(&rows) {
         let listed = whole(listed, "campaign");
         check_campaign(&listed, row);
         let own = sides.data(&format!("{CAMPAIGNS}/{}", listed.id)).await;
-        check_campaign(&whole(sides.client.campaign(listed.id).await.unwrap(), "campaign"), &own);
+        check_campaign(&whole(sides.client.campaigns().get(listed.id).await.unwrap(), "campaign"), &own);
         eligible(sides, listed.id).await;
         enrolled(sides, listed.id).await;
     }
-    let summary = whole(sides.client.campaign_summary().await.unwrap(), "summary");
+    let summary = whole(sides.client.campaigns().summary().await.unwrap(), "summary");
     let sent = sides.data(&format!("{CAMPAIGNS}/summary")).await;
     kept(&summary.raw, &sent);
     let figure = |figure: Option<i64>| figure.map(|figure| figure.to_string());
@@ -45,7 +45,7 @@ pub(crate) async fn read(sides: &Sides) {
 }
 
 async fn session(sides: &Sides) {
-    let session = whole(sides.client.session().await.unwrap(), "session");
+    let session = whole(sides.client.auth().session().await.unwrap(), "session");
     let sent = sides.data("/api/stores/auth/session").await;
     kept(&session.raw, &sent);
     let id = session.id.map(espelho_model::StoreId::into_string);
@@ -66,15 +66,15 @@ async fn session(sides: &Sides) {
 }
 
 async fn page(sides: &Sides) {
-    let page = whole(sides.client.store_page().await.unwrap(), "page");
+    let page = whole(sides.client.store_page().get().await.unwrap(), "page");
     let sent = sides.data("/api/stores/page").await;
     kept(&page.raw, &sent);
     kept(&page.company.unwrap().raw, &sent.at("company"));
     let texts = [("short_description", page.short_description), ("description", page.description)];
     told(&sent, &texts);
     told(&sent.at("store"), &[("name", page.store_name)]);
-    kept(&sides.client.store_rating().await.unwrap(), &sides.data("/api/stores/rating").await);
-    let history = sides.client.store_rating_history().await.unwrap();
+    kept(&sides.client.store_page().rating().await.unwrap(), &sides.data("/api/stores/rating").await);
+    let history = sides.client.store_page().rating_history().await.unwrap();
     kept(&history, &sides.data("/api/stores/rating/history").await);
 }
 
@@ -122,7 +122,7 @@ fn digits(number: Option<Decimal>) -> Option<String> {
 
 async fn eligible(sides: &Sides, campaign: CampaignId) {
     let query = EligibleQuery { search: None, paging: ALL };
-    let page = sides.client.eligible_listings(campaign, &query).await.unwrap();
+    let page = sides.client.campaigns().eligible_listings(campaign, &query).await.unwrap();
     let rows = sides.data(&format!("{CAMPAIGNS}/{campaign}/eligible-products?per_page=100")).await.page();
     assert_eq!(page.rows_without_id, 0);
     all_kept(page.rows.iter().map(|row| &row.value.raw), &rows);
@@ -134,7 +134,7 @@ async fn eligible(sides: &Sides, campaign: CampaignId) {
 }
 
 async fn enrolled(sides: &Sides, campaign: CampaignId) {
-    let page = sides.client.enrolled_listings(campaign, ALL).await.unwrap();
+    let page = sides.client.campaigns().enrolled_listings(campaign, ALL).await.unwrap();
     let rows = sides.data(&format!("{CAMPAIGNS}/{campaign}/my-products?per_page=100")).await.page();
     assert_eq!(page.rows_without_id, 0);
     all_kept(page.rows.iter().map(|row| &row.value.raw), &rows);
@@ -147,13 +147,13 @@ async fn enrolled(sides: &Sides, campaign: CampaignId) {
 
 /// Joins the first campaign that accepts listings, with the first two of them.
 pub(crate) async fn join_a_campaign(sides: &Sides) {
-    let calendar = sides.client.campaign_calendar(ALL).await.unwrap();
+    let calendar = sides.client.campaigns().calendar(ALL).await.unwrap();
     for campaign in calendar.rows {
         let query = EligibleQuery { search: None, paging: ALL };
-        let eligible = sides.client.eligible_listings(campaign.value.id, &query).await.unwrap();
+        let eligible = sides.client.campaigns().eligible_listings(campaign.value.id, &query).await.unwrap();
         let ids: Vec<_> = eligible.rows.into_iter().take(2).map(|row| row.value.item_id).collect();
         let Ok(joining) = OptIn::new(ids) else { continue };
-        if sides.client.join_campaign(campaign.value.id, &joining).await.is_ok() {
+        if sides.client.campaigns().join(campaign.value.id, &joining).await.is_ok() {
             return;
         }
     }
@@ -163,12 +163,12 @@ pub(crate) async fn join_a_campaign(sides: &Sides) {
 pub(crate) async fn write_a_price_list(sides: &Sides) {
     let new =
         NewPriceList { name: Text::new("name", "Atacado \"ç\" 📦").unwrap(), mode: PriceListMode::Manual };
-    let created = sides.client.create_price_list(&new).await.unwrap();
+    let created = sides.client.price_lists().create(&new).await.unwrap();
     let id = created.value.as_ref().unwrap().id.clone();
     let changes =
         PriceListChanges { is_active: Some(false), position: Some(3), ..PriceListChanges::default() };
     let update = PriceListUpdate::new(changes).unwrap();
-    for written in [created, sides.client.update_price_list(&id, &update).await.unwrap()] {
+    for written in [created, sides.client.price_lists().update(&id, &update).await.unwrap()] {
         assert!(written.unreadable.is_empty(), "{:?}", written.unreadable);
         let list = written.value.unwrap();
         assert_eq!(list.raw, written.raw);

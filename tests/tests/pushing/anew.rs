@@ -76,9 +76,13 @@ async fn the_same_level_written_again_while_it_is_looked_at_is_sent_again(kind: 
     let route = "GET /api/products/{id}".to_owned();
     erp.set_stock(&goods[0], "3").await;
     until("it is set", async || erp.writes("/stock").len() == 1).await;
-    erp.control().fault(FaultRule { route, times: Some(2), kind: Fault::Stall(Duration::from_millis(700)) });
+    erp.control().faults().add(FaultRule {
+        route,
+        times: Some(2),
+        kind: Fault::Stall(Duration::from_millis(700)),
+    });
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["sending"] || states == ["done"]).await;
-    assert!(erp.control().set_stock(&erp.key(), &goods[0].id, 1));
+    assert!(erp.control().products().set_stock(&erp.key(), &goods[0].id, 1));
     erp.set_stock(&goods[0], "3").await;
     until("it is set again", async || erp.stock_of(&goods[0]).await == 3).await;
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
@@ -95,7 +99,7 @@ async fn a_level_and_the_dispatch_that_it_counts_are_told_in_their_order(kind: K
         .await;
     let prepared = erp.command("order.status", &number, &json!({"status": "preparing"})).await;
     assert_eq!(prepared[0], "done", "{prepared:?}");
-    erp.control().issue_invoice(&erp.key(), &number, "nfe").unwrap();
+    erp.control().orders().issue_invoice(&erp.key(), &number, "nfe").unwrap();
     let left = goods[0].quantity - 1;
     // One transaction of the ERP. The level comes first; it falls and would normally go ahead of every command.
     let sql = format!(
@@ -122,8 +126,8 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
     // change.
     erp.set_stock(&goods[0], &wanted.to_string()).await;
     until("it is set", async || erp.writes("/stock").len() == 1).await;
-    erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::Html(502) });
-    assert!(erp.control().set_stock(&erp.key(), &goods[0].id, 1));
+    erp.control().faults().add(FaultRule { route, times: Some(1), kind: Fault::Html(502) });
+    assert!(erp.control().products().set_stock(&erp.key(), &goods[0].id, 1));
     let states = erp
         .until("SELECT state || ' ' || COALESCE(error_code, '') AS s FROM erp_stock", |states| {
             states[0].starts_with("failed") || states[0].starts_with("done")
@@ -146,7 +150,7 @@ async fn what_somebody_else_makes_of_a_level_is_a_conflict_on_its_row(kind: Kind
     // More units are promised to buyers than exist.
     let other = &goods[1];
     let reserved = other.quantity - 1;
-    assert!(erp.control().reserve_stock(&erp.key(), &other.id, reserved));
+    assert!(erp.control().products().reserve_stock(&erp.key(), &other.id, reserved));
     erp.set_stock(other, "1").await;
     let sql = format!(
         "SELECT state || ' ' || COALESCE(error_code, '') AS s FROM erp_stock WHERE sku = '{}'",
@@ -200,7 +204,7 @@ async fn a_price_that_is_withdrawn_on_the_way_is_not_sent(kind: Kind) {
     // Two steps. While the first is in progress, the value of the second is withdrawn.
     let stall = Fault::Stall(Duration::from_millis(1_500));
     let route = "PUT /api/products/{id}/prices/{min_quantity}".to_owned();
-    erp.control().fault(FaultRule { route, times: Some(1), kind: stall });
+    erp.control().faults().add(FaultRule { route, times: Some(1), kind: stall });
     erp.stop().await;
     erp.set_price(&sku, 1, &times(base, 1.1)).await;
     erp.set_price(&sku, more, &times(value, 1.1)).await;
@@ -300,7 +304,7 @@ async fn what_was_emptied_before_a_restart_counts_after_it(kind: Kind) {
 
 async fn a_price_list_is_mirrored_from_its_answer(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
-    erp.control().set_feature(&erp.key(), "sales_force", true);
+    erp.control().credentials().set_feature(&erp.key(), "sales_force", true);
     let odd = erp
         .command("price_list.create", "x", &json!({"name": "Revenda", "mode": "manual", "position": "1"}))
         .await;
@@ -323,7 +327,7 @@ async fn who_is_told_to_wait_waits_so_long_and_no_longer(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     let route = "POST /api/products/{id}/stock".to_owned();
-    erp.control().fault(FaultRule { route, times: Some(4), kind: Fault::TooMany(1) });
+    erp.control().faults().add(FaultRule { route, times: Some(4), kind: Fault::TooMany(1) });
     erp.set_stock(&goods[0], "3").await;
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
     let sent = erp.writes("/stock");
@@ -342,13 +346,13 @@ async fn what_is_in_the_way_for_long_is_said_on_the_row(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     let route = "GET /api/products/{id}".to_owned();
-    erp.control().fault(FaultRule { route, times: None, kind: Fault::Html(503) });
+    erp.control().faults().add(FaultRule { route, times: None, kind: Fault::Html(503) });
     erp.set_stock(&goods[0], "3").await;
     let said = "SELECT state || ' ' || COALESCE(error, '') AS s FROM erp_stock";
     let rows = erp.until(said, |rows| rows[0].starts_with("waiting")).await;
     assert!(rows[0].contains("respondeu 503 com algo que não é da API"), "{rows:?}");
     assert_eq!(erp.writes("/stock").len(), 0);
-    erp.control().clear_faults();
+    erp.control().faults().clear();
     erp.set_stock(&goods[0], "2").await;
     erp.until("SELECT state AS s FROM erp_stock", |states| states == ["done"]).await;
     assert_eq!(erp.stock_of(&goods[0]).await, 2);

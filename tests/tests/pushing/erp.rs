@@ -42,7 +42,7 @@ impl Erp {
         );
         let access = sandbox.stores().remove(0);
         installation.write_store_with(STORE, &sandbox.base_url(), &access.username, &access.password, more);
-        let other = sandbox.control().add_credential(&access.key).unwrap();
+        let other = sandbox.control().credentials().create(&access.key).unwrap();
         let truth = Reader::log_in_with(&sandbox, &other).await;
         let service = Some(installation.start(&["run"]));
         let mirror = installation.mirror().await;
@@ -66,7 +66,7 @@ impl Erp {
     /// Places a paid order for one unit of a product.
     pub(crate) fn sell(&self, workflow: &str, sku: &str) -> String {
         let order = NewOrder { lines: vec![(sku.to_owned(), 1)], ..NewOrder::of(workflow) };
-        self.control().place_order(&self.key(), order)
+        self.control().orders().place(&self.key(), order)
     }
 
     /// Returns products with stock in one location, in whole units.

@@ -68,12 +68,12 @@ async fn levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent(kind: 
 async fn a_level_whose_answer_was_lost_is_proved_by_reading_and_not_sent_again(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
-    erp.control().fault(lost("POST /api/products/{id}/stock", 1));
+    erp.control().faults().add(lost("POST /api/products/{id}/stock", 1));
     erp.set_stock(&goods[0], "2").await;
     erp.until(STATES, |states| states == ["done"]).await;
     assert_eq!((erp.stock_of(&goods[0]).await, erp.writes("/stock").len()), (2, 1));
     // An error before the work: proved not to have happened, and sent again.
-    erp.control().fault(FaultRule {
+    erp.control().faults().add(FaultRule {
         route: "POST /api/products/{id}/stock".into(),
         times: Some(1),
         kind: Fault::Html(502),
@@ -127,9 +127,9 @@ async fn a_movement_happens_once_though_its_answer_was_lost(kind: Kind) {
     let done = erp.command("stock.adjust", &goods[0].sku, &data(5)).await;
     assert_eq!(done, ["done", "", "", ""]);
     assert_eq!(erp.stock_of(&goods[0]).await, goods[0].quantity + 5);
-    erp.control().fault(lost("POST /api/products/{id}/stock", 1));
+    erp.control().faults().add(lost("POST /api/products/{id}/stock", 1));
     assert_eq!(erp.command("stock.adjust", &goods[0].sku, &data(-2)).await[0], "done");
-    erp.control().fault(FaultRule {
+    erp.control().faults().add(FaultRule {
         route: "POST /api/products/{id}/stock".into(),
         times: Some(1),
         kind: Fault::ResetBefore,
@@ -148,10 +148,10 @@ async fn a_movement_that_cannot_be_proved_is_in_doubt_and_shown(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     // The answer is lost, and before the verification the portal changes the same stock by another amount.
-    erp.control().fault(lost("POST /api/products/{id}/stock", 1));
+    erp.control().faults().add(lost("POST /api/products/{id}/stock", 1));
     let slow = Fault::Stall(std::time::Duration::from_millis(1_500));
     let before = erp.writes("/stock").len();
-    erp.control().fault(FaultRule {
+    erp.control().faults().add(FaultRule {
         route: "GET /api/products/{id}/stock".into(),
         times: Some(1),
         kind: slow,
@@ -159,7 +159,7 @@ async fn a_movement_that_cannot_be_proved_is_in_doubt_and_shown(kind: Kind) {
     let id =
         erp.give("stock.adjust", &goods[0].sku, &json!({"location_id": goods[0].location, "delta": 3})).await;
     espelho_tests::until("it was sent", async || erp.writes("/stock").len() > before).await;
-    assert!(erp.control().set_stock(
+    assert!(erp.control().products().set_stock(
         &erp.key(),
         &goods[0].id,
         rust_decimal::Decimal::from(goods[0].quantity + 40)

@@ -56,7 +56,7 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     let image = upload(&erp).await;
     // The draft is created, and the marketplace answers its publication with 429. The service is killed during that
     // wait.
-    erp.control().fault(FaultRule { route: PUBLISH.into(), times: Some(1), kind: Fault::TooMany(4) });
+    erp.control().faults().add(FaultRule { route: PUBLISH.into(), times: Some(1), kind: Fault::TooMany(4) });
     let mut wanted = shirt("Camiseta básica", &sku, &image);
     wanted["publish"] = json!(true);
     let id = erp.give("listing.create", "camiseta", &wanted).await;
@@ -71,7 +71,7 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     let result = result(&erp).await;
     let item = result["item_id"].as_str().unwrap();
     assert_eq!(result["status"], "pending_review");
-    assert_eq!(erp.control().listing(&erp.key(), item).unwrap()["status"]["value"], "pending_review");
+    assert_eq!(erp.control().listings().get(&erp.key(), item).unwrap()["status"]["value"], "pending_review");
     let mirrored = format!("SELECT status || ' ' || title AS l FROM listings WHERE id = '{item}'");
     assert_eq!(erp.ask(&mirrored).await, ["pending_review Camiseta básica"]);
     // In two steps, as two commands.
@@ -84,7 +84,7 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     assert_eq!(erp.ask(&mirrored).await, ["pending_review"]);
     // No route reads a listing: one whose answer is lost may or may not exist.
     let route = "POST /api/items/create".to_owned();
-    erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::ResetAfter });
+    erp.control().faults().add(FaultRule { route, times: Some(1), kind: Fault::ResetAfter });
     let lost = erp.command("listing.create", "terceira", &shirt("Camiseta longa", &sku, &image)).await;
     assert_eq!((lost[0].as_str(), erp.writes("/items/create").len()), ("doubtful", 3), "{lost:?}");
     assert!(lost[3].contains("Confira no portal") && lost[3].contains("espelho ignore"), "{lost:?}");

@@ -37,7 +37,7 @@ async fn an_order_goes_its_way_and_waits_for_its_invoice(kind: Kind) {
     assert_eq!(code, "waiting_invoice");
     assert!(error.contains("NF-e") && hint.contains("continua sozinho"), "{error} {hint}");
     let refused = erp.writes(&format!("{number}/status")).len();
-    erp.control().issue_invoice(&erp.key(), &number, "nfe").unwrap();
+    erp.control().orders().issue_invoice(&erp.key(), &number, "nfe").unwrap();
     assert_eq!(erp.outcome(id, |state| state == "done").await[0], "done");
     assert!(erp.writes(&format!("{number}/status")).len() <= refused + 1, "asked for once more");
     assert_eq!(advance(&erp, &number, "shipped", json!({"tracking_code": "BR123"})).await[0], "done");
@@ -91,11 +91,11 @@ async fn a_transition_whose_answer_was_lost_is_found_where_the_order_is(kind: Ki
     let number = erp.sell("standard", &goods[0].sku);
     let fault =
         |kind| FaultRule { route: "POST /api/v1/sellers/orders/{id}/status".into(), times: Some(1), kind };
-    erp.control().fault(fault(Fault::ResetAfter));
+    erp.control().faults().add(fault(Fault::ResetAfter));
     assert_eq!(advance(&erp, &number, "preparing", Value::Null).await[0], "done");
     assert_eq!(erp.writes(&format!("{number}/status")).len(), 1);
     let other = erp.sell("standard", &goods[1].sku);
-    erp.control().fault(fault(Fault::Html(504)));
+    erp.control().faults().add(fault(Fault::Html(504)));
     assert_eq!(advance(&erp, &other, "preparing", Value::Null).await[0], "done");
     assert_eq!(
         erp.writes(&format!("{other}/status")).len(),
@@ -145,7 +145,7 @@ async fn notes_are_replaced_unless_a_person_has_changed_them(kind: Kind) {
     let path = format!("/api/v1/sellers/orders/{number}");
     assert_eq!(notes(erp.truth.data(&path).await).as_deref(), Some("ligar 'antes'"));
     // The command states which notes the ERP has seen; meanwhile a person has written others.
-    erp.control().set_notes(&erp.key(), &number, Some("cliente pediu presente"));
+    erp.control().orders().set_notes(&erp.key(), &number, Some("cliente pediu presente"));
     let lost = erp.command("order.notes", &number, &json!({"notes": "outra", "base": "ligar 'antes'"})).await;
     assert_eq!((lost[0].as_str(), lost[1].as_str()), ("failed", "notes_conflict"), "{lost:?}");
     assert_eq!(notes(erp.truth.data(&path).await).as_deref(), Some("cliente pediu presente"));
@@ -154,7 +154,7 @@ async fn notes_are_replaced_unless_a_person_has_changed_them(kind: Kind) {
     assert_eq!(joined[0], "done");
     assert_eq!(notes(erp.truth.data(&path).await).unwrap_or_default(), "");
     // Also if the command does not state them, and the mirror has seen what the person wrote.
-    erp.control().set_notes(&erp.key(), &number, Some("portão azul"));
+    erp.control().orders().set_notes(&erp.key(), &number, Some("portão azul"));
     erp.until(&format!("SELECT notes AS n FROM orders WHERE order_number = '{number}'"), |n| {
         n == ["portão azul"]
     })
@@ -175,7 +175,7 @@ async fn labels_are_made_once_and_what_is_ready_is_not_thrown_away(kind: Kind) {
     assert_eq!((early[0].as_str(), early[1].as_str()), ("failed", "no_shipment"), "{early:?}");
     assert_eq!(advance(&erp, &number, "preparing", Value::Null).await[0], "done");
     let calls = erp.writes("shipment-labels").len();
-    erp.control().fault(FaultRule {
+    erp.control().faults().add(FaultRule {
         route: "POST /api/v1/sellers/orders/{id}/shipment-labels/generate".into(),
         times: Some(1),
         kind: Fault::ResetAfter,
@@ -240,19 +240,19 @@ async fn an_order_that_moves_between_the_look_and_the_call_is_where_it_is(kind: 
     // Another program moves it to the target status while the call is in progress: the marketplace refuses the call,
     // and the command is done.
     let number = erp.sell("standard", &goods[0].sku);
-    erp.control().fault(stall(1));
+    erp.control().faults().add(stall(1));
     let id = erp.give("order.status", &number, &json!({"status": "preparing"})).await;
     is_sent(&erp, &number).await;
-    assert!(erp.control().set_order_status(&erp.key(), &number, "preparing"));
+    assert!(erp.control().orders().set_status(&erp.key(), &number, "preparing"));
     assert_eq!(erp.outcome(id, |state| state == "done" || state == "failed").await[0], "done");
     assert_eq!(erp.writes(&format!("{number}/status")).len(), 1);
     // Or past the point up to which a seller may cancel it.
     let number = erp.sell("standard", &goods[1].sku);
-    erp.control().fault(stall(1));
+    erp.control().faults().add(stall(1));
     let reason = json!({"status": "cancelled", "data": {"reason": "sem estoque no fornecedor"}});
     let id = erp.give("order.status", &number, &reason).await;
     is_sent(&erp, &number).await;
-    assert!(erp.control().set_order_status(&erp.key(), &number, "preparing"));
+    assert!(erp.control().orders().set_status(&erp.key(), &number, "preparing"));
     let late = erp.outcome(id, |state| state == "done" || state == "failed").await;
     assert_eq!((late[0].as_str(), late[1].as_str()), ("failed", "too_late_to_cancel"), "{late:?}");
     assert_eq!(erp.writes(&format!("{number}/status")).len(), 1);

@@ -56,8 +56,8 @@ async fn movements_of_one_place_go_one_after_the_other(kind: Kind) {
     let goods = erp.goods().await;
     let route = "POST /api/products/{id}/stock".to_owned();
     let slow = Fault::Stall(std::time::Duration::from_millis(150));
-    erp.control().fault(FaultRule { route: route.clone(), times: None, kind: slow });
-    erp.control().fault_sometimes(FaultRule { route, times: None, kind: Fault::ResetAfter }, 200);
+    erp.control().faults().add(FaultRule { route: route.clone(), times: None, kind: slow });
+    erp.control().faults().add_sometimes(FaultRule { route, times: None, kind: Fault::ResetAfter }, 200);
     let deltas = [5, -1, 4, -2, 3, 1];
     for delta in deltas {
         for one in &goods[..3] {
@@ -110,11 +110,11 @@ async fn an_order_waits_for_its_invoice_over_a_restart_and_no_longer_than_it_can
     })
     .await;
     assert_eq!(erp.writes("/status").len(), asked, "not asked for again without an invoice");
-    erp.control().issue_invoice(&erp.key(), first, "nfe").unwrap();
+    erp.control().orders().issue_invoice(&erp.key(), first, "nfe").unwrap();
     assert_eq!(erp.outcome(*id, |state| state == "done").await[0], "done");
     assert_eq!(erp.writes("/status").len(), asked + 1);
     // A cancelled order needs no invoice any more.
-    assert!(erp.control().cancel_order(&erp.key(), second, "cliente desistiu"));
+    assert!(erp.control().orders().cancel(&erp.key(), second, "cliente desistiu"));
     let over = erp.outcome(*other, |state| state == "failed").await;
     assert!(over[1] == "impossible_transition" && over[2].contains("Cancelado"), "{over:?}");
     assert_eq!(erp.writes("/status").len(), asked + 1);
@@ -126,7 +126,7 @@ async fn what_comes_to_nothing_each_time_is_given_up_and_seen(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let goods = erp.goods().await;
     let route = "POST /api/products/{id}/stock".to_owned();
-    erp.control().fault(FaultRule { route, times: Some(1), kind: Fault::ResetBefore });
+    erp.control().faults().add(FaultRule { route, times: Some(1), kind: Fault::ResetBefore });
     let data = json!({"location_id": goods[0].location, "delta": 2});
     let id = erp.give("stock.adjust", &goods[0].sku, &data).await;
     until("it was sent", async || !erp.writes("/stock").is_empty()).await;
@@ -232,11 +232,11 @@ async fn plan_apply_says_by_its_exit_code_what_is_left(kind: Kind) {
 async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_shown(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let (sku, key) = (erp.goods().await[0].sku.clone(), erp.key());
-    let item = erp.control().create_listing(&key, "Caneca", &[&sku]).unwrap();
-    assert!(erp.control().set_listing_status(&key, &item, "active"));
+    let item = erp.control().listings().create(&key, "Caneca", &[&sku]).unwrap();
+    assert!(erp.control().listings().set_status(&key, &item, "active"));
     let discount = Some(CampaignDiscount { kind: "percentage".into(), value: "10".into() });
     let campaign = NewCampaign { discount, ..NewCampaign::default() };
-    let [joined, other] = [(); 2].map(|()| erp.control().add_campaign(&campaign).unwrap().to_string());
+    let [joined, other] = [(); 2].map(|()| erp.control().campaigns().create(&campaign).unwrap().to_string());
     let opted = erp.command("campaign.opt_in", &joined, &json!({"publication_ids": [item]})).await;
     assert_eq!(opted[0], "done", "{opted:?}");
     let frozen = format!(
@@ -247,8 +247,8 @@ async fn a_price_that_was_frozen_for_a_campaign_and_does_not_fit_any_more_is_sho
     assert_eq!(erp.ask(&drift).await, Vec::<String>::new(), "what was agreed on fits");
     // The price falls below the frozen one, so that buyers in the campaign would pay more. The other campaign shows
     // it.
-    assert!(erp.control().edit_product_price(&key, &sku, rust_decimal::Decimal::ONE));
-    let seller = erp.control().active_listings(&key);
+    assert!(erp.control().products().edit_price(&key, &sku, rust_decimal::Decimal::ONE));
+    let seller = erp.control().listings().active(&key);
     let third = seller.iter().find(|listing| listing["item_id"] != json!(item)).unwrap();
     let again = erp.command("campaign.opt_in", &other, &json!({"publication_ids": [third["item_id"]]})).await;
     assert_eq!(again[0], "done", "{again:?}");

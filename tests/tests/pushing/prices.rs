@@ -110,7 +110,7 @@ async fn a_step_whose_answer_was_lost_is_settled_by_reading(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
     let (id, sku, price) = product(&erp, "default", false).await;
     let route = "PUT /api/products/{id}/prices/{min_quantity}";
-    erp.control().fault(FaultRule { route: route.into(), times: Some(1), kind: Fault::ResetAfter });
+    erp.control().faults().add(FaultRule { route: route.into(), times: Some(1), kind: Fault::ResetAfter });
     let new = format!("{:.2}", price * 1.2);
     erp.set_price(&sku, 1, &new).await;
     erp.until(STATES, |states| states == ["done"]).await;
@@ -159,7 +159,7 @@ async fn a_price_that_somebody_changes_back_each_time_is_held_in_the_end(kind: K
         erp.set_price(&sku, 1, &ours).await;
         erp.until(STATES, |states| states == ["done"]).await;
         // Our own write is reported as a change, and does not cause another write.
-        assert!(erp.control().edit_product_price(&erp.key(), &id, theirs));
+        assert!(erp.control().products().edit_price(&erp.key(), &id, theirs));
     }
     erp.set_price(&sku, 1, &ours).await;
     erp.until(STATES, |states| states == ["held"]).await;

@@ -21,7 +21,7 @@ on_both_databases![
 // withstands: F024
 async fn a_product_is_created_once_and_changed_and_pictured(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
-    erp.control().fault(FaultRule {
+    erp.control().faults().add(FaultRule {
         route: "POST /api/products".into(),
         times: Some(1),
         kind: Fault::ResetAfter,
@@ -65,13 +65,13 @@ async fn a_listing_is_simulated_created_and_handed_in(kind: Kind) {
 // withstands: F028
 async fn a_campaign_is_joined_once_and_not_after_its_deadline(kind: Kind) {
     let mut erp = Erp::with(kind, "").await;
-    let campaign = erp.control().add_campaign(&NewCampaign::default()).unwrap();
-    let listings = erp.control().active_listings(&erp.key());
+    let campaign = erp.control().campaigns().create(&NewCampaign::default()).unwrap();
+    let listings = erp.control().listings().active(&erp.key());
     let ids: Vec<String> =
         listings.iter().take(2).map(|l| l["item_id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids.len(), 2, "{listings:?}");
     let route = "POST /api/seller/discounts/campaigns/{id}/opt-in";
-    erp.control().fault(FaultRule { route: route.into(), times: Some(1), kind: Fault::ResetAfter });
+    erp.control().faults().add(FaultRule { route: route.into(), times: Some(1), kind: Fault::ResetAfter });
     let key = campaign.to_string();
     let joined = erp.command("campaign.opt_in", &key, &json!({"publication_ids": ids})).await;
     assert_eq!(joined[0], "done", "{joined:?}");
@@ -80,7 +80,7 @@ async fn a_campaign_is_joined_once_and_not_after_its_deadline(kind: Kind) {
     assert_eq!(mine["data"].as_array().unwrap().len(), 2);
     assert_eq!(erp.command("campaign.opt_in", &key, &json!({"publication_ids": ids})).await[0], "done");
     assert_eq!(erp.writes("/opt-in").len(), 1);
-    erp.control().set_campaign_deadline(campaign, Some(60));
+    erp.control().campaigns().set_deadline(campaign, Some(60));
     let third = listings[2]["item_id"].as_str().unwrap();
     let late = erp.command("campaign.opt_in", &key, &json!({"publication_ids": [third]})).await;
     assert_eq!(late[1], "campaign_closed", "{late:?}");
@@ -130,7 +130,7 @@ async fn what_no_route_reads_stays_in_doubt_when_its_answer_is_lost(kind: Kind) 
         erp.command("price_list.create", "", &json!({"name": "x", "mode": "livre"})).await[1],
         "invalid_data"
     );
-    erp.control().fault(FaultRule {
+    erp.control().faults().add(FaultRule {
         route: "POST /api/seller/price-lists".into(),
         times: Some(1),
         kind: Fault::ResetAfter,

@@ -28,7 +28,7 @@ async fn a_changed_order_is_read_again_and_no_other(kind: Kind) {
     let mirror = installation.mirror().await;
     let before = mirror.rows("orders").await;
     let (number, old) = (before[60]["order_number"].clone(), before[60].clone());
-    assert!(sandbox.control().set_notes("loja-1", &number, Some("embalar para presente – ç")));
+    assert!(sandbox.control().orders().set_notes("loja-1", &number, Some("embalar para presente – ç")));
     sandbox.reset_stats();
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!(routes(&sandbox), asked(&[(LIST, 2), (DETAIL, 1), (PRODUCTS, 1)]));
@@ -52,8 +52,8 @@ async fn a_changed_product_is_read_again_and_no_other(kind: Kind) {
     let products = mirror.rows("products").await;
     let (dearer, emptied) = (&products[3], &products[20]);
     let control = sandbox.control();
-    assert!(control.edit_product_price("loja-1", &dearer["id"], rust_decimal::Decimal::new(12_345, 2)));
-    assert!(control.set_stock("loja-1", &emptied["sku"], 7));
+    assert!(control.products().edit_price("loja-1", &dearer["id"], rust_decimal::Decimal::new(12_345, 2)));
+    assert!(control.products().set_stock("loja-1", &emptied["sku"], 7));
     sandbox.reset_stats();
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!(routes(&sandbox), asked(&[(LIST, 1), (PRODUCTS, 1), (PRODUCT, 2)]));
@@ -72,7 +72,7 @@ async fn a_new_order_is_read_and_no_other(kind: Kind) {
     let sandbox = sandbox(120, 5).await;
     let installation = joined(kind, &sandbox).await;
     installation.resync(&[]).await.expect(0);
-    let number = sandbox.control().insert_order("loja-1");
+    let number = sandbox.control().orders().insert("loja-1");
     sandbox.reset_stats();
     installation.resync(&[]).await.expect(0);
     assert_eq!(routes(&sandbox)[DETAIL], 1);
@@ -88,7 +88,7 @@ async fn a_removed_order_is_marked_as_gone_and_kept(kind: Kind) {
     let mirror = installation.mirror().await;
     let before = mirror.rows("orders").await;
     let number = before[7]["order_number"].clone();
-    assert!(sandbox.control().remove_order("loja-1", &number));
+    assert!(sandbox.control().orders().remove("loja-1", &number));
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!([run.count("orders", "seen"), run.count("orders", "gone")], [119, 1]);
     let mut after = mirror.rows("orders").await;
@@ -130,7 +130,7 @@ async fn a_removed_product_is_marked_as_gone_with_its_tiers_and_stock(kind: Kind
     installation.resync(&[]).await.expect(0);
     let mirror = installation.mirror().await;
     let product = mirror.rows("products").await.remove(9);
-    assert!(sandbox.control().remove_product("loja-1", &product["id"]));
+    assert!(sandbox.control().products().remove("loja-1", &product["id"]));
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!(run.count("products", "gone"), 1);
     for (table, key) in

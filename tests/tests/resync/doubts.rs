@@ -28,7 +28,7 @@ async fn many_missing_orders_are_not_believed_until_somebody_accepts_them(kind: 
     let mirror = installation.mirror().await;
     let before = mirror.rows("orders").await;
     for row in &before[10..14] {
-        assert!(sandbox.control().remove_order("loja-1", &row["order_number"]));
+        assert!(sandbox.control().orders().remove("loja-1", &row["order_number"]));
     }
     let run = installation.resync(&[]).await.expect(5).says("4 of 40").says("--accept-gone");
     assert_eq!(run.count("orders", "gone"), 0);
@@ -87,7 +87,7 @@ async fn since_reads_from_a_day_on_and_marks_nothing_as_gone(kind: Kind) {
     }
     assert!((mirrored.len() as u64) < 200 && run.count("orders", "seen") == mirrored.len() as u64);
     let gone = mirrored.last().unwrap()["order_number"].clone();
-    assert!(sandbox.control().remove_order("loja-1", &gone));
+    assert!(sandbox.control().orders().remove("loja-1", &gone));
     let run = installation.resync(&["--only", "orders", "--since", &day]).await.expect(0);
     assert_eq!(run.count("orders", "gone"), 0);
     assert_eq!(mirror.live("orders").await, mirrored.len());
@@ -116,8 +116,8 @@ async fn a_dry_run_says_what_it_would_do_and_writes_nothing(kind: Kind) {
     installation.resync(&[]).await.expect(0);
     let before = mirror.everything().await;
     let number = before["orders"][5]["order_number"].clone();
-    assert!(sandbox.control().set_notes("loja-1", &number, Some("!")));
-    assert!(sandbox.control().remove_order("loja-1", &before["orders"][6]["order_number"]));
+    assert!(sandbox.control().orders().set_notes("loja-1", &number, Some("!")));
+    assert!(sandbox.control().orders().remove("loja-1", &before["orders"][6]["order_number"]));
     sandbox.reset_stats();
     let run = installation.resync(&["--dry-run"]).await.expect(0);
     assert_eq!(["changed", "gone"].map(|name| run.count("orders", name)), [1, 1]);

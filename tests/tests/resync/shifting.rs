@@ -19,9 +19,9 @@ async fn orders_that_come_while_pages_are_read_are_all_mirrored_by_the_same_pass
     // One order short of three full pages: the second new order opens a page that nothing has announced.
     let sandbox = sandbox(299, 5).await;
     let installation = joined(kind, &sandbox).await;
-    sandbox.control().fault(shift(3));
+    sandbox.control().faults().add(shift(3));
     let run = installation.resync(&["--only", "orders"]).await.expect(0);
-    assert!(!sandbox.control().has_faults(), "every page was shifted");
+    assert!(!sandbox.control().faults().has_any(), "every page was shifted");
     assert_eq!(run.count("orders", "seen"), 302, "those that came meanwhile too");
     let truth = Truth::of(&sandbox).await;
     compare_orders(&installation.mirror().await, &truth).await;
@@ -35,8 +35,8 @@ async fn orders_of_one_moment_across_a_pages_edge_are_all_mirrored_once(kind: Ki
     let sandbox = sandbox(85, 5).await;
     let installation = joined(kind, &sandbox).await;
     // They exist before the first page is read, and are within one second of each other.
-    let numbers: Vec<String> = (0..30).map(|_| sandbox.control().insert_order("loja-1")).collect();
-    sandbox.control().fault(shift(2));
+    let numbers: Vec<String> = (0..30).map(|_| sandbox.control().orders().insert("loja-1")).collect();
+    sandbox.control().faults().add(shift(2));
     let run = installation.resync(&["--only", "orders"]).await.expect(0);
     assert_eq!([run.count("orders", "seen"), run.count("orders", "gone")], [117, 0]);
     let mirror = installation.mirror().await;

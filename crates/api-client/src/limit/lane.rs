@@ -1,10 +1,8 @@
 //! The lanes that share one request budget, and the queue that orders them.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, sync::Arc};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 /// The purpose of a request. The budget goes to live work before sweeps, and to sweeps before backfill.
@@ -112,7 +110,7 @@ impl LaneQueues {
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

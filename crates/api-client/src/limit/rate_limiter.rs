@@ -1,16 +1,13 @@
 //! The rate limiter that every request passes.
 
-use std::{
-    num::NonZeroU32,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use espelho_model::{Clock, watch};
 use governor::{
     RateLimiter as GovernorLimiter, clock::Clock as _, nanos::Nanos, state::InMemoryState, state::NotKeyed,
 };
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use super::{
@@ -422,11 +419,11 @@ impl RateLimiter {
     }
 
     fn routes(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.routes.lock()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

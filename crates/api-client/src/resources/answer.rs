@@ -6,7 +6,8 @@ use serde_json::value::RawValue;
 
 use super::Read;
 use crate::{
-    ApiRequest, Client, Error,
+    ApiRequest, Error,
+    requests::Requests,
     wire::{
         envelope::BodyError,
         fields::FieldReader,
@@ -48,37 +49,37 @@ pub(crate) fn read_single<T>(
     Ok(Read { value, unreadable: fields.into_unreadable() })
 }
 
-impl Client {
+impl Requests<'_> {
     /// Sends the request and returns the payload unread, because the document does not show its fields.
-    pub(crate) async fn fetch_raw(&self, request: &ApiRequest) -> Result<RawJson, Error> {
+    pub(crate) async fn fetch_raw(self, request: &ApiRequest) -> Result<RawJson, Error> {
         self.read_with(request, |payload| Ok(RawJson::new(payload))).await
     }
 
     /// Sends a write whose answer may contain what was written.
     pub(crate) async fn write_as<T>(
-        &self,
+        self,
         request: &ApiRequest,
         read: impl Fn(&mut FieldReader, &str) -> Option<T>,
     ) -> Result<Written<T>, Error> {
-        self.read_with(request, |payload| Ok(read_written(payload, self.naive_offset, &read))).await
+        self.read_with(request, |payload| Ok(read_written(payload, self.naive_offset(), &read))).await
     }
 
     /// Sends a read of a single object.
     pub(crate) async fn read_as<T>(
-        &self,
+        self,
         request: &ApiRequest,
         read: impl Fn(&mut FieldReader, &str) -> Result<T, BodyError>,
     ) -> Result<Read<T>, Error> {
-        self.read_with(request, |payload| read_single(payload, self.naive_offset, &read)).await
+        self.read_with(request, |payload| read_single(payload, self.naive_offset(), &read)).await
     }
 
     /// Sends a read of a listing whose rows are whole objects.
     pub(crate) async fn fetch_rows<T>(
-        &self,
+        self,
         request: &ApiRequest,
         read_row: impl Fn(&mut FieldReader, &RawValue) -> Option<T>,
     ) -> Result<RowPage<T>, Error> {
-        self.send(request, |body| rows::parse(body, self.naive_offset, &read_row)).await
+        self.send(request, |body| rows::parse(body, self.naive_offset(), &read_row)).await
     }
 }
 

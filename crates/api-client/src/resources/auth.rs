@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ApiRequest,
-    client::WebhookBlock,
-    contact,
+    ApiRequest, contact,
     error::Error,
     limit::BoxFuture,
     send::{Answer, Transport},
@@ -24,6 +22,16 @@ use crate::{
 
 /// A token's lifetime if the answer does not state it (API document, "Limits").
 const TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
+
+/// The `webhook` block of a login (API document, "Authentication" 10): the first login with it creates the webhook,
+/// later ones confirm it, and another address changes it in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WebhookBlock {
+    /// `url`: a public HTTPS address.
+    pub url: String,
+    /// `events`: names of events; `*` stands for all.
+    pub events: Vec<String>,
+}
 
 /// A store's credential, and what a login needs.
 pub(crate) struct Credential {

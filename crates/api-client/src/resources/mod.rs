@@ -4,6 +4,7 @@ pub mod answer;
 pub mod auth;
 pub mod campaigns;
 pub mod categories;
+mod handles;
 pub mod listings;
 pub mod media;
 pub mod orders;
@@ -16,11 +17,16 @@ pub mod store_page;
 pub mod webhook;
 
 use espelho_model::RawJson;
+pub use handles::{
+    AuthApi, CampaignsApi, CategoriesApi, ListingsApi, MediaApi, OrdersApi, PriceListsApi, ProductsApi,
+    ShipmentsApi, SignedFiles, StorePageApi,
+};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    ApiRequest, Client, Error, ListPage,
+    ApiRequest, Error, ListPage,
+    requests::Requests,
     wire::{
         envelope::{self, BodyError},
         fields::object,
@@ -37,13 +43,13 @@ pub struct Read<T> {
     pub unreadable: Vec<&'static str>,
 }
 
-impl Client {
+impl Requests<'_> {
     /// Sends a prebuilt request and returns the payload of its answer unread.
     ///
     /// # Errors
     /// As every call; see [`Error`]. A tier without price or discount is not sent: the marketplace would set its
     /// price to zero (API document, price rule 5).
-    pub async fn perform(&self, request: &ApiRequest) -> Result<RawJson, Error> {
+    pub async fn perform(self, request: &ApiRequest) -> Result<RawJson, Error> {
         match request.zeroes_a_price() {
             true => Err(Error::Setup(format!("{} bears neither price nor discount", request.describe()))),
             false => self.fetch_raw(request).await,
@@ -52,7 +58,7 @@ impl Client {
 
     /// Sends the request and reads the answer's payload (its `data`).
     pub(crate) async fn read_with<T>(
-        &self,
+        self,
         request: &ApiRequest,
         parse: impl Fn(&str) -> Result<T, BodyError>,
     ) -> Result<T, Error> {
@@ -60,23 +66,23 @@ impl Client {
     }
 
     /// Sends the request and reads a payload of a fixed shape.
-    pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(&self, request: &ApiRequest) -> Result<T, Error> {
+    pub(crate) async fn fetch<T: for<'de> Deserialize<'de>>(self, request: &ApiRequest) -> Result<T, Error> {
         self.read_with(request, |payload| Ok(object(payload)?)).await
     }
 
     /// Sends a write whose answer only confirms it.
-    pub(crate) async fn command(&self, request: &ApiRequest) -> Result<(), Error> {
+    pub(crate) async fn command(self, request: &ApiRequest) -> Result<(), Error> {
         self.send(request, |body| envelope::payload(body).map(drop)).await
     }
 
     /// Sends the request and returns the payload as sent, whatever its form.
-    pub(crate) async fn answer(&self, request: &ApiRequest) -> Result<Value, Error> {
+    pub(crate) async fn answer(self, request: &ApiRequest) -> Result<Value, Error> {
         self.read_with(request, |payload| Ok(serde_json::from_str(payload)?)).await
     }
 
     /// Sends the request and reads a listing whose rows `key_of` can identify.
     pub(crate) async fn fetch_list(
-        &self,
+        self,
         request: &ApiRequest,
         key_of: impl Fn(&RawValue) -> Option<String>,
     ) -> Result<ListPage, Error> {

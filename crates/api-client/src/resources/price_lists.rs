@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::answer::{Written, read_written, unwrapped};
 use crate::{
-    ApiRequest, Client, Error, Invalid, Text,
+    ApiRequest, Error, Invalid, Text,
+    resources::handles::PriceListsApi,
     wire::{
         fields::{FieldReader, object},
         shape,
@@ -109,34 +110,34 @@ pub fn settings_request(enabled: bool) -> ApiRequest {
     ApiRequest::put(SETTINGS, &[]).json(&Settings { price_lists_enabled: enabled })
 }
 
-impl Client {
+impl PriceListsApi<'_> {
     /// Switches the store's price lists on or off. Needs `store_products_write` and the feature `sales_force`, like
     /// all calls in this module.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn enable_price_lists(&self, enabled: bool) -> Result<RawJson, Error> {
-        self.fetch_raw(&settings_request(enabled)).await
+    pub async fn enable(self, enabled: bool) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&settings_request(enabled)).await
     }
 
     /// Creates a price list.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn create_price_list(&self, list: &NewPriceList) -> Result<Written<PriceList>, Error> {
-        self.write_as(&list.request(), read_price_list).await
+    pub async fn create(self, list: &NewPriceList) -> Result<Written<PriceList>, Error> {
+        self.requests.write_as(&list.request(), read_price_list).await
     }
 
     /// Changes a price list.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn update_price_list(
-        &self,
+    pub async fn update(
+        self,
         list: &PriceListId,
         update: &PriceListUpdate,
     ) -> Result<Written<PriceList>, Error> {
-        self.write_as(&update.request(list), read_price_list).await
+        self.requests.write_as(&update.request(list), read_price_list).await
     }
 }
 

@@ -14,7 +14,8 @@ use serde_json::value::RawValue;
 
 use super::{Read, answer::raw};
 use crate::{
-    ApiRequest, Client, Error,
+    ApiRequest, Error,
+    resources::handles::AuthApi,
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
@@ -24,13 +25,13 @@ use crate::{
 
 const SESSION: &str = "/api/stores/auth/session";
 
-impl Client {
+impl AuthApi<'_> {
     /// Reads store, company and `auth_type` of the token.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn session(&self) -> Result<Read<StoreSession>, Error> {
-        self.read_as(&ApiRequest::get(SESSION, &[]), read_session).await
+    pub async fn session(self) -> Result<Read<StoreSession>, Error> {
+        self.requests.read_as(&ApiRequest::get(SESSION, &[]), read_session).await
     }
 
     /// Reads the session with a limit on the call's duration. Waiting at the rate limiter does not count towards
@@ -38,8 +39,24 @@ impl Client {
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn session_within(&self, time_limit: Duration) -> Result<Read<StoreSession>, Error> {
-        self.read_as(&ApiRequest::get(SESSION, &[]).within(time_limit), read_session).await
+    pub async fn session_within(self, time_limit: Duration) -> Result<Read<StoreSession>, Error> {
+        self.requests.read_as(&ApiRequest::get(SESSION, &[]).within(time_limit), read_session).await
+    }
+
+    /// Logs in to prove the password, even if the current token is still valid. The new token is stored as usual. If
+    /// the login fails, the old token stays in use.
+    ///
+    /// # Errors
+    /// [`Error::LoginRefused`] when the marketplace does not accept the password; otherwise the errors of every
+    /// login.
+    pub async fn log_in_again(self) -> Result<(), Error> {
+        self.requests.client.tokens.log_in_again().await
+    }
+
+    /// Waits until no login is running. A login that is cut off may have ended the old token without delivering a new
+    /// one.
+    pub async fn logins_ended(self) {
+        self.requests.client.tokens.logins_ended().await;
     }
 }
 

@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::{Read, media::PageImage, session::read_company};
 use crate::{
-    ApiRequest, Client, Error, Invalid, Text,
+    ApiRequest, Error, Invalid, Text,
+    resources::handles::StorePageApi,
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
@@ -118,53 +119,53 @@ impl Picture {
     }
 }
 
-impl Client {
+impl StorePageApi<'_> {
     /// Reads the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
-    pub async fn store_page(&self) -> Result<Read<StorePage>, Error> {
-        self.read_as(&ApiRequest::get(PAGE, &[]), read_page).await
+    pub async fn get(self) -> Result<Read<StorePage>, Error> {
+        self.requests.read_as(&ApiRequest::get(PAGE, &[]), read_page).await
     }
 
     /// Changes the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
-    pub async fn update_store_page(&self, update: &StorePageUpdate) -> Result<RawJson, Error> {
-        self.fetch_raw(&update.request()).await
+    pub async fn update(self, update: &StorePageUpdate) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&update.request()).await
     }
 
     /// Replaces an image of the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
-    pub async fn upload_picture(&self, picture: Picture, image: &PageImage) -> Result<RawJson, Error> {
-        self.fetch_raw(&picture.upload_request(image)).await
+    pub async fn upload_picture(self, picture: Picture, image: &PageImage) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&picture.upload_request(image)).await
     }
 
     /// Deletes an image of the page.
     ///
     /// # Errors
     /// As every call; for now a refusal with 403.
-    pub async fn delete_picture(&self, picture: Picture) -> Result<RawJson, Error> {
-        self.fetch_raw(&picture.delete_request()).await
+    pub async fn delete_picture(self, picture: Picture) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&picture.delete_request()).await
     }
 
     /// Reads the summary of the store's rating, as sent: the document does not show its fields.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn store_rating(&self) -> Result<RawJson, Error> {
-        self.fetch_raw(&ApiRequest::get(RATING, &[])).await
+    pub async fn rating(self) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&ApiRequest::get(RATING, &[])).await
     }
 
     /// Reads the history of the store's rating, as sent: the document does not show its fields.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn store_rating_history(&self) -> Result<RawJson, Error> {
-        self.fetch_raw(&ApiRequest::get(RATING_HISTORY, &[])).await
+    pub async fn rating_history(self) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&ApiRequest::get(RATING_HISTORY, &[])).await
     }
 }
 

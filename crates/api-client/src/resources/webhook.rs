@@ -1,19 +1,19 @@
 //! The webhook's own route (API document, "Authentication and session"). [`crate::webhook`] reads the deliveries.
 
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::AuthApi};
 
 /// Builds the request for a test delivery. The document shows no body, so none is sent.
 pub fn test_request() -> ApiRequest {
     ApiRequest::post("/api/integration/webhook/test", &[])
 }
 
-impl Client {
+impl AuthApi<'_> {
     /// Makes the marketplace send a real, signed `webhook.test`, if the webhook is active.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn test_webhook(&self) -> Result<(), Error> {
-        self.command(&test_request()).await
+    pub async fn test_webhook(self) -> Result<(), Error> {
+        self.requests.command(&test_request()).await
     }
 }
 

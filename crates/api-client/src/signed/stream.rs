@@ -6,7 +6,7 @@ use reqwest::{
 };
 
 use super::{HostPattern, SignedUrl, near::NotPublic, refused};
-use crate::{Client, error::Error, http::Http};
+use crate::{error::Error, http::Http, resources::SignedFiles};
 
 /// The limits for a file.
 #[derive(Clone, Debug)]
@@ -30,14 +30,14 @@ pub struct SignedStream {
     pub content_type: Option<String>,
 }
 
-impl Client {
+impl SignedFiles<'_> {
     /// Requests the file behind a signed address once, without the token; [`SignedStream::chunk`] returns its
     /// content. After an error, request a new address to try again.
     ///
     /// # Errors
     /// [`Error::AddressRefused`], [`Error::AddressExpired`], [`Error::FileRefused`], or a transport error.
-    pub async fn open_signed(&self, url: &SignedUrl, rules: &FileRules) -> Result<SignedStream, Error> {
-        open(&self.transport.http, url, rules).await
+    pub async fn open(self, url: &SignedUrl, rules: &FileRules) -> Result<SignedStream, Error> {
+        open(&self.requests.client.transport.http, url, rules).await
     }
 }
 

@@ -103,20 +103,20 @@ async fn read_everything(bench: &Bench, payload: &Value) {
     for _ in 0..14 {
         bench.will_give(200, &text);
     }
-    assert_rows(&client.campaign_calendar(Paging::default()).await, payload);
-    assert_rows(&client.enrolled_listings(campaign, Paging::default()).await, payload);
-    assert_rows(&client.list_images(&MediaQuery::default()).await, payload);
-    assert_rows(&client.browse_categories(&CategoryLevel::default()).await, payload);
-    assert_rows(&client.departments().await, payload);
-    assert_read(&client.campaign(campaign).await);
-    assert_read(&client.campaign_summary().await);
-    assert_read(&client.image(&MediaId::new("1")).await);
-    assert_read(&client.category_attributes(CategoryId::new(1), &AttributeQuery::default()).await);
-    assert_read(&client.session().await);
-    assert_read(&client.store_page().await);
-    assert_read(&client.product(&ProductId::new("1")).await);
-    assert_read(&client.product_stock(&ProductId::new("1"), &Sku::new("S")).await);
-    assert_read(&client.product_units().await);
+    assert_rows(&client.campaigns().calendar(Paging::default()).await, payload);
+    assert_rows(&client.campaigns().enrolled_listings(campaign, Paging::default()).await, payload);
+    assert_rows(&client.media().list(&MediaQuery::default()).await, payload);
+    assert_rows(&client.categories().browse(&CategoryLevel::default()).await, payload);
+    assert_rows(&client.categories().departments().await, payload);
+    assert_read(&client.campaigns().get(campaign).await);
+    assert_read(&client.campaigns().summary().await);
+    assert_read(&client.media().get(&MediaId::new("1")).await);
+    assert_read(&client.categories().attributes(CategoryId::new(1), &AttributeQuery::default()).await);
+    assert_read(&client.auth().session().await);
+    assert_read(&client.store_page().get().await);
+    assert_read(&client.products().get(&ProductId::new("1")).await);
+    assert_read(&client.products().stock(&ProductId::new("1"), &Sku::new("S")).await);
+    assert_read(&client.products().units().await);
     assert_eq!(bench.forget(), 14);
 }
 
@@ -129,11 +129,13 @@ async fn write_everything(bench: &Bench, payload: &Value) {
     let movement = Movement::Increment(Quantity::new(1.into()).unwrap());
     let image = ProductImage::new(b"\xFF\xD8\xFF\xE0".to_vec()).unwrap();
     let draft = ListingDraft::new(ListingTitle::new("title", "A").unwrap());
-    assert_written(&client.create_price_list(&list).await);
-    assert_written(&client.move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await);
-    assert_written(&client.upload_image(&image).await);
-    assert_written(&client.create_listing(&draft).await);
-    assert_written(&client.publish_listing(&ItemId::new("MPB-0000000000001")).await);
+    assert_written(&client.price_lists().create(&list).await);
+    assert_written(
+        &client.products().move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await,
+    );
+    assert_written(&client.media().upload(&image).await);
+    assert_written(&client.listings().create(&draft).await);
+    assert_written(&client.listings().publish(&ItemId::new("MPB-0000000000001")).await);
     assert_eq!(bench.forget(), 5);
 }
 
@@ -164,6 +166,7 @@ async fn a_write_that_is_denied_with_a_200_is_doubtful() {
     let bench = bench().await;
     bench.will_answer(200, r#"{"success":false,"message_code":"X","description":"não agora","data":null}"#);
     let movement = Movement::Increment(Quantity::new(1.into()).unwrap());
-    let outcome = bench.client.move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await;
+    let outcome =
+        bench.client.products().move_stock(&ProductId::new("1"), &LocationId::new("1"), movement).await;
     assert_eq!((outcome.unwrap_err().class(), bench.forget()), (Class::Ambiguous, 1));
 }

@@ -244,7 +244,11 @@ async fn open_with(
 
 impl Bench {
     pub(crate) async fn order(&self) -> Result<String, Error> {
-        self.client.order(&OrderNumber::new("1")).await.map(|read| read.value.status.unwrap_or_default())
+        self.client
+            .orders()
+            .get(&OrderNumber::new("1"))
+            .await
+            .map(|read| read.value.status.unwrap_or_default())
     }
 
     pub(crate) fn sent(&self) -> usize {

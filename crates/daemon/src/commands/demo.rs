@@ -213,6 +213,6 @@ async fn sell(
 ) {
     while !stop.is_cancelled() {
         clock.sleep(SALE_EVERY).await;
-        control.insert_order(&store);
+        control.orders().insert(&store);
     }
 }

@@ -1,10 +1,8 @@
 //! The limit of the login: 5 attempts a minute for each pair of address and username.
 
-use std::{
-    collections::HashMap,
-    net::IpAddr,
-    sync::{Mutex, PoisonError},
-};
+use std::{collections::HashMap, net::IpAddr};
+
+use parking_lot::Mutex;
 
 const PER_MINUTE: u32 = 5;
 const MINUTE: i64 = 60_000;
@@ -19,7 +17,7 @@ pub(crate) struct Attempts(Mutex<HashMap<(IpAddr, String), (i64, u32)>>);
 impl Attempts {
     /// Counts an attempt; an error holds the seconds to wait. Successful logins are attempts too.
     pub(crate) fn admit(&self, peer: IpAddr, username: &str, now: i64) -> Result<(), u32> {
-        let mut pairs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pairs = self.0.lock();
         if pairs.len() > SWEEP {
             pairs.retain(|_, (start, _)| now < *start + MINUTE);
         }

@@ -6,10 +6,13 @@ use serde::Deserialize;
 
 use super::{Credential, State};
 use crate::{
-    Control, StoreAccess,
+    StoreAccess,
     answer::Answer,
     call::Call,
-    control::endpoint::{ControlEndpoint, body, control, done},
+    control::{
+        endpoint::{ControlEndpoint, body, control, done},
+        handles::CredentialsControl,
+    },
     random::Random,
     refusal::{FieldErrors, Refusal},
 };
@@ -17,9 +20,9 @@ use crate::{
 /// A password that a person chose has at least as many characters ("Authentication").
 const MIN_PASSWORD: usize = 12;
 
-impl Control {
+impl CredentialsControl<'_> {
     /// Adds a credential to a store, with every ability that an integration token can have and a password of its own.
-    pub fn add_credential(&self, store: &str) -> Option<StoreAccess> {
+    pub fn create(self, store: &str) -> Option<StoreAccess> {
         let world = self.world();
         let (position, store) = (world.position(store)?, world.store(store)?);
         let mut credentials = store.credentials();
@@ -34,13 +37,13 @@ impl Control {
     }
 
     /// Makes the current token worthless, as a login by another program would.
-    pub fn kill_token(&self, credential: &str) -> bool {
+    pub fn kill_token(self, credential: &str) -> bool {
         let token = self.with_credential(credential, |credential| credential.token.take()).flatten();
         token.map(|token| self.world().tokens.kill(&token)).is_some()
     }
 
     /// Changes the password; the current token lives on. Refused below 12 characters.
-    pub fn set_password(&self, credential: &str, password: &str) -> bool {
+    pub fn set_password(self, credential: &str, password: &str) -> bool {
         password.chars().count() >= MIN_PASSWORD
             && self
                 .with_credential(credential, |credential| password.clone_into(&mut credential.password))
@@ -48,7 +51,7 @@ impl Control {
     }
 
     /// Deletes the credential and its webhooks: no more logins, while the current token lives on until it expires.
-    pub fn revoke_credential(&self, credential: &str) -> bool {
+    pub fn revoke(self, credential: &str) -> bool {
         let Some((store, at)) = self.position_of(credential) else { return false };
         self.with_credential(credential, |credential| credential.state = State::Revoked);
         self.world().webhooks.forget(store, at);
@@ -56,19 +59,19 @@ impl Control {
     }
 
     /// Switches the credential off or on; while it is off, neither logins nor its token nor its webhooks work.
-    pub fn set_credential_active(&self, credential: &str, active: bool) -> bool {
+    pub fn set_active(self, credential: &str, active: bool) -> bool {
         let state = if active { State::Active } else { State::Inactive };
         self.with_credential(credential, |credential| credential.state = state).is_some()
     }
 
     /// Sets what the tokens of the credential may do, such as `store_products_read`.
-    pub fn set_abilities(&self, credential: &str, abilities: &[&str]) -> bool {
+    pub fn set_abilities(self, credential: &str, abilities: &[&str]) -> bool {
         let abilities = abilities.iter().map(|ability| (*ability).to_owned()).collect();
         self.with_credential(credential, |credential| credential.abilities = abilities).is_some()
     }
 
     /// Switches a feature of a store on or off, such as `sales_force`.
-    pub fn set_feature(&self, store: &str, feature: &str, on: bool) -> bool {
+    pub fn set_feature(self, store: &str, feature: &str, on: bool) -> bool {
         let Some(store) = self.world().store(store) else { return false };
         let mut features = store.features();
         features.retain(|held| held != feature);
@@ -78,13 +81,13 @@ impl Control {
         true
     }
 
-    pub(crate) fn position_of(&self, credential: &str) -> Option<(usize, usize)> {
+    pub(crate) fn position_of(self, credential: &str) -> Option<(usize, usize)> {
         let world = self.world();
         let first = world.position(credential).map(|store| (store, 0));
         first.or_else(|| world.credential_of_username(credential))
     }
 
-    fn with_credential<T>(&self, name: &str, change: impl FnOnce(&mut Credential) -> T) -> Option<T> {
+    fn with_credential<T>(self, name: &str, change: impl FnOnce(&mut Credential) -> T) -> Option<T> {
         let (store, at) = self.position_of(name)?;
         self.world().stores.get(store)?.credentials().get_mut(at).map(change)
     }
@@ -147,7 +150,7 @@ struct Feature {
 }
 
 fn add(call: &Call) -> Result<Answer, Refusal> {
-    let access = control(call).add_credential(call.id(0)).ok_or(Refusal::NotFound)?;
+    let access = control(call).credentials().create(call.id(0)).ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&serde_json::json!({"username": access.username, "password": access.password})))
 }
 
@@ -157,29 +160,29 @@ fn password(call: &Call) -> Result<Answer, Refusal> {
         let message = format!("A senha deve ter no mínimo {MIN_PASSWORD} caracteres.");
         return Err(Refusal::Invalid(FieldErrors::one("password", message)));
     }
-    done(control(call).set_password(call.id(0), &password))
+    done(control(call).credentials().set_password(call.id(0), &password))
 }
 
 fn active(call: &Call) -> Result<Answer, Refusal> {
     let Active { active } = body(call)?;
-    done(control(call).set_credential_active(call.id(0), active))
+    done(control(call).credentials().set_active(call.id(0), active))
 }
 
 fn abilities(call: &Call) -> Result<Answer, Refusal> {
     let Abilities { abilities } = body(call)?;
     let abilities: Vec<&str> = abilities.iter().map(String::as_str).collect();
-    done(control(call).set_abilities(call.id(0), &abilities))
+    done(control(call).credentials().set_abilities(call.id(0), &abilities))
 }
 
 fn revoke(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).revoke_credential(call.id(0)))
+    done(control(call).credentials().revoke(call.id(0)))
 }
 
 fn kill(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).kill_token(call.id(0)))
+    done(control(call).credentials().kill_token(call.id(0)))
 }
 
 fn feature(call: &Call) -> Result<Answer, Refusal> {
     let Feature { feature, on } = body(call)?;
-    done(control(call).set_feature(call.id(0), &feature, on))
+    done(control(call).credentials().set_feature(call.id(0), &feature, on))
 }

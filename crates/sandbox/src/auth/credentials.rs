@@ -1,9 +1,8 @@
 //! The credentials of one store: several, each with a token of its own.
 
-use std::{
-    ops::{Deref, DerefMut},
-    sync::MutexGuard,
-};
+use std::ops::{Deref, DerefMut};
+
+use parking_lot::MutexGuard;
 
 use super::Credential;
 

@@ -3,10 +3,12 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
+
+use parking_lot::{Mutex, RwLock};
 
 use crate::{
     limit::{Meter, Verdict, Window},
@@ -31,7 +33,7 @@ pub(crate) struct Token {
 impl Token {
     /// Counts a request against the limit; also the requests of the last 60 s.
     pub(crate) fn admit(&self, now: i64, rate: Option<u32>, window: Window) -> (Verdict, u32) {
-        let mut meter = self.meter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut meter = self.meter.lock();
         let verdict = meter.admit(now, rate, window);
         (verdict, meter.in_last_minute())
     }
@@ -61,7 +63,7 @@ impl Tokens {
         let text: Box<str> = format!("{PREFIX}{}", random.word(40)).into();
         let (expires_at, meter) = (now + LIFETIME, Mutex::default());
         let token = Arc::new(Token { text: text.clone(), store, credential, expires_at, meter });
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        let mut live = self.live.write();
         if let Some(previous) = previous {
             live.remove(&previous.text);
         }
@@ -70,7 +72,7 @@ impl Tokens {
     }
 
     pub(crate) fn kill(&self, token: &Token) {
-        self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&token.text);
+        self.live.write().remove(&token.text);
     }
 
     /// The token of an `Authorization` header.
@@ -79,6 +81,6 @@ impl Tokens {
         if !text.starts_with(PREFIX) {
             return None;
         }
-        self.live.read().unwrap_or_else(PoisonError::into_inner).get(text).cloned()
+        self.live.read().get(text).cloned()
     }
 }

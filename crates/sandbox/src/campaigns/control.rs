@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 
 use super::{Campaign, CampaignStatus, CampaignType, Discount, DiscountType};
-use crate::{Control, money::Milli, random::Random};
+use crate::{control::handles::CampaignsControl, money::Milli, random::Random};
 
 /// A campaign to make; its times are counted in seconds from now.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,9 +60,9 @@ impl CampaignDiscount {
     }
 }
 
-impl Control {
+impl CampaignsControl<'_> {
     /// Makes a campaign; its `id`, unless a word or the discount is unknown.
-    pub fn add_campaign(&self, new: &NewCampaign) -> Option<u64> {
+    pub fn create(self, new: &NewCampaign) -> Option<u64> {
         let world = self.world();
         let (kind, status) = (CampaignType::parse(&new.kind)?, CampaignStatus::parse(&new.status)?);
         let discount = match &new.discount {
@@ -95,19 +95,19 @@ impl Control {
     }
 
     /// Moves a campaign from any status to this one.
-    pub fn set_campaign_status(&self, id: u64, status: &str) -> bool {
+    pub fn set_status(self, id: u64, status: &str) -> bool {
         let Some(status) = CampaignStatus::parse(status) else { return false };
         self.edit_campaign(id, |campaign, _| campaign.status = status)
     }
 
     /// Sets until when listings may join, in seconds from now; `None` for ever.
-    pub fn set_campaign_deadline(&self, id: u64, seconds: Option<i64>) -> bool {
+    pub fn set_deadline(self, id: u64, seconds: Option<i64>) -> bool {
         self.edit_campaign(id, |campaign, now| {
             campaign.opt_in_deadline = seconds.map(|seconds| moved(now, seconds));
         })
     }
 
-    fn edit_campaign(&self, id: u64, edit: impl FnOnce(&mut Campaign, i64)) -> bool {
+    fn edit_campaign(self, id: u64, edit: impl FnOnce(&mut Campaign, i64)) -> bool {
         let now = self.world().clock.seconds();
         let mut state = self.world().campaigns.lock();
         let Some(campaign) = state.campaigns.get_mut(&id) else { return false };

@@ -31,7 +31,7 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
 ];
 
 fn add(call: &Call) -> Result<Answer, Refusal> {
-    let id = control(call).add_campaign(&body::<NewCampaign>(call)?);
+    let id = control(call).campaigns().create(&body::<NewCampaign>(call)?);
     let error = || Refusal::Invalid(FieldErrors::one("body", "O tipo, o status ou o desconto é inválido."));
     Ok(Answer::value(&json!({"id": id.ok_or_else(error)?})).with_status(201))
 }
@@ -43,7 +43,7 @@ struct NewStatus {
 
 fn status(call: &Call) -> Result<Answer, Refusal> {
     let NewStatus { status } = body(call)?;
-    done(control(call).set_campaign_status(id(call)?, &status))
+    done(control(call).campaigns().set_status(id(call)?, &status))
 }
 
 #[derive(Deserialize)]
@@ -53,7 +53,7 @@ struct Deadline {
 
 fn deadline(call: &Call) -> Result<Answer, Refusal> {
     let Deadline { seconds } = body(call)?;
-    done(control(call).set_campaign_deadline(id(call)?, seconds))
+    done(control(call).campaigns().set_deadline(id(call)?, seconds))
 }
 
 fn id(call: &Call) -> Result<u64, Refusal> {

@@ -11,10 +11,9 @@ pub(crate) mod routes;
 mod seed;
 mod write;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::BTreeMap;
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub use self::control::{CampaignDiscount, NewCampaign};
 use crate::{
@@ -154,7 +153,7 @@ impl Campaigns {
     }
 
     fn lock(&self) -> MutexGuard<'_, CampaignState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -100,7 +100,7 @@ fn move_clock(call: &Call) -> Result<Answer, Refusal> {
 }
 
 fn insert(call: &Call) -> Result<Answer, Refusal> {
-    let number = control(call).place_order(call.id(0), NewOrder::default());
+    let number = control(call).orders().place(call.id(0), NewOrder::default());
     if number.is_empty() {
         return Err(Refusal::NotFound);
     }
@@ -109,9 +109,9 @@ fn insert(call: &Call) -> Result<Answer, Refusal> {
 
 fn set_status(call: &Call) -> Result<Answer, Refusal> {
     let NewStatus { status } = body(call)?;
-    done(control(call).set_order_status(call.id(0), call.id(1), &status))
+    done(control(call).orders().set_status(call.id(0), call.id(1), &status))
 }
 
 fn remove_order(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).remove_order(call.id(0), call.id(1)))
+    done(control(call).orders().remove(call.id(0), call.id(1)))
 }

@@ -111,11 +111,11 @@ fn add(call: &Call) -> Result<Answer, Refusal> {
     {
         return Err(Refusal::Invalid(FieldErrors::one("code", "O campo code deve estar entre 200 e 599.")));
     }
-    control(call).fault_sometimes(FaultRule { route, times, kind: kind.into() }, of_thousand);
+    control(call).faults().add_sometimes(FaultRule { route, times, kind: kind.into() }, of_thousand);
     done(true)
 }
 
 fn clear(call: &Call) -> Result<Answer, Refusal> {
-    control(call).clear_faults();
+    control(call).faults().clear();
     done(true)
 }

@@ -75,7 +75,7 @@ fn instead_of_work(world: &World, token: Option<&Token>, fault: Fault) -> Answer
 /// A buyer places an order with the store of the token.
 fn shift(world: &Arc<World>, token: Option<&Token>) {
     if let Some(store) = token.and_then(|token| world.stores.get(token.store)) {
-        Control::new(Arc::clone(world)).insert_order(&store.key);
+        Control::new(Arc::clone(world)).orders().insert(&store.key);
     }
 }
 

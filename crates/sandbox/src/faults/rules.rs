@@ -1,9 +1,8 @@
 //! Fault rules: by name, a number of times, with a probability.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::Mutex;
 
 use crate::{
     random::Random,
@@ -57,13 +56,13 @@ impl<K> Rules<K> {
         if times == Some(0) {
             return;
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         state.rules.push(Rule { part, times, of_thousand, kind });
         self.count.store(state.rules.len(), Relaxed);
     }
 
     pub(crate) fn clear(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).rules.clear();
+        self.state.lock().rules.clear();
         self.count.store(0, Relaxed);
     }
 
@@ -78,7 +77,7 @@ impl<K: Clone> Rules<K> {
         if self.is_empty() {
             return None;
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         let State { rules, random } = &mut *state;
         let strikes = |rule: &Rule<K>| matches(&rule.part) && random.chance(u64::from(rule.of_thousand));
         let at = rules.iter().position(strikes)?;

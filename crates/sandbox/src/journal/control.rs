@@ -1,7 +1,5 @@
 //! The journal, read behind the API's back.
 
-use std::sync::PoisonError;
-
 use super::{Entry, JournalEntry, JournalQuery};
 use crate::{
     Control,
@@ -21,7 +19,7 @@ impl Control {
         let Ok(store) = store.as_deref().map(|key| world.position(key).ok_or(())).transpose() else {
             return Vec::new();
         };
-        let entries = world.journal.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = world.journal.0.lock();
         let matches = |entry: &&Entry| {
             entry.seq > *since
                 && store.is_none_or(|store| entry.request.store.get() == Some(&store))

@@ -5,13 +5,10 @@
 
 pub(crate) mod control;
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, OnceLock, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::OnceLock, time::Duration};
 
 use hyper::{Method, Request, body::Incoming};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -187,7 +184,7 @@ pub struct JournalQuery {
 
 impl Journal {
     pub(crate) fn add(&self, request: PendingEntry, millis: i64, status: u16, took: Duration) {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.0.lock();
         entries.added += 1;
         let seq = entries.added;
         // The oldest is dropped after the lock is free again.

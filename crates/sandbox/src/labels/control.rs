@@ -7,16 +7,16 @@ use crate::{
     answer::Answer,
     call::Call,
     control::{
-        Control,
         endpoint::{ControlEndpoint, control, done},
+        handles::LabelsControl,
     },
     refusal::Refusal,
 };
 
-impl Control {
+impl LabelsControl<'_> {
     /// Generates the labels of an order's shipments again, as the seller does in the portal: there is no event for
     /// it. How many shipments get labels.
-    pub fn generate_labels(&self, store: &str, number: &str) -> usize {
+    pub fn generate(self, store: &str, number: &str) -> usize {
         let world = self.world();
         let Some(store) = world.store(store) else { return 0 };
         let queued = generation::queued(store, number).unwrap_or_default();
@@ -24,7 +24,7 @@ impl Control {
     }
 
     /// Fails the unfinished labels of a shipment; false where there are none.
-    pub fn fail_labels(&self, store: &str, shipment: &str) -> bool {
+    pub fn fail(self, store: &str, shipment: &str) -> bool {
         let (Some(store), Ok(shipment)) = (self.world().store(store), Ulid::from_string(shipment)) else {
             return false;
         };
@@ -47,9 +47,9 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
 ];
 
 fn generate(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).generate_labels(call.id(0), call.id(1)) > 0)
+    done(control(call).labels().generate(call.id(0), call.id(1)) > 0)
 }
 
 fn fail(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).fail_labels(call.id(0), call.id(1)))
+    done(control(call).labels().fail(call.id(0), call.id(1)))
 }

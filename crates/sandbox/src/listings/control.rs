@@ -12,8 +12,8 @@ use crate::{
     answer::Answer,
     call::Call,
     control::{
-        Control,
         endpoint::{ControlEndpoint, body, control, done},
+        handles::ListingsControl,
     },
     event::Event,
     json::Json,
@@ -51,9 +51,9 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
     ),
 ];
 
-impl Control {
+impl ListingsControl<'_> {
     /// Creates a draft of these SKUs; its `item_id`, or `None` where there is no such store.
-    pub fn create_listing(&self, store: &str, title: &str, skus: &[&str]) -> Option<String> {
+    pub fn create(self, store: &str, title: &str, skus: &[&str]) -> Option<String> {
         let store = self.world().store(store)?;
         let mut listings = store.listings();
         let item_id = listings.next_id(store.id);
@@ -72,17 +72,17 @@ impl Control {
     }
 
     /// An operator approves a listing that is in review; the webhooks are reported.
-    pub fn approve_listing(&self, store: &str, item_id: &str) -> bool {
+    pub fn approve(self, store: &str, item_id: &str) -> bool {
         self.review(store, item_id, None)
     }
 
     /// An operator rejects a listing that is in review: it is a draft again, and the webhooks are reported.
-    pub fn reject_listing(&self, store: &str, item_id: &str, reason: &str) -> bool {
+    pub fn reject(self, store: &str, item_id: &str, reason: &str) -> bool {
         self.review(store, item_id, Some(reason))
     }
 
     /// Moves a listing to any status, against the rules too, as the platform pauses one.
-    pub fn set_listing_status(&self, store: &str, item_id: &str, status: &str) -> bool {
+    pub fn set_status(self, store: &str, item_id: &str, status: &str) -> bool {
         let Some(status) = ListingStatus::parse(status) else { return false };
         self.world().store(store).is_some_and(|store| {
             let of_product = own_of_product(store, item_id);
@@ -99,7 +99,7 @@ impl Control {
     }
 
     /// A listing that was created, in the form in which the API answers it.
-    pub fn listing(&self, store: &str, item_id: &str) -> Option<Value> {
+    pub fn get(self, store: &str, item_id: &str) -> Option<Value> {
         let store = self.world().store(store)?;
         let listing = store.listings().get(item_id).cloned()?;
         let mut json = Json::new(false);
@@ -108,12 +108,12 @@ impl Control {
     }
 
     /// The active listings of a store: `item_id`, `title`, `image`, `lowest_price`.
-    pub fn active_listings(&self, store: &str) -> Vec<Value> {
+    pub fn active(self, store: &str) -> Vec<Value> {
         let listings = self.world().store(store).map(active).unwrap_or_default();
         listings.iter().map(view).collect()
     }
 
-    fn review(&self, store: &str, item_id: &str, reason: Option<&str>) -> bool {
+    fn review(self, store: &str, item_id: &str, reason: Option<&str>) -> bool {
         let Some(store) = self.world().store(store) else { return false };
         let Some(event) = reviewed(store, item_id, reason) else { return false };
         send(self.world(), store, [event]);
@@ -168,28 +168,28 @@ struct Status {
 }
 
 fn list(call: &Call) -> Result<Answer, Refusal> {
-    Ok(Answer::value(&Value::Array(control(call).active_listings(call.id(0)))))
+    Ok(Answer::value(&Value::Array(control(call).listings().active(call.id(0)))))
 }
 
 fn create(call: &Call) -> Result<Answer, Refusal> {
     let Draft { title, skus } = body(call)?;
     let skus: Vec<&str> = skus.iter().map(String::as_str).collect();
-    let item_id = control(call).create_listing(call.id(0), &title, &skus).ok_or(Refusal::NotFound)?;
+    let item_id = control(call).listings().create(call.id(0), &title, &skus).ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&json!({"item_id": item_id})))
 }
 
 fn show(call: &Call) -> Result<Answer, Refusal> {
-    let listing = control(call).listing(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
+    let listing = control(call).listings().get(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&listing))
 }
 
 fn approve(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).approve_listing(call.id(0), call.id(1)))
+    done(control(call).listings().approve(call.id(0), call.id(1)))
 }
 
 fn reject(call: &Call) -> Result<Answer, Refusal> {
     let Reason { reason } = body(call)?;
-    done(control(call).reject_listing(call.id(0), call.id(1), &reason))
+    done(control(call).listings().reject(call.id(0), call.id(1), &reason))
 }
 
 fn set_status(call: &Call) -> Result<Answer, Refusal> {
@@ -199,7 +199,7 @@ fn set_status(call: &Call) -> Result<Answer, Refusal> {
         let message = format!("O status deve ser um de: {}.", known.join(", "));
         return Err(Refusal::Invalid(FieldErrors::one("status", message)));
     }
-    done(control(call).set_listing_status(call.id(0), call.id(1), &status))
+    done(control(call).listings().set_status(call.id(0), call.id(1), &status))
 }
 
 #[cfg(test)]

@@ -8,17 +8,17 @@ use crate::{
     answer::Answer,
     call::Call,
     control::{
-        Control,
         endpoint::{ControlEndpoint, body, control, done},
+        handles::MediaControl,
     },
     refusal::Refusal,
 };
 
-impl Control {
+impl MediaControl<'_> {
     /// Takes an image out of the gallery of a product, named by SKU or identifier.
     ///
     /// The next image becomes the thumbnail; the removed one is loose again.
-    pub fn remove_gallery_image(&self, store: &str, product: &str, image: &str) -> bool {
+    pub fn remove_from_gallery(self, store: &str, product: &str, image: &str) -> bool {
         let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
             return false;
         };
@@ -26,7 +26,7 @@ impl Control {
     }
 
     /// Links a loose image to a `product`, `publication` or `store`.
-    pub fn link_image(&self, store: &str, image: &str, model: &str, reference: &str) -> bool {
+    pub fn link(self, store: &str, image: &str, model: &str, reference: &str) -> bool {
         let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
             return false;
         };
@@ -34,8 +34,8 @@ impl Control {
         Model::parse(model).is_some_and(|model| store.media().link(image.0, model, reference, now))
     }
 
-    /// Makes an image loose again that was linked with [`Control::link_image`].
-    pub fn unlink_image(&self, store: &str, image: &str) -> bool {
+    /// Makes an image loose again that was linked with [`link`](Self::link).
+    pub fn unlink(self, store: &str, image: &str) -> bool {
         let (Some(store), Ok(image)) = (self.world().store(store), Ulid::from_string(image)) else {
             return false;
         };
@@ -77,14 +77,14 @@ struct Link {
 }
 
 fn remove_from_gallery(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).remove_gallery_image(call.id(0), call.id(1), call.id(2)))
+    done(control(call).media().remove_from_gallery(call.id(0), call.id(1), call.id(2)))
 }
 
 fn link(call: &Call) -> Result<Answer, Refusal> {
     let Link { reference_model, reference_id } = body(call)?;
-    done(control(call).link_image(call.id(0), call.id(1), &reference_model, &reference_id))
+    done(control(call).media().link(call.id(0), call.id(1), &reference_model, &reference_id))
 }
 
 fn unlink(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).unlink_image(call.id(0), call.id(1)))
+    done(control(call).media().unlink(call.id(0), call.id(1)))
 }

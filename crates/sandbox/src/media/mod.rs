@@ -10,7 +10,7 @@ pub(crate) mod routes;
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use ulid::{ULID_LEN, Ulid};
+use ulid::Ulid;
 
 use crate::{
     json::Json,
@@ -189,8 +189,7 @@ pub(crate) fn write_variations(json: &mut Json, origin: &str, id: u128) {
 
 /// The address of a variation, or of the original.
 pub(crate) fn write_url(json: &mut Json, origin: &str, id: u128, name: &str) {
-    let mut text = [0; ULID_LEN];
-    json.joined(&[origin, IMAGES, Ulid(id).array_to_str(&mut text), "/", name, ".webp"]);
+    json.raw_text(&address(origin, id, name));
 }
 
 /// The same as text.

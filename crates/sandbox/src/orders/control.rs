@@ -8,34 +8,35 @@ use super::{
     entry::{Author, DocumentKind},
     invoices,
     place::NewOrder,
+    raw::raw_order,
     replica::Lag,
     service,
     vocabulary::{Status, StockStatus, Workflow},
 };
-use crate::{control::Control, refusal::Refusal, store::Store};
+use crate::{control::handles::OrdersControl, refusal::Refusal, store::Store};
 
-impl Control {
+impl OrdersControl<'_> {
     /// Places an order for a buyer, now. Returns its number; empty where the store, a SKU or a value does not exist.
     ///
-    /// Unlike [`Control::insert_order`] it does every step: `order.created`, the payment, and the reservation of goods.
-    pub fn place_order(&self, store: &str, order: NewOrder) -> String {
+    /// Unlike [`insert`](Self::insert) it does every step: `order.created`, the payment, and the reservation of goods.
+    pub fn place(self, store: &str, order: NewOrder) -> String {
         let Some(at) = self.world().store(store) else { return String::new() };
         let is_paid = order.is_paid;
         let Some(number) = service::place_order(self.world(), at, order) else { return String::new() };
         if is_paid {
-            self.pay_order(store, &number);
+            self.pay(store, &number);
         }
         number
     }
 
     /// Adds an order of a buyer, now: paid, not yet prepared. Returns its number; empty where there is no such store.
-    pub fn insert_order(&self, store: &str) -> String {
+    pub fn insert(self, store: &str) -> String {
         let Some(store) = self.world().store(store) else { return String::new() };
         service::insert_order(self.world(), store)
     }
 
     /// Confirms the payment of an order that waits for it.
-    pub fn pay_order(&self, store: &str, number: &str) -> bool {
+    pub fn pay(self, store: &str, number: &str) -> bool {
         self.change(store, number, |order| {
             let to = match order.workflow {
                 _ if order.status != Status::WaitingPayment => return Err(Refusal::NotFound),
@@ -48,7 +49,7 @@ impl Control {
     }
 
     /// Cancels an order as the platform, which can do so until the order has ended.
-    pub fn cancel_order(&self, store: &str, number: &str, reason: &str) -> bool {
+    pub fn cancel(self, store: &str, number: &str, reason: &str) -> bool {
         self.change(store, number, |order| {
             use Status::{Cancelled, Completed, Delivered, PaymentExpired};
             if matches!(order.status, Cancelled | Completed | Delivered | PaymentExpired) {
@@ -62,39 +63,34 @@ impl Control {
     }
 
     /// Gives the money of a paid order back; whether there was any to give back.
-    pub fn refund_order(&self, store: &str, number: &str) -> bool {
+    pub fn refund(self, store: &str, number: &str) -> bool {
         self.world().store(store).is_some_and(|store| service::refund(self.world(), store, number))
     }
 
     /// Moves an order to any status, against the state machine too, and bumps `updated_at`.
-    pub fn set_order_status(&self, store: &str, number: &str, status: &str) -> bool {
+    pub fn set_status(self, store: &str, number: &str, status: &str) -> bool {
         let Some(status) = Status::parse(status) else { return false };
         self.change(store, number, |_| Ok(Step { is_forced: true, ..Step::new(status, Author::Admin) }))
     }
 
-    fn change(
-        &self,
-        store: &str,
-        number: &str,
-        decide: impl FnOnce(&Order) -> Result<Step, Refusal>,
-    ) -> bool {
+    fn change(self, store: &str, number: &str, decide: impl FnOnce(&Order) -> Result<Step, Refusal>) -> bool {
         let store = self.world().store(store);
         store.is_some_and(|store| service::change(self.world(), store, number, decide).is_ok())
     }
 
     /// Replaces an order's notes and bumps `updated_at`.
-    pub fn set_notes(&self, store: &str, number: &str, notes: Option<&str>) -> bool {
+    pub fn set_notes(self, store: &str, number: &str, notes: Option<&str>) -> bool {
         let now = self.world().clock.seconds();
         self.world().store(store).is_some_and(|store| service::set_notes(store, number, notes, now))
     }
 
     /// Ends the campaign of a waiting collective order now.
-    pub fn release_order(&self, store: &str, number: &str) -> bool {
+    pub fn release(self, store: &str, number: &str) -> bool {
         self.world().store(store).is_some_and(|store| service::release(self.world(), store, number))
     }
 
     /// Sets the stock status of a line (counted from 0), such as `awaiting_restock`; what is final stays.
-    pub fn set_line_stock(&self, store: &str, number: &str, line: usize, stock: &str) -> bool {
+    pub fn set_line_stock(self, store: &str, number: &str, line: usize, stock: &str) -> bool {
         let (Some(store), Some(stock)) = (self.world().store(store), StockStatus::parse(stock)) else {
             return false;
         };
@@ -103,7 +99,7 @@ impl Control {
 
     /// Issues a fiscal document, `nfe` or `content_declaration`; its identifier, or `None` where that is refused:
     /// before the order is in `preparing`.
-    pub fn issue_invoice(&self, store: &str, number: &str, kind: &str) -> Option<u64> {
+    pub fn issue_invoice(self, store: &str, number: &str, kind: &str) -> Option<u64> {
         let kind = DocumentKind::parse(kind)?;
         let (world, now) = (self.world(), self.world().clock.seconds());
         let edit = |order: &mut Order| invoices::issue(order, kind, now);
@@ -111,34 +107,34 @@ impl Control {
     }
 
     /// Replaces the current NF-e; the identifier of the new one, or `None` where there is none to replace.
-    pub fn replace_invoice(&self, store: &str, number: &str) -> Option<u64> {
+    pub fn replace_invoice(self, store: &str, number: &str) -> Option<u64> {
         let (world, now) = (self.world(), self.world().clock.seconds());
         let edit = |order: &mut Order| invoices::replace(order, now);
         service::change_documents(world, world.store(store)?, number, edit).ok()
     }
 
     /// Processes the last fiscal document again; its identifier.
-    pub fn reprocess_invoice(&self, store: &str, number: &str) -> Option<u64> {
+    pub fn reprocess_invoice(self, store: &str, number: &str) -> Option<u64> {
         let world = self.world();
         service::change_documents(world, world.store(store)?, number, invoices::reprocess).ok()
     }
 
     /// Switches the automatic preparation of paid orders on or off.
-    pub fn set_auto_preparation(&self, store: &str, enabled: bool) -> bool {
+    pub fn set_auto_preparation(self, store: &str, enabled: bool) -> bool {
         let store = self.world().store(store);
         store.map(|store| store.auto_preparation.store(enabled, Relaxed)).is_some()
     }
 
     /// The last 1,000 events of the orders and shipments of a store, oldest first, whether or not a webhook
     /// subscribes to them: the name of each event and its `data` without `store_id`.
-    pub fn announced_events(&self, store: &str) -> Vec<(String, serde_json::Value)> {
+    pub fn announced_events(self, store: &str) -> Vec<(String, serde_json::Value)> {
         let events = self.world().store(store).map(Store::announced).unwrap_or_default();
         events.into_iter().map(|event| (event.name.to_owned(), event.data)).collect()
     }
 
     /// From now on the routes that read orders show each change `seconds` late, like a replica that is behind.
     /// Deliveries still go out at once. 0 ends it.
-    pub fn lag_orders(&self, store: &str, seconds: u32) -> bool {
+    pub fn lag(self, store: &str, seconds: u32) -> bool {
         let Some(store) = self.world().store(store) else { return false };
         // The world owns the orders: they must not own it.
         let world = Arc::downgrade(self.world());
@@ -149,7 +145,7 @@ impl Control {
     }
 
     /// Makes a store a sub-store of another; `None` makes it independent.
-    pub fn set_parent(&self, store: &str, parent: Option<&str>) -> bool {
+    pub fn set_parent(self, store: &str, parent: Option<&str>) -> bool {
         let Some(child) = self.world().store(store) else { return false };
         let parent = match parent.map(|parent| self.world().store(parent)) {
             None => None,
@@ -159,10 +155,40 @@ impl Control {
         child.set_parent(parent);
         true
     }
+
+    /// Takes an order away without a trace.
+    pub fn remove(self, store: &str, number: &str) -> bool {
+        self.world().store(store).is_some_and(|store| {
+            let removed = store.orders_mut().remove(number);
+            store.shipments().forget(number);
+            removed
+        })
+    }
+
+    /// Adds an order whose detail and listing row are these bytes, verbatim. The envelope around them is ours.
+    ///
+    /// `status`, `created_at` and `updated_at` are taken from the row where they can be read; otherwise the order is
+    /// a paid one of now. The rest of it matches no filter.
+    pub fn add_raw(self, store: &str, number: &str, detail_json: String, listing_json: String) -> bool {
+        let Some(store) = self.world().store(store) else { return false };
+        let order = raw_order(number, detail_json, listing_json, self.world().clock.seconds());
+        store.orders_mut().insert(order);
+        true
+    }
+
+    /// How many orders a store has.
+    pub fn count(self, store: &str) -> usize {
+        self.world().store(store).map_or(0, |store| store.orders().len())
+    }
 }
 
 /// Issues a document and keeps the refusal, for the control endpoint: the document shows no route for it.
-pub(super) fn issue(control: &Control, store: &str, number: &str, kind: &str) -> Result<u64, Refusal> {
+pub(super) fn issue(
+    control: OrdersControl<'_>,
+    store: &str,
+    number: &str,
+    kind: &str,
+) -> Result<u64, Refusal> {
     let store = control.world().store(store).ok_or(Refusal::NotFound)?;
     let kind = DocumentKind::parse(kind).ok_or(Refusal::NotFound)?;
     let now = control.world().clock.seconds();

@@ -108,7 +108,7 @@ struct Parent {
 }
 
 fn place(call: &Call) -> Result<Answer, Refusal> {
-    let number = control(call).place_order(call.id(0), body::<NewOrder>(call)?);
+    let number = control(call).orders().place(call.id(0), body::<NewOrder>(call)?);
     if number.is_empty() {
         return Err(Refusal::NotFound);
     }
@@ -116,57 +116,57 @@ fn place(call: &Call) -> Result<Answer, Refusal> {
 }
 
 fn pay(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).pay_order(call.id(0), call.id(1)))
+    done(control(call).orders().pay(call.id(0), call.id(1)))
 }
 
 fn cancel(call: &Call) -> Result<Answer, Refusal> {
     let Reason { reason } = body(call)?;
-    done(control(call).cancel_order(call.id(0), call.id(1), &reason))
+    done(control(call).orders().cancel(call.id(0), call.id(1), &reason))
 }
 
 fn refund(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).refund_order(call.id(0), call.id(1)))
+    done(control(call).orders().refund(call.id(0), call.id(1)))
 }
 
 fn release(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).release_order(call.id(0), call.id(1)))
+    done(control(call).orders().release(call.id(0), call.id(1)))
 }
 
 fn set_line_stock(call: &Call) -> Result<Answer, Refusal> {
     let Stock { stock_status } = body(call)?;
     let line = call.id(2).parse().map_err(|_| Refusal::NotFound)?;
-    done(control(call).set_line_stock(call.id(0), call.id(1), line, &stock_status))
+    done(control(call).orders().set_line_stock(call.id(0), call.id(1), line, &stock_status))
 }
 
 fn issue(call: &Call) -> Result<Answer, Refusal> {
     let Kind { kind } = body(call)?;
-    let id = orders::issue(&control(call), call.id(0), call.id(1), &kind)?;
+    let id = orders::issue(control(call).orders(), call.id(0), call.id(1), &kind)?;
     Ok(Answer::value(&json!({"invoice_id": id})))
 }
 
 fn replace(call: &Call) -> Result<Answer, Refusal> {
-    let id = control(call).replace_invoice(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
+    let id = control(call).orders().replace_invoice(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&json!({"invoice_id": id})))
 }
 
 fn reprocess(call: &Call) -> Result<Answer, Refusal> {
-    let id = control(call).reprocess_invoice(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
+    let id = control(call).orders().reprocess_invoice(call.id(0), call.id(1)).ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&json!({"invoice_id": id})))
 }
 
 fn auto_preparation(call: &Call) -> Result<Answer, Refusal> {
     let Enabled { enabled } = body(call)?;
-    done(control(call).set_auto_preparation(call.id(0), enabled))
+    done(control(call).orders().set_auto_preparation(call.id(0), enabled))
 }
 
 fn announced(call: &Call) -> Result<Answer, Refusal> {
-    let events = control(call).announced_events(call.id(0)).into_iter();
+    let events = control(call).orders().announced_events(call.id(0)).into_iter();
     Ok(Answer::value(&events.map(|(event, data)| json!({"event": event, "data": data})).collect()))
 }
 
 fn set_parent(call: &Call) -> Result<Answer, Refusal> {
     let Parent { parent } = body(call)?;
-    done(control(call).set_parent(call.id(0), parent.as_deref()))
+    done(control(call).orders().set_parent(call.id(0), parent.as_deref()))
 }
 
 #[derive(Deserialize)]
@@ -176,5 +176,5 @@ struct Behind {
 
 fn lag(call: &Call) -> Result<Answer, Refusal> {
     let Behind { seconds } = body(call)?;
-    done(control(call).lag_orders(call.id(0), seconds))
+    done(control(call).orders().lag(call.id(0), seconds))
 }

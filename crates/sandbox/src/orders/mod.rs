@@ -23,6 +23,7 @@ mod late;
 mod life;
 mod payload;
 mod place;
+mod raw;
 mod replica;
 pub(crate) mod routes;
 mod row;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{event::Event, money::Milli, products::Catalogue};
 
-/// The order that a buyer places; see [`crate::Control::place_order`].
+/// The order that a buyer places; see [`place`](crate::OrdersControl::place).
 ///
 /// ```
 /// # use espelho_sandbox::NewOrder;

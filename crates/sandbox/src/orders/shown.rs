@@ -1,6 +1,8 @@
 //! The orders as reading routes show them: as they are now, or as a replica that is behind still has them.
 
-use std::{ops::Deref, sync::RwLockReadGuard};
+use std::ops::Deref;
+
+use parking_lot::RwLockReadGuard;
 
 use super::{Order, replica::Lag, state::Orders};
 use crate::store::Store;

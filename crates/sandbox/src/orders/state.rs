@@ -3,8 +3,10 @@
 use std::{
     cmp::Ordering,
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
+
+use parking_lot::Mutex;
 
 use super::{Order, replica::Lag};
 
@@ -145,7 +147,7 @@ impl Orders {
 
     /// The orders that pass a filter, sorted; kept under a key until an order changes.
     pub(crate) fn selection(&self, key: &str, select: impl FnOnce() -> Vec<u32>) -> Arc<Vec<u32>> {
-        let mut selections = self.selections.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut selections = self.selections.lock();
         if let Some((_, selection)) = selections.iter().find(|(other, _)| **other == *key) {
             return Arc::clone(selection);
         }
@@ -195,7 +197,7 @@ impl Orders {
     }
 
     fn forget_selections(&mut self) {
-        self.selections.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.selections.get_mut().clear();
     }
 
     fn enlist(&mut self, slot: u32) {

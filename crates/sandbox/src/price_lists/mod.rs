@@ -3,10 +3,9 @@
 pub(crate) mod control_endpoints;
 pub(crate) mod routes;
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     json::Json,
@@ -54,7 +53,7 @@ pub(crate) struct PriceListState {
 
 impl PriceLists {
     fn lock(&self) -> MutexGuard<'_, PriceListState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -9,8 +9,8 @@ use crate::{
     answer::Answer,
     call::Call,
     control::{
-        Control,
         endpoint::{ControlEndpoint, body, control, done},
+        handles::ProductsControl,
     },
     event::Event,
     money::Milli,
@@ -62,41 +62,41 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
 ];
 
 /// Products are named by SKU or identifier.
-impl Control {
+impl ProductsControl<'_> {
     /// Sets the base price of a product; automatic wholesale prices follow, and the webhooks receive the events.
-    pub fn edit_product_price(&self, store: &str, product: &str, price: impl Into<Decimal>) -> bool {
+    pub fn edit_price(self, store: &str, product: &str, price: impl Into<Decimal>) -> bool {
         let price = Milli::from_decimal(price.into()).filter(|price| PRICES.contains(price));
         let Some(price) = price else { return false };
         self.edit_product(store, product, |product, _| product.set_base_price(price))
     }
 
     /// Sets the physical stock of a product in the store's first location; the other locations are emptied.
-    pub fn set_stock(&self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
+    pub fn set_stock(self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
         let Some(quantity) = amount(quantity) else { return false };
         self.edit_product(store, product, |product, _| product.set_stock(quantity))
     }
 
     /// Reserves stock for a buyer; false also when there is too little.
-    pub fn reserve_stock(&self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
+    pub fn reserve_stock(self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
         self.move_stock(store, product, quantity, Catalogue::reserve)
     }
 
     /// Takes reserved stock out of the physical one, as a dispatch does.
-    pub fn commit_stock(&self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
+    pub fn commit_stock(self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
         self.move_stock(store, product, quantity, |catalogue, slot, quantity| {
             Some(catalogue.commit(slot, quantity))
         })
     }
 
     /// Gives reserved stock back, as a cancellation does.
-    pub fn release_stock(&self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
+    pub fn release_stock(self, store: &str, product: &str, quantity: impl Into<Decimal>) -> bool {
         self.move_stock(store, product, quantity, |catalogue, slot, quantity| {
             Some(catalogue.release(slot, quantity))
         })
     }
 
     /// Whether a buyer could order the product now.
-    pub fn can_be_bought(&self, store: &str, product: &str) -> bool {
+    pub fn can_be_bought(self, store: &str, product: &str) -> bool {
         self.world().store(store).is_some_and(|store| {
             let catalogue = store.catalogue();
             catalogue.slot_of(product).is_some_and(|slot| catalogue.can_be_bought(slot))
@@ -104,16 +104,16 @@ impl Control {
     }
 
     /// Takes a product off the listing and its routes; orders still name it.
-    pub fn remove_product(&self, store: &str, product: &str) -> bool {
+    pub fn remove(self, store: &str, product: &str) -> bool {
         self.world().store(store).is_some_and(|store| store.catalogue_mut().remove(product))
     }
 
     /// Puts a sub-store into mirror mode or out of it: in it, the store cannot create products.
-    pub fn set_mirror_mode(&self, store: &str, active: bool) -> bool {
+    pub fn set_mirror_mode(self, store: &str, active: bool) -> bool {
         self.world().store(store).map(|store| store.mirror(active)).is_some()
     }
 
-    fn edit_product(&self, store: &str, product: &str, edit: impl FnOnce(&mut Product, &[Location])) -> bool {
+    fn edit_product(self, store: &str, product: &str, edit: impl FnOnce(&mut Product, &[Location])) -> bool {
         self.change_product(store, product, |catalogue, slot| {
             let edited = catalogue.edit(slot, |product, locations| {
                 edit(product, locations);
@@ -124,7 +124,7 @@ impl Control {
     }
 
     fn move_stock(
-        &self,
+        self,
         store: &str,
         product: &str,
         quantity: impl Into<Decimal>,
@@ -137,7 +137,7 @@ impl Control {
 
     /// Changes a product, and sends the events once nothing is locked.
     fn change_product(
-        &self,
+        self,
         store: &str,
         product: &str,
         work: impl FnOnce(&mut Catalogue, u32) -> Option<Vec<Event>>,
@@ -180,39 +180,39 @@ fn decimal(number: &serde_json::Number) -> Decimal {
 
 fn price(call: &Call) -> Result<Answer, Refusal> {
     let Price { price } = body(call)?;
-    done(control(call).edit_product_price(call.id(0), call.id(1), decimal(&price)))
+    done(control(call).products().edit_price(call.id(0), call.id(1), decimal(&price)))
 }
 
 fn stock(call: &Call) -> Result<Answer, Refusal> {
     let Quantity { quantity } = body(call)?;
-    done(control(call).set_stock(call.id(0), call.id(1), decimal(&quantity)))
+    done(control(call).products().set_stock(call.id(0), call.id(1), decimal(&quantity)))
 }
 
 fn reserve(call: &Call) -> Result<Answer, Refusal> {
     let Quantity { quantity } = body(call)?;
-    done(control(call).reserve_stock(call.id(0), call.id(1), decimal(&quantity)))
+    done(control(call).products().reserve_stock(call.id(0), call.id(1), decimal(&quantity)))
 }
 
 fn commit(call: &Call) -> Result<Answer, Refusal> {
     let Quantity { quantity } = body(call)?;
-    done(control(call).commit_stock(call.id(0), call.id(1), decimal(&quantity)))
+    done(control(call).products().commit_stock(call.id(0), call.id(1), decimal(&quantity)))
 }
 
 fn release(call: &Call) -> Result<Answer, Refusal> {
     let Quantity { quantity } = body(call)?;
-    done(control(call).release_stock(call.id(0), call.id(1), decimal(&quantity)))
+    done(control(call).products().release_stock(call.id(0), call.id(1), decimal(&quantity)))
 }
 
 fn buyable(call: &Call) -> Result<Answer, Refusal> {
-    let can_be_bought = control(call).can_be_bought(call.id(0), call.id(1));
+    let can_be_bought = control(call).products().can_be_bought(call.id(0), call.id(1));
     Ok(Answer::value(&serde_json::json!({"can_be_bought": can_be_bought})))
 }
 
 fn remove(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).remove_product(call.id(0), call.id(1)))
+    done(control(call).products().remove(call.id(0), call.id(1)))
 }
 
 fn mirror(call: &Call) -> Result<Answer, Refusal> {
     let Active { active } = body(call)?;
-    done(control(call).set_mirror_mode(call.id(0), active))
+    done(control(call).products().set_mirror_mode(call.id(0), active))
 }

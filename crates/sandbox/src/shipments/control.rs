@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{CarriedBy, Shipment, ShipmentStatus, moves::next_status};
-use crate::{announce::announce, control::Control, event::Event, orders, store::Store, world::World};
+use crate::{
+    announce::announce, control::handles::ShipmentsControl, event::Event, orders, store::Store, world::World,
+};
 
 /// A scan of a shipment by its carrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,9 +30,9 @@ impl Scan {
     }
 }
 
-impl Control {
+impl ShipmentsControl<'_> {
     /// The identifiers of the shipments of an order.
-    pub fn shipments(&self, store: &str, number: &str) -> Vec<String> {
+    pub fn of_order(self, store: &str, number: &str) -> Vec<String> {
         let Some(store) = self.world().store(store) else { return Vec::new() };
         let orders = store.orders();
         let shipments = orders.get(number).map(|order| store.shipments().of(order)).unwrap_or_default();
@@ -42,7 +44,7 @@ impl Control {
     /// The order follows where the document says so: from `ready_to_ship` to `shipped` when a tracked shipment enters
     /// transit, from `shipped` to `delivered` when the last one arrives. A shipment that has ended takes no scan:
     /// that is `false`.
-    pub fn scan_shipment(&self, store: &str, shipment: &str, scan: &str) -> bool {
+    pub fn scan(self, store: &str, shipment: &str, scan: &str) -> bool {
         let Some(scan) = Scan::parse(scan) else { return false };
         let now = self.world().clock.seconds();
         self.with_shipment(store, shipment, |shipment, events| {
@@ -69,7 +71,7 @@ impl Control {
     }
 
     /// Concludes a shipment as the platform's driver; from then on the seller may confirm the delivery.
-    pub fn driver_done(&self, store: &str, shipment: &str) -> bool {
+    pub fn driver_done(self, store: &str, shipment: &str) -> bool {
         self.with_shipment(store, shipment, |shipment, _| {
             let is_driven = matches!(shipment.carried_by, CarriedBy::Driver { .. });
             shipment.end_drive();
@@ -78,7 +80,7 @@ impl Control {
     }
 
     /// Says who carries a shipment: `platform`, `seller`, `driver`, or `none` for a delivery without a carrier.
-    pub fn set_carrier(&self, store: &str, shipment: &str, kind: &str) -> bool {
+    pub fn set_carrier(self, store: &str, shipment: &str, kind: &str) -> bool {
         let Some(shipping_method) = orders::shipping_method_named(kind) else { return false };
         self.with_shipment(store, shipment, |shipment, _| {
             if shipment.is_pickup() {
@@ -91,7 +93,7 @@ impl Control {
     }
 
     /// Leaves a shipment out of the label generation, or takes it in again.
-    pub fn block_labels(&self, store: &str, shipment: &str, blocked: bool) -> bool {
+    pub fn block_labels(self, store: &str, shipment: &str, blocked: bool) -> bool {
         self.with_shipment(store, shipment, |shipment, _| {
             shipment.label_generation_blocked = blocked;
             true
@@ -100,7 +102,7 @@ impl Control {
 
     /// Changes a shipment, moves its order after it, and announces both.
     fn with_shipment(
-        &self,
+        self,
         store: &str,
         shipment: &str,
         change: impl FnOnce(&mut Shipment, &mut Vec<Event>) -> bool,

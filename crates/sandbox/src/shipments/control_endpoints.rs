@@ -54,24 +54,24 @@ struct Blocked {
 }
 
 fn list(call: &Call) -> Result<Answer, Refusal> {
-    Ok(Answer::value(&control(call).shipments(call.id(0), call.id(1)).into()))
+    Ok(Answer::value(&control(call).shipments().of_order(call.id(0), call.id(1)).into()))
 }
 
 fn scan(call: &Call) -> Result<Answer, Refusal> {
     let Status { status } = body(call)?;
-    done(control(call).scan_shipment(call.id(0), call.id(1), &status))
+    done(control(call).shipments().scan(call.id(0), call.id(1), &status))
 }
 
 fn driver_done(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).driver_done(call.id(0), call.id(1)))
+    done(control(call).shipments().driver_done(call.id(0), call.id(1)))
 }
 
 fn carrier(call: &Call) -> Result<Answer, Refusal> {
     let Kind { kind } = body(call)?;
-    done(control(call).set_carrier(call.id(0), call.id(1), &kind))
+    done(control(call).shipments().set_carrier(call.id(0), call.id(1), &kind))
 }
 
 fn block_labels(call: &Call) -> Result<Answer, Refusal> {
     let Blocked { blocked } = body(call)?;
-    done(control(call).block_labels(call.id(0), call.id(1), blocked))
+    done(control(call).shipments().block_labels(call.id(0), call.id(1), blocked))
 }

@@ -30,7 +30,7 @@ impl Shipment {
         match self.tracking_code.as_deref() {
             Some(code) => {
                 let code = utf8_percent_encode(code, NON_ALPHANUMERIC).to_string();
-                json.joined(&["https://rastreio.marketplace.example/", &code]);
+                json.raw_text(&format!("https://rastreio.marketplace.example/{code}"));
             }
             None => json.null(),
         }

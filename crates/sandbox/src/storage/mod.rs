@@ -8,10 +8,11 @@ mod signature;
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use hyper::body::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use ulid::Ulid;
 
 use self::{rendered::Rendered, signature::Key};
@@ -78,7 +79,7 @@ impl Storage {
     }
 
     fn objects(&self) -> MutexGuard<'_, HashMap<u128, Object>> {
-        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+        self.objects.lock()
     }
 
     /// The address of a label file, which works until `now` is [`VALID_SECONDS`] later.

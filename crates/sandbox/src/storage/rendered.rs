@@ -1,11 +1,9 @@
 //! The last rendered pictures: rendering one again costs a decoding and an encoding.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::VecDeque;
 
 use hyper::body::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 
 /// The most bytes of pictures that are kept ready.
 const BUDGET: usize = 32 << 20;
@@ -38,7 +36,7 @@ impl Rendered {
     }
 
     fn pictures(&self) -> MutexGuard<'_, VecDeque<(Name, Bytes)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -71,21 +71,21 @@ pub(crate) const ENDPOINTS: &[ControlEndpoint] = &[
 
 fn list(call: &Call) -> Result<Answer, Refusal> {
     call.world.store(call.id(0)).ok_or(Refusal::NotFound)?;
-    Ok(Answer::value(&json!(control(call).webhooks(call.id(0)))))
+    Ok(Answer::value(&json!(control(call).webhooks().of_store(call.id(0)))))
 }
 
 fn add(call: &Call) -> Result<Answer, Refusal> {
-    let secret = control(call).add_in_portal(call.id(0), body(call)?)?;
+    let secret = control(call).webhooks().add_in_portal(call.id(0), body(call)?)?;
     Ok(Answer::value(&json!(secret)).with_status(201))
 }
 
 fn edit(call: &Call) -> Result<Answer, Refusal> {
-    control(call).edit_in_portal(call.id(0), body(call)?)?;
+    control(call).webhooks().edit_in_portal(call.id(0), body(call)?)?;
     done(true)
 }
 
 fn delete(call: &Call) -> Result<Answer, Refusal> {
-    done(control(call).delete_webhook(call.id(0)))
+    done(control(call).webhooks().delete(call.id(0)))
 }
 
 fn test(call: &Call) -> Result<Answer, Refusal> {
@@ -95,7 +95,7 @@ fn test(call: &Call) -> Result<Answer, Refusal> {
 
 fn history(call: &Call) -> Result<Answer, Refusal> {
     call.world.store(call.id(0)).ok_or(Refusal::NotFound)?;
-    Ok(Answer::value(&json!(control(call).deliveries(call.id(0)))))
+    Ok(Answer::value(&json!(control(call).webhooks().deliveries(call.id(0)))))
 }
 
 /// A delivery rule as JSON.
@@ -131,18 +131,18 @@ fn spoil(call: &Call) -> Result<Answer, Refusal> {
         Kind::OtherSecret => DeliveryFault::OtherSecret,
     };
     let of_thousand = probability.map_or(Ok(ALWAYS), thousandths)?;
-    control(call).spoil_deliveries(DeliveryRule { event, times, of_thousand, kind });
+    control(call).webhooks().spoil_deliveries(DeliveryRule { event, times, of_thousand, kind });
     done(true)
 }
 
 fn unspoil(call: &Call) -> Result<Answer, Refusal> {
-    control(call).clear_delivery_faults();
+    control(call).webhooks().clear_delivery_faults();
     done(true)
 }
 
 fn open_occurrence(call: &Call) -> Result<Answer, Refusal> {
     call.world.store(call.id(0)).ok_or(Refusal::NotFound)?;
-    let id = control(call).open_occurrence(call.id(0), body::<NewOccurrence>(call)?);
+    let id = control(call).support_cases().open_occurrence(call.id(0), body::<NewOccurrence>(call)?);
     let error = || Refusal::Invalid(FieldErrors::one("severity", "O campo severity é inválido."));
     Ok(Answer::value(&json!({"occurrence_id": id.ok_or_else(error)?})))
 }
@@ -154,7 +154,7 @@ struct End {
 
 fn end_occurrence(call: &Call) -> Result<Answer, Refusal> {
     let End { status } = body(call)?;
-    done(control(call).end_occurrence(call.id(0), number(call)?, &status))
+    done(control(call).support_cases().end_occurrence(call.id(0), number(call)?, &status))
 }
 
 #[derive(Deserialize)]
@@ -166,7 +166,10 @@ struct Conversation {
 
 fn open_conversation(call: &Call) -> Result<Answer, Refusal> {
     let Conversation { order_number, kind } = body(call)?;
-    let id = control(call).open_conversation(call.id(0), &order_number, &kind).ok_or(Refusal::NotFound)?;
+    let id = control(call)
+        .support_cases()
+        .open_conversation(call.id(0), &order_number, &kind)
+        .ok_or(Refusal::NotFound)?;
     Ok(Answer::value(&json!({"conversation_id": id})))
 }
 
@@ -178,7 +181,8 @@ struct Message {
 
 fn say(call: &Call) -> Result<Answer, Refusal> {
     let message: Message = body(call)?;
-    let id = control(call).say(call.id(0), number(call)?, &message.sender_type, &message.body);
+    let id =
+        control(call).support_cases().say(call.id(0), number(call)?, &message.sender_type, &message.body);
     Ok(Answer::value(&json!({"message_id": id.ok_or(Refusal::NotFound)?})))
 }
 
@@ -189,7 +193,7 @@ struct Reason {
 
 fn close_conversation(call: &Call) -> Result<Answer, Refusal> {
     let Reason { reason } = body(call)?;
-    done(control(call).close_conversation(call.id(0), number(call)?, &reason))
+    done(control(call).support_cases().close_conversation(call.id(0), number(call)?, &reason))
 }
 
 /// The second identifier of the path, which is a number.

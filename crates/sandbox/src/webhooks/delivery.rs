@@ -3,12 +3,10 @@
 //! The document names waits of 1, 5 and 30 minutes but three attempts in all: the third wait would belong to a fourth
 //! attempt, so that it never comes.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::HashMap;
 
 use hyper::body::Bytes;
+use parking_lot::Mutex;
 
 /// Seconds to wait after each failed attempt but the last.
 pub(super) const WAITS: [i64; 2] = [60, 300];
@@ -63,7 +61,7 @@ pub(super) struct Held(Mutex<HashMap<String, Vec<Delivery>>>);
 
 impl Held {
     pub(super) fn put(&self, delivery: Delivery) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         held.entry(delivery.webhook.clone()).or_default().push(delivery);
     }
 
@@ -73,7 +71,7 @@ impl Held {
     }
 
     pub(super) fn take(&self, webhook: &str, is_due: impl Fn(&Delivery) -> bool) -> Vec<Delivery> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.0.lock();
         let Some(waiting) = held.get_mut(webhook) else { return Vec::new() };
         let (due, rest) = std::mem::take(waiting).into_iter().partition(|delivery| is_due(delivery));
         *waiting = rest;

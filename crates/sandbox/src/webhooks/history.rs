@@ -1,10 +1,8 @@
 //! The delivery history: every attempt, what came back, and how long it took.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::VecDeque;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 /// How many attempts the history keeps.
@@ -41,7 +39,7 @@ pub(super) struct History(Mutex<VecDeque<DeliveryAttempt>>);
 
 impl History {
     pub(super) fn add(&self, attempt: DeliveryAttempt) {
-        let mut attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut attempts = self.0.lock();
         if attempts.len() == KEPT {
             attempts.pop_front();
         }
@@ -50,7 +48,7 @@ impl History {
 
     /// The attempts for a store.
     pub(super) fn of_store(&self, store: &str) -> Vec<DeliveryAttempt> {
-        let attempts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let attempts = self.0.lock();
         attempts.iter().filter(|attempt| attempt.store == store).cloned().collect()
     }
 }

@@ -1,7 +1,5 @@
 //! One webhook: its address, its events, and the signature of its deliveries.
 
-use std::fmt::Write as _;
-
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -80,15 +78,12 @@ impl Webhook {
 
 /// HMAC-SHA256 of the raw body keyed with the secret, as `sha256=<hex>`.
 pub(crate) fn signature(secret: &str, body: &[u8]) -> String {
-    let mut text = String::from("sha256=");
     // A key of any length is fine for an HMAC, so that there is always one.
-    if let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) {
-        mac.update(body);
-        for byte in mac.finalize().into_bytes() {
-            let _ = write!(text, "{byte:02x}");
-        }
-    }
-    text
+    let mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map(|mac| mac.chain_update(body));
+    mac.map_or_else(
+        |_| "sha256=".to_owned(),
+        |mac| format!("sha256={}", hex::encode(mac.finalize().into_bytes())),
+    )
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The outbox: deliveries on their way to the sender.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 
 use super::delivery::Delivery;
@@ -43,7 +42,7 @@ impl Outbox {
 
     /// The queue of deliveries, for the one sender; `None` for a second one.
     pub(super) fn take_queue(&self) -> Option<mpsc::UnboundedReceiver<Delivery>> {
-        self.take.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.take.lock().take()
     }
 
     /// A guard that the sender holds: when it is dropped, nothing is pending any more.

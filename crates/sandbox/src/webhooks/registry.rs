@@ -1,9 +1,8 @@
 //! Every webhook of the marketplace, and what is on its way to them.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
-};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{
     delivery::{DeliveryFault, Held},
@@ -38,7 +37,7 @@ impl Webhooks {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Webhook>> {
-        self.hooks.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hooks.lock()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

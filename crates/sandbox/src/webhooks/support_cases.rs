@@ -1,10 +1,8 @@
 //! Support cases: the occurrences and conversations that the platform opens and closes. A change returns its events.
 
-use std::{
-    collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::collections::HashMap;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -75,7 +73,7 @@ impl Open {
 /// Stores go by their position.
 impl SupportCases {
     fn lock(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Opens an occurrence; its identifier, or `None` for an unknown severity.

@@ -76,7 +76,7 @@ async fn unknown_wrong_and_inactive_credentials_are_refused_alike() {
     answers.push(bench.auth(&json!({"username": "nobody@00000000", "password": "x"})).await);
     answers.push(bench.auth(&json!({"username": bench.access().username, "password": "x"})).await);
     let login = body(&bench);
-    bench.control().set_credential_active("loja-1", false);
+    bench.control().credentials().set_active("loja-1", false);
     answers.push(bench.auth(&login).await);
     for answer in &answers {
         answer.refused(401, "UNAUTHORIZED");
@@ -157,7 +157,7 @@ async fn a_token_ends_after_thirty_days() {
 async fn a_new_password_leaves_the_token_alive() {
     let bench = Bench::start(unlimited()).await;
     let old = body(&bench);
-    assert!(bench.control().set_password("loja-1", "another long password"));
+    assert!(bench.control().credentials().set_password("loja-1", "another long password"));
     assert_eq!(bench.get(SESSION).await.status, 200);
     bench.auth(&old).await.refused(401, "UNAUTHORIZED");
     assert_eq!(bench.access().password, "another long password");
@@ -169,7 +169,7 @@ async fn a_new_password_leaves_the_token_alive() {
 async fn a_revoked_credential_cannot_log_in_while_its_token_lives_on() {
     let bench = Bench::start(unlimited()).await;
     let login = body(&bench);
-    assert!(bench.control().revoke_credential("loja-1"));
+    assert!(bench.control().credentials().revoke("loja-1"));
     bench.auth(&login).await.refused(401, "UNAUTHORIZED");
     assert_eq!(bench.get(SESSION).await.status, 200);
     bench.hands.forward(30 * DAY);
@@ -180,17 +180,17 @@ async fn a_revoked_credential_cannot_log_in_while_its_token_lives_on() {
 #[tokio::test]
 async fn an_inactive_credential_takes_its_token_with_it() {
     let bench = Bench::start(unlimited()).await;
-    assert!(bench.control().set_credential_active("loja-1", false));
+    assert!(bench.control().credentials().set_active("loja-1", false));
     bench.get(SESSION).await.refused(401, "UNAUTHORIZED");
-    assert!(bench.control().set_credential_active("loja-1", true));
+    assert!(bench.control().credentials().set_active("loja-1", true));
     assert_eq!(bench.get(SESSION).await.status, 200);
 }
 
 #[tokio::test]
 async fn a_killed_token_is_silently_worthless() {
     let bench = Bench::start(unlimited()).await;
-    assert!(bench.control().kill_token("loja-1"));
-    assert!(!bench.control().kill_token("loja-1"));
+    assert!(bench.control().credentials().kill_token("loja-1"));
+    assert!(!bench.control().credentials().kill_token("loja-1"));
     bench.get(SESSION).await.refused(401, "UNAUTHORIZED");
 }
 
@@ -199,7 +199,7 @@ async fn a_missing_ability_is_named_on_product_routes_when_scopes_are_strict() {
     for strict_scopes in [true, false] {
         let bench = Bench::start(Options { strict_scopes, ..unlimited() }).await;
         let id = bench.get("/api/products?per_page=1").await.data()[0]["id"].as_str().unwrap().to_owned();
-        bench.control().set_abilities("loja-1", &["store_products_write"]);
+        bench.control().credentials().set_abilities("loja-1", &["store_products_write"]);
         for path in ["/api/products".to_owned(), format!("/api/products/{id}/stock")] {
             let reply = bench.get(&path).await;
             if strict_scopes {

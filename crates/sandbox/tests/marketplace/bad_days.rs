@@ -16,18 +16,18 @@ fn rule(route: &str, times: Option<u32>, kind: Fault) -> FaultRule {
 async fn a_proxy_answers_for_a_server_that_is_gone() {
     let bench = Bench::start(unlimited()).await;
     for code in [500, 502, 503, 504] {
-        bench.control().fault(rule(ENUMS, Some(1), Fault::Html(code)));
+        bench.control().faults().add(rule(ENUMS, Some(1), Fault::Html(code)));
         let reply = bench.get(ENUMS).await;
         assert_eq!((reply.status, reply.bytes.starts_with(b"<!DOCTYPE html>")), (code, true));
         assert_eq!(reply.headers["content-type"], "text/html; charset=utf-8");
     }
-    assert!(!bench.control().has_faults());
+    assert!(!bench.control().faults().has_any());
 }
 
 #[tokio::test]
 async fn a_burst_of_429_tells_how_long_to_wait() {
     let bench = Bench::start(Options::default()).await;
-    bench.control().fault(rule("/api/", Some(3), Fault::TooMany(17)));
+    bench.control().faults().add(rule("/api/", Some(3), Fault::TooMany(17)));
     for _ in 0..3 {
         let reply = bench.get(ENUMS).await;
         reply.refused(429, "TOO_MANY_REQUESTS");
@@ -39,7 +39,7 @@ async fn a_burst_of_429_tells_how_long_to_wait() {
 #[tokio::test]
 async fn a_token_dies_silently_in_the_middle_of_the_work() {
     let mut bench = Bench::start(unlimited()).await;
-    bench.control().fault(rule("GET /api/v1/sellers/orders", Some(1), Fault::KillToken));
+    bench.control().faults().add(rule("GET /api/v1/sellers/orders", Some(1), Fault::KillToken));
     assert_eq!(bench.get("/api/stores/auth/session").await.status, 200);
     bench.get(ORDERS).await.refused(401, "UNAUTHORIZED");
     bench.get(ORDERS).await.refused(401, "UNAUTHORIZED");
@@ -51,19 +51,19 @@ async fn a_token_dies_silently_in_the_middle_of_the_work() {
 async fn a_new_order_between_two_pages_moves_the_second_by_one() {
     let bench = Bench::start(unlimited()).await;
     let before = bench.orders("").await;
-    bench.control().fault(rule("GET /api/v1/sellers/orders", Some(1), Fault::PageShift));
+    bench.control().faults().add(rule("GET /api/v1/sellers/orders", Some(1), Fault::PageShift));
     let first = bench.get(&format!("{ORDERS}?limit=10")).await.data();
     let second = bench.get(&format!("{ORDERS}?limit=10&page=2")).await.data();
     assert_eq!(first.as_array().unwrap()[..], before[..10]);
     assert_eq!(second.as_array().unwrap()[..], before[9..19], "the last one of the first page again");
-    assert_eq!(bench.control().order_count("loja-1"), before.len() + 1);
+    assert_eq!(bench.control().orders().count("loja-1"), before.len() + 1);
 }
 
 #[tokio::test]
 async fn words_that_nobody_has_heard_of_leave_all_else_as_it_was() {
     let bench = Bench::start(unlimited()).await;
     let plain = bench.get(&format!("{ORDERS}?limit=5")).await.data();
-    bench.control().fault(rule(ORDERS, Some(1), Fault::UnknownEnums));
+    bench.control().faults().add(rule(ORDERS, Some(1), Fault::UnknownEnums));
     let spoiled = bench.get(&format!("{ORDERS}?limit=5")).await.data();
     for (was, is) in plain.as_array().unwrap().iter().zip(spoiled.as_array().unwrap()) {
         for field in ["status", "type", "channel", "workflow_type", "payment_method", "payment_status"] {
@@ -80,7 +80,7 @@ async fn fields_that_nobody_has_heard_of_stand_in_every_object() {
     let bench = Bench::start(unlimited()).await;
     let path = format!("{ORDERS}?limit=3");
     let plain = bench.get(&path).await.json();
-    bench.control().fault(rule(ORDERS, None, Fault::ExtraFields));
+    bench.control().faults().add(rule(ORDERS, None, Fault::ExtraFields));
     let spoiled = bench.get(&path).await.json();
     assert!(spoiled["campo_novo"].is_object() && spoiled["data"][0]["totals"]["campo_novo"].is_object());
     assert_eq!(without_extra(spoiled), plain);
@@ -103,7 +103,7 @@ fn without_extra(value: Value) -> Value {
 async fn the_right_body_comes_under_the_wrong_type() {
     let bench = Bench::start(unlimited()).await;
     let plain = bench.get(ENUMS).await.bytes;
-    bench.control().fault(rule(ENUMS, Some(1), Fault::ContentType("text/plain".to_owned())));
+    bench.control().faults().add(rule(ENUMS, Some(1), Fault::ContentType("text/plain".to_owned())));
     let reply = bench.get(ENUMS).await;
     assert_eq!((reply.headers["content-type"].to_str().unwrap(), reply.bytes), ("text/plain", plain));
     assert_eq!(bench.get(ENUMS).await.headers["content-type"], "application/json");
@@ -114,7 +114,7 @@ async fn a_probability_spoils_the_same_requests_for_the_same_seed() {
     let mut seen = Vec::new();
     for _ in 0..2 {
         let bench = Bench::start(unlimited()).await;
-        bench.control().fault_sometimes(rule("enums", None, Fault::Html(503)), 300);
+        bench.control().faults().add_sometimes(rule("enums", None, Fault::Html(503)), 300);
         let mut statuses = Vec::new();
         for _ in 0..60 {
             statuses.push(bench.get(ENUMS).await.status);
@@ -148,7 +148,7 @@ async fn every_kind_can_be_asked_for_with_a_lever() {
         rule["probability"] = json!(1.0);
         bench.pull(Method::POST, "faults", &rule).await.data();
         assert_eq!(bench.get(ENUMS).await.status, status, "{rule}");
-        assert!(!bench.control().has_faults());
+        assert!(!bench.control().faults().has_any());
     }
     let never = json!({"kind": "reset_before", "probability": 0});
     bench.pull(Method::POST, "faults", &never).await.data();

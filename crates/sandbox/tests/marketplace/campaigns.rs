@@ -102,13 +102,13 @@ async fn the_calendar_lists_what_has_not_ended_nor_was_cancelled_nearest_first()
 async fn a_campaign_leaves_the_calendar_when_it_ends_or_is_cancelled() {
     let bench = Bench::start(unlimited()).await;
     let new = NewCampaign { ends_in: Some(60), ..NewCampaign::default() };
-    let ending = bench.control().add_campaign(&new).unwrap();
-    let cancelled = bench.control().add_campaign(&NewCampaign::default()).unwrap();
+    let ending = bench.control().campaigns().create(&new).unwrap();
+    let cancelled = bench.control().campaigns().create(&NewCampaign::default()).unwrap();
     let ids = async || -> Vec<u64> {
         calendar(&bench).await.iter().map(|campaign| campaign["id"].as_u64().unwrap()).collect()
     };
     assert!(ids().await.contains(&ending) && ids().await.contains(&cancelled));
-    bench.control().set_campaign_status(cancelled, "cancelled");
+    bench.control().campaigns().set_status(cancelled, "cancelled");
     bench.hands.forward(59);
     assert!(ids().await.contains(&ending) && !ids().await.contains(&cancelled));
     bench.hands.forward(1);
@@ -123,7 +123,7 @@ async fn the_paginated_envelope_tells_where_a_page_stands_whatever_shape_other_l
     for list_shape in [ListShape::Flat, ListShape::Laravel, ListShape::Envelope] {
         let bench = Bench::start(Options { list_shape, ..unlimited() }).await;
         for _ in 0..20 {
-            bench.control().add_campaign(&NewCampaign::default());
+            bench.control().campaigns().create(&NewCampaign::default());
         }
         let total = calendar(&bench).await.len() as u64;
         let pages = total.div_ceil(15);
@@ -191,7 +191,7 @@ async fn the_summary_counts_the_calendar_and_names_the_nearest_deadlines() {
     ahead.truncate(5);
     assert_eq!(summary["upcoming_deadlines"], json!(ahead));
     let next = ahead[0]["id"].as_u64().unwrap();
-    assert!(bench.control().set_campaign_deadline(next, Some(0)));
+    assert!(bench.control().campaigns().set_deadline(next, Some(0)));
     let summary = bench.get(SUMMARY).await.data();
     assert_ne!(summary["upcoming_deadlines"][0]["id"], json!(next), "it has passed");
 }
@@ -201,12 +201,12 @@ async fn the_summary_counts_the_calendar_and_names_the_nearest_deadlines() {
 async fn campaign_routes_want_their_ability_and_name_the_missing_one() {
     let bench = Bench::start(unlimited()).await;
     let reads = ["/calendar", "/summary", "/101", "/101/eligible-products", "/101/my-products"];
-    bench.control().set_abilities("loja-1", &["store_products_write"]);
+    bench.control().credentials().set_abilities("loja-1", &["store_products_write"]);
     for path in reads {
         let reply = bench.get(&format!("{CAMPAIGNS}{path}")).await;
         assert_eq!(reply.refused(403, "FORBIDDEN"), json!(["store_products_read"]), "{path}");
     }
-    bench.control().set_abilities("loja-1", &["store_products_read"]);
+    bench.control().credentials().set_abilities("loja-1", &["store_products_read"]);
     let reply = bench.post(&format!("{CAMPAIGNS}/101/opt-in"), &json!({})).await;
     assert_eq!(reply.refused(403, "FORBIDDEN"), json!(["store_products_write"]));
     for path in reads {
@@ -252,8 +252,8 @@ async fn the_platform_makes_and_moves_campaigns() {
         .await
         .refused(404, "NOT_FOUND");
     let far = NewCampaign { starts_in: Some(i64::MIN), ends_in: Some(i64::MAX), ..NewCampaign::default() };
-    let far = bench.control().add_campaign(&far).unwrap();
+    let far = bench.control().campaigns().create(&far).unwrap();
     assert!(seconds(&bench.get(&format!("{CAMPAIGNS}/{far}")).await.data()["ends_at"]).is_some());
     let discount = Some(CampaignDiscount { kind: "percentage".to_owned(), value: "muito".to_owned() });
-    assert_eq!(bench.control().add_campaign(&NewCampaign { discount, ..NewCampaign::default() }), None);
+    assert_eq!(bench.control().campaigns().create(&NewCampaign { discount, ..NewCampaign::default() }), None);
 }

@@ -24,7 +24,7 @@ async fn attempt(bench: &Bench, access: &StoreAccess) -> u16 {
 #[tokio::test]
 async fn each_credential_of_a_store_has_a_token_of_its_own() {
     let bench = Bench::start(Options::default()).await;
-    let other = bench.control().add_credential("loja-1").unwrap();
+    let other = bench.control().credentials().create("loja-1").unwrap();
     let (slug, suffix) = other.username.split_once('@').unwrap();
     assert_eq!((slug, suffix.len(), other.password.len()), ("loja-1", 8, 20));
     assert_ne!(other.username, bench.access().username);
@@ -38,7 +38,7 @@ async fn each_credential_of_a_store_has_a_token_of_its_own() {
     assert_eq!(status(&bench, &second).await, 401);
     assert_eq!(status(&bench, &renewed).await, 200);
     assert_eq!(status(&bench, &bench.token).await, 200, "the other credential's login leaves it alone");
-    assert_eq!(bench.control().add_credential("loja-9"), None);
+    assert_eq!(bench.control().credentials().create("loja-9"), None);
 }
 
 // proves: AUT-007, AUT-008
@@ -58,15 +58,15 @@ async fn a_renewal_begins_the_thirty_days_anew() {
 async fn what_happens_to_one_credential_does_not_happen_to_another() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let [revoked, off, changed] = std::array::from_fn(|_| control.add_credential("loja-1").unwrap());
+    let [revoked, off, changed] = std::array::from_fn(|_| control.credentials().create("loja-1").unwrap());
     let mut tokens = Vec::new();
     for access in [&revoked, &off, &changed] {
         tokens.push(bench.login_to(access).await);
     }
-    assert!(control.revoke_credential(&revoked.username));
-    assert!(control.set_credential_active(&off.username, false));
-    assert!(control.set_password(&changed.username, "doze letras."));
-    assert!(!control.set_password("nobody@00000000", "doze letras."));
+    assert!(control.credentials().revoke(&revoked.username));
+    assert!(control.credentials().set_active(&off.username, false));
+    assert!(control.credentials().set_password(&changed.username, "doze letras."));
+    assert!(!control.credentials().set_password("nobody@00000000", "doze letras."));
     for (access, token, alive) in
         [(&revoked, &tokens[0], 200), (&off, &tokens[1], 401), (&changed, &tokens[2], 200)]
     {
@@ -82,9 +82,9 @@ async fn what_happens_to_one_credential_does_not_happen_to_another() {
 #[tokio::test]
 async fn abilities_are_those_of_the_credential_that_logged_in() {
     let bench = Bench::start(unlimited()).await;
-    let other = bench.control().add_credential("loja-1").unwrap();
+    let other = bench.control().credentials().create("loja-1").unwrap();
     let token = bench.login_to(&other).await;
-    bench.control().set_abilities(&other.username, &[]);
+    bench.control().credentials().set_abilities(&other.username, &[]);
     let path = "/api/seller/discounts/campaigns/summary";
     let refused = bench.get_with(&bearer(&token), path).await;
     assert_eq!(refused.refused(403, "FORBIDDEN"), json!(["store_products_read"]));
@@ -106,7 +106,7 @@ async fn the_levers_of_the_portal_do_what_the_handle_does() {
     for short in ["", "onze letras", "çççççççççç"] {
         let reply = bench.pull(Method::POST, &lever("/password"), &json!({"password": short})).await;
         assert!(reply.refused(422, "VALIDATION_ERROR")["password"][0].is_string());
-        assert!(!bench.control().set_password(&username, short));
+        assert!(!bench.control().credentials().set_password(&username, short));
     }
     bench.pull(Method::POST, &lever("/password"), &json!({"password": "çççççççççççç"})).await.data();
     access.password = "çççççççççççç".to_owned();

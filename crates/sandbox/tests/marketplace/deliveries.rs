@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 fn webhook(bench: &Bench, url: &str, events: &[&str]) -> (String, String) {
     let events = events.iter().map(|event| (*event).to_owned()).collect();
     let new = NewWebhook { url: Some(url.to_owned()), events: Some(events), ..NewWebhook::default() };
-    let made = bench.control().add_webhook("loja-1", new).unwrap();
+    let made = bench.control().webhooks().create("loja-1", new).unwrap();
     (made.id, made.secret)
 }
 
 /// Something happens: an occurrence of this title is opened.
 fn happen(bench: &Bench, title: &str) -> u64 {
     let new = NewOccurrence { title: title.to_owned(), ..NewOccurrence::default() };
-    bench.control().open_occurrence("loja-1", new).unwrap()
+    bench.control().support_cases().open_occurrence("loja-1", new).unwrap()
 }
 
 fn active(active: bool) -> NewWebhook {
@@ -30,7 +30,7 @@ fn active(active: bool) -> NewWebhook {
 
 /// Event, attempt, status and whether there was an error, of every attempt for the first store.
 fn history(bench: &Bench) -> Vec<(String, u8, Option<u16>, bool)> {
-    let attempts = bench.control().deliveries("loja-1");
+    let attempts = bench.control().webhooks().deliveries("loja-1");
     attempts.into_iter().map(|a| (a.event, a.attempt, a.status, a.error.is_some())).collect()
 }
 
@@ -70,7 +70,7 @@ async fn custom_headers_are_sent_and_take_the_place_of_default_ones() {
     let headers =
         vec![header("X-Loja", "um"), header("user-AGENT", "meu-erp"), header("Content-Type", "text/x")];
     assert!(
-        bench.control().edit_webhook(&id, NewWebhook { headers: Some(headers), ..NewWebhook::default() })
+        bench.control().webhooks().edit(&id, NewWebhook { headers: Some(headers), ..NewWebhook::default() })
     );
     happen(&bench, "x");
     let delivered = receiver.next().await;
@@ -89,9 +89,9 @@ async fn any_2xx_is_a_success_and_nothing_is_sent_again() {
         receiver.answer(&[status]);
         happen(&bench, "x");
         receiver.next().await;
-        bench.control().deliveries_done().await;
+        bench.control().webhooks().deliveries_done().await;
         bench.control().forward(3600);
-        bench.control().deliveries_done().await;
+        bench.control().webhooks().deliveries_done().await;
         assert_eq!(receiver.count(), 0);
         assert_eq!(history(&bench).pop(), Some(("occurrence.created".to_owned(), 1, Some(status), false)));
     }
@@ -107,9 +107,9 @@ async fn a_refused_delivery_is_attempted_after_one_and_after_five_minutes_and_th
         happen(&bench, "x");
         let first = receiver.next().await;
         for wait in [60, 300] {
-            bench.control().deliveries_done().await;
+            bench.control().webhooks().deliveries_done().await;
             bench.control().forward(wait - 1);
-            bench.control().deliveries_done().await;
+            bench.control().webhooks().deliveries_done().await;
             assert_eq!(receiver.count(), 0, "{status}: too early");
             bench.control().forward(1);
             let again = receiver.next().await;
@@ -118,9 +118,9 @@ async fn a_refused_delivery_is_attempted_after_one_and_after_five_minutes_and_th
                 (first.body.clone(), &first.headers["x-webhook-signature"])
             );
         }
-        bench.control().deliveries_done().await;
+        bench.control().webhooks().deliveries_done().await;
         bench.control().forward(86_400);
-        bench.control().deliveries_done().await;
+        bench.control().webhooks().deliveries_done().await;
         assert_eq!(receiver.count(), 0, "{status}: given up");
         let event = "occurrence.created";
         let expected = [1, 2, 3].map(|attempt| (event.to_owned(), attempt, Some(status), true));
@@ -136,14 +136,14 @@ async fn a_second_attempt_that_succeeds_is_the_last() {
     receiver.answer(&[500, 200]);
     happen(&bench, "x");
     receiver.next().await;
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     bench.control().forward(60);
     receiver.next().await;
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     bench.control().forward(3600);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
-    let attempts = bench.control().deliveries("loja-1");
+    let attempts = bench.control().webhooks().deliveries("loja-1");
     assert_eq!((attempts.len(), attempts[0].delivery), (2, attempts[1].delivery));
     assert_ne!(attempts[0].at, attempts[1].at);
 }
@@ -158,13 +158,13 @@ async fn a_receiver_that_does_not_answer_in_time_has_failed() {
     receiver.answer(&[SILENCE]);
     happen(&bench, "x");
     receiver.next().await;
-    bench.control().deliveries_done().await;
-    let attempt = bench.control().deliveries("loja-1").remove(0);
+    bench.control().webhooks().deliveries_done().await;
+    let attempt = bench.control().webhooks().deliveries("loja-1").remove(0);
     assert_eq!((attempt.status, attempt.error.as_deref()), (None, Some("no answer in time")));
     assert!(attempt.duration_ms >= 800);
     bench.control().forward(60);
     receiver.next().await;
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(history(&bench)[1].2, Some(200));
 }
 
@@ -175,9 +175,9 @@ async fn a_receiver_that_is_not_there_has_failed() {
     let url = Receiver::start().await.url.clone();
     webhook(&bench, &url, &["*"]);
     happen(&bench, "x");
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     bench.control().forward(60);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     let expected = [1, 2].map(|attempt| ("occurrence.created".to_owned(), attempt, None, true));
     assert_eq!(history(&bench), expected);
 }
@@ -190,13 +190,13 @@ async fn a_deactivated_webhook_is_sent_nothing_not_even_what_waited_for_its_next
     receiver.answer(&[500]);
     happen(&bench, "waits");
     receiver.next().await;
-    bench.control().deliveries_done().await;
-    assert!(bench.control().edit_webhook(&id, active(false)));
+    bench.control().webhooks().deliveries_done().await;
+    assert!(bench.control().webhooks().edit(&id, active(false)));
     happen(&bench, "unheard");
     bench.control().forward(3600);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!((receiver.count(), history(&bench).len()), (0, 1), "dropped without a trace");
-    assert!(bench.control().edit_webhook(&id, active(true)));
+    assert!(bench.control().webhooks().edit(&id, active(true)));
     bench.control().forward(3600);
     happen(&bench, "heard");
     assert_eq!(receiver.next().await.data()["title"], json!("heard"));
@@ -210,19 +210,19 @@ async fn a_credential_that_is_switched_off_or_deleted_takes_its_deliveries_with_
     receiver.answer(&[500]);
     happen(&bench, "waits");
     receiver.next().await;
-    bench.control().deliveries_done().await;
-    bench.control().set_credential_active("loja-1", false);
+    bench.control().webhooks().deliveries_done().await;
+    bench.control().credentials().set_active("loja-1", false);
     happen(&bench, "unheard");
     bench.control().forward(60);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
-    bench.control().set_credential_active("loja-1", true);
+    bench.control().credentials().set_active("loja-1", true);
     happen(&bench, "heard");
     assert_eq!(receiver.next().await.data()["title"], json!("heard"));
-    bench.control().revoke_credential("loja-1");
-    assert_eq!(bench.control().webhooks("loja-1"), []);
+    bench.control().credentials().revoke("loja-1");
+    assert_eq!(bench.control().webhooks().of_store("loja-1"), []);
     happen(&bench, "unheard");
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
 }
 
@@ -234,9 +234,9 @@ async fn only_what_is_subscribed_to_is_sent_singly_or_by_the_family() {
     webhook(&bench, &single.url, &["conversation.closed"]);
     webhook(&bench, &family.url, &["conversation.*"]);
     happen(&bench, "x");
-    let id = bench.control().open_conversation("loja-1", "000100000001", "question").unwrap();
-    bench.control().say("loja-1", id, "customer", "Olá").unwrap();
-    assert!(bench.control().close_conversation("loja-1", id, "resolved"));
+    let id = bench.control().support_cases().open_conversation("loja-1", "000100000001", "question").unwrap();
+    bench.control().support_cases().say("loja-1", id, "customer", "Olá").unwrap();
+    assert!(bench.control().support_cases().close_conversation("loja-1", id, "resolved"));
     assert_eq!(single.next().await.event(), "conversation.closed");
     let mut heard = BTreeSet::new();
     for _ in 0..3 {
@@ -244,7 +244,7 @@ async fn only_what_is_subscribed_to_is_sent_singly_or_by_the_family() {
     }
     let all = ["conversation.closed", "conversation.message", "conversation.opened"];
     assert_eq!(heard, BTreeSet::from(all.map(str::to_owned)));
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!((single.count(), family.count()), (0, 0));
 }
 
@@ -260,19 +260,19 @@ async fn events_of_a_store_go_to_its_webhooks_alone_each_signed_with_its_own_sec
         events: Some(vec!["*".to_owned()]),
         ..NewWebhook::default()
     };
-    bench.control().add_webhook("loja-2", new).unwrap();
+    bench.control().webhooks().create("loja-2", new).unwrap();
     happen(&bench, "x");
     assert!(a.next().await.is_signed_with(&first) && b.next().await.is_signed_with(&second));
     assert_ne!(first, second);
-    bench.control().deliveries_done().await;
-    assert_eq!((other.count(), bench.control().deliveries("loja-2").len()), (0, 0));
+    bench.control().webhooks().deliveries_done().await;
+    assert_eq!((other.count(), bench.control().webhooks().deliveries("loja-2").len()), (0, 0));
 }
 
 // proves: WHK-032
 #[tokio::test]
 async fn events_of_a_sub_store_go_to_its_own_webhooks_and_name_it() {
     let bench = Bench::start(Options { stores: 2, ..unlimited() }).await;
-    assert!(bench.control().set_parent("loja-2", Some("loja-1")));
+    assert!(bench.control().orders().set_parent("loja-2", Some("loja-1")));
     let (parent, mut child) = (Receiver::start().await, Receiver::start().await);
     webhook(&bench, &parent.url, &["*"]);
     let new = NewWebhook {
@@ -280,14 +280,14 @@ async fn events_of_a_sub_store_go_to_its_own_webhooks_and_name_it() {
         events: Some(vec!["*".to_owned()]),
         ..NewWebhook::default()
     };
-    bench.control().add_webhook("loja-2", new).unwrap();
-    bench.control().open_occurrence("loja-2", NewOccurrence::default()).unwrap();
+    bench.control().webhooks().create("loja-2", new).unwrap();
+    bench.control().support_cases().open_occurrence("loja-2", NewOccurrence::default()).unwrap();
     let delivery = child.next().await;
     assert_eq!(
         (delivery.event().as_str(), &delivery.json()["data"]["store_id"]),
         ("occurrence.created", &json!(2))
     );
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(parent.count(), 0);
 }
 
@@ -303,8 +303,9 @@ async fn more_deliveries_than_go_at_once_all_arrive() {
         titles.insert(receiver.next().await.data()["title"].as_str().unwrap().to_owned());
     }
     assert_eq!(titles.len(), 200);
-    bench.control().deliveries_done().await;
-    let numbers: BTreeSet<u64> = bench.control().deliveries("loja-1").iter().map(|a| a.delivery).collect();
+    bench.control().webhooks().deliveries_done().await;
+    let numbers: BTreeSet<u64> =
+        bench.control().webhooks().deliveries("loja-1").iter().map(|a| a.delivery).collect();
     assert_eq!(numbers.len(), 200);
 }
 
@@ -320,21 +321,21 @@ async fn an_occurrence_is_told_when_it_opens_and_when_it_ends() {
             severity: severity.to_owned(),
             trigger_key: "lost_parcel".to_owned(),
         };
-        let id = bench.control().open_occurrence("loja-1", new).unwrap();
+        let id = bench.control().support_cases().open_occurrence("loja-1", new).unwrap();
         let fields = |status: &str| {
             json!({"store_id": 1, "occurrence_id": id, "title": "Extravio", "severity": severity,
                 "status": status, "trigger_key": "lost_parcel"})
         };
         let opened = receiver.next().await;
         assert_eq!((opened.event().as_str(), opened.data()), ("occurrence.created", fields("open")));
-        assert!(!bench.control().end_occurrence("loja-1", id, "open"), "no end");
-        assert!(bench.control().end_occurrence("loja-1", id, end));
-        assert!(!bench.control().end_occurrence("loja-1", id, end), "it has ended");
+        assert!(!bench.control().support_cases().end_occurrence("loja-1", id, "open"), "no end");
+        assert!(bench.control().support_cases().end_occurrence("loja-1", id, end));
+        assert!(!bench.control().support_cases().end_occurrence("loja-1", id, end), "it has ended");
         let ended = receiver.next().await;
         assert_eq!((ended.event().as_str(), ended.data()), ("occurrence.resolved", fields(end)));
     }
     let odd = NewOccurrence { severity: "terrible".to_owned(), ..NewOccurrence::default() };
-    assert_eq!(bench.control().open_occurrence("loja-1", odd), None);
+    assert_eq!(bench.control().support_cases().open_occurrence("loja-1", odd), None);
 }
 
 // proves: EVT-025, EVT-026, EVT-027, EVT-028
@@ -342,24 +343,24 @@ async fn an_occurrence_is_told_when_it_opens_and_when_it_ends() {
 async fn a_conversation_is_told_but_for_what_the_store_says_itself() {
     let (bench, mut receiver) = (Bench::start(unlimited()).await, Receiver::start().await);
     webhook(&bench, &receiver.url, &["conversation.*"]);
-    let number = bench.control().insert_order("loja-1");
-    let id = bench.control().open_conversation("loja-1", &number, "question").unwrap();
+    let number = bench.control().orders().insert("loja-1");
+    let id = bench.control().support_cases().open_conversation("loja-1", &number, "question").unwrap();
     let opened = receiver.next().await;
     let expected = json!({"store_id": 1, "conversation_id": id, "order_number": number, "type": "question"});
     assert_eq!((opened.event().as_str(), opened.data()), ("conversation.opened", expected));
-    bench.control().say("loja-1", id, "store", "Já enviamos.").unwrap();
-    let message = bench.control().say("loja-1", id, "customer", "Quando?").unwrap();
+    bench.control().support_cases().say("loja-1", id, "store", "Já enviamos.").unwrap();
+    let message = bench.control().support_cases().say("loja-1", id, "customer", "Quando?").unwrap();
     let said = receiver.next().await;
     let expected = json!({"store_id": 1, "conversation_id": id, "message_id": message,
         "sender_type": "customer", "body": "Quando?"});
     assert_eq!((said.event().as_str(), said.data()), ("conversation.message", expected));
-    assert!(bench.control().close_conversation("loja-1", id, "resolved"));
+    assert!(bench.control().support_cases().close_conversation("loja-1", id, "resolved"));
     let closed = receiver.next().await;
     let expected = json!({"store_id": 1, "conversation_id": id, "reason": "resolved"});
     assert_eq!((closed.event().as_str(), closed.data()), ("conversation.closed", expected));
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
-    assert_eq!(bench.control().say("loja-1", id, "customer", "?"), None, "it is closed");
+    assert_eq!(bench.control().support_cases().say("loja-1", id, "customer", "?"), None, "it is closed");
 }
 
 // proves: EVT-041
@@ -367,16 +368,16 @@ async fn a_conversation_is_told_but_for_what_the_store_says_itself() {
 async fn campaigns_and_price_lists_send_no_events() {
     let (bench, receiver) = (Bench::start(unlimited()).await, Receiver::start().await);
     webhook(&bench, &receiver.url, &["*"]);
-    let campaign = bench.control().add_campaign(&espelho_sandbox::NewCampaign::default()).unwrap();
+    let campaign = bench.control().campaigns().create(&espelho_sandbox::NewCampaign::default()).unwrap();
     let path = format!("/api/seller/discounts/campaigns/{campaign}");
     let rows: Value = bench.get(&format!("{path}/eligible-products?per_page=2")).await.data()["data"].clone();
     let ids: Vec<&Value> = rows.as_array().unwrap().iter().map(|row| &row["item_id"]).collect();
     bench.post(&format!("{path}/opt-in"), &json!({"publication_ids": ids})).await.data();
-    bench.control().set_campaign_status(campaign, "finished");
+    bench.control().campaigns().set_status(campaign, "finished");
     let list = bench.post("/api/seller/price-lists", &json!({"name": "Atacado", "mode": "auto"})).await;
     assert_eq!(list.status, 201);
     bench.put("/api/seller/price-lists/settings", &json!({"price_lists_enabled": true})).await.data();
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!((receiver.count(), history(&bench)), (0, Vec::new()));
 }
 
@@ -405,8 +406,8 @@ async fn a_stopped_sandbox_delivers_nothing_and_nobody_waits_for_it() {
     receiver.next().await;
     let control = bench.control();
     bench.sandbox.stop().await;
-    control.deliveries_done().await;
-    control.open_occurrence("loja-1", NewOccurrence::default()).unwrap();
-    control.deliveries_done().await;
-    assert_eq!((receiver.count(), control.deliveries("loja-1").len()), (0, 0));
+    control.webhooks().deliveries_done().await;
+    control.support_cases().open_occurrence("loja-1", NewOccurrence::default()).unwrap();
+    control.webhooks().deliveries_done().await;
+    assert_eq!((receiver.count(), control.webhooks().deliveries("loja-1").len()), (0, 0));
 }

@@ -14,7 +14,7 @@ async fn subscribed() -> (Bench, Receiver, String) {
         events: Some(vec!["*".to_owned()]),
         ..NewWebhook::default()
     };
-    let secret = bench.control().add_webhook("loja-1", new).unwrap().secret;
+    let secret = bench.control().webhooks().create("loja-1", new).unwrap().secret;
     (bench, receiver, secret)
 }
 
@@ -24,7 +24,7 @@ fn once(kind: DeliveryFault) -> DeliveryRule {
 
 fn happen(bench: &Bench, title: &str) {
     let new = NewOccurrence { title: title.to_owned(), ..NewOccurrence::default() };
-    bench.control().open_occurrence("loja-1", new).unwrap();
+    bench.control().support_cases().open_occurrence("loja-1", new).unwrap();
 }
 
 async fn next_title(receiver: &mut Receiver) -> String {
@@ -34,27 +34,27 @@ async fn next_title(receiver: &mut Receiver) -> String {
 #[tokio::test]
 async fn a_lost_delivery_never_comes() {
     let (bench, mut receiver, _) = subscribed().await;
-    bench.control().spoil_deliveries(once(DeliveryFault::Lost));
+    bench.control().webhooks().spoil_deliveries(once(DeliveryFault::Lost));
     happen(&bench, "lost");
     happen(&bench, "heard");
     assert_eq!(next_title(&mut receiver).await, "heard");
     bench.control().forward(86_400);
-    bench.control().deliveries_done().await;
-    assert_eq!((receiver.count(), bench.control().deliveries("loja-1").len()), (0, 1));
+    bench.control().webhooks().deliveries_done().await;
+    assert_eq!((receiver.count(), bench.control().webhooks().deliveries("loja-1").len()), (0, 1));
 }
 
 // proves: WHK-027
 #[tokio::test]
 async fn a_doubled_delivery_comes_twice_with_the_same_bytes() {
     let (bench, mut receiver, secret) = subscribed().await;
-    bench.control().spoil_deliveries(once(DeliveryFault::Doubled));
+    bench.control().webhooks().spoil_deliveries(once(DeliveryFault::Doubled));
     happen(&bench, "x");
     let (first, second) = (receiver.next().await, receiver.next().await);
     assert_eq!(first.body, second.body);
     assert!(first.is_signed_with(&secret) && second.is_signed_with(&secret));
     happen(&bench, "y");
     receiver.next().await;
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0, "the rule is spent");
 }
 
@@ -62,25 +62,25 @@ async fn a_doubled_delivery_comes_twice_with_the_same_bytes() {
 #[tokio::test]
 async fn a_delivery_that_is_held_back_comes_after_the_next_one() {
     let (bench, mut receiver, _) = subscribed().await;
-    bench.control().spoil_deliveries(once(DeliveryFault::HeldBack));
+    bench.control().webhooks().spoil_deliveries(once(DeliveryFault::HeldBack));
     happen(&bench, "first");
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
     happen(&bench, "second");
     assert_eq!(next_title(&mut receiver).await, "second");
     assert_eq!(next_title(&mut receiver).await, "first");
     bench.control().forward(3600);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0, "it comes once");
 }
 
 #[tokio::test]
 async fn a_delivery_that_is_held_back_comes_after_a_minute_when_nothing_follows() {
     let (bench, mut receiver, _) = subscribed().await;
-    bench.control().spoil_deliveries(once(DeliveryFault::HeldBack));
+    bench.control().webhooks().spoil_deliveries(once(DeliveryFault::HeldBack));
     happen(&bench, "first");
     bench.control().forward(59);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
     bench.control().forward(1);
     assert_eq!(next_title(&mut receiver).await, "first");
@@ -89,12 +89,12 @@ async fn a_delivery_that_is_held_back_comes_after_a_minute_when_nothing_follows(
 #[tokio::test]
 async fn a_late_delivery_comes_so_many_seconds_later_and_says_when_it_was_built() {
     let (bench, mut receiver, secret) = subscribed().await;
-    bench.control().spoil_deliveries(once(DeliveryFault::Delayed(90)));
+    bench.control().webhooks().spoil_deliveries(once(DeliveryFault::Delayed(90)));
     happen(&bench, "late");
     happen(&bench, "prompt");
     let prompt = receiver.next().await;
     bench.control().forward(89);
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
     bench.control().forward(1);
     let late = receiver.next().await;
@@ -106,15 +106,15 @@ async fn a_late_delivery_comes_so_many_seconds_later_and_says_when_it_was_built(
 async fn a_forged_delivery_goes_ahead_of_the_real_one_and_is_not_attempted_again() {
     for kind in [DeliveryFault::WrongSignature, DeliveryFault::OtherSecret] {
         let (bench, mut receiver, secret) = subscribed().await;
-        bench.control().spoil_deliveries(once(kind));
+        bench.control().webhooks().spoil_deliveries(once(kind));
         receiver.answer(&[401, 401]);
         happen(&bench, "x");
         let signed = [receiver.next().await, receiver.next().await].map(|d| d.is_signed_with(&secret));
         assert_eq!(signed.iter().filter(|signed| **signed).count(), 1, "{kind:?}");
-        bench.control().deliveries_done().await;
+        bench.control().webhooks().deliveries_done().await;
         bench.control().forward(86_400);
-        bench.control().deliveries_done().await;
-        let attempts = bench.control().deliveries("loja-1");
+        bench.control().webhooks().deliveries_done().await;
+        let attempts = bench.control().webhooks().deliveries("loja-1");
         let forged = attempts.iter().filter(|attempt| attempt.forged).count();
         assert_eq!(
             (forged, attempts.len()),
@@ -128,7 +128,7 @@ async fn a_forged_delivery_goes_ahead_of_the_real_one_and_is_not_attempted_again
 #[tokio::test]
 async fn a_probability_spoils_some_and_rules_are_forgotten_on_demand() {
     let (bench, mut receiver, _) = subscribed().await;
-    bench.control().spoil_deliveries(DeliveryRule {
+    bench.control().webhooks().spoil_deliveries(DeliveryRule {
         event: String::new(),
         times: None,
         of_thousand: 500,
@@ -137,10 +137,10 @@ async fn a_probability_spoils_some_and_rules_are_forgotten_on_demand() {
     for _ in 0..100 {
         happen(&bench, "x");
     }
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     let heard = receiver.count();
     assert!((25..75).contains(&heard), "{heard}");
-    bench.control().clear_delivery_faults();
+    bench.control().webhooks().clear_delivery_faults();
     happen(&bench, "last");
     for _ in 0..heard {
         receiver.next().await;
@@ -179,7 +179,7 @@ async fn the_levers_do_what_the_handle_does() {
     for _ in 0..3 {
         assert!(receiver.next().await.event().starts_with("conversation."));
     }
-    bench.control().deliveries_done().await;
+    bench.control().webhooks().deliveries_done().await;
     let history = bench.pull(Method::GET, "deliveries/loja-1", &json!({})).await.data();
     assert_eq!(history.as_array().unwrap().len(), 5);
     assert_eq!((&history[0]["attempt"], &history[0]["status"]), (&json!(1), &json!(200)));

@@ -60,7 +60,7 @@ async fn every_route_that_is_not_public_wants_a_token() {
 #[tokio::test]
 async fn every_refusal_is_the_error_envelope_and_explains_itself_in_portuguese() {
     let bench = Bench::start(unlimited()).await;
-    bench.control().set_feature("loja-1", "sales_force", false);
+    bench.control().credentials().set_feature("loja-1", "sales_force", false);
     let wrong = json!({"username": "x", "password": "y"});
     let (lists, opt_in) = ("/api/seller/price-lists", format!("{CAMPAIGNS}/101/opt-in"));
     for (reply, status, code, text) in [

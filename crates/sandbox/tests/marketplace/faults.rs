@@ -37,7 +37,7 @@ async fn a_status_fault_is_served_as_it_is_written_and_then_spent() {
     let headers = vec![("Retry-After".to_owned(), "7".to_owned())];
     let (body, content_type) = (b"<h1>bad gateway</h1>".to_vec(), "text/html".to_owned());
     let kind = Fault::Status { code: 502, body: body.clone(), content_type, headers };
-    bench.control().fault(once("sellers/orders/{id}", kind));
+    bench.control().faults().add(once("sellers/orders/{id}", kind));
     assert_eq!(bench.get(ENUMS).await.status, 200, "another route");
     let reply = bench.get("/api/v1/sellers/orders/1").await;
     assert_eq!((reply.status, &reply.bytes, reply.header("retry-after")), (502, &body, Some(7)));
@@ -50,7 +50,7 @@ async fn a_status_fault_is_served_as_it_is_written_and_then_spent() {
 async fn connections_break_as_asked() {
     let bench = Bench::start(unlimited()).await;
     for kind in [Fault::ResetBefore, Fault::ResetAfter, Fault::TruncateBody] {
-        bench.control().fault(once("enums", kind.clone()));
+        bench.control().faults().add(once("enums", kind.clone()));
         assert!(send(&bench, ENUMS).await.is_err(), "{kind:?}");
         assert!(send(&bench, ENUMS).await.is_ok(), "{kind:?} is spent");
     }
@@ -61,7 +61,7 @@ async fn connections_break_as_asked() {
 async fn a_reset_after_the_work_leaves_its_effect() {
     let bench = Bench::start(unlimited()).await;
     let access = bench.access();
-    bench.control().fault(once("auth", Fault::ResetAfter));
+    bench.control().faults().add(once("auth", Fault::ResetAfter));
     let body = json!({"username": access.username, "password": access.password});
     let request = bench.http.post(bench.url("/api/integration/auth")).body(body.to_string());
     assert!(request.send().await.is_err());
@@ -72,7 +72,7 @@ async fn a_reset_after_the_work_leaves_its_effect() {
 #[tokio::test]
 async fn a_stalled_answer_comes_in_the_end() {
     let bench = Bench::start(unlimited()).await;
-    bench.control().fault(once("enums", Fault::Stall(Duration::from_millis(5))));
+    bench.control().faults().add(once("enums", Fault::Stall(Duration::from_millis(5))));
     assert_eq!(bench.get(ENUMS).await.status, 200);
 }
 
@@ -80,22 +80,22 @@ async fn a_stalled_answer_comes_in_the_end() {
 async fn html_and_raw_json_are_answered_with_200_until_the_rules_are_cleared() {
     let bench = Bench::start(unlimited()).await;
     let rule = |kind| FaultRule { route: "enums".to_owned(), times: None, kind };
-    bench.control().fault(rule(Fault::Html200));
+    bench.control().faults().add(rule(Fault::Html200));
     for _ in 0..3 {
         let reply = bench.get(ENUMS).await;
         assert_eq!((reply.status, reply.bytes.starts_with(b"<!DOCTYPE html>")), (200, true));
     }
-    bench.control().clear_faults();
-    bench.control().fault(rule(Fault::RawJson("[1]".to_owned())));
+    bench.control().faults().clear();
+    bench.control().faults().add(rule(Fault::RawJson("[1]".to_owned())));
     assert_eq!(bench.get(ENUMS).await.bytes, b"[1]");
-    bench.control().clear_faults();
+    bench.control().faults().clear();
     assert_eq!(bench.get(ENUMS).await.json()["success"], json!(true));
 }
 
 #[tokio::test]
 async fn a_rule_can_stand_in_for_a_route_that_does_not_exist() {
     let bench = Bench::start(unlimited()).await;
-    bench.control().fault(once("/api/nothing", Fault::RawJson("{}".to_owned())));
+    bench.control().faults().add(once("/api/nothing", Fault::RawJson("{}".to_owned())));
     assert_eq!(bench.get("/api/nothing").await.bytes, b"{}");
     bench.get("/api/nothing").await.refused(404, "NOT_FOUND");
 }
@@ -104,18 +104,18 @@ async fn a_rule_can_stand_in_for_a_route_that_does_not_exist() {
 async fn a_raw_order_is_served_byte_for_byte_inside_the_envelope() {
     let bench = Bench { is_described: false, ..Bench::start(unlimited()).await };
     let (detail, row) = (r#"{"status":"novo", "items":[ null ]}"#, r#"{"order_number":"R-1","status":null}"#);
-    bench.control().add_order_raw("loja-1", "R-1", detail.to_owned(), row.to_owned());
+    bench.control().orders().add_raw("loja-1", "R-1", detail.to_owned(), row.to_owned());
     let text = |reply: Reply| String::from_utf8(reply.bytes).unwrap();
     let envelope = format!(r#"{{"success":true,"message_code":"SUCCESS","data":{detail}}}"#);
     assert_eq!(text(bench.get("/api/v1/sellers/orders/R-1").await), envelope);
     assert!(text(bench.get("/api/v1/sellers/orders?limit=1").await).contains(&format!("[{row}]")));
-    assert_eq!(bench.control().order_count("loja-1"), 201);
+    assert_eq!(bench.control().orders().count("loja-1"), 201);
 }
 
 #[tokio::test]
 async fn repeated_fetches_are_told_from_first_ones() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().insert_order("loja-1");
+    let number = bench.control().orders().insert("loja-1");
     for path in ["/api/v1/sellers/orders?page=1", "/api/v1/sellers/orders?page=2", "/api/products"] {
         bench.get(path).await;
     }

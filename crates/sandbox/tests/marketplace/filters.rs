@@ -168,11 +168,11 @@ async fn values_outside_a_filters_list_are_refused_by_field() {
 async fn a_filtered_listing_follows_every_change() {
     let bench = Bench::start(unlimited()).await;
     let before = bench.orders("status=paid").await.len();
-    let number = bench.control().insert_order("loja-1");
+    let number = bench.control().orders().insert("loja-1");
     assert_eq!(bench.orders("status=paid").await.len(), before + 1);
-    assert!(bench.control().set_order_status("loja-1", &number, "cancelled"));
+    assert!(bench.control().orders().set_status("loja-1", &number, "cancelled"));
     assert_eq!(bench.orders("status=paid").await.len(), before);
     let cancelled = bench.orders("status=cancelled").await.len();
-    assert!(bench.control().remove_order("loja-1", &number));
+    assert!(bench.control().orders().remove("loja-1", &number));
     assert_eq!(bench.orders("status=cancelled").await.len(), cancelled - 1);
 }

@@ -72,14 +72,14 @@ async fn the_next_image_takes_the_place_of_a_removed_thumbnail() {
     }
     let path = format!("/api/media/{}", images[0]);
     bench.delete(&path).await.refused(409, "CONFLICT");
-    assert!(!bench.control().unlink_image("loja-1", &images[0]), "a gallery's image leaves by the gallery");
-    assert!(bench.control().remove_gallery_image("loja-1", &product, &images[0]));
-    assert!(!bench.control().remove_gallery_image("loja-1", &product, &images[0]));
+    assert!(!bench.control().media().unlink("loja-1", &images[0]), "a gallery's image leaves by the gallery");
+    assert!(bench.control().media().remove_from_gallery("loja-1", &product, &images[0]));
+    assert!(!bench.control().media().remove_from_gallery("loja-1", &product, &images[0]));
     assert_eq!(thumbnail(&bench, &product).await["id"], json!(images[1]));
     assert_eq!(bench.get(&path).await.data()["in_use"], json!(false));
     assert_eq!(bench.delete(&path).await.status, 204);
     for image in &images[1..] {
-        assert!(bench.control().remove_gallery_image("loja-1", &product, image));
+        assert!(bench.control().media().remove_from_gallery("loja-1", &product, image));
     }
     assert_eq!(thumbnail(&bench, &product).await, Value::Null);
 }
@@ -134,7 +134,7 @@ async fn a_generated_product_comes_with_a_picture_that_can_be_fetched() {
     let original = media["original_source"].as_str().unwrap();
     assert_eq!(fetch(&bench, original).await.status, 200);
     // Loose and deleted, it is gone like any other.
-    assert!(bench.control().remove_gallery_image("loja-1", &text(&shown["sku"]), &image));
+    assert!(bench.control().media().remove_from_gallery("loja-1", &text(&shown["sku"]), &image));
     assert_eq!(bench.delete(&format!("/api/media/{image}")).await.status, 204);
     assert_eq!(fetch(&bench, original).await.status, 404);
 }
@@ -143,7 +143,7 @@ async fn a_generated_product_comes_with_a_picture_that_can_be_fetched() {
 async fn a_gallery_is_written_with_the_writing_ability_where_scopes_are_strict() {
     let bench = Bench::start(Options { strict_scopes: true, ..unlimited() }).await;
     let (product, image) = (bare_product(&bench).await, uploaded(&bench).await);
-    assert!(bench.control().set_abilities("loja-1", &["store_products_read"]));
+    assert!(bench.control().credentials().set_abilities("loja-1", &["store_products_read"]));
     let errors = add(&bench, &product, &image["id"]).await.refused(403, "FORBIDDEN");
     assert_eq!(errors, json!(["store_products_write"]));
 }

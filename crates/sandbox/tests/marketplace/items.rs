@@ -17,7 +17,7 @@ async fn product(bench: &Bench, sku: &str) {
     let id = bench.post("/api/products", &body).await.json()["data"]["id"].as_str().unwrap().to_owned();
     let price = json!({"min_quantity": 1, "price": if sku == "P" { 39.9 } else { 49.9 }});
     assert_eq!(bench.post(&format!("/api/products/{id}/prices"), &price).await.status, 201);
-    assert!(bench.control().set_stock(STORE, sku, 5));
+    assert!(bench.control().products().set_stock(STORE, sku, 5));
 }
 
 /// A bench with the products `P` and `M`, and a listing of both that is ready.
@@ -148,20 +148,20 @@ fn business(reply: &Reply, reason: &str) {
 #[tokio::test]
 async fn a_sku_needs_a_price_above_zero_and_something_to_sell() {
     let (bench, body) = ready().await;
-    assert!(bench.control().set_stock(STORE, "M", 0));
+    assert!(bench.control().products().set_stock(STORE, "M", 0));
     business(&bench.post(SIMULATE, &body).await, "SKU_WITHOUT_STOCK");
-    assert!(bench.control().set_stock(STORE, "M", 1));
-    assert!(bench.control().reserve_stock(STORE, "M", 1));
+    assert!(bench.control().products().set_stock(STORE, "M", 1));
+    assert!(bench.control().products().reserve_stock(STORE, "M", 1));
     business(&bench.post(SIMULATE, &body).await, "SKU_WITHOUT_STOCK");
-    assert!(bench.control().release_stock(STORE, "M", 1));
-    assert!(bench.control().edit_product_price(STORE, "M", 0));
+    assert!(bench.control().products().release_stock(STORE, "M", 1));
+    assert!(bench.control().products().edit_price(STORE, "M", 0));
     business(&bench.post(SIMULATE, &body).await, "SKU_WITHOUT_PRICE");
     let blank = json!({"name": "Camiseta", "sku": "G", "base_unit": "un"});
     assert_eq!(bench.post("/api/products", &blank).await.status, 201);
     let mut unpriced = body.clone();
     unpriced["variations"][1]["seller_sku"] = json!("G");
     business(&bench.post(SIMULATE, &unpriced).await, "SKU_WITHOUT_PRICE");
-    assert!(bench.control().edit_product_price(STORE, "M", 10));
+    assert!(bench.control().products().edit_price(STORE, "M", 10));
     assert_eq!(bench.post(SIMULATE, &body).await.status, 200);
 }
 
@@ -281,10 +281,10 @@ async fn a_draft_is_published_once() {
     assert_eq!(published["status"]["value"], json!("pending_review"));
     assert_eq!(published["item_id"], json!(item_id));
     for status in ["pending_review", "active", "paused", "inactive"] {
-        assert!(bench.control().set_listing_status(STORE, &item_id, status));
+        assert!(bench.control().listings().set_status(STORE, &item_id, status));
         assert_eq!(fields(&publish(&bench, &item_id).await), ["status"], "{status}");
     }
-    assert!(bench.control().set_listing_status(STORE, &item_id, "draft"));
+    assert!(bench.control().listings().set_status(STORE, &item_id, "draft"));
     assert_eq!(publish(&bench, &item_id).await.status, 200);
 }
 
@@ -292,7 +292,7 @@ async fn a_draft_is_published_once() {
 async fn only_listings_of_the_own_store_are_published() {
     let mut bench = Bench::start(Options { stores: 2, ..unlimited() }).await;
     let item_id = created(&bench, &json!({"title": "Minha"})).await["item_id"].as_str().unwrap().to_owned();
-    let of_product = bench.control().active_listings(STORE)[0]["item_id"].as_str().unwrap().to_owned();
+    let of_product = bench.control().listings().active(STORE)[0]["item_id"].as_str().unwrap().to_owned();
     assert_eq!(fields(&publish(&bench, &of_product).await), ["status"], "it is active from the start");
     bench.token = bench.login_to(&bench.sandbox.stores()[1]).await;
     for foreign in [&*item_id, &*of_product, "ANU-9999999999999", "x", "%FF"] {
@@ -306,20 +306,20 @@ async fn the_operators_approve_or_send_back_what_was_published() {
     let (bench, body) = ready().await;
     let control = bench.control();
     let item_id = created(&bench, &body).await["item_id"].as_str().unwrap().to_owned();
-    assert!(!control.approve_listing(STORE, &item_id), "a draft is not in review");
+    assert!(!control.listings().approve(STORE, &item_id), "a draft is not in review");
     publish(&bench, &item_id).await.data();
-    assert!(control.reject_listing(STORE, &item_id, "Imagem ilegível"));
-    let listing = control.listing(STORE, &item_id).unwrap();
+    assert!(control.listings().reject(STORE, &item_id, "Imagem ilegível"));
+    let listing = control.listings().get(STORE, &item_id).unwrap();
     assert_eq!(
         (&listing["status"]["value"], &listing["rejection_reason"]),
         (&json!("draft"), &json!("Imagem ilegível"))
     );
     let again = publish(&bench, &item_id).await.data();
     assert_eq!(again["rejection_reason"], json!("Imagem ilegível"), "until the next review");
-    assert!(control.approve_listing(STORE, &item_id));
-    let listing = control.listing(STORE, &item_id).unwrap();
+    assert!(control.listings().approve(STORE, &item_id));
+    let listing = control.listings().get(STORE, &item_id).unwrap();
     assert_eq!((&listing["status"]["value"], &listing["rejection_reason"]), (&json!("active"), &Value::Null));
-    assert!(!control.reject_listing(STORE, &item_id, "tarde demais"));
+    assert!(!control.listings().reject(STORE, &item_id, "tarde demais"));
 }
 
 // proves: LST-048
@@ -344,7 +344,7 @@ async fn no_route_pauses_a_listing_or_makes_it_inactive() {
 async fn active_listings_are_those_of_products_and_the_approved_ones() {
     let (bench, body) = ready().await;
     let control = bench.control();
-    let before = control.active_listings(STORE);
+    let before = control.listings().active(STORE);
     let products = bench.get("/api/products?per_page=100").await.data();
     let visible = products.as_array().unwrap().iter().filter(|product| {
         product["is_available_for_sale"] == json!(true)
@@ -353,18 +353,18 @@ async fn active_listings_are_those_of_products_and_the_approved_ones() {
     assert_eq!(before.len(), visible.count());
     let item_id = created(&bench, &body).await["item_id"].as_str().unwrap().to_owned();
     publish(&bench, &item_id).await.data();
-    assert_eq!(control.active_listings(STORE), before);
-    assert!(control.approve_listing(STORE, &item_id));
-    let active = control.active_listings(STORE);
+    assert_eq!(control.listings().active(STORE), before);
+    assert!(control.listings().approve(STORE, &item_id));
+    let active = control.listings().active(STORE);
     let last = active.last().unwrap();
     assert_eq!((&last["item_id"], &last["lowest_price"]), (&json!(item_id), &json!(39.9)));
     assert!(last["image"].as_str().unwrap().ends_with(".webp"));
     let first = before[0]["item_id"].as_str().unwrap();
-    assert!(control.set_listing_status(STORE, first, "paused"));
-    assert!(control.set_listing_status(STORE, &item_id, "inactive"));
-    assert_eq!(control.active_listings(STORE), before[1..]);
-    assert!(!control.set_listing_status(STORE, first, "lost"));
-    assert!(!control.set_listing_status(STORE, "ANU-1", "active"));
+    assert!(control.listings().set_status(STORE, first, "paused"));
+    assert!(control.listings().set_status(STORE, &item_id, "inactive"));
+    assert_eq!(control.listings().active(STORE), before[1..]);
+    assert!(!control.listings().set_status(STORE, first, "lost"));
+    assert!(!control.listings().set_status(STORE, "ANU-1", "active"));
 }
 
 #[tokio::test]

@@ -18,7 +18,11 @@ async fn every_request_of_the_api_is_entered_with_its_answer() {
     bench.get("/api/nothing").await;
     bench.plain(Method::GET, "/api/products", "").await;
     bench.put("/api/seller/price-lists/settings", &json!({"price_lists_enabled": "é"})).await;
-    bench.control().fault(FaultRule { route: "enums".to_owned(), times: Some(1), kind: Fault::ResetBefore });
+    bench.control().faults().add(FaultRule {
+        route: "enums".to_owned(),
+        times: Some(1),
+        kind: Fault::ResetBefore,
+    });
     assert!(bench.http.get(bench.url(ENUMS)).bearer_auth(&bench.token).send().await.is_err());
     bench.get("/").await;
     bench.get("/openapi.json").await;

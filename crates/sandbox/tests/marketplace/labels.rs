@@ -14,10 +14,10 @@ const FORMATS: [&str; 4] = ["a4", "zebra", "thermal", "zebra_pdf"];
 async fn order_with(bench: &Bench, statuses: &str, count: usize) -> (String, Vec<String>) {
     for order in bench.orders(&format!("status={statuses}")).await {
         let number = order["order_number"].as_str().unwrap();
-        let shipments = bench.control().shipments(STORE, number);
+        let shipments = bench.control().shipments().of_order(STORE, number);
         if shipments.len() == count {
             for shipment in &shipments {
-                assert!(bench.control().block_labels(STORE, shipment, false));
+                assert!(bench.control().shipments().block_labels(STORE, shipment, false));
             }
             return (number.to_owned(), shipments);
         }
@@ -72,11 +72,11 @@ async fn generation_queues_every_shipment_that_is_not_blocked() {
     assert_eq!(reply.json()["data"], json!({"queued_shipments": shipments, "total": 2}));
     bench.control().forward(20);
     let before = labels(&bench, &shipments[0]).await;
-    assert!(bench.control().block_labels(STORE, &shipments[0], true));
+    assert!(bench.control().shipments().block_labels(STORE, &shipments[0], true));
     let reply = generate(&bench, &number).await;
     assert_eq!(reply.json()["data"], json!({"queued_shipments": [shipments[1]], "total": 1}));
     assert_eq!(labels(&bench, &shipments[0]).await, before, "a blocked shipment keeps what it has");
-    assert!(bench.control().block_labels(STORE, &shipments[1], true));
+    assert!(bench.control().shipments().block_labels(STORE, &shipments[1], true));
     let reply = generate(&bench, &number).await;
     assert_eq!((reply.status, &reply.json()["data"]["total"]), (202, &json!(0)));
 }
@@ -199,7 +199,7 @@ async fn labels_in_the_making_can_fail() {
     let bench = Bench::start(Options { control: true, ..unlimited() }).await;
     let (number, shipment) = parcel(&bench).await;
     let lever = format!("/_sandbox/labels/{STORE}/{shipment}/fail");
-    assert!(!bench.control().fail_labels(STORE, &shipment), "there are none");
+    assert!(!bench.control().labels().fail(STORE, &shipment), "there are none");
     generate(&bench, &number).await;
     bench.post(&lever, &json!({})).await.data();
     bench.post(&lever, &json!({})).await.refused(404, "NOT_FOUND");
@@ -214,7 +214,7 @@ async fn labels_in_the_making_can_fail() {
     generate(&bench, &number).await;
     bench.control().forward(20);
     assert_eq!(labels(&bench, &shipment).await["labels_ready"], json!(4), "another generation works");
-    assert!(!bench.control().fail_labels(STORE, &shipment), "they are done");
+    assert!(!bench.control().labels().fail(STORE, &shipment), "they are done");
 }
 
 // proves: SHP-007, SHP-020, SHP-021, SHP-022, SHP-031

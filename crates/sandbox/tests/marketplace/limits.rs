@@ -33,7 +33,7 @@ async fn every_integration_response_carries_the_limit_and_what_is_left() {
 #[tokio::test]
 async fn refusals_and_writes_of_a_token_carry_the_headers_too() {
     let bench = Bench::start(limited(6, Window::Sliding)).await;
-    bench.control().set_abilities("loja-1", &["store_products_read"]);
+    bench.control().credentials().set_abilities("loja-1", &["store_products_read"]);
     let (lists, campaigns) = ("/api/seller/price-lists", "/api/seller/discounts/campaigns/calendar");
     let replies = [
         (403, bench.post(lists, &json!({})).await),

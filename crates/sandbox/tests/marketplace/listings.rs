@@ -47,11 +47,11 @@ async fn a_changed_order_moves_to_its_place_in_every_sort_order() {
     let first = |rows: Vec<Value>| rows[0]["order_number"].as_str().unwrap().to_owned();
     let oldest = first(bench.orders("sort=updated_at").await);
     assert_ne!(first(bench.orders("sort=-updated_at").await), oldest);
-    assert!(bench.control().set_notes("loja-1", &oldest, Some("mudou 📦")));
+    assert!(bench.control().orders().set_notes("loja-1", &oldest, Some("mudou 📦")));
     assert_eq!(first(bench.orders("sort=-updated_at").await), oldest);
-    let new = bench.control().insert_order("loja-1");
+    let new = bench.control().orders().insert("loja-1");
     assert_eq!(first(bench.orders("").await), new);
-    assert!(bench.control().remove_order("loja-1", &new));
+    assert!(bench.control().orders().remove("loja-1", &new));
     assert_ne!(first(bench.orders("").await), new);
     assert_eq!(bench.orders("").await.len(), 200);
 }

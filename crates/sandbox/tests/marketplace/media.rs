@@ -145,7 +145,7 @@ async fn images_are_filtered_by_what_uses_them() {
         ids.push(id(&uploaded(&bench).await).to_owned());
     }
     for (image, model, reference) in [(0, "product", "P1"), (1, "publication", "P1"), (2, "store", "7")] {
-        assert!(bench.control().link_image("loja-1", &ids[image], model, reference));
+        assert!(bench.control().media().link("loja-1", &ids[image], model, reference));
     }
     let mut by_model = Vec::new();
     for model in ["product", "publication", "store"] {
@@ -175,7 +175,7 @@ async fn images_are_sorted_by_creation_or_change_both_ways() {
         ids.push(id(&uploaded(&bench).await).to_owned());
     }
     bench.hands.forward(60);
-    assert!(bench.control().link_image("loja-1", &ids[0], "store", "1"));
+    assert!(bench.control().media().link("loja-1", &ids[0], "store", "1"));
     let places = |order: [usize; 3]| order.map(|at| ids[at].clone());
     assert_eq!(listed(&bench, "").await, places([2, 1, 0]), "newest first where nothing is asked for");
     assert_eq!(listed(&bench, "sort=created_at").await, places([0, 1, 2]));
@@ -237,10 +237,10 @@ async fn an_image_is_deleted_with_its_files_unless_it_is_in_use() {
     let bench = Bench::start(bare()).await;
     let image = uploaded(&bench).await;
     let (path, url) = (format!("/api/media/{}", id(&image)), image["urls"][0]["url"].as_str().unwrap());
-    assert!(bench.control().link_image("loja-1", id(&image), "publication", "ANU-1"));
+    assert!(bench.control().media().link("loja-1", id(&image), "publication", "ANU-1"));
     bench.delete(&path).await.refused(409, "CONFLICT");
     assert_eq!(bench.get(&path).await.data()["in_use"], json!(true));
-    assert!(bench.control().unlink_image("loja-1", id(&image)));
+    assert!(bench.control().media().unlink("loja-1", id(&image)));
     assert_eq!(fetch(&bench, url).await.status, 200);
     let gone = bench.delete(&path).await;
     assert_eq!((gone.status, gone.bytes.len()), (204, 0));
@@ -254,11 +254,11 @@ async fn an_image_is_deleted_with_its_files_unless_it_is_in_use() {
 async fn an_image_that_nothing_uses_is_gone_after_three_days() {
     let bench = Bench::start(bare()).await;
     let (loose, used) = (uploaded(&bench).await, uploaded(&bench).await);
-    assert!(bench.control().link_image("loja-1", id(&used), "store", "1"));
+    assert!(bench.control().media().link("loja-1", id(&used), "store", "1"));
     bench.control().forward(71 * HOUR);
     assert_eq!(listed(&bench, "").await.len(), 2);
     // An image that was in use meanwhile is loose from its unlinking on.
-    assert!(bench.control().unlink_image("loja-1", id(&used)));
+    assert!(bench.control().media().unlink("loja-1", id(&used)));
     bench.control().forward(HOUR);
     assert_eq!(listed(&bench, "").await, [id(&used)]);
     assert_eq!(fetch(&bench, loose["original_source"].as_str().unwrap()).await.status, 404);
@@ -270,10 +270,10 @@ async fn an_image_that_nothing_uses_is_gone_after_three_days() {
 async fn what_is_linked_by_hand_has_to_be_there() {
     let bench = Bench::start(bare()).await;
     let (control, image) = (bench.control(), uploaded(&bench).await);
-    assert!(!control.link_image("nobody", id(&image), "store", "1"));
-    assert!(!control.link_image("loja-1", "x", "store", "1"));
-    assert!(!control.link_image("loja-1", id(&image), "order", "1"));
-    assert!(!control.unlink_image("loja-1", id(&image)), "it is loose");
-    assert!(control.link_image("loja-1", id(&image), "store", "1"));
-    assert!(!control.link_image("loja-1", id(&image), "store", "2"), "it is in use");
+    assert!(!control.media().link("nobody", id(&image), "store", "1"));
+    assert!(!control.media().link("loja-1", "x", "store", "1"));
+    assert!(!control.media().link("loja-1", id(&image), "order", "1"));
+    assert!(!control.media().unlink("loja-1", id(&image)), "it is loose");
+    assert!(control.media().link("loja-1", id(&image), "store", "1"));
+    assert!(!control.media().link("loja-1", id(&image), "store", "2"), "it is in use");
 }

@@ -11,7 +11,7 @@ const CAMPAIGNS: &str = "/api/seller/discounts/campaigns";
 fn campaign(bench: &Bench, discount: Option<(&str, &str)>) -> u64 {
     let discount =
         discount.map(|(kind, value)| CampaignDiscount { kind: kind.to_owned(), value: value.to_owned() });
-    bench.control().add_campaign(&NewCampaign { discount, ..NewCampaign::default() }).unwrap()
+    bench.control().campaigns().create(&NewCampaign { discount, ..NewCampaign::default() }).unwrap()
 }
 
 /// Every row of a list, page by page.
@@ -165,7 +165,11 @@ async fn the_authorized_price_stays_as_it_was_at_enrollment() {
     let before = rows(&bench, id, "my-products", "").await;
     let products = bench.get("/api/products?per_page=100").await.data();
     for product in products.as_array().unwrap() {
-        bench.control().edit_product_price("loja-1", product["sku"].as_str().unwrap(), Decimal::from(9999));
+        bench.control().products().edit_price(
+            "loja-1",
+            product["sku"].as_str().unwrap(),
+            Decimal::from(9999),
+        );
     }
     assert_eq!(rows(&bench, id, "my-products", "").await, before);
     let again = join(&bench, id, &[&offer["item_id"]]).await.data();
@@ -195,7 +199,7 @@ async fn enrolled_listings_come_in_pages_of_fifteen() {
 async fn joining_after_the_deadline_is_refused_with_its_own_code() {
     let bench = Bench::start(unlimited()).await;
     let new = NewCampaign { opt_in_closes_in: Some(60), ..NewCampaign::default() };
-    let id = bench.control().add_campaign(&new).unwrap();
+    let id = bench.control().campaigns().create(&new).unwrap();
     let offers = eligible(&bench, id).await;
     bench.hands.forward(59);
     join(&bench, id, &[&offers[0]["item_id"]]).await.data();
@@ -212,7 +216,7 @@ async fn a_finished_cancelled_or_ended_campaign_takes_nobody_and_a_draft_does() 
     let offer = eligible(&bench, 101).await.remove(0);
     for (status, joins) in [("draft", true), ("active", true), ("finished", false), ("cancelled", false)] {
         let id = campaign(&bench, None);
-        bench.control().set_campaign_status(id, status);
+        bench.control().campaigns().set_status(id, status);
         let reply = join(&bench, id, &[&offer["item_id"]]).await;
         if joins {
             reply.data();
@@ -228,7 +232,7 @@ async fn a_finished_cancelled_or_ended_campaign_takes_nobody_and_a_draft_does() 
 async fn without_a_deadline_a_campaign_is_joined_until_it_ends() {
     let bench = Bench::start(unlimited()).await;
     let new = NewCampaign { ends_in: Some(20 * 86_400), ..NewCampaign::default() };
-    let id = bench.control().add_campaign(&new).unwrap();
+    let id = bench.control().campaigns().create(&new).unwrap();
     let offers = eligible(&bench, id).await;
     for offer in &offers[..3] {
         join(&bench, id, &[&offer["item_id"]]).await.data();

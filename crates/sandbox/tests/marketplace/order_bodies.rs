@@ -44,7 +44,7 @@ fn check(reply: &Reply, context: &str) {
 #[tokio::test]
 async fn every_field_of_every_kind_is_answered() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::default());
+    let number = bench.control().orders().place(STORE, NewOrder::default());
     let order = format!("/api/v1/sellers/orders/{number}");
     let bulk = "/api/v1/sellers/orders/bulk/transition";
     for value in values() {
@@ -79,7 +79,7 @@ async fn every_field_of_every_kind_is_answered() {
 #[tokio::test]
 async fn bytes_that_are_no_text_are_answered() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::default());
+    let number = bench.control().orders().place(STORE, NewOrder::default());
     for bytes in [&b"\xFF\xFE"[..], b"{\"status\":\"\xC3\"}", b"{\"status\":\"\\ud800\"}", b"\0"] {
         for content_type in ["application/json", "text/plain", "multipart/form-data", ""] {
             let url = bench.url(&format!("/api/v1/sellers/orders/{number}/status"));

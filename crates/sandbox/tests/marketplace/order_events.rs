@@ -8,7 +8,7 @@ const STORE: &str = "loja-1";
 
 /// The events told since `from` were.
 fn since(control: &Control, from: usize) -> Vec<(String, Value)> {
-    control.announced_events(STORE).split_off(from)
+    control.orders().announced_events(STORE).split_off(from)
 }
 
 fn names(told: &[(String, Value)]) -> Vec<&str> {
@@ -30,7 +30,7 @@ const WHOLE: [&str; 5] = ["created_at", "customer_id", "order_number", "status",
 async fn an_order_is_told_when_it_is_placed_and_when_it_is_paid() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::default().unpaid());
+    let number = control.orders().place(STORE, NewOrder::default().unpaid());
     let order = bench.order(&number).await;
     assert!(order["items"].as_array().unwrap().iter().all(|item| item["stock_status"] == "reserved"));
     let told = since(&control, 0);
@@ -44,7 +44,7 @@ async fn an_order_is_told_when_it_is_placed_and_when_it_is_paid() {
         (&created["customer_id"], &created["created_at"]),
         (&order["customer"]["id"], &order["created_at"])
     );
-    assert!(control.pay_order(STORE, &number));
+    assert!(control.orders().pay(STORE, &number));
     let told = since(&control, 1);
     assert_eq!(names(&told), ["order.paid", "order.status_changed"], "no line told of its move");
     assert_eq!((fields(&told[0].1), &told[0].1["status"]), (WHOLE.to_vec(), &json!("paid")));
@@ -59,10 +59,10 @@ async fn an_order_is_told_when_it_is_placed_and_when_it_is_paid() {
 async fn a_refund_is_told_once() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::default());
-    let before = control.announced_events(STORE).len();
-    assert!(control.refund_order(STORE, &number));
-    assert!(!control.refund_order(STORE, &number));
+    let number = control.orders().place(STORE, NewOrder::default());
+    let before = control.orders().announced_events(STORE).len();
+    assert!(control.orders().refund(STORE, &number));
+    assert!(!control.orders().refund(STORE, &number));
     let told = since(&control, before);
     assert_eq!(names(&told), ["order.refunded"]);
     assert_eq!(fields(&told[0].1), WHOLE);
@@ -74,16 +74,16 @@ async fn a_refund_is_told_once() {
 async fn every_change_of_status_is_told_and_a_dispatch_tells_of_no_line() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::default());
+    let number = control.orders().place(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
-    control.issue_invoice(STORE, &number, "nfe").unwrap();
-    let before = control.announced_events(STORE).len();
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
+    let before = control.orders().announced_events(STORE).len();
     bench.ask(&number, "shipped", json!({"tracking_code": "AN9"})).await.data();
     let told = since(&control, before);
     assert!(of(&told, "order.item_stock_status_changed").is_empty());
     let change = json!({"order_number": number, "old_status": "preparing", "new_status": "shipped"});
     assert_eq!(of(&told, "order.status_changed"), [&change]);
-    let id = control.shipments(STORE, &number).remove(0);
+    let id = control.shipments().of_order(STORE, &number).remove(0);
     let posted = json!({"shipment_id": id, "order_number": number, "tracking_code": "AN9"});
     assert_eq!(of(&told, "shipment.dispatched"), [&posted]);
     let moved = json!({"shipment_id": id, "order_number": number, "from": "pending", "to": "in_transit"});
@@ -101,14 +101,14 @@ fn cancellation(number: &str, previous: &str, reason: &str, was_paid: bool) -> V
 async fn a_cancellation_tells_what_was_before_why_and_whether_it_was_paid() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let paid = control.place_order(STORE, NewOrder::default());
-    let unpaid = control.place_order(STORE, NewOrder::default().unpaid());
-    let sent = control.place_order(STORE, NewOrder::default());
+    let paid = control.orders().place(STORE, NewOrder::default());
+    let unpaid = control.orders().place(STORE, NewOrder::default().unpaid());
+    let sent = control.orders().place(STORE, NewOrder::default());
     bench.walk(&sent, &["preparing"]).await;
-    let before = control.announced_events(STORE).len();
+    let before = control.orders().announced_events(STORE).len();
     bench.ask(&paid, "cancelled", json!({"reason": "cliente desistiu"})).await.data();
-    assert!(control.cancel_order(STORE, &unpaid, "fraude"));
-    assert!(control.cancel_order(STORE, &sent, "endereço inexistente"));
+    assert!(control.orders().cancel(STORE, &unpaid, "fraude"));
+    assert!(control.orders().cancel(STORE, &sent, "endereço inexistente"));
     let told = since(&control, before);
     let expected = [
         cancellation(&paid, "paid", "cliente desistiu", true),
@@ -116,7 +116,7 @@ async fn a_cancellation_tells_what_was_before_why_and_whether_it_was_paid() {
         cancellation(&sent, "preparing", "endereço inexistente", true),
     ];
     assert_eq!(of(&told, "order.cancelled"), expected.iter().collect::<Vec<_>>());
-    let id = control.shipments(STORE, &sent).remove(0);
+    let id = control.shipments().of_order(STORE, &sent).remove(0);
     let shipment = json!({"shipment_id": id, "order_number": sent, "reason": "endereço inexistente"});
     assert_eq!(of(&told, "shipment.cancelled"), [&shipment]);
     let order = bench.order(&paid).await;
@@ -128,13 +128,13 @@ async fn a_cancellation_tells_what_was_before_why_and_whether_it_was_paid() {
 async fn each_fiscal_document_is_told_once_and_again_when_it_is_replaced_or_processed_anew() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::default());
+    let number = control.orders().place(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
-    let before = control.announced_events(STORE).len();
-    let first = control.issue_invoice(STORE, &number, "nfe").unwrap();
-    let declared = control.issue_invoice(STORE, &number, "content_declaration").unwrap();
-    let second = control.replace_invoice(STORE, &number).unwrap();
-    assert_eq!(control.reprocess_invoice(STORE, &number), Some(second));
+    let before = control.orders().announced_events(STORE).len();
+    let first = control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
+    let declared = control.orders().issue_invoice(STORE, &number, "content_declaration").unwrap();
+    let second = control.orders().replace_invoice(STORE, &number).unwrap();
+    assert_eq!(control.orders().reprocess_invoice(STORE, &number), Some(second));
     let told = since(&control, before);
     let entry = |id: u64, kind: &str| json!({"order_number": number, "invoice_id": id, "invoice_type": kind});
     let expected = [
@@ -152,10 +152,10 @@ async fn each_fiscal_document_is_told_once_and_again_when_it_is_replaced_or_proc
 async fn a_line_tells_when_it_begins_or_ceases_to_block_the_dispatch() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::default());
-    let before = control.announced_events(STORE).len();
+    let number = control.orders().place(STORE, NewOrder::default());
+    let before = control.orders().announced_events(STORE).len();
     for status in ["awaiting_restock", "in_production", "sold_reserved", "reserved"] {
-        assert!(control.set_line_stock(STORE, &number, 0, status));
+        assert!(control.orders().set_line_stock(STORE, &number, 0, status));
     }
     let told = since(&control, before);
     let lines = of(&told, "order.item_stock_status_changed");
@@ -178,7 +178,7 @@ async fn a_line_tells_when_it_begins_or_ceases_to_block_the_dispatch() {
         json!([lines[1]["new_stock_status"], lines[1]["is_blocking_stock"]]),
         json!(["sold_reserved", false])
     );
-    assert!(!control.set_line_stock(STORE, &number, 99, "reserved"));
+    assert!(!control.orders().set_line_stock(STORE, &number, 99, "reserved"));
 }
 
 // proves: EVT-012, EVT-013
@@ -186,8 +186,8 @@ async fn a_line_tells_when_it_begins_or_ceases_to_block_the_dispatch() {
 async fn a_backorder_tells_of_the_line_that_it_lacks_and_of_its_arrival() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::of("backorder"));
-    let told = control.announced_events(STORE);
+    let number = control.orders().place(STORE, NewOrder::of("backorder"));
+    let told = control.orders().announced_events(STORE);
     let lines = of(&told, "order.item_stock_status_changed");
     assert_eq!(lines.len(), 1);
     assert_eq!(
@@ -209,8 +209,9 @@ async fn a_backorder_tells_of_the_line_that_it_lacks_and_of_its_arrival() {
 async fn a_shipment_tells_of_its_way() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder { carrier: "platform".into(), ..NewOrder::default() });
-    let before = control.announced_events(STORE).len();
+    let number =
+        control.orders().place(STORE, NewOrder { carrier: "platform".into(), ..NewOrder::default() });
+    let before = control.orders().announced_events(STORE).len();
     bench.walk(&number, &["preparing"]).await;
     let list = bench.get(&format!("/api/v1/sellers/orders/{number}/shipments")).await.data();
     let shipment = &list["shipments"][0];
@@ -219,9 +220,9 @@ async fn a_shipment_tells_of_its_way() {
     let event =
         json!({"shipment_id": id, "order_number": number, "tracking_code": shipment["tracking_code"]});
     assert_eq!(of(&told, "shipment.created"), [&event]);
-    let before = control.announced_events(STORE).len();
+    let before = control.orders().announced_events(STORE).len();
     for scan in ["in_transit", "out_for_delivery", "cancelled"] {
-        assert!(control.scan_shipment(STORE, id, scan));
+        assert!(control.shipments().scan(STORE, id, scan));
     }
     let told = since(&control, before);
     let expected = [
@@ -245,7 +246,7 @@ async fn the_shelf_follows_an_order_that_a_buyer_placed() {
     let control = bench.control();
     let product = bench.get("/api/products?per_page=1").await.data()[0].clone();
     let sku = product["sku"].as_str().unwrap();
-    assert!(control.set_stock(STORE, sku, 10));
+    assert!(control.products().set_stock(STORE, sku, 10));
     let shelf = async || {
         let path = format!("/api/products/{}", product["id"].as_str().unwrap());
         let data = bench.get(&path).await.data();
@@ -253,21 +254,21 @@ async fn the_shelf_follows_an_order_that_a_buyer_placed() {
     };
     let reserved = shelf().await[1].as_u64().unwrap();
     let order = || NewOrder { lines: vec![(sku.to_owned(), 2)], ..NewOrder::default() };
-    let number = control.place_order(STORE, order());
+    let number = control.orders().place(STORE, order());
     assert_eq!(bench.order(&number).await["items"][0]["quantity"], json!(2));
     assert_eq!(shelf().await, json!([10, reserved + 2]));
-    assert!(control.cancel_order(STORE, &number, "desistência"));
+    assert!(control.orders().cancel(STORE, &number, "desistência"));
     assert_eq!(shelf().await, json!([10, reserved]));
-    let number = control.place_order(STORE, order());
+    let number = control.orders().place(STORE, order());
     bench.walk(&number, &["preparing"]).await;
-    control.issue_invoice(STORE, &number, "nfe").unwrap();
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
     bench.walk(&number, &["shipped"]).await;
     assert_eq!(shelf().await, json!([8, reserved]));
-    let told = control.announced_events(STORE);
+    let told = control.orders().announced_events(STORE);
     let balance =
         told.iter().any(|(event, data)| event == "product.stock_updated" && data["new_quantity"] == 8);
     assert!(balance, "a dispatch changes the balance");
-    let expired = control.place_order(STORE, order().unpaid());
+    let expired = control.orders().place(STORE, order().unpaid());
     assert_eq!(shelf().await, json!([8, reserved + 2]));
     control.forward(3 * 86_400);
     assert_eq!(bench.order(&expired).await["items"][0]["stock_status"], json!("released"));
@@ -283,5 +284,5 @@ async fn reading_tells_nothing() {
             bench.get(&format!("/api/v1/sellers/orders/{number}/{view}")).await;
         }
     }
-    assert_eq!(bench.control().announced_events(STORE), []);
+    assert_eq!(bench.control().orders().announced_events(STORE), []);
 }

@@ -100,8 +100,8 @@ async fn the_stock_statuses_of_lines_have_their_own_labels() {
     for (value, label, blocks) in table {
         assert_eq!(published[value]["label"], json!(label));
         // What is final stays, so that each value has an order of its own.
-        let number = bench.control().place_order(STORE, NewOrder::default());
-        assert!(bench.control().set_line_stock(STORE, &number, 0, value));
+        let number = bench.control().orders().place(STORE, NewOrder::default());
+        assert!(bench.control().orders().set_line_stock(STORE, &number, 0, value));
         let order = bench.order(&number).await;
         let item = &order["items"][0];
         assert_eq!((&item["stock_status"], &item["stock_status_label"]), (&json!(value), &json!(label)));
@@ -151,10 +151,10 @@ async fn a_line_keeps_the_price_scale_that_it_was_bought_with() {
     let sku = bench.get("/api/products?per_page=1").await.data()[0]["sku"].as_str().unwrap().to_owned();
     let order = || NewOrder { lines: vec![(sku.clone(), 1)], ..NewOrder::default() };
     let price = |thousandths: i64| rust_decimal::Decimal::new(thousandths, 3);
-    assert!(control.edit_product_price(STORE, &sku, price(10_500)));
-    let before = control.place_order(STORE, order());
-    assert!(control.edit_product_price(STORE, &sku, price(10_505)));
-    let after = control.place_order(STORE, order());
+    assert!(control.products().edit_price(STORE, &sku, price(10_500)));
+    let before = control.orders().place(STORE, order());
+    assert!(control.products().edit_price(STORE, &sku, price(10_505)));
+    let after = control.orders().place(STORE, order());
     for (number, scale, unit_price) in [(&before, 2, 10.5), (&after, 3, 10.505)] {
         let item = bench.order(number).await["items"][0].clone();
         assert_eq!((&item["price_scale"], &item["unit_price"]), (&json!(scale), &json!(unit_price)));
@@ -169,15 +169,15 @@ async fn a_line_keeps_the_price_scale_that_it_was_bought_with() {
 async fn orders_of_one_checkout_share_its_id_and_others_do_not() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let first = control.place_order(STORE, NewOrder::default());
+    let first = control.orders().place(STORE, NewOrder::default());
     let second = NewOrder { same_checkout_as: Some(first.clone()), ..NewOrder::default() };
-    let second = control.place_order(STORE, second);
+    let second = control.orders().place(STORE, second);
     let group = |order: Value| order["checkout_group_id"].as_str().unwrap().to_owned();
     assert_eq!(group(bench.order(&first).await), group(bench.order(&second).await));
     let groups: BTreeSet<_> = details(&bench).await.into_iter().map(group).collect();
     assert_eq!(groups.len(), 201, "202 orders, two of them of one checkout");
     let nobody = NewOrder { same_checkout_as: Some("nobody".to_owned()), ..NewOrder::default() };
-    assert_eq!(control.place_order(STORE, nobody), "");
+    assert_eq!(control.orders().place(STORE, nobody), "");
 }
 
 // proves: ORD-101, ORD-102, ORD-103
@@ -191,13 +191,13 @@ async fn a_payment_link_leads_somewhere_only_while_a_direct_sale_awaits_payment(
         ("store_seller", Some("store"), Some("Loja")),
     ] {
         let new = NewOrder { channel: channel.to_owned(), ..NewOrder::default() };
-        let number = control.place_order(STORE, new.unpaid());
+        let number = control.orders().place(STORE, new.unpaid());
         let order = bench.order(&number).await;
         let text = |field: &str| order.get(field).and_then(Value::as_str);
         assert_eq!(text("payment_url").is_some(), target.is_some(), "{channel}");
         assert_eq!((text("payment_link_target"), text("payment_link_target_label")), (target, label));
         assert!(text("payment_expires_at").is_some());
-        assert!(control.pay_order(STORE, &number));
+        assert!(control.orders().pay(STORE, &number));
         let order = bench.order(&number).await;
         assert!(order.get("payment_url").is_none_or(Value::is_null));
         assert!(order.get("payment_expires_at").is_none());

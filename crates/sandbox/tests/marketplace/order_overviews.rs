@@ -50,7 +50,7 @@ async fn stalled_orders_are_the_late_ones_once_each_oldest_deadline_first() {
 #[tokio::test]
 async fn of_several_expired_deadlines_the_first_is_the_reason() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::default());
+    let number = bench.control().orders().place(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
     let find = async || stalled(&bench).await.into_iter().find(|row| row["order_number"] == json!(number));
     assert_eq!(find().await, None);
@@ -60,7 +60,7 @@ async fn of_several_expired_deadlines_the_first_is_the_reason() {
     bench.control().forward(10 * 86_400);
     let later = find().await.unwrap();
     assert_eq!((&later["reason"], &later["deadline_at"]), (&row["reason"], &row["deadline_at"]));
-    bench.control().issue_invoice(STORE, &number, "nfe").unwrap();
+    bench.control().orders().issue_invoice(STORE, &number, "nfe").unwrap();
     bench.control().forward(2 * 86_400 + 60);
     assert_eq!(find().await.unwrap()["reason"], json!("picking"));
 }
@@ -69,7 +69,7 @@ async fn of_several_expired_deadlines_the_first_is_the_reason() {
 #[tokio::test]
 async fn neither_a_note_nor_a_document_moves_a_deadline() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::default());
+    let number = bench.control().orders().place(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
     bench.control().forward(3 * 86_400);
     let find = async || stalled(&bench).await.into_iter().find(|row| row["order_number"] == json!(number));
@@ -78,7 +78,7 @@ async fn neither_a_note_nor_a_document_moves_a_deadline() {
     bench.put(&notes, &json!({"notes": "cliente ligou"})).await.data();
     let after = find().await.unwrap();
     assert_eq!((&after["reason"], &after["deadline_at"]), (&before["reason"], &before["deadline_at"]));
-    bench.control().issue_invoice(STORE, &number, "nfe").unwrap();
+    bench.control().orders().issue_invoice(STORE, &number, "nfe").unwrap();
     let picking = find().await.unwrap();
     assert_eq!(picking["reason"], json!("picking"), "it is still not ready");
     assert!(picking["deadline_at"].as_str().unwrap() > before["deadline_at"].as_str().unwrap());
@@ -161,8 +161,8 @@ fn check_day(day: &Value, rows: &[Value]) {
 async fn many_orders_move_in_one_call_and_each_has_its_result() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let good: Vec<_> = (0..3).map(|_| control.place_order(STORE, NewOrder::default())).collect();
-    let unpaid = control.place_order(STORE, NewOrder::default().unpaid());
+    let good: Vec<_> = (0..3).map(|_| control.orders().place(STORE, NewOrder::default())).collect();
+    let unpaid = control.orders().place(STORE, NewOrder::default().unpaid());
     let numbers = [&good[0], &unpaid, &good[1], "nobody", &good[2]];
     let body = json!({"action": "mark-preparing", "order_numbers": numbers});
     let data = bench.post(BULK, &body).await.data();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const STORE: &str = "loja-1";
 
 fn placed(control: &Control, order: NewOrder) -> String {
-    let number = control.place_order(STORE, order);
+    let number = control.orders().place(STORE, order);
     assert!(!number.is_empty());
     number
 }
@@ -18,7 +18,7 @@ async fn invoiced(bench: &Bench, carrier: &str) -> String {
     let order = NewOrder { carrier: carrier.to_owned(), ..NewOrder::default() };
     let number = placed(&bench.control(), order);
     bench.walk(&number, &["preparing"]).await;
-    assert!(bench.control().issue_invoice(STORE, &number, "nfe").is_some());
+    assert!(bench.control().orders().issue_invoice(STORE, &number, "nfe").is_some());
     number
 }
 
@@ -76,12 +76,12 @@ async fn every_status_is_granted_exactly_where_it_is_offered() {
     for workflow in values("workflow_types") {
         for status in values("statuses") {
             let number = placed(&control, NewOrder::of(&workflow));
-            assert!(control.set_order_status(STORE, &number, &status));
-            control.issue_invoice(STORE, &number, "nfe");
+            assert!(control.orders().set_status(STORE, &number, &status));
+            control.orders().issue_invoice(STORE, &number, "nfe");
             let offered = offers(&bench, &number).await;
             for target in &targets {
                 // The order is put back before each request, and has a document where it can have one.
-                assert!(control.set_order_status(STORE, &number, &status));
+                assert!(control.orders().set_status(STORE, &number, &status));
                 let data = json!({"reason": "não há mais estoque", "confirmation_code": "1234"});
                 let reply = bench.ask(&number, target, data).await;
                 let gated = matches!(&**target, "ready_to_ship" | "shipped") && status == "paid";
@@ -154,7 +154,7 @@ async fn a_content_declaration_opens_the_gate_as_an_nfe_does() {
     for (kind, target) in [("content_declaration", "ready_to_ship"), ("nfe", "shipped")] {
         let number = placed(&bench.control(), NewOrder::default());
         bench.walk(&number, &["preparing"]).await;
-        assert!(bench.control().issue_invoice(STORE, &number, kind).is_some());
+        assert!(bench.control().orders().issue_invoice(STORE, &number, kind).is_some());
         assert_eq!(bench.walk(&number, &[target]).await["status"], json!(target));
     }
 }
@@ -167,7 +167,7 @@ async fn paid_goes_straight_to_ready_to_ship_behind_the_gate() {
     let errors = bench.ask(&number, "ready_to_ship", Value::Null).await.refused(422, "VALIDATION_ERROR");
     assert!(errors["fiscal"][0].is_string());
     let number = invoiced(&bench, "seller").await;
-    assert!(bench.control().set_order_status(STORE, &number, "paid"));
+    assert!(bench.control().orders().set_status(STORE, &number, "paid"));
     assert_eq!(bench.walk(&number, &["ready_to_ship"]).await["status"], json!("ready_to_ship"));
 }
 
@@ -179,12 +179,12 @@ async fn fiscal_emission_opens_with_the_preparation() {
     let unpaid = placed(&control, NewOrder::default().unpaid());
     let paid = placed(&control, NewOrder::default());
     let cancelled = placed(&control, NewOrder::default());
-    assert!(control.cancel_order(STORE, &cancelled, "fora de linha"));
+    assert!(control.orders().cancel(STORE, &cancelled, "fora de linha"));
     for number in [&unpaid, &paid, &cancelled] {
-        assert_eq!(control.issue_invoice(STORE, number, "nfe"), None);
+        assert_eq!(control.orders().issue_invoice(STORE, number, "nfe"), None);
     }
     bench.walk(&paid, &["preparing"]).await;
-    assert!(control.issue_invoice(STORE, &paid, "nfe").is_some());
+    assert!(control.orders().issue_invoice(STORE, &paid, "nfe").is_some());
 }
 
 // proves: FLO-026, FLO-027, FLO-028, FLO-029, ERR-022
@@ -204,9 +204,9 @@ async fn the_seller_cancels_before_the_preparation_and_the_platform_after_it_too
         let errors = bench.ask(&number, "cancelled", reason.clone()).await.refused(422, "VALIDATION_ERROR");
         assert!(errors["status"][0].as_str().unwrap().contains(status));
     }
-    assert!(bench.control().cancel_order(STORE, &number, "endereço inexistente"));
+    assert!(bench.control().orders().cancel(STORE, &number, "endereço inexistente"));
     assert_eq!(bench.order(&number).await["status"], json!("cancelled"));
-    assert!(!bench.control().cancel_order(STORE, &number, "outra vez"));
+    assert!(!bench.control().orders().cancel(STORE, &number, "outra vez"));
 }
 
 // proves: FLO-032, FLO-033, FLO-034, FLO-035, FLO-036, ERR-023, SHP-012
@@ -217,7 +217,7 @@ async fn who_carries_an_order_decides_who_confirms_its_delivery() {
     let shipped = async |carrier: &str| {
         let number = invoiced(&bench, carrier).await;
         bench.walk(&number, &["shipped"]).await;
-        let shipment = control.shipments(STORE, &number).remove(0);
+        let shipment = control.shipments().of_order(STORE, &number).remove(0);
         (number, shipment)
     };
     let confirms = async |number: &str| {
@@ -237,13 +237,13 @@ async fn who_carries_an_order_decides_who_confirms_its_delivery() {
     assert!(confirms(&nobody).await);
     let (done, shipment) = shipped("driver").await;
     assert!(!confirms(&done).await);
-    assert!(control.driver_done(STORE, &shipment));
+    assert!(control.shipments().driver_done(STORE, &shipment));
     assert!(confirms(&done).await);
     let (failed, shipment) = shipped("driver").await;
-    assert!(control.scan_shipment(STORE, &shipment, "failed"));
+    assert!(control.shipments().scan(STORE, &shipment, "failed"));
     assert!(confirms(&failed).await);
     let (changed, shipment) = shipped("platform").await;
-    assert!(control.set_carrier(STORE, &shipment, "seller"));
+    assert!(control.shipments().set_carrier(STORE, &shipment, "seller"));
     assert!(confirms(&changed).await);
 }
 

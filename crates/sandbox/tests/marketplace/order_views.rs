@@ -79,11 +79,11 @@ async fn every_generated_order_has_a_past_that_ends_in_its_status() {
 #[tokio::test]
 async fn the_timeline_says_who_did_what_and_why() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::default());
+    let number = bench.control().orders().place(STORE, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
-    bench.control().issue_invoice(STORE, &number, "nfe").unwrap();
+    bench.control().orders().issue_invoice(STORE, &number, "nfe").unwrap();
     bench.ask(&number, "shipped", json!({"tracking_code": "AN1"})).await.data();
-    bench.control().cancel_order(STORE, &number, "extraviado");
+    bench.control().orders().cancel(STORE, &number, "extraviado");
     let events = view(&bench, &number, "events").await;
     let told: Vec<_> = events
         .as_array()
@@ -137,7 +137,7 @@ async fn the_splits_of_every_order_add_up_to_its_total_to_the_cent() {
 #[tokio::test]
 async fn notes_are_replaced_as_a_whole_and_cleared_by_null() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::default());
+    let number = bench.control().orders().place(STORE, NewOrder::default());
     let path = format!("/api/v1/sellers/orders/{number}/notes");
     let before = view(&bench, &number, "events").await.as_array().unwrap().len();
     let long = "observação – 📦\n".repeat(200);
@@ -162,12 +162,12 @@ async fn notes_are_replaced_as_a_whole_and_cleared_by_null() {
 async fn a_replaced_note_is_told_from_the_current_one_by_the_fiscal_route_alone() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder::default());
+    let number = control.orders().place(STORE, NewOrder::default());
     assert_eq!(view(&bench, &number, "fiscal").await["documents"], json!([]));
     bench.walk(&number, &["preparing"]).await;
-    assert_eq!(control.replace_invoice(STORE, &number), None, "there is none to replace");
-    let first = control.issue_invoice(STORE, &number, "nfe").unwrap();
-    let second = control.replace_invoice(STORE, &number).unwrap();
+    assert_eq!(control.orders().replace_invoice(STORE, &number), None, "there is none to replace");
+    let first = control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
+    let second = control.orders().replace_invoice(STORE, &number).unwrap();
     assert_ne!(first, second);
     let documents = view(&bench, &number, "fiscal").await["documents"].clone();
     assert_eq!((&documents[0]["id"], &documents[1]["id"]), (&json!(first), &json!(second)));

@@ -35,7 +35,7 @@ fn place(control: &Control, dice: &mut Dice) -> String {
         shipments: 1 + dice.below(3) as u8,
         ..NewOrder::of(dice.pick(&WORKFLOWS))
     };
-    control.place_order(STORE, order)
+    control.orders().place(STORE, order)
 }
 
 /// Something that somebody does to an order; it may be refused.
@@ -53,20 +53,20 @@ async fn step(bench: &Bench, number: &str, dice: &mut Dice) {
             }
         }
         5 => {
-            control.issue_invoice(STORE, number, "nfe");
+            control.orders().issue_invoice(STORE, number, "nfe");
         }
         6 => {
-            if let Some(shipment) = control.shipments(STORE, number).first() {
-                control.scan_shipment(STORE, shipment, dice.pick(&SCANS));
+            if let Some(shipment) = control.shipments().of_order(STORE, number).first() {
+                control.shipments().scan(STORE, shipment, dice.pick(&SCANS));
             }
         }
         7 => {
-            control.set_line_stock(STORE, number, dice.below(2), dice.pick(&STOCK));
+            control.orders().set_line_stock(STORE, number, dice.below(2), dice.pick(&STOCK));
         }
         8 => match dice.below(8) {
-            0 => drop(control.cancel_order(STORE, number, "a plataforma quis assim")),
-            1 => drop(control.refund_order(STORE, number)),
-            _ => drop(control.pay_order(STORE, number)),
+            0 => drop(control.orders().cancel(STORE, number, "a plataforma quis assim")),
+            1 => drop(control.orders().refund(STORE, number)),
+            _ => drop(control.orders().pay(STORE, number)),
         },
         _ => drop(control.forward(dice.below(900) as u32)),
     }
@@ -158,7 +158,7 @@ async fn events_timeline_shipments_and_money_tell_one_story_on_every_walk() {
         for _ in 0..150 {
             let number = &numbers[dice.below(numbers.len())];
             step(&bench, number, &mut dice).await;
-            let told = control.announced_events(STORE);
+            let told = control.orders().announced_events(STORE);
             assert!(told.len() < 1000, "the walk must not outrun what is kept");
             listener.hear(&told);
             check(&bench, &listener, number).await;

@@ -175,7 +175,7 @@ async fn the_summary_counts_the_current_day() {
     let bench = Bench::start(unlimited()).await;
     let summary = bench.get("/api/v1/sellers/orders/summary").await.data();
     assert_eq!(summary["orders_received"], json!(0), "the generated orders are older than today");
-    let number = bench.control().insert_order("loja-1");
+    let number = bench.control().orders().insert("loja-1");
     let order = bench.order(&number).await;
     let summary = bench.get("/api/v1/sellers/orders/summary").await.data();
     assert_eq!(summary["orders_received"], json!(1));
@@ -206,7 +206,7 @@ async fn delivered_today_counts_deliveries_of_the_day_and_no_other_change() {
     let sent = bench.orders("status=shipped").await.remove(0);
     let number = sent["order_number"].as_str().unwrap();
     for status in ["delivered", "completed"] {
-        assert!(bench.control().set_order_status("loja-1", number, status));
+        assert!(bench.control().orders().set_status("loja-1", number, status));
         assert_eq!(delivered_today().await, 1, "{status}");
     }
     bench.control().forward(86_400);

@@ -63,7 +63,7 @@ async fn each_workflow_offers_what_its_table_says() {
 async fn possible(bench: &Bench, workflow: &str, status: &str) -> Value {
     let rows = bench.get(&format!("/api/v1/sellers/orders?workflow={workflow}&limit=1")).await.data();
     let number = rows[0]["order_number"].as_str().unwrap();
-    assert!(bench.control().set_order_status("loja-1", number, status));
+    assert!(bench.control().orders().set_status("loja-1", number, status));
     bench.get(&format!("/api/v1/sellers/orders/{number}/possible-statuses")).await.data()
 }
 

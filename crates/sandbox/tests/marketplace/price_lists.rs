@@ -187,7 +187,7 @@ async fn a_store_without_the_feature_is_told_which_one_it_lacks() {
 #[tokio::test]
 async fn changing_price_lists_wants_the_writing_ability() {
     let bench = Bench::start(unlimited()).await;
-    bench.control().set_abilities("loja-1", &["store_products_read"]);
+    bench.control().credentials().set_abilities("loja-1", &["store_products_read"]);
     for reply in [
         bench.post(LISTS, &json!({})).await,
         bench.put(&format!("{LISTS}/1"), &json!({})).await,
@@ -195,7 +195,7 @@ async fn changing_price_lists_wants_the_writing_ability() {
     ] {
         assert_eq!(reply.refused(403, "FORBIDDEN"), json!(["store_products_write"]));
     }
-    bench.control().set_abilities("loja-1", &["store_products_write"]);
+    bench.control().credentials().set_abilities("loja-1", &["store_products_write"]);
     create(&bench, "Varejo", "manual").await;
 }
 

@@ -14,7 +14,7 @@ async fn listening() -> (Bench, Receiver, String) {
     assert_eq!(created.status, 201);
     let id = created.json()["data"]["id"].as_str().unwrap().to_owned();
     let (url, events) = (Some(receiver.url.clone()), Some(vec!["*".to_owned()]));
-    bench.control().add_webhook(STORE, NewWebhook { url, events, ..NewWebhook::default() }).unwrap();
+    bench.control().webhooks().create(STORE, NewWebhook { url, events, ..NewWebhook::default() }).unwrap();
     (bench, receiver, id)
 }
 
@@ -45,7 +45,7 @@ async fn movements_of_stock_are_told_and_so_are_its_end_and_return() {
     bench.post(&path, &body).await.data();
     expect(&mut receiver, "product.stock_updated", moved(2.5, 2.0)).await;
     bench.post(&path, &json!({"location_id": location, "quantity": 2})).await.data();
-    assert!(bench.control().set_stock(STORE, "ARROZ", 0));
+    assert!(bench.control().products().set_stock(STORE, "ARROZ", 0));
     expect(&mut receiver, "product.stock_updated", moved(2.0, 0.0)).await;
     let depleted = json!({"product_sku_id": id, "previous_quantity": 2, "location_id": location});
     expect(&mut receiver, "stock.depleted", depleted).await;
@@ -66,7 +66,7 @@ async fn changes_of_prices_are_told_tier_by_tier() {
     assert_eq!(bench.post(&path, &tier).await.status, 201);
     expect(&mut receiver, "product.price_updated", changed(10, json!(19.995), json!(18.5))).await;
     bench.put(&format!("{path}/1"), &json!({"price": 19.995})).await.data();
-    assert!(bench.control().edit_product_price(STORE, "ARROZ", 21));
+    assert!(bench.control().products().edit_price(STORE, "ARROZ", 21));
     expect(&mut receiver, "product.price_updated", changed(1, json!(19.995), json!(21))).await;
     assert_eq!(bench.delete(&format!("{path}/10")).await.status, 204);
     expect(&mut receiver, "product.price_updated", changed(10, json!(18.5), json!(21))).await;
@@ -80,9 +80,9 @@ async fn the_outcome_of_a_review_is_told() {
     let item_id = created["data"]["item_id"].as_str().unwrap().to_owned();
     let publish = format!("/api/items/{item_id}/publish");
     bench.put(&publish, &json!({})).await.data();
-    assert!(bench.control().reject_listing(STORE, &item_id, "Sem fotos"));
+    assert!(bench.control().listings().reject(STORE, &item_id, "Sem fotos"));
     expect(&mut receiver, "publication.rejected", json!({"item_id": item_id, "reason": "Sem fotos"})).await;
     bench.put(&publish, &json!({})).await.data();
-    assert!(bench.control().approve_listing(STORE, &item_id));
+    assert!(bench.control().listings().approve(STORE, &item_id));
     expect(&mut receiver, "publication.approved", json!({"item_id": item_id, "title": "Arroz 5 kg"})).await;
 }

@@ -196,12 +196,12 @@ async fn wholesale_becomes_default_only_after_the_extra_tiers_are_gone() {
 #[tokio::test]
 async fn a_sub_store_in_mirror_mode_creates_no_products() {
     let bench = Bench::start(unlimited()).await;
-    assert!(bench.control().set_mirror_mode("loja-1", true));
+    assert!(bench.control().products().set_mirror_mode("loja-1", true));
     bench.post(PRODUCTS, &plain("A")).await.refused(422, "SUBSTORE_CANNOT_CREATE_SKU");
     bench.post(PRODUCTS, &json!({})).await.refused(422, "SUBSTORE_CANNOT_CREATE_SKU");
-    assert!(bench.control().set_mirror_mode("loja-1", false));
+    assert!(bench.control().products().set_mirror_mode("loja-1", false));
     created(&bench, &plain("A")).await;
-    assert!(!bench.control().set_mirror_mode("loja-9", true));
+    assert!(!bench.control().products().set_mirror_mode("loja-9", true));
 }
 
 // proves: PRD-005, ERR-002
@@ -221,7 +221,7 @@ async fn products_of_other_stores_and_calls_without_a_token_are_refused() {
 #[tokio::test]
 async fn writes_need_their_ability_where_scopes_are_strict() {
     let bench = Bench::start(Options { strict_scopes: true, ..unlimited() }).await;
-    assert!(bench.control().set_abilities("loja-1", &["store_products_read"]));
+    assert!(bench.control().credentials().set_abilities("loja-1", &["store_products_read"]));
     let errors = bench.post(PRODUCTS, &plain("A")).await.refused(403, "FORBIDDEN");
     assert_eq!(errors, json!(["store_products_write"]));
 }

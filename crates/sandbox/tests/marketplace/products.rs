@@ -121,12 +121,12 @@ async fn the_platform_can_change_price_and_stock_and_remove_a_product() {
     let row = all(&bench).await.remove(0);
     let (id, sku) = (row["id"].as_str().unwrap(), row["sku"].as_str().unwrap());
     let price = "19.995".parse::<rust_decimal::Decimal>().unwrap();
-    assert!(bench.control().edit_product_price("loja-1", sku, price));
-    assert!(bench.control().set_stock("loja-1", sku, 7));
+    assert!(bench.control().products().edit_price("loja-1", sku, price));
+    assert!(bench.control().products().set_stock("loja-1", sku, 7));
     let changed = bench.get(&format!("/api/products/{id}")).await.data()["product"].clone();
     assert_eq!((changed["price"].to_string().as_str(), &changed["quantity"]), ("19.995", &json!(7)));
-    assert!(bench.control().remove_product("loja-1", sku));
-    assert!(!bench.control().remove_product("loja-1", sku));
+    assert!(bench.control().products().remove("loja-1", sku));
+    assert!(!bench.control().products().remove("loja-1", sku));
     bench.get(&format!("/api/products/{id}")).await.refused(404, "NOT_FOUND");
     assert!(all(&bench).await.iter().all(|other| other["id"] != row["id"]));
     assert_eq!(bench.orders("").await.len(), 200, "orders keep their removed products");

@@ -69,7 +69,7 @@ async fn generated_orders_have_the_shipments_that_their_status_asks_for() {
 #[tokio::test]
 async fn shipments_come_into_being_with_the_preparation() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder { shipments: 3, ..NewOrder::default() });
+    let number = bench.control().orders().place(STORE, NewOrder { shipments: 3, ..NewOrder::default() });
     bench.get(&format!("/api/v1/sellers/orders/{number}/shipments")).await.refused(404, "NOT_FOUND");
     bench.walk(&number, &["preparing"]).await;
     let list = shipments(&bench, &number).await;
@@ -83,9 +83,9 @@ async fn shipments_come_into_being_with_the_preparation() {
 async fn shipments_follow_their_order() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder { shipments: 2, ..NewOrder::default() });
+    let number = control.orders().place(STORE, NewOrder { shipments: 2, ..NewOrder::default() });
     bench.walk(&number, &["preparing"]).await;
-    control.issue_invoice(STORE, &number, "nfe").unwrap();
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
     for (status, expected) in
         [("ready_to_ship", "ready_to_ship"), ("shipped", "in_transit"), ("delivered", "delivered")]
     {
@@ -99,21 +99,21 @@ async fn shipments_follow_their_order() {
 async fn what_a_carrier_tells_shows_on_the_shipment() {
     let bench = Bench::start(unlimited()).await;
     let control = bench.control();
-    let number = control.place_order(STORE, NewOrder { carrier: "driver".into(), ..NewOrder::default() });
+    let number = control.orders().place(STORE, NewOrder { carrier: "driver".into(), ..NewOrder::default() });
     bench.walk(&number, &["preparing"]).await;
-    let id = control.shipments(STORE, &number).remove(0);
+    let id = control.shipments().of_order(STORE, &number).remove(0);
     for (scan, expected) in [
         ("in_transit", "in_transit"),
         ("out_for_delivery", "in_transit"),
         ("failed", "failed"),
         ("cancelled", "cancelled"),
     ] {
-        assert!(control.scan_shipment(STORE, &id, scan));
+        assert!(control.shipments().scan(STORE, &id, scan));
         assert_eq!(shipments(&bench, &number).await[0]["status"], json!(expected));
     }
-    assert!(!control.scan_shipment(STORE, &id, "in_transit"), "it was cancelled");
-    assert!(!control.scan_shipment(STORE, &id, "lost") && !control.scan_shipment(STORE, "x", "failed"));
-    assert!(control.block_labels(STORE, &id, true));
+    assert!(!control.shipments().scan(STORE, &id, "in_transit"), "it was cancelled");
+    assert!(!control.shipments().scan(STORE, &id, "lost") && !control.shipments().scan(STORE, "x", "failed"));
+    assert!(control.shipments().block_labels(STORE, &id, true));
     assert_eq!(shipments(&bench, &number).await[0]["label_generation_blocked"], json!(true));
 }
 
@@ -121,13 +121,13 @@ async fn what_a_carrier_tells_shows_on_the_shipment() {
 #[tokio::test]
 async fn a_pickup_is_nobodys_to_confirm_by_hand() {
     let bench = Bench::start(unlimited()).await;
-    let number = bench.control().place_order(STORE, NewOrder::of("in_store_pickup"));
+    let number = bench.control().orders().place(STORE, NewOrder::of("in_store_pickup"));
     bench.walk(&number, &["preparing", "ready_for_pickup"]).await;
     let shipment = shipments(&bench, &number).await.remove(0);
     assert_eq!(shipment["allows_manual_confirmation"], json!(false));
     assert_eq!((&shipment["is_pickup"], &shipment["carrier"]), (&json!(true), &json!(null)));
     bench.ask(&number, "delivered", Value::Null).await.refused(422, "VALIDATION_ERROR");
-    assert!(!bench.control().set_carrier(STORE, shipment["id"].as_str().unwrap(), "seller"));
+    assert!(!bench.control().shipments().set_carrier(STORE, shipment["id"].as_str().unwrap(), "seller"));
 }
 
 #[tokio::test]
@@ -137,9 +137,9 @@ async fn a_generated_shipment_is_known_by_its_id_before_anybody_listed_it() {
         .as_str()
         .unwrap()
         .to_owned();
-    let id = bench.control().shipments(STORE, &number).remove(0);
+    let id = bench.control().shipments().of_order(STORE, &number).remove(0);
     let fresh = Bench::start(unlimited()).await;
-    assert!(fresh.control().scan_shipment(STORE, &id, "delivered"));
+    assert!(fresh.control().shipments().scan(STORE, &id, "delivered"));
     assert_eq!(shipments(&fresh, &number).await[0]["status"], json!("delivered"));
 }
 

@@ -147,7 +147,7 @@ async fn a_seller_never_moves_what_is_reserved() {
     let (sku, stock) = product(&bench).await;
     let location_id = location(&bench, &stock).await;
     bench.post(&stock, &json!({"location_id": location_id, "quantity": 10})).await.data();
-    assert!(bench.control().reserve_stock(STORE, &sku, 4));
+    assert!(bench.control().products().reserve_stock(STORE, &sku, 4));
     assert_eq!(sums(&bench, &stock).await, [10.0, 4.0, 6.0]);
     let body = json!({"location_id": location_id, "quantity": 5, "reserved_quantity": 0});
     bench.post(&stock, &body).await.data();
@@ -166,21 +166,21 @@ async fn what_is_all_reserved_is_closed_to_buyers_until_it_is_released() {
     let bench = Bench::start(unlimited()).await;
     let (sku, stock) = product(&bench).await;
     let control = bench.control();
-    assert!(!control.can_be_bought(STORE, &sku));
-    assert!(control.set_stock(STORE, &sku, 3));
-    assert!(control.can_be_bought(STORE, &sku));
-    assert!(!control.reserve_stock(STORE, &sku, 4), "there are 3");
-    assert!(control.reserve_stock(STORE, &sku, 3));
+    assert!(!control.products().can_be_bought(STORE, &sku));
+    assert!(control.products().set_stock(STORE, &sku, 3));
+    assert!(control.products().can_be_bought(STORE, &sku));
+    assert!(!control.products().reserve_stock(STORE, &sku, 4), "there are 3");
+    assert!(control.products().reserve_stock(STORE, &sku, 3));
     assert_eq!(sums(&bench, &stock).await, [3.0, 3.0, 0.0]);
-    assert!(!control.can_be_bought(STORE, &sku));
-    assert!(control.release_stock(STORE, &sku, 1));
-    assert!(control.can_be_bought(STORE, &sku));
-    assert!(control.commit_stock(STORE, &sku, 2));
+    assert!(!control.products().can_be_bought(STORE, &sku));
+    assert!(control.products().release_stock(STORE, &sku, 1));
+    assert!(control.products().can_be_bought(STORE, &sku));
+    assert!(control.products().commit_stock(STORE, &sku, 2));
     assert_eq!(sums(&bench, &stock).await, [1.0, 0.0, 1.0]);
-    assert!(control.reserve_stock(STORE, &sku, 1));
+    assert!(control.products().reserve_stock(STORE, &sku, 1));
     let path = stock.trim_end_matches("/stock").to_owned();
     bench.put(&path, &json!({"allow_sale_without_stock": true})).await.data();
-    assert!(control.can_be_bought(STORE, &sku));
+    assert!(control.products().can_be_bought(STORE, &sku));
 }
 
 #[tokio::test]

@@ -9,8 +9,10 @@ use reqwest::Method;
 async fn signed(bench: &Bench) -> String {
     for order in bench.orders("status=preparing,ready_to_ship,shipped").await {
         let number = order["order_number"].as_str().unwrap();
-        let Some(shipment) = bench.control().shipments("loja-1", number).into_iter().next() else { continue };
-        bench.control().block_labels("loja-1", &shipment, false);
+        let Some(shipment) = bench.control().shipments().of_order("loja-1", number).into_iter().next() else {
+            continue;
+        };
+        bench.control().shipments().block_labels("loja-1", &shipment, false);
         let path = format!("/api/v1/sellers/orders/{number}/shipment-labels/generate");
         assert_eq!(bench.post(&path, &serde_json::Value::Null).await.status, 202);
         bench.control().forward(20);
@@ -123,9 +125,9 @@ async fn faults_reach_the_storage_too() {
     let bench = Bench::start(Options { products: 3, ..unlimited() }).await;
     let url = uploaded(&bench).await["original_source"].as_str().unwrap().to_owned();
     let rule = |kind| FaultRule { route: "storage".to_owned(), times: Some(1), kind };
-    bench.control().fault(rule(Fault::Html200));
+    bench.control().faults().add(rule(Fault::Html200));
     assert_eq!(fetch(&bench, &url).await.headers["content-type"], "text/html; charset=utf-8");
-    bench.control().fault(rule(Fault::TruncateBody));
+    bench.control().faults().add(rule(Fault::TruncateBody));
     // The break may come before the headers are read, or after.
     let broken = match bench.http.get(&url).send().await {
         Ok(response) => response.bytes().await.is_err(),

@@ -172,7 +172,7 @@ async fn the_rating_is_made_of_delivered_orders() {
     assert!((rating["average"].as_f64().unwrap() - sum as f64 / total as f64).abs() < 0.01);
     for order in &delivered {
         let number = order["order_number"].as_str().unwrap();
-        assert!(bench.control().set_order_status("loja-1", number, "shipped"));
+        assert!(bench.control().orders().set_status("loja-1", number, "shipped"));
     }
     let none = bench.get("/api/stores/rating").await.data();
     assert_eq!((&none["total"], &none["average"]), (&json!(0), &Value::Null));

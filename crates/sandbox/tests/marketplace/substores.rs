@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 async fn family() -> (Bench, String) {
     let bench = Bench::start(Options { stores: 3, ..unlimited() }).await;
     let control = bench.control();
-    assert!(control.set_parent("loja-2", Some("loja-1")));
-    (bench, control.place_order("loja-2", NewOrder::default()))
+    assert!(control.orders().set_parent("loja-2", Some("loja-1")));
+    (bench, control.orders().place("loja-2", NewOrder::default()))
 }
 
 const VIEWS: [&str; 8] =
@@ -20,20 +20,20 @@ const VIEWS: [&str; 8] =
 async fn a_parent_reads_orders_of_its_sub_stores_with_the_ability_for_it() {
     let (bench, number) = family().await;
     let control = bench.control();
-    assert!(control.set_order_status("loja-2", &number, "preparing"));
+    assert!(control.orders().set_status("loja-2", &number, "preparing"));
     let path = |view: &str| format!("/api/v1/sellers/orders/{number}{view}");
     for view in VIEWS {
         bench.get(&path(view)).await.refused(404, "NOT_FOUND");
     }
-    assert!(control.set_abilities("loja-1", &["store_orders_substores"]));
+    assert!(control.credentials().set_abilities("loja-1", &["store_orders_substores"]));
     for view in VIEWS {
         assert_eq!(bench.get(&path(view)).await.status, 200, "{view}");
     }
     let order = bench.order(&number).await;
     assert_eq!((&order["sold_by"]["id"], &order["sold_by"]["is_substore"]), (&json!(2), &json!(true)));
-    let stranger = control.place_order("loja-3", NewOrder::default());
+    let stranger = control.orders().place("loja-3", NewOrder::default());
     bench.get(&format!("/api/v1/sellers/orders/{stranger}")).await.refused(404, "NOT_FOUND");
-    assert!(control.set_parent("loja-2", None));
+    assert!(control.orders().set_parent("loja-2", None));
     bench.get(&path("")).await.refused(404, "NOT_FOUND");
 }
 
@@ -41,7 +41,7 @@ async fn a_parent_reads_orders_of_its_sub_stores_with_the_ability_for_it() {
 #[tokio::test]
 async fn a_parent_neither_changes_nor_lists_what_is_its_sub_stores() {
     let (bench, number) = family().await;
-    assert!(bench.control().set_abilities("loja-1", &["store_orders_substores"]));
+    assert!(bench.control().credentials().set_abilities("loja-1", &["store_orders_substores"]));
     bench.ask(&number, "preparing", Value::Null).await.refused(404, "NOT_FOUND");
     let notes = format!("/api/v1/sellers/orders/{number}/notes");
     bench.put(&notes, &json!({"notes": "x"})).await.refused(404, "NOT_FOUND");
@@ -56,17 +56,17 @@ async fn a_parent_neither_changes_nor_lists_what_is_its_sub_stores() {
 #[tokio::test]
 async fn what_a_sub_store_has_to_tell_is_told_as_its_own() {
     let (bench, number) = family().await;
-    assert!(bench.control().announced_events("loja-1").is_empty());
-    let told = bench.control().announced_events("loja-2");
+    assert!(bench.control().orders().announced_events("loja-1").is_empty());
+    let told = bench.control().orders().announced_events("loja-2");
     assert!(told.iter().all(|(_, data)| data["order_number"] == json!(number)));
 }
 
 #[tokio::test]
 async fn a_store_is_never_its_own_parent() {
     let bench = Bench::start(unlimited()).await;
-    assert!(!bench.control().set_parent("loja-1", Some("loja-1")));
-    assert!(!bench.control().set_parent("loja-1", Some("nobody")));
-    assert!(!bench.control().set_parent("nobody", None));
+    assert!(!bench.control().orders().set_parent("loja-1", Some("loja-1")));
+    assert!(!bench.control().orders().set_parent("loja-1", Some("nobody")));
+    assert!(!bench.control().orders().set_parent("nobody", None));
 }
 
 /// Pulls a lever without a token.

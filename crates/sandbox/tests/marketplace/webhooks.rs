@@ -25,7 +25,7 @@ async fn a_login_makes_one_webhook_and_later_logins_bring_it_in_line() {
         assert_eq!((&later["id"], later.get("secret")), (&first["id"], None));
     }
     assert_eq!((&moved["url"], &moved["events"]), (&json!("https://erp.example/b"), &json!(["*"])));
-    let webhooks = bench.control().webhooks("loja-1");
+    let webhooks = bench.control().webhooks().of_store("loja-1");
     assert_eq!((webhooks.len(), webhooks[0].url.as_str()), (1, "https://erp.example/b"));
     assert_eq!(webhooks[0].managed_by, Some("integration_auth"));
 }
@@ -46,14 +46,15 @@ async fn a_moved_webhook_is_signed_with_the_secret_it_had() {
 async fn each_credential_has_a_webhook_of_its_own() {
     let mut bench = Bench::start(unlimited()).await;
     let first = bench.login_with_webhook("https://erp.example/a", &["*"]).await;
-    let other = bench.control().add_credential("loja-1").unwrap();
+    let other = bench.control().credentials().create("loja-1").unwrap();
     let body = json!({"username": other.username, "password": other.password,
         "webhook": {"url": "https://hub.example/", "events": ["*"]}});
     let second = bench.auth(&body).await.data()["webhook"].clone();
     assert_ne!((&first["id"], &first["secret"]), (&second["id"], &second["secret"]));
-    assert_eq!(bench.control().webhooks("loja-1").len(), 2);
-    bench.control().revoke_credential(&other.username);
-    let left: Vec<_> = bench.control().webhooks("loja-1").into_iter().map(|webhook| webhook.id).collect();
+    assert_eq!(bench.control().webhooks().of_store("loja-1").len(), 2);
+    bench.control().credentials().revoke(&other.username);
+    let left: Vec<_> =
+        bench.control().webhooks().of_store("loja-1").into_iter().map(|webhook| webhook.id).collect();
     assert_eq!(json!(left), json!([first["id"]]));
 }
 
@@ -76,7 +77,7 @@ async fn a_block_with_a_private_address_or_an_unknown_event_is_refused_by_field(
         let errors = attempt(json!({"url": "https://erp.example/", "events": events})).await;
         assert!(errors["webhook.events"][0].is_string(), "{events}: {errors}");
     }
-    assert_eq!(bench.control().webhooks("loja-1"), []);
+    assert_eq!(bench.control().webhooks().of_store("loja-1"), []);
 }
 
 // proves: WHK-035, ERR-011
@@ -88,7 +89,7 @@ async fn a_webhook_of_the_login_cannot_be_edited_in_the_portal() {
     for change in [json!({"active": false}), json!({"url": "https://other.example/"}), json!({})] {
         bench.pull(Method::POST, &lever, &change).await.refused(409, "CONFLICT");
     }
-    let webhook = bench.control().webhooks("loja-1").remove(0);
+    let webhook = bench.control().webhooks().of_store("loja-1").remove(0);
     assert_eq!((webhook.url.as_str(), webhook.active), ("https://erp.example/a", true));
 }
 
@@ -101,7 +102,7 @@ async fn a_webhook_of_the_login_can_be_deleted_and_comes_back_with_a_new_secret(
     bench.pull(Method::DELETE, &lever, &json!({})).await.data();
     bench.pull(Method::DELETE, &lever, &json!({})).await.refused(404, "NOT_FOUND");
     bench.login().await;
-    assert_eq!(bench.control().webhooks("loja-1"), [], "a login without a block makes none");
+    assert_eq!(bench.control().webhooks().of_store("loja-1"), [], "a login without a block makes none");
     let second = bench.login_with_webhook("https://erp.example/a", &["*"]).await;
     assert!(second["secret"].as_str().unwrap().starts_with("whsec_"));
     assert_ne!((&second["id"], &second["secret"]), (&first["id"], &first["secret"]));
@@ -123,8 +124,8 @@ async fn a_webhook_of_the_portal_is_made_changed_listed_and_deleted() {
         "id": made["id"], "url": "https://erp.example/b", "events": ["*"], "active": false, "managed_by": null,
     }]);
     assert_eq!(listed, expected, "the secret was shown once");
-    assert!(bench.control().delete_webhook(made["id"].as_str().unwrap()));
-    assert_eq!(bench.control().webhooks("loja-1"), []);
+    assert!(bench.control().webhooks().delete(made["id"].as_str().unwrap()));
+    assert_eq!(bench.control().webhooks().of_store("loja-1"), []);
 }
 
 #[tokio::test]
@@ -148,7 +149,7 @@ async fn the_portal_refuses_what_could_not_be_delivered() {
     }
     bench.pull(Method::POST, "webhooks/loja-9", &ok).await.refused(404, "NOT_FOUND");
     bench.pull(Method::POST, "webhook/nobody", &json!({})).await.refused(404, "NOT_FOUND");
-    assert_eq!(bench.control().webhooks("loja-1"), []);
+    assert_eq!(bench.control().webhooks().of_store("loja-1"), []);
 }
 
 // proves: AUT-052, EVT-035, EVT-036, WHK-006
@@ -184,25 +185,25 @@ async fn an_inactive_webhook_is_not_tested() {
         active: Some(false),
         ..NewWebhook::default()
     };
-    let made = bench.control().add_webhook("loja-1", new).unwrap();
+    let made = bench.control().webhooks().create("loja-1", new).unwrap();
     bench.post(TEST, &json!({})).await.refused(422, "WEBHOOK_NOT_ACTIVE");
     let lever = format!("webhook/{}/test", made.id);
     bench.pull(Method::POST, &lever, &json!({})).await.refused(422, "WEBHOOK_NOT_ACTIVE");
-    assert!(!bench.control().test_webhook(&made.id));
-    bench.control().deliveries_done().await;
+    assert!(!bench.control().webhooks().test(&made.id));
+    bench.control().webhooks().deliveries_done().await;
     assert_eq!(receiver.count(), 0);
 }
 
 #[tokio::test]
 async fn a_test_reaches_the_webhooks_of_the_tokens_credential_only() {
     let (mut bench, mut receiver) = (Bench::start(unlimited()).await, Receiver::start().await);
-    let other = bench.control().add_credential("loja-1").unwrap();
+    let other = bench.control().credentials().create("loja-1").unwrap();
     let new = NewWebhook {
         url: Some(receiver.url.clone()),
         events: Some(vec!["*".to_owned()]),
         ..NewWebhook::default()
     };
-    bench.control().add_webhook(&other.username, new).unwrap();
+    bench.control().webhooks().create(&other.username, new).unwrap();
     bench.post(TEST, &json!({})).await.refused(422, "WEBHOOK_NOT_ACTIVE");
     bench.token = bench.login_to(&other).await;
     assert_eq!(bench.post(TEST, &json!({})).await.status, 202);

@@ -9,7 +9,7 @@ const STORE: &str = "loja-1";
 const ROUND: u32 = 60;
 
 fn placed(control: &Control, order: NewOrder) -> String {
-    let number = control.place_order(STORE, order);
+    let number = control.orders().place(STORE, order);
     assert!(!number.is_empty());
     number
 }
@@ -25,7 +25,7 @@ async fn events(bench: &Bench, number: &str) -> Vec<Value> {
 
 /// Takes an order in preparation to its delivery by the seller.
 async fn follows_the_standard_track(bench: &Bench, number: &str) {
-    assert!(bench.control().issue_invoice(STORE, number, "nfe").is_some());
+    assert!(bench.control().orders().issue_invoice(STORE, number, "nfe").is_some());
     let order = bench.walk(number, &["ready_to_ship", "shipped", "delivered"]).await;
     assert_eq!(order["status"], json!("delivered"));
 }
@@ -37,7 +37,7 @@ async fn auto_preparation_moves_what_is_paid_after_it_was_switched_on() {
     let control = bench.control();
     let before = placed(&control, NewOrder::default());
     control.forward(ROUND);
-    assert!(control.set_auto_preparation(STORE, true));
+    assert!(control.orders().set_auto_preparation(STORE, true));
     let after = placed(&control, NewOrder::default());
     assert_eq!(status(&bench, &after).await, "paid");
     control.forward(ROUND);
@@ -57,21 +57,21 @@ async fn the_carriers_scans_ship_and_deliver_an_order() {
     let number =
         placed(&control, NewOrder { carrier: "platform".into(), shipments: 2, ..NewOrder::default() });
     bench.walk(&number, &["preparing"]).await;
-    let shipments = control.shipments(STORE, &number);
+    let shipments = control.shipments().of_order(STORE, &number);
     assert_eq!(shipments.len(), 2);
-    control.issue_invoice(STORE, &number, "nfe").unwrap();
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
     bench.walk(&number, &["ready_to_ship"]).await;
-    assert!(control.scan_shipment(STORE, &shipments[0], "in_transit"));
+    assert!(control.shipments().scan(STORE, &shipments[0], "in_transit"));
     assert_eq!(status(&bench, &number).await, "shipped");
-    assert!(control.scan_shipment(STORE, &shipments[0], "delivered"));
+    assert!(control.shipments().scan(STORE, &shipments[0], "delivered"));
     assert_eq!(status(&bench, &number).await, "shipped", "the other one is not there yet");
-    assert!(control.scan_shipment(STORE, &shipments[1], "in_transit"));
-    assert!(control.scan_shipment(STORE, &shipments[1], "delivered"));
+    assert!(control.shipments().scan(STORE, &shipments[1], "in_transit"));
+    assert!(control.shipments().scan(STORE, &shipments[1], "delivered"));
     let order = bench.order(&number).await;
     assert_eq!(order["status"], json!("delivered"));
     let last = events(&bench, &number).await.pop().unwrap();
     assert_eq!(last["author_type"], json!("system"));
-    assert!(!control.scan_shipment(STORE, &shipments[1], "failed"), "it has arrived");
+    assert!(!control.shipments().scan(STORE, &shipments[1], "failed"), "it has arrived");
 }
 
 #[tokio::test]
@@ -80,9 +80,9 @@ async fn a_scan_of_the_sellers_own_carrier_does_not_ship_an_order() {
     let control = bench.control();
     let number = placed(&control, NewOrder::default());
     bench.walk(&number, &["preparing"]).await;
-    control.issue_invoice(STORE, &number, "nfe").unwrap();
+    control.orders().issue_invoice(STORE, &number, "nfe").unwrap();
     bench.walk(&number, &["ready_to_ship"]).await;
-    assert!(control.scan_shipment(STORE, &control.shipments(STORE, &number)[0], "in_transit"));
+    assert!(control.shipments().scan(STORE, &control.shipments().of_order(STORE, &number)[0], "in_transit"));
     assert_eq!(status(&bench, &number).await, "ready_to_ship");
 }
 
@@ -171,7 +171,7 @@ async fn during_the_collective_wait_the_seller_releases_or_cancels_and_nothing_e
     assert!(actions.as_array().unwrap().iter().any(|action| action["target_status"] == "paid"));
     let errors = bench.ask(&released, "paid", Value::Null).await.refused(422, "VALIDATION_ERROR");
     assert!(errors["status"][0].as_str().unwrap().contains("awaiting_campaign_conclusion"));
-    assert_eq!(bench.control().issue_invoice(STORE, &released, "nfe"), None);
+    assert_eq!(bench.control().orders().issue_invoice(STORE, &released, "nfe"), None);
     let reason = json!({"reason": "dez letras"});
     let short = bench.ask(&cancelled, "cancelled", json!({"reason": "nove letr"})).await;
     short.refused(422, "VALIDATION_ERROR");
@@ -237,12 +237,12 @@ async fn an_order_that_nobody_pays_expires() {
     let paid_late = placed(&control, NewOrder::default().unpaid());
     control.forward(3 * 86_400 - 1);
     assert_eq!(status(&bench, &number).await, "waiting_payment");
-    assert!(control.pay_order(STORE, &paid_late));
+    assert!(control.orders().pay(STORE, &paid_late));
     control.forward(1);
     let order = bench.order(&number).await;
     assert_eq!((&order["status"], &order["payment_status"]), (&json!("payment_expired"), &json!("expired")));
     assert_eq!(status(&bench, &paid_late).await, "paid");
-    assert!(!control.pay_order(STORE, &number));
+    assert!(!control.orders().pay(STORE, &number));
 }
 
 #[tokio::test]
@@ -253,7 +253,7 @@ async fn generated_orders_stand_still_until_somebody_touches_them() {
     let bench = Bench { token: bench.login().await, ..bench };
     assert_eq!(bench.orders("").await, before);
     let number = bench.orders("status=waiting_payment").await[0]["order_number"].as_str().unwrap().to_owned();
-    assert!(bench.control().set_order_status(STORE, &number, "waiting_payment"));
+    assert!(bench.control().orders().set_status(STORE, &number, "waiting_payment"));
     bench.control().forward(ROUND);
     assert_eq!(status(&bench, &number).await, "payment_expired", "it was touched, and long due");
 }
@@ -265,11 +265,11 @@ async fn the_money_of_a_cancelled_order_goes_back_by_itself() {
     let (paid, unpaid) =
         (placed(&control, NewOrder::default()), placed(&control, NewOrder::default().unpaid()));
     for number in [&paid, &unpaid] {
-        assert!(control.cancel_order(STORE, number, "sem estoque"));
+        assert!(control.orders().cancel(STORE, number, "sem estoque"));
     }
     assert_eq!(bench.order(&paid).await["payment_status"], json!("approved"));
     control.forward(ROUND);
     assert_eq!(bench.order(&paid).await["payment_status"], json!("refunded"));
     assert_eq!(bench.order(&unpaid).await["payment_status"], json!("expired"));
-    assert!(!control.refund_order(STORE, &paid) && !control.refund_order(STORE, &unpaid));
+    assert!(!control.orders().refund(STORE, &paid) && !control.orders().refund(STORE, &unpaid));
 }

@@ -89,7 +89,7 @@ impl Comparison<'_> {
 
     async fn campaigns(&self) -> Outcome {
         let client = &self.client;
-        let listed = all(&self.context.stop, |paging| client.campaign_calendar(paging).boxed()).await;
+        let listed = all(&self.context.stop, |paging| client.campaigns().calendar(paging).boxed()).await;
         let mut campaigns = match listed {
             Ok(Whole { rows, is_complete: true }) => rows,
             Ok(_) => return Ok(Err(text!("run-audit-endless"))),
@@ -107,7 +107,7 @@ impl Comparison<'_> {
                 passed_over.insert(id.clone());
                 continue;
             };
-            match client.campaign(number).await {
+            match client.campaigns().get(number).await {
                 Ok(read) => campaigns.push(read.value),
                 Err(ApiError::Refused { status: 404 | 410, .. }) => (),
                 Err(error) if is_final(&error) => drop(passed_over.insert(id.clone())),
@@ -130,9 +130,12 @@ impl Comparison<'_> {
     async fn listings(&self, id: CampaignId) -> Result<Compared, Problem> {
         let (client, stop) = (&self.client, &self.context.stop);
         let eligible = all(stop, |paging| {
-            async move { client.eligible_listings(id, &EligibleQuery { search: None, paging }).await }.boxed()
+            async move {
+                client.campaigns().eligible_listings(id, &EligibleQuery { search: None, paging }).await
+            }
+            .boxed()
         });
-        let enrolled = all(stop, |paging| client.enrolled_listings(id, paging).boxed());
+        let enrolled = all(stop, |paging| client.campaigns().enrolled_listings(id, paging).boxed());
         match (eligible.await, enrolled.await) {
             (Ok(eligible), Ok(enrolled)) if eligible.is_complete && enrolled.is_complete => {
                 let (store, key) = (&self.context.store, &self.context.key);
@@ -150,7 +153,7 @@ impl Comparison<'_> {
         let listed = all(&self.context.stop, |paging: Paging| {
             let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
             let query = MediaQuery { per_page, page: Some(paging.page), ..MediaQuery::default() };
-            async move { client.list_images(&query).await }.boxed()
+            async move { client.media().list(&query).await }.boxed()
         });
         let images = match listed.await {
             Ok(Whole { rows, is_complete: true }) => rows,
@@ -163,7 +166,7 @@ impl Comparison<'_> {
         let surplus: Vec<String> = surplus.map(|(id, _)| id.clone()).take(self.sample).collect();
         for id in surplus {
             // An unlisted image that still answers is not gone.
-            if client.image(&MediaId::new(id.as_str())).await.is_ok() {
+            if client.media().get(&MediaId::new(id.as_str())).await.is_ok() {
                 compared.unlike.remove(&id);
             }
         }
@@ -171,11 +174,11 @@ impl Comparison<'_> {
     }
 
     async fn profile(&self) -> Outcome {
-        let session = match self.client.session().await {
+        let session = match self.client.auth().session().await {
             Ok(read) => read.value,
             Err(error) => return refused(&error),
         };
-        let page = match self.client.store_page().await {
+        let page = match self.client.store_page().get().await {
             Ok(read) => Some(read.value),
             Err(error) if is_closed(&error) || is_final(&error) => None,
             Err(error) => return Err(Problem::from_api(&error)),

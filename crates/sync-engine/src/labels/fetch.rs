@@ -77,7 +77,7 @@ pub(super) async fn fetch(
     let mut left = ADDRESSES;
     let (finished, host) = loop {
         left -= 1;
-        let address = client.label_file(shipment, &label.id).await?.url;
+        let address = client.shipments().label_file(shipment, &label.id).await?.url;
         match download(context, client, labels, (label, &name), &address).await {
             Ok(finished) => break (finished, address.host().to_owned()),
             Err(Fault::Api(error)) if left > 0 && broke_off(&error) => {
@@ -112,7 +112,7 @@ async fn download(
     // The download has its own time limit, longer than a lane may stand still.
     let _waiting = watch::idle();
     let rules = FileRules { hosts: labels.hosts.clone(), largest: LARGEST };
-    let mut stream = client.open_signed(address, &rules).await?;
+    let mut stream = client.signed_files().open(address, &rules).await?;
     let mut draft = labels.folder.draft(&context.key, name).await?;
     let mut seen = kind::Seen::default();
     while let Some(piece) = stream.chunk().await? {

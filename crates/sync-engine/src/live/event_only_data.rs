@@ -108,7 +108,7 @@ mod tests {
     fn what_ends_in_a_second_counts_as_later_than_what_begins_in_it() {
         for (event, data, is_later) in [
             ("occurrence.created", r#"{"occurrence_id":1,"status":"open"}"#, false),
-            ("occurrence.updated", r#"{"occurrence_id":1,"status":"resolved"}"#, true),
+            ("occurrence.resolved", r#"{"occurrence_id":1,"status":"resolved"}"#, true),
             ("conversation.opened", r#"{"conversation_id":1,"status":"open"}"#, false),
             ("conversation.closed", r#"{"conversation_id":1,"status":"closed"}"#, true),
         ] {

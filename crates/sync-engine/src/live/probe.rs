@@ -83,7 +83,7 @@ impl<'c> Probe<'c> {
         let client = self.context.client.in_lane(Lane::Interactive).with_attempts(1);
         let before = self.context.clock.now() - proves(client.limiter().per_minute());
         tokio::select! {
-            () = client.repeat_refused_read(before) => (),
+            () = client.requests().repeat_refused_read(before) => (),
             () = self.context.stop.cancelled() => return,
         }
         let missing = metrics.missing_abilities();
@@ -97,7 +97,7 @@ impl<'c> Probe<'c> {
     /// The client records the answer, whatever it is; the other workers report a rejected credential.
     async fn ask_for_session(&self, client: &Client) {
         tokio::select! {
-            answer = client.session_within(TIME_LIMIT) => drop(answer),
+            answer = client.auth().session_within(TIME_LIMIT) => drop(answer),
             () = self.context.stop.cancelled() => (),
         }
     }

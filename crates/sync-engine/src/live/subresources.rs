@@ -34,19 +34,21 @@ impl FetchedSubresource {
     ) -> Result<Self, ApiError> {
         let read = match subresource {
             Subresource::Invoices => {
-                client.order_fiscal(number).await.map(|read| SubresourceContent::Invoices(read.value))
+                client.orders().fiscal(number).await.map(|read| SubresourceContent::Invoices(read.value))
             }
             Subresource::Events => {
-                client.order_events(number).await.map(|read| SubresourceContent::Events(read.value))
+                client.orders().events(number).await.map(|read| SubresourceContent::Events(read.value))
             }
             Subresource::Financial => {
-                client.order_financial(number).await.map(|read| SubresourceContent::Financial(read.value))
+                client.orders().financial(number).await.map(|read| SubresourceContent::Financial(read.value))
             }
-            Subresource::Shipments => {
-                client.order_shipments(number).await.map(|read| SubresourceContent::Shipments(read.value))
-            }
+            Subresource::Shipments => client
+                .shipments()
+                .of_order(number)
+                .await
+                .map(|read| SubresourceContent::Shipments(read.value)),
             Subresource::Tracking => {
-                client.order_tracking(number).await.map(|read| SubresourceContent::Tracking(read.value))
+                client.orders().tracking(number).await.map(|read| SubresourceContent::Tracking(read.value))
             }
             Subresource::Order => Ok(SubresourceContent::Nothing),
         };

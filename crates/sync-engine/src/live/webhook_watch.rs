@@ -159,7 +159,7 @@ impl<'c> WebhookWatch<'c> {
     }
 
     async fn ask(&self, client: &Client, at: DateTime<Utc>) -> Result<Asked, Problem> {
-        let asked = match client.test_webhook().await {
+        let asked = match client.auth().test_webhook().await {
             Ok(()) => Asked::Yes,
             Err(error) if is_final(&error) => Asked::Refused(error.text().message(self.context.locale)),
             Err(error) => return Err(Problem::from_api(&error)),

@@ -52,7 +52,7 @@ impl Pull for OrdersPull {
     }
 
     async fn list(&self, page: u64) -> Result<ListPage, ApiError> {
-        self.client.list_orders(&OrderQuery { page, ..self.query.clone() }).await
+        self.client.orders().list(&OrderQuery { page, ..self.query.clone() }).await
     }
 
     fn simplify(&mut self, refusal: &Refusal) -> bool {
@@ -78,7 +78,7 @@ impl Pull for OrdersPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {
-        let read = self.client.order(&OrderNumber::new(key)).await?;
+        let read = self.client.orders().get(&OrderNumber::new(key)).await?;
         let unknown = read.value.unknown_values();
         let unknown = unknown.iter().map(|(field, value)| {
             text!("run-note-value", field = field.to_string(), value = value.to_string())

@@ -36,7 +36,7 @@ impl ProductsPull {
     async fn complete(&self, detail: &mut ProductDetail, remarks: &mut Vec<Text>) -> Result<(), ApiError> {
         let id = detail.product.id.clone();
         if !detail.has_prices {
-            let prices = self.client.product_prices(&id).await?;
+            let prices = self.client.products().prices(&id).await?;
             remarks.extend(
                 prices.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())),
             );
@@ -50,7 +50,7 @@ impl ProductsPull {
             return Ok(());
         }
         let sku = detail.product.sku.clone().unwrap_or_else(|| Sku::new(id.as_str()));
-        let stock = self.client.product_stock(&id, &sku).await?;
+        let stock = self.client.products().stock(&id, &sku).await?;
         remarks
             .extend(stock.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())));
         // A location that even the stock route does not describe is not requested again.
@@ -78,7 +78,7 @@ impl Pull for ProductsPull {
     }
 
     async fn list(&self, page: u64) -> Result<ListPage, ApiError> {
-        self.client.list_products(&ProductQuery { page, ..self.query.clone() }).await
+        self.client.products().list(&ProductQuery { page, ..self.query.clone() }).await
     }
 
     fn simplify(&mut self, _: &Refusal) -> bool {
@@ -93,7 +93,7 @@ impl Pull for ProductsPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {
-        let read = self.client.product(&ProductId::new(key)).await?;
+        let read = self.client.products().get(&ProductId::new(key)).await?;
         let mut remarks =
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())).collect();
         let mut detail = read.value;

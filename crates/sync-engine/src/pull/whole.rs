@@ -98,7 +98,7 @@ impl WholeReader<'_> {
     /// campaign once, except those in `settled`.
     pub(crate) async fn campaigns(&self, settled: &HashSet<String>) -> Result<CampaignsRead, Problem> {
         let client = self.client;
-        let whole = match self.all(|paging| client.campaign_calendar(paging).boxed()).await {
+        let whole = match self.all(|paging| client.campaigns().calendar(paging).boxed()).await {
             Ok(whole) => whole,
             // A credential without this ability has no campaigns.
             Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(CampaignsRead::default()),
@@ -124,10 +124,15 @@ impl WholeReader<'_> {
     async fn listings_of(&self, id: CampaignId) -> Result<Counts, Problem> {
         let client = self.client;
         let eligible = self.all(|paging| {
-            async move { client.eligible_listings(id, &EligibleQuery { search: None, paging }).await }.boxed()
+            async move {
+                client.campaigns().eligible_listings(id, &EligibleQuery { search: None, paging }).await
+            }
+            .boxed()
         });
         let (eligible, enrolled) = match eligible.await {
-            Ok(eligible) => (eligible, self.all(|paging| client.enrolled_listings(id, paging).boxed()).await),
+            Ok(eligible) => {
+                (eligible, self.all(|paging| client.campaigns().enrolled_listings(id, paging).boxed()).await)
+            }
             Err(error) if is_final(&error) => return Ok(Counts::default()),
             Err(error) => return Err(Problem::from_api(&error)),
         };
@@ -160,7 +165,7 @@ impl WholeReader<'_> {
         for id in self.live_ids(Listed::Campaigns).await? {
             let is_settled = listed.contains(&id) || settled.contains(&id);
             let Some(number) = CampaignId::parse(&id).filter(|_| !is_settled) else { continue };
-            match self.client.campaign(number).await {
+            match self.client.campaigns().get(number).await {
                 Ok(campaign) => {
                     read.ended.push(id);
                     ended.push(campaign.value);
@@ -191,7 +196,7 @@ impl WholeReader<'_> {
         let whole = self.all(|paging: Paging| {
             let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
             let query = MediaQuery { per_page, page: Some(paging.page), ..MediaQuery::default() };
-            async move { client.list_images(&query).await }.boxed()
+            async move { client.media().list(&query).await }.boxed()
         });
         let whole = match whole.await {
             Ok(whole) => whole,
@@ -205,7 +210,7 @@ impl WholeReader<'_> {
                 if listed.contains(&id) {
                     continue;
                 }
-                match client.image(&MediaId::new(id.as_str())).await {
+                match client.media().get(&MediaId::new(id.as_str())).await {
                     Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
                     Err(error) if !is_final(&error) => return Err(Problem::from_api(&error)),
                     _ => (),
@@ -224,12 +229,12 @@ impl WholeReader<'_> {
 
     /// Mirrors the store's session and page. The inner `Err` is the session's own refusal.
     pub(crate) async fn profile(&self) -> Result<Result<ProfileRead, ApiError>, Problem> {
-        let session = match self.client.session().await {
+        let session = match self.client.auth().session().await {
             Ok(read) => read.value,
             Err(error) => return Ok(Err(error)),
         };
         let id = session.id.as_ref().map(|id| id.as_str().to_owned());
-        let page = match self.client.store_page().await {
+        let page = match self.client.store_page().get().await {
             Ok(read) => Some(read.value),
             Err(error) if is_closed(&error) || is_final(&error) => None,
             Err(error) => return Err(Problem::from_api(&error)),

@@ -129,7 +129,7 @@ impl<'c> DispatchTimeline<'c> {
             page_parameter: self.context.page_parameter.clone(),
             ..OrderQuery::default()
         };
-        let page = self.client.list_orders(&query).await?;
+        let page = self.client.orders().list(&query).await?;
         let mut unknown = Vec::new();
         for row in &page.rows {
             if store.lookups().skus_of_order(key, &row.key).await?.is_empty() {
@@ -149,7 +149,7 @@ impl<'c> DispatchTimeline<'c> {
         sku: &Sku,
         window: ReadingWindow,
     ) -> Result<Option<(Decimal, Placed)>, Cause> {
-        let order = self.client.order(number).await?.value;
+        let order = self.client.orders().get(number).await?.value;
         let quantity = dispatched(&order, sku);
         if quantity.is_zero() {
             return Ok(None);
@@ -159,7 +159,7 @@ impl<'c> DispatchTimeline<'c> {
         let own = own_dispatch(&effects);
         let events = match own.is_some_and(|own| own.answer.is_some()) {
             true => Vec::new(),
-            false => self.client.order_events(number).await?.value,
+            false => self.client.orders().events(number).await?.value,
         };
         Ok(Some((quantity, place(own, &order, &events, window))))
     }

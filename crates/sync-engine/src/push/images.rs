@@ -119,7 +119,7 @@ impl<'c> ImageUploads<'c> {
         let Some(upload) = uploads.iter().find(is_it) else { return is };
         let path = read_evidence::<UploadEvidence>(upload).ok().and_then(|evidence| evidence.path);
         let Some(path) = path else { return is };
-        match self.client.image(&MediaId::new(id)).await {
+        match self.client.media().get(&MediaId::new(id)).await {
             Ok(image) if image.value.in_use == Some(true) => return is,
             Ok(_) | Err(ApiError::Refused { status: 404, .. }) => (),
             Err(error) => return Err(error.into()),
@@ -138,7 +138,7 @@ impl<'c> ImageUploads<'c> {
             return Ok(None);
         };
         let Some(id) = confirmed.answer.as_deref().and_then(id_in).map(MediaId::new) else { return Ok(None) };
-        match self.client.image(&id).await {
+        match self.client.media().get(&id).await {
             Ok(image) => {
                 let may_go =
                     may_be_removed(image.value.in_use, confirmed.planned_at, self.context.clock.now());
@@ -151,7 +151,7 @@ impl<'c> ImageUploads<'c> {
 
     pub(super) async fn newest(&self) -> Result<Vec<String>, Cause> {
         let query = MediaQuery { sort: Some(MediaSort::NewestFirst), ..MediaQuery::default() };
-        let page = self.client.list_images(&query).await?;
+        let page = self.client.media().list(&query).await?;
         Ok(page.rows.into_iter().map(|row| row.value.id.into_string()).collect())
     }
 }

@@ -158,7 +158,7 @@ impl<'c> Journal<'c> {
         let now = self.context.clock.monotonic();
         self.state().sent.insert(id, now);
         let answered = tokio::select! {
-            answered = client.perform(request) => answered,
+            answered = client.requests().perform(request) => answered,
             // Stop here, so that nothing leaves after a login or a wait of its route, when the effect counts as over.
             () = self.context.clock.sleep(SEND_TIMEOUT) => return Ok(ExecutionResult::Unknown),
         };

@@ -15,7 +15,7 @@ use super::{
     Read,
     paging::{Paging, with_parameters},
 };
-use crate::{ApiRequest, Client, Error, RowPage};
+use crate::{ApiRequest, Error, RowPage, resources::handles::CampaignsApi};
 
 const CALENDAR: &str = "/api/seller/discounts/campaigns/calendar";
 const SUMMARY: &str = "/api/seller/discounts/campaigns/summary";
@@ -51,30 +51,30 @@ impl EligibleQuery {
     }
 }
 
-impl Client {
+impl CampaignsApi<'_> {
     /// Reads a page of the campaigns that have not ended. Needs `store_products_read`, like all reads of campaigns.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn campaign_calendar(&self, paging: Paging) -> Result<RowPage<Campaign>, Error> {
-        self.fetch_rows(&calendar_request(paging), campaign_row).await
+    pub async fn calendar(self, paging: Paging) -> Result<RowPage<Campaign>, Error> {
+        self.requests.fetch_rows(&calendar_request(paging), campaign_row).await
     }
 
     /// Reads the totals over all campaigns.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn campaign_summary(&self) -> Result<Read<CampaignSummary>, Error> {
-        self.read_as(&ApiRequest::get(SUMMARY, &[]), read_summary).await
+    pub async fn summary(self) -> Result<Read<CampaignSummary>, Error> {
+        self.requests.read_as(&ApiRequest::get(SUMMARY, &[]), read_summary).await
     }
 
     /// Reads one campaign.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn campaign(&self, id: CampaignId) -> Result<Read<Campaign>, Error> {
+    pub async fn get(self, id: CampaignId) -> Result<Read<Campaign>, Error> {
         let request = ApiRequest::get(ONE, &[&id.to_string()]);
-        self.read_as(&request, |read, payload| read_campaign(read, payload, id)).await
+        self.requests.read_as(&request, |read, payload| read_campaign(read, payload, id)).await
     }
 
     /// Reads a page of the store's active offers that are not in a campaign yet.
@@ -82,11 +82,11 @@ impl Client {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn eligible_listings(
-        &self,
+        self,
         campaign: CampaignId,
         query: &EligibleQuery,
     ) -> Result<RowPage<EligibleListing>, Error> {
-        self.fetch_rows(&query.request(campaign), eligible_row).await
+        self.requests.fetch_rows(&query.request(campaign), eligible_row).await
     }
 
     /// Reads a page of the listings that have joined a campaign.
@@ -94,20 +94,20 @@ impl Client {
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn enrolled_listings(
-        &self,
+        self,
         campaign: CampaignId,
         paging: Paging,
     ) -> Result<RowPage<EnrolledListing>, Error> {
-        self.fetch_rows(&enrolled_request(campaign, paging), enrolled_row).await
+        self.requests.fetch_rows(&enrolled_request(campaign, paging), enrolled_row).await
     }
 
-    /// Joins a campaign with some listings. The document does not show the answer; [`Client::enrolled_listings`]
-    /// shows what joined. Needs `store_products_write`.
+    /// Joins a campaign with some listings. The document does not show the answer;
+    /// [`enrolled_listings`](Self::enrolled_listings) shows what joined. Needs `store_products_write`.
     ///
     /// # Errors
     /// As every call; after the deadline a refusal with `CAMPAIGN_OPT_IN_CLOSED`.
-    pub async fn join_campaign(&self, campaign: CampaignId, listings: &OptIn) -> Result<RawJson, Error> {
-        self.fetch_raw(&listings.request(campaign)).await
+    pub async fn join(self, campaign: CampaignId, listings: &OptIn) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&listings.request(campaign)).await
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 
 use super::super::{Read, paging::with_parameters};
 use crate::{
-    ApiRequest, Client, Error,
+    ApiRequest, Error,
+    resources::handles::CategoriesApi,
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
@@ -61,17 +62,17 @@ impl AttributeQuery {
     }
 }
 
-impl Client {
+impl CategoriesApi<'_> {
     /// Reads the attributes of a category.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn category_attributes(
-        &self,
+    pub async fn attributes(
+        self,
         category: CategoryId,
         query: &AttributeQuery,
     ) -> Result<Read<Attributes>, Error> {
-        self.read_as(&query.request(category), read_attributes).await
+        self.requests.read_as(&query.request(category), read_attributes).await
     }
 }
 

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 
 use super::super::{Read, answer::raw};
 use crate::{
-    ApiRequest, Client, Error, Invalid,
+    ApiRequest, Error, Invalid,
+    resources::handles::CategoriesApi,
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
@@ -112,17 +113,17 @@ pub struct Combinations {
     pub raw: RawJson,
 }
 
-impl Client {
+impl CategoriesApi<'_> {
     /// Combines attribute values. The call changes nothing, but is sent as a write and so only once.
     ///
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn combine_attributes(
-        &self,
+        self,
         category: CategoryId,
         combination: &Combination,
     ) -> Result<Read<Combinations>, Error> {
-        self.read_as(&combination.request(category), read_combinations).await
+        self.requests.read_as(&combination.request(category), read_combinations).await
     }
 }
 

@@ -16,8 +16,9 @@ pub use self::{
 };
 use super::paging::with_parameters;
 use crate::{
-    ApiRequest, Client, Error, Invalid, RowPage,
+    ApiRequest, Error, Invalid, RowPage,
     resources::answer::raw,
+    resources::handles::CategoriesApi,
     wire::{
         fields::{FieldReader, object},
         shape,
@@ -80,29 +81,29 @@ impl CategoryLevel {
     }
 }
 
-impl Client {
+impl CategoriesApi<'_> {
     /// Searches leaf categories by words.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn search_categories(&self, search: &CategorySearch) -> Result<RowPage<Category>, Error> {
-        self.fetch_rows(&search.request(), category_row).await
+    pub async fn search(self, search: &CategorySearch) -> Result<RowPage<Category>, Error> {
+        self.requests.fetch_rows(&search.request(), category_row).await
     }
 
     /// Reads one level of the category tree.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn browse_categories(&self, level: &CategoryLevel) -> Result<RowPage<Category>, Error> {
-        self.fetch_rows(&level.request(), category_row).await
+    pub async fn browse(self, level: &CategoryLevel) -> Result<RowPage<Category>, Error> {
+        self.requests.fetch_rows(&level.request(), category_row).await
     }
 
     /// Reads the departments.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn departments(&self) -> Result<RowPage<Department>, Error> {
-        self.fetch_rows(&ApiRequest::get(DEPARTMENTS, &[]), department_row).await
+    pub async fn departments(self) -> Result<RowPage<Department>, Error> {
+        self.requests.fetch_rows(&ApiRequest::get(DEPARTMENTS, &[]), department_row).await
     }
 }
 

@@ -13,7 +13,7 @@ pub use self::draft::{
 };
 use self::read::read_listing;
 use super::answer::{Written, read_written};
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::ListingsApi};
 
 const PUBLISH: &str = "/api/items/{id}/publish";
 
@@ -27,30 +27,30 @@ pub fn listing_in(answer: &str) -> Option<Listing> {
     read_written(answer, Utc.fix(), read_listing).value
 }
 
-impl Client {
+impl ListingsApi<'_> {
     /// Simulates a draft. An answer means that the marketplace would accept it. Nothing is created, but the call is
     /// sent as a write and so only once.
     ///
     /// # Errors
     /// As every call; an unacceptable draft is a refusal with 422.
-    pub async fn simulate_listing(&self, draft: &ListingDraft) -> Result<RawJson, Error> {
-        self.fetch_raw(&draft.simulate_request()).await
+    pub async fn simulate(self, draft: &ListingDraft) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&draft.simulate_request()).await
     }
 
     /// Creates a listing, as a draft.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn create_listing(&self, draft: &ListingDraft) -> Result<Written<Listing>, Error> {
-        self.write_as(&draft.create_request(), read_listing).await
+    pub async fn create(self, draft: &ListingDraft) -> Result<Written<Listing>, Error> {
+        self.requests.write_as(&draft.create_request(), read_listing).await
     }
 
     /// Sends a draft to review.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn publish_listing(&self, listing: &ItemId) -> Result<Written<Listing>, Error> {
-        self.write_as(&publish_request(listing), read_listing).await
+    pub async fn publish(self, listing: &ItemId) -> Result<Written<Listing>, Error> {
+        self.requests.write_as(&publish_request(listing), read_listing).await
     }
 }
 

@@ -16,7 +16,8 @@ use super::{
     paging::with_parameters,
 };
 use crate::{
-    ApiRequest, Client, Error, Invalid, RowPage,
+    ApiRequest, Error, Invalid, RowPage,
+    resources::handles::MediaApi,
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
@@ -128,38 +129,38 @@ pub fn delete_request(image: &MediaId) -> ApiRequest {
     ApiRequest::delete(ONE, &[image.as_str()])
 }
 
-impl Client {
+impl MediaApi<'_> {
     /// Uploads an image. It stays unreferenced until something refers to it.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn upload_image(&self, image: &ProductImage) -> Result<Written<MediaImage>, Error> {
-        self.write_as(&upload_request(image), image_of).await
+    pub async fn upload(self, image: &ProductImage) -> Result<Written<MediaImage>, Error> {
+        self.requests.write_as(&upload_request(image), image_of).await
     }
 
     /// Reads a page of the store's images.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn list_images(&self, query: &MediaQuery) -> Result<RowPage<MediaImage>, Error> {
-        self.fetch_rows(&query.request(), |read, row| image_of(read, row.get())).await
+    pub async fn list(self, query: &MediaQuery) -> Result<RowPage<MediaImage>, Error> {
+        self.requests.fetch_rows(&query.request(), |read, row| image_of(read, row.get())).await
     }
 
     /// Reads one image.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn image(&self, id: &MediaId) -> Result<Read<MediaImage>, Error> {
+    pub async fn get(self, id: &MediaId) -> Result<Read<MediaImage>, Error> {
         let request = ApiRequest::get(ONE, &[id.as_str()]);
-        self.read_as(&request, |read, payload| read_image(read, payload, id)).await
+        self.requests.read_as(&request, |read, payload| read_image(read, payload, id)).await
     }
 
     /// Deletes an image.
     ///
     /// # Errors
     /// As every call; while something refers to the image, a refusal with 409.
-    pub async fn delete_image(&self, id: &MediaId) -> Result<RawJson, Error> {
-        self.fetch_raw(&delete_request(id)).await
+    pub async fn delete(self, id: &MediaId) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&delete_request(id)).await
     }
 }
 

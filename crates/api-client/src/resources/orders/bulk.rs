@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use espelho_model::OrderNumber;
 use serde_json::{Map, Value, json};
 
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::OrdersApi};
 
 /// The assumed body. The default is `{"action": …, "order_numbers": […], "data": …}`: `action` as the
 /// possible-statuses route names it, the orders by the identifier of every order route, `data` as in the status
@@ -86,13 +86,13 @@ impl BulkTransition {
     }
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Applies an action to many orders. Returns the answer as sent; read each order to see its outcome.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn bulk_transition(&self, bulk: &BulkTransition) -> Result<Value, Error> {
-        self.answer(&bulk.request()).await
+    pub async fn bulk_transition(self, bulk: &BulkTransition) -> Result<Value, Error> {
+        self.requests.answer(&bulk.request()).await
     }
 }
 

@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::OrdersApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
@@ -32,13 +32,15 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/financial", &[number.as_str()])
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads splits, commission and benefits of an order.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_financial(&self, number: &OrderNumber) -> Result<Read<OrderFinancial>, Error> {
-        self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await
+    pub async fn financial(self, number: &OrderNumber) -> Result<Read<OrderFinancial>, Error> {
+        self.requests
+            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .await
     }
 }
 

@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::OrdersApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader},
@@ -22,13 +22,15 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/fiscal", &[number.as_str()])
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads the fiscal documents of an order. For a replaced document [`FiscalDocument::is_current`] is false.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_fiscal(&self, number: &OrderNumber) -> Result<Read<Vec<FiscalDocument>>, Error> {
-        self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await
+    pub async fn fiscal(self, number: &OrderNumber) -> Result<Read<Vec<FiscalDocument>>, Error> {
+        self.requests
+            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .await
     }
 }
 

@@ -10,7 +10,7 @@ use jsonschema::error::ValidationErrorKind;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::OrdersApi};
 
 /// The most violations that are reported.
 const MOST_VIOLATIONS: usize = 20;
@@ -20,13 +20,13 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/possible-statuses", &[number.as_str()])
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads the transitions that the marketplace offers for an order now.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn possible_statuses(&self, number: &OrderNumber) -> Result<PossibleStatuses, Error> {
-        self.fetch(&request(number)).await
+    pub async fn possible_statuses(self, number: &OrderNumber) -> Result<PossibleStatuses, Error> {
+        self.requests.fetch(&request(number)).await
     }
 }
 

@@ -3,7 +3,7 @@
 use espelho_model::OrderNumber;
 use serde::Serialize;
 
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::OrdersApi};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -16,13 +16,13 @@ pub fn request(number: &OrderNumber, notes: Option<&str>) -> ApiRequest {
     ApiRequest::put("/api/v1/sellers/orders/{id}/notes", &[number.as_str()]).json(&Body { notes })
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Replaces an order's notes; `None` clears them.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn set_order_notes(&self, number: &OrderNumber, notes: Option<&str>) -> Result<(), Error> {
-        self.command(&request(number, notes)).await
+    pub async fn set_notes(self, number: &OrderNumber, notes: Option<&str>) -> Result<(), Error> {
+        self.requests.command(&request(number, notes)).await
     }
 }
 

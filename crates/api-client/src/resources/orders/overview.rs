@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::OrdersApi};
 
 /// Builds the request for the dashboard. The server's default is 30 days.
 pub fn dashboard_request(days: Option<u32>) -> ApiRequest {
@@ -14,37 +14,37 @@ pub fn dashboard_request(days: Option<u32>) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/dashboard", &[]).query(parameters)
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads all order enums, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_enums(&self) -> Result<Value, Error> {
-        self.fetch(&ApiRequest::get("/api/v1/sellers/orders/enums", &[])).await
+    pub async fn enums(self) -> Result<Value, Error> {
+        self.requests.fetch(&ApiRequest::get("/api/v1/sellers/orders/enums", &[])).await
     }
 
     /// Reads the public enum of order statuses by workflow, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_statuses_by_workflow(&self) -> Result<Value, Error> {
-        self.fetch(&ApiRequest::get("/api/global/enums/order/status", &[]).public()).await
+    pub async fn statuses_by_workflow(self) -> Result<Value, Error> {
+        self.requests.fetch(&ApiRequest::get("/api/global/enums/order/status", &[]).public()).await
     }
 
     /// Reads the KPIs of the current day, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn orders_summary(&self) -> Result<Value, Error> {
-        self.fetch(&ApiRequest::get("/api/v1/sellers/orders/summary", &[])).await
+    pub async fn summary(self) -> Result<Value, Error> {
+        self.requests.fetch(&ApiRequest::get("/api/v1/sellers/orders/summary", &[])).await
     }
 
     /// Reads the daily evolution, the totals of the period and their comparison with the previous period, as sent.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn orders_dashboard(&self, days: Option<u32>) -> Result<Value, Error> {
-        self.fetch(&dashboard_request(days)).await
+    pub async fn dashboard(self, days: Option<u32>) -> Result<Value, Error> {
+        self.requests.fetch(&dashboard_request(days)).await
     }
 }
 

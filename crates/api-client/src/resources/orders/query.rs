@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error, ListPage,
+    ApiRequest, Error, ListPage,
+    resources::handles::OrdersApi,
     wire::fields::{Field, FieldReader, object},
 };
 
@@ -75,13 +76,13 @@ impl OrderQuery {
     }
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads one page of the listing.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn list_orders(&self, query: &OrderQuery) -> Result<ListPage, Error> {
-        self.fetch_list(&query.request(), row_key).await
+    pub async fn list(self, query: &OrderQuery) -> Result<ListPage, Error> {
+        self.requests.fetch_list(&query.request(), row_key).await
     }
 }
 

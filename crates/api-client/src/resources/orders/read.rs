@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 
 use super::open_fields::OpenFields;
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::OrdersApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
@@ -26,22 +26,23 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get(ROUTE, &[number.as_str()])
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads one complete order.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order(&self, number: &OrderNumber) -> Result<Read<Order>, Error> {
+    pub async fn get(self, number: &OrderNumber) -> Result<Read<Order>, Error> {
         let read = self
-            .read_with(&request(number), |payload| parse_order(payload, number, self.naive_offset))
+            .requests
+            .read_with(&request(number), |payload| parse_order(payload, number, self.requests.naive_offset()))
             .await?;
         self.note_unknown_words(&read.value);
         Ok(read)
     }
 
     /// Counts values that the document does not list. The order keeps them unchanged.
-    fn note_unknown_words(&self, order: &Order) {
-        let metrics = &self.transport.metrics;
+    fn note_unknown_words(self, order: &Order) {
+        let metrics = self.requests.metrics();
         metrics.value("order.status", order.status.as_deref(), &STATUSES);
         metrics.value("order.workflow_type", order.workflow_type.as_deref(), &WORKFLOW_TYPES);
         for item in &order.items {

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error, PageMeta,
+    ApiRequest, Error, PageMeta,
+    resources::handles::OrdersApi,
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader},
@@ -80,13 +81,13 @@ pub struct StalledOrder {
     pub raw: RawJson,
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads one page of the stalled orders.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn stalled_orders(&self, query: StalledQuery) -> Result<StalledRows, Error> {
-        self.send(&query.request(), |body| parse(body, self.naive_offset)).await
+    pub async fn stalled(self, query: StalledQuery) -> Result<StalledRows, Error> {
+        self.requests.send(&query.request(), |body| parse(body, self.requests.naive_offset())).await
     }
 }
 

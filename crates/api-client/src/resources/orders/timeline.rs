@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::OrdersApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader},
@@ -20,13 +20,15 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/events", &[number.as_str()])
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads the timeline of an order, in the server's order.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_events(&self, number: &OrderNumber) -> Result<Read<Vec<OrderEvent>>, Error> {
-        self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await
+    pub async fn events(self, number: &OrderNumber) -> Result<Read<Vec<OrderEvent>>, Error> {
+        self.requests
+            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .await
     }
 }
 

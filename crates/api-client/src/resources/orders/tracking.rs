@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::OrdersApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
@@ -22,13 +22,15 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/tracking", &[number.as_str()])
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Reads the tracking of an order's shipments.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_tracking(&self, number: &OrderNumber) -> Result<Read<OrderTracking>, Error> {
-        self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await
+    pub async fn tracking(self, number: &OrderNumber) -> Result<Read<OrderTracking>, Error> {
+        self.requests
+            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .await
     }
 }
 

@@ -10,7 +10,10 @@ use super::{
     next_action::{NextAction, SchemaProblem},
     read::parse_order,
 };
-use crate::{ApiRequest, Client, Error, resources::Read};
+use crate::{
+    ApiRequest, Error,
+    resources::{Read, handles::OrdersApi},
+};
 
 const ROUTE: &str = "/api/v1/sellers/orders/{id}/status";
 
@@ -206,19 +209,21 @@ fn sized<'a>(
     Err(InvalidTransition::Length { field, least, most, length })
 }
 
-impl Client {
+impl OrdersApi<'_> {
     /// Sends a transition and returns the order as the marketplace then has it.
     ///
     /// # Errors
     /// As every call; see [`Error`]. An answer that is not the order leaves the outcome
     /// [`Ambiguous`](crate::Class::Ambiguous).
     pub async fn transition(
-        &self,
+        self,
         number: &OrderNumber,
         transition: &Transition,
     ) -> Result<Read<Order>, Error> {
         let request = transition.request(number);
-        self.read_with(&request, |payload| parse_order(payload, number, self.naive_offset)).await
+        self.requests
+            .read_with(&request, |payload| parse_order(payload, number, self.requests.naive_offset()))
+            .await
     }
 }
 

@@ -5,8 +5,9 @@ use serde::Serialize;
 
 use super::measures::Dimensions;
 use crate::{
-    ApiRequest, Client, Error, Invalid, Text,
+    ApiRequest, Error, Invalid, Text,
     resources::answer::{Written, unwrapped},
+    resources::handles::ProductsApi,
     wire::{
         fields::{FieldReader, object},
         shape,
@@ -173,21 +174,21 @@ impl ProductUpdate {
     }
 }
 
-impl Client {
+impl ProductsApi<'_> {
     /// Creates a product. Returns its id if the answer contains it.
     ///
     /// # Errors
     /// As every call; in a sub-store in mirror mode a refusal with `SUBSTORE_CANNOT_CREATE_SKU`.
-    pub async fn create_product(&self, product: &NewProduct) -> Result<Written<ProductId>, Error> {
-        self.write_as(&product.request(), read_id).await
+    pub async fn create(self, product: &NewProduct) -> Result<Written<ProductId>, Error> {
+        self.requests.write_as(&product.request(), read_id).await
     }
 
     /// Changes a product.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn update_product(&self, id: &ProductId, update: &ProductUpdate) -> Result<RawJson, Error> {
-        self.fetch_raw(&update.request(id)).await
+    pub async fn update(self, id: &ProductId, update: &ProductUpdate) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&update.request(id)).await
     }
 }
 

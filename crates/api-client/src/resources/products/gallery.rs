@@ -4,7 +4,7 @@
 use espelho_model::{MediaId, ProductId, RawJson};
 use serde::Serialize;
 
-use crate::{ApiRequest, Client, Error};
+use crate::{ApiRequest, Error, resources::handles::ProductsApi};
 
 #[derive(Serialize)]
 struct GalleryBody<'a> {
@@ -17,13 +17,13 @@ pub fn add_request(product: &ProductId, image: &MediaId) -> ApiRequest {
     ApiRequest::post("/api/products/{id}/gallery", &[product.as_str()]).json(&body)
 }
 
-impl Client {
+impl ProductsApi<'_> {
     /// Adds an uploaded image to a product's gallery, so that the marketplace does not remove it as unreferenced.
     ///
     /// # Errors
     /// As every call; a refusal with 422 when the gallery is full.
-    pub async fn add_to_gallery(&self, product: &ProductId, image: &MediaId) -> Result<RawJson, Error> {
-        self.fetch_raw(&add_request(product, image)).await
+    pub async fn add_to_gallery(self, product: &ProductId, image: &MediaId) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&add_request(product, image)).await
     }
 }
 

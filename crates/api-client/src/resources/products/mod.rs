@@ -34,7 +34,8 @@ pub use self::{
 };
 use super::Read;
 use crate::{
-    ApiRequest, Client, Error, ListPage,
+    ApiRequest, Error, ListPage,
+    resources::handles::ProductsApi,
     wire::{
         fields::{FieldReader, object},
         shape,
@@ -101,45 +102,48 @@ pub struct Thumbnail {
     pub resources: Vec<ImageVariation>,
 }
 
-impl Client {
+impl ProductsApi<'_> {
     /// Reads one page of the listing.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn list_products(&self, query: &ProductQuery) -> Result<ListPage, Error> {
-        self.fetch_list(&query.request(), row_key).await
+    pub async fn list(self, query: &ProductQuery) -> Result<ListPage, Error> {
+        self.requests.fetch_list(&query.request(), row_key).await
     }
 
     /// Reads one product with tiers and stock.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn product(&self, id: &ProductId) -> Result<Read<ProductDetail>, Error> {
+    pub async fn get(self, id: &ProductId) -> Result<Read<ProductDetail>, Error> {
         let request = ApiRequest::get(DETAIL, &[id.as_str()]);
-        self.read_with(&request, |payload| parse_product(payload, id, self.naive_offset)).await
+        self.requests
+            .read_with(&request, |payload| parse_product(payload, id, self.requests.naive_offset()))
+            .await
     }
 
     /// Reads the tiers of a product.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn product_prices(&self, id: &ProductId) -> Result<Read<Vec<PriceTier>>, Error> {
+    pub async fn prices(self, id: &ProductId) -> Result<Read<Vec<PriceTier>>, Error> {
         let request = ApiRequest::get(PRICES, &[id.as_str()]);
-        self.read_with(&request, |payload| parse_tiers(payload, self.naive_offset)).await
+        self.requests.read_with(&request, |payload| parse_tiers(payload, self.requests.naive_offset())).await
     }
 
     /// Reads the stock of a product, with its locations.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn product_stock(&self, id: &ProductId, sku: &Sku) -> Result<Read<Stock>, Error> {
+    pub async fn stock(self, id: &ProductId, sku: &Sku) -> Result<Read<Stock>, Error> {
         let request = ApiRequest::get(STOCK, &[id.as_str()]);
-        self.read_with(&request, |payload| {
-            let mut read = FieldReader::new(self.naive_offset);
-            let value = read_stock(&mut read, payload, sku)?;
-            Ok(Read { value, unreadable: read.into_unreadable() })
-        })
-        .await
+        self.requests
+            .read_with(&request, |payload| {
+                let mut read = FieldReader::new(self.requests.naive_offset());
+                let value = read_stock(&mut read, payload, sku)?;
+                Ok(Read { value, unreadable: read.into_unreadable() })
+            })
+            .await
     }
 }
 

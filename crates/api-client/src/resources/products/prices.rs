@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::{ProductDetail, measures::Package};
 use crate::{
-    ApiRequest, Client, Error, Invalid,
+    ApiRequest, Error, Invalid,
+    resources::handles::ProductsApi,
     wire::outward::{Exact, amount},
 };
 
@@ -212,29 +213,29 @@ pub fn delete_request(product: &ProductId, tier: WholesaleQuantity) -> ApiReques
     ApiRequest::delete(TIER, &[product.as_str(), &tier.get().to_string()])
 }
 
-impl Client {
+impl ProductsApi<'_> {
     /// Creates a tier.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn create_tier(&self, product: &ProductId, tier: &Tier) -> Result<RawJson, Error> {
-        self.fetch_raw(&tier.create_request(product)).await
+    pub async fn create_tier(self, product: &ProductId, tier: &Tier) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&tier.create_request(product)).await
     }
 
     /// Changes a tier.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn update_tier(&self, product: &ProductId, tier: &Tier) -> Result<RawJson, Error> {
-        self.fetch_raw(&tier.update_request(product)).await
+    pub async fn update_tier(self, product: &ProductId, tier: &Tier) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&tier.update_request(product)).await
     }
 
     /// Deletes a tier.
     ///
     /// # Errors
     /// As every call; a refusal with 422 when other tiers inherit its measures.
-    pub async fn delete_tier(&self, product: &ProductId, tier: WholesaleQuantity) -> Result<RawJson, Error> {
-        self.fetch_raw(&delete_request(product, tier)).await
+    pub async fn delete_tier(self, product: &ProductId, tier: WholesaleQuantity) -> Result<RawJson, Error> {
+        self.requests.fetch_raw(&delete_request(product, tier)).await
     }
 }
 

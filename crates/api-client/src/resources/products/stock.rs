@@ -5,7 +5,8 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::{
-    ApiRequest, Client, Error, Invalid,
+    ApiRequest, Error, Invalid,
+    resources::handles::ProductsApi,
     wire::outward::{Identifier, amount},
 };
 
@@ -84,18 +85,18 @@ impl Movement {
     }
 }
 
-impl Client {
-    /// Moves stock. The document does not show the answer; [`Client::product_stock`] reads the stock.
+impl ProductsApi<'_> {
+    /// Moves stock. The document does not show the answer; [`stock`](ProductsApi::stock) reads the stock.
     ///
     /// # Errors
     /// As every call; see [`Error`].
     pub async fn move_stock(
-        &self,
+        self,
         product: &ProductId,
         location: &LocationId,
         movement: Movement,
     ) -> Result<RawJson, Error> {
-        self.fetch_raw(&movement.request(product, location)).await
+        self.requests.fetch_raw(&movement.request(product, location)).await
     }
 }
 

@@ -5,8 +5,8 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::ProductsApi},
     wire::{
         envelope::BodyError,
         fields::{FieldReader, object},
@@ -24,14 +24,14 @@ pub struct Unit {
     pub label: Option<String>,
 }
 
-impl Client {
+impl ProductsApi<'_> {
     /// Reads the units. Their route needs the token, like every route but the login and the one that the document
     /// calls public.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn product_units(&self) -> Result<Read<Vec<Unit>>, Error> {
-        self.read_as(&ApiRequest::get(ROUTE, &[]), read_units).await
+    pub async fn units(self) -> Result<Read<Vec<Unit>>, Error> {
+        self.requests.read_as(&ApiRequest::get(ROUTE, &[]), read_units).await
     }
 }
 

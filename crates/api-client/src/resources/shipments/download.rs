@@ -5,7 +5,8 @@ use espelho_model::{LabelId, ShipmentId, shipment::LabelFormat};
 use serde::Deserialize;
 
 use crate::{
-    ApiRequest, Client, Error,
+    ApiRequest, Error,
+    resources::handles::ShipmentsApi,
     signed::SignedUrl,
     wire::{
         envelope::BodyError,
@@ -32,14 +33,14 @@ pub struct LabelFile {
     pub expires_in_seconds: Option<i64>,
 }
 
-impl Client {
+impl ShipmentsApi<'_> {
     /// Reads the address of a label's file. While the label is being generated, the error is
     /// [`LabelNotReady`](crate::error::Documented::LabelNotReady).
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn label_file(&self, shipment: &ShipmentId, label: &LabelId) -> Result<LabelFile, Error> {
-        self.read_with(&request(shipment, label), |payload| parse(payload, label)).await
+    pub async fn label_file(self, shipment: &ShipmentId, label: &LabelId) -> Result<LabelFile, Error> {
+        self.requests.read_with(&request(shipment, label), |payload| parse(payload, label)).await
     }
 }
 

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::ShipmentsApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader, object},
@@ -49,21 +49,25 @@ pub struct Labels {
     pub formats_pending: Vec<LabelFormat>,
 }
 
-impl Client {
+impl ShipmentsApi<'_> {
     /// Discards the labels of an order and generates new ones for every shipment that is not blocked.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn generate_labels(&self, number: &OrderNumber) -> Result<Read<QueuedLabels>, Error> {
-        self.read_with(&generate_request(number), parse_queued).await
+    pub async fn generate_labels(self, number: &OrderNumber) -> Result<Read<QueuedLabels>, Error> {
+        self.requests.read_with(&generate_request(number), parse_queued).await
     }
 
     /// Reads the labels of a shipment.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn shipment_labels(&self, shipment: &ShipmentId) -> Result<Read<Labels>, Error> {
-        self.read_with(&labels_request(shipment), |payload| parse_labels(payload, self.naive_offset)).await
+    pub async fn labels(self, shipment: &ShipmentId) -> Result<Read<Labels>, Error> {
+        self.requests
+            .read_with(&labels_request(shipment), |payload| {
+                parse_labels(payload, self.requests.naive_offset())
+            })
+            .await
     }
 }
 

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::labels::read_label;
 use crate::{
-    ApiRequest, Client, Error,
-    resources::Read,
+    ApiRequest, Error,
+    resources::{Read, handles::ShipmentsApi},
     wire::{
         envelope::BodyError,
         fields::{Field, FieldReader},
@@ -25,14 +25,17 @@ pub fn request(number: &OrderNumber) -> ApiRequest {
     ApiRequest::get("/api/v1/sellers/orders/{id}/shipments", &[number.as_str()])
 }
 
-impl Client {
+impl ShipmentsApi<'_> {
     /// Reads the shipments of an order, from any carrier. An order without shipments is a 404.
     ///
     /// # Errors
     /// As every call; see [`Error`].
-    pub async fn order_shipments(&self, number: &OrderNumber) -> Result<Read<Vec<Shipment>>, Error> {
-        let read = self.read_with(&request(number), |payload| parse(payload, self.naive_offset)).await?;
-        let metrics = &self.transport.metrics;
+    pub async fn of_order(self, number: &OrderNumber) -> Result<Read<Vec<Shipment>>, Error> {
+        let read = self
+            .requests
+            .read_with(&request(number), |payload| parse(payload, self.requests.naive_offset()))
+            .await?;
+        let metrics = self.requests.metrics();
         for shipment in &read.value {
             metrics.value("shipment.status", shipment.status.as_deref(), &SHIPMENT_STATUSES);
             metrics.value("shipment.type", shipment.shipment_type.as_deref(), &SHIPMENT_TYPES);

@@ -2,7 +2,7 @@
 //!
 //! Fetching a label's file takes three steps: generate the labels ([`labels`]), list them until one is ready
 //! ([`LabelPolling`] sets the intervals), then request its signed address ([`download`]) and fetch it
-//! ([`Client::fetch_signed`](crate::Client::fetch_signed)).
+//! ([`SignedFiles::fetch`](super::SignedFiles::fetch)).
 
 pub mod download;
 pub mod labels;

@@ -68,7 +68,7 @@ impl Access {
         let Self::Own(context) = self else { return };
         // A login cut off here would end the old token and keep no new one.
         tokio::select! {
-            () = context.client.logins_ended() => {}
+            () = context.client.auth().logins_ended() => {}
             () = clock.sleep(LOGIN_ENDS) => {}
         }
         // The lease ends with the process in any case, and a budget that is not written down counts as spent.

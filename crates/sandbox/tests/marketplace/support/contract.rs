@@ -2,10 +2,11 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, LazyLock},
 };
 
 use jsonschema::Validator;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 static DOCUMENT: LazyLock<Value> =
@@ -83,7 +84,7 @@ fn resolved(value: &'static Value) -> &'static Value {
 }
 
 fn validator(name: &str, schema: &Value) -> Arc<Validator> {
-    let mut validators = VALIDATORS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut validators = VALIDATORS.lock();
     let validator = validators.entry(name.to_owned()).or_insert_with(|| {
         let schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",

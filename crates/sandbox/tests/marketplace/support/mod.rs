@@ -173,7 +173,7 @@ impl Bench {
 
     /// The answer, which is what the description says unless a fault has a hand in it.
     async fn sent(&self, method: Method, path: &str, request: reqwest::RequestBuilder) -> Reply {
-        let is_described = self.is_described && !self.control().has_faults();
+        let is_described = self.is_described && !self.control().faults().has_any();
         let reply = Reply::read(request.send().await.unwrap()).await;
         if is_described {
             contract::check(method.as_str(), path, reply.status, &reply.bytes);

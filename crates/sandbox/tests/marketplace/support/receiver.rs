@@ -40,8 +40,7 @@ impl Delivered {
         use hmac::{KeyInit, Mac};
         let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(secret.as_bytes()).unwrap();
         mac.update(&self.body);
-        let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        self.headers["x-webhook-signature"] == format!("sha256={hex}")
+        self.headers["x-webhook-signature"] == format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
     }
 }
 

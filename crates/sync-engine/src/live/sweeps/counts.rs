@@ -74,9 +74,9 @@ async fn remote_totals(context: &StoreContext) -> Result<[Option<u64>; 3], Probl
     let open = OrderQuery { statuses: open_statuses().into_iter().map(str::to_owned).collect(), ..query() };
     let products = ProductQuery { per_page: Some(1), page: 1, page_parameter: page_parameter.clone() };
     let asked = [
-        client.list_orders(&query()).await,
-        client.list_orders(&open).await,
-        client.list_products(&products).await,
+        client.orders().list(&query()).await,
+        client.orders().list(&open).await,
+        client.products().list(&products).await,
     ];
     let mut totals = [None; 3];
     for (total, answer) in totals.iter_mut().zip(asked) {

@@ -7,7 +7,7 @@ use crate::{Problem, StoreContext, plan::enum_words::words, pull::is_final};
 /// Mirrors the marketplace's enumerations for orders.
 pub(super) async fn sweep_enums(context: &StoreContext) -> Result<(), Problem> {
     let client = context.client.in_lane(Lane::Poll);
-    let told = match client.order_enums().await {
+    let told = match client.orders().enums().await {
         Ok(told) => told,
         Err(error) if is_final(&error) => return Ok(()),
         Err(error) => return Err(Problem::from_api(&error)),

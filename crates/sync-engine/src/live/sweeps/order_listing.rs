@@ -39,7 +39,7 @@ impl OrderListing {
     pub(super) async fn page(&mut self, page: u64) -> Result<ListPage, Problem> {
         loop {
             self.requests += 1;
-            match self.client.list_orders(&OrderQuery { page, ..self.query.clone() }).await {
+            match self.client.orders().list(&OrderQuery { page, ..self.query.clone() }).await {
                 Ok(listing) => return Ok(listing),
                 Err(ApiError::Refused { status: 404 | 416, .. }) if page > 1 => {
                     return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });

@@ -97,7 +97,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         }
         Action::Join(left) => left,
     };
-    let detail = match services.client.campaign(campaign).await {
+    let detail = match services.client.campaigns().get(campaign).await {
         Ok(detail) => detail.value,
         Err(error) => return refused(error),
     };
@@ -129,7 +129,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
 
 async fn enrolled(services: &Services<'_>, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Cause> {
     let page = |paging| -> BoxFuture<'_, _> {
-        Box::pin(async move { services.client.enrolled_listings(campaign, paging).await })
+        Box::pin(async move { services.client.campaigns().enrolled_listings(campaign, paging).await })
     };
     Ok(all(&services.context.stop, page).await?.rows)
 }

@@ -82,7 +82,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
 }
 
 async fn is_in_gallery(services: &Services<'_>, image: &MediaId, product: &str) -> Result<bool, Cause> {
-    match services.client.image(image).await {
+    match services.client.media().get(image).await {
         Ok(image) => {
             // The answer does not always name the product that uses the picture.
             let is_here = image.value.reference_id.as_deref().is_none_or(|own| own == product);

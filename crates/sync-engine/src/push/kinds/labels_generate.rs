@@ -133,7 +133,7 @@ fn poll(
 
 /// Returns an order's shipments; `None` where it has none yet.
 async fn shipments_of(services: &Services<'_>, number: &OrderNumber) -> Result<Option<Vec<Shipment>>, Cause> {
-    match services.client.order_shipments(number).await {
+    match services.client.shipments().of_order(number).await {
         Ok(shipments) => Ok(Some(shipments.value)),
         Err(ApiError::Refused { status: 404, .. }) => Ok(None),
         Err(error) => Err(error.into()),
@@ -142,7 +142,7 @@ async fn shipments_of(services: &Services<'_>, number: &OrderNumber) -> Result<O
 
 /// Answers for an order without a shipment: the marketplace creates the shipment when the order is prepared.
 async fn no_shipment(services: &Services<'_>, number: &OrderNumber) -> Result<Verdict, Cause> {
-    match services.client.order(number).await {
+    match services.client.orders().get(number).await {
         Ok(_) => Ok(Verdict::Failed(none_yet())),
         Err(error) => refused(error),
     }

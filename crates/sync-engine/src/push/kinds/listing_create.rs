@@ -77,7 +77,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     if services.guards.recent_listings() >= most && !cx.is_released {
         return Ok(Verdict::Held(too_many(most)));
     }
-    if let Err(error) = services.client.simulate_listing(&draft).await {
+    if let Err(error) = services.client.listings().simulate(&draft).await {
         return refused(error);
     }
     // Count it before it is sent: seven other workers may be sending one too.

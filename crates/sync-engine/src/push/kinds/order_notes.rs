@@ -75,7 +75,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
     // Read the mirror before the order.
     let mirrored = services.context.store.lookups().order_notes(&services.context.key, &number).await?;
-    let order = match services.client.order(&number).await {
+    let order = match services.client.orders().get(&number).await {
         Ok(order) => order.value,
         Err(error) => return refused(error),
     };
@@ -104,6 +104,6 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: NotesEvidence = read(effect)?;
-    let order = services.client.order(&OrderNumber::new(&evidence.order)).await?.value;
+    let order = services.client.orders().get(&OrderNumber::new(&evidence.order)).await?.value;
     Ok(order_notes::settle(&evidence, order.notes.as_deref()))
 }

@@ -90,7 +90,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
         return Ok(Verdict::Waiting(waits_for_invoice(&[]), INVOICE_RECHECK_INTERVAL));
     }
     let mark = services.context.store.journal().last_effect(&services.context.key).await?;
-    let possible = match services.client.possible_statuses(&number).await {
+    let possible = match services.client.orders().possible_statuses(&number).await {
         Ok(possible) => possible,
         Err(error) => return refused(error),
     };
@@ -157,7 +157,7 @@ async fn refused_transition(
         // The order moved between the reading and the request: perhaps to the target.
         Some(Documented::ImpossibleTransition) => {
             let target = cx.data["status"].as_str().unwrap_or_default();
-            let now = services.client.possible_statuses(number).await?;
+            let now = services.client.orders().possible_statuses(number).await?;
             let has_moved = is_there(target, &now.current_status)
                 || matches!(next_step(services, cx, number, target, &now).await?, Err(Verdict::Done(None)));
             match has_moved {
@@ -199,8 +199,8 @@ async fn still_waits(
     }
     if !is_changed {
         // The order may have moved on without us.
-        let order = services.client.order(number).await?.value;
-        let fiscal = services.client.order_fiscal(number).await?.value;
+        let order = services.client.orders().get(number).await?.value;
+        let fiscal = services.client.orders().fiscal(number).await?.value;
         if still_waits_for_invoice(&order, fiscal.iter().any(|document| document.is_current)) {
             let until = now + without_news(services, cx);
             services.invoices.note(id, documents, until);
@@ -222,7 +222,7 @@ async fn has_been_there(
     target: &str,
 ) -> Result<bool, Cause> {
     let was_tried = cx.effects.iter().any(|effect| effect.sent_at.is_some());
-    let events = services.client.order_events(number).await?.value;
+    let events = services.client.orders().events(number).await?.value;
     Ok(has_been(target, &events, was_tried, cx.command.created_at))
 }
 
@@ -230,12 +230,12 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: TransitionEvidence = read(effect)?;
     let number = OrderNumber::new(&evidence.order);
     services.listener.order(&number);
-    let order = services.client.order(&number).await?.value;
+    let order = services.client.orders().get(&number).await?.value;
     let sent_at = effect.sent_at.unwrap_or(effect.planned_at);
     let settled = order_status::settle(&evidence, sent_at, order.status.as_deref(), &[]);
     if let Settlement::Happened { .. } = settled {
         return Ok(settled);
     }
-    let events = services.client.order_events(&number).await?.value;
+    let events = services.client.orders().events(&number).await?.value;
     Ok(order_status::settle(&evidence, sent_at, order.status.as_deref(), &events))
 }

@@ -91,7 +91,7 @@ async fn find_sku(services: &Services<'_>, sku: &str) -> Result<Settlement, Caus
     let mut last = Vec::new();
     for page in 1.. {
         let query = ProductQuery { per_page: Some(100), page, page_parameter: parameter.clone() };
-        let rows = services.client.list_products(&query).await?.rows;
+        let rows = services.client.products().list(&query).await?.rows;
         let keys: Vec<String> = rows.iter().map(|row| row.key.clone()).collect();
         if keys.is_empty() || keys == last {
             break;

@@ -193,7 +193,7 @@ async fn read_stable_stock(
 ) -> Result<Option<([Decimal; 2], Dispatched)>, Cause> {
     let (product, sku) = (ProductId::new(&evidence.product), Sku::new(&evidence.sku));
     let quantity = async || -> Result<Option<[Decimal; 2]>, Cause> {
-        let stock = services.client.product_stock(&product, &sku).await?.value;
+        let stock = services.client.products().stock(&product, &sku).await?.value;
         let level = stock.levels.iter().find(|level| level.location_id.as_str() == evidence.location);
         Ok(level.and_then(|level| level.quantity).map(|quantity| [quantity, total_of(&stock.levels)]))
     };

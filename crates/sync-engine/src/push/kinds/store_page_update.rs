@@ -63,7 +63,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
 
 async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: PageEvidence = read(effect)?;
-    let page = services.client.store_page().await?.value;
+    let page = services.client.store_page().get().await?.value;
     Ok(store_page::settle(&evidence, &page))
 }
 
