@@ -71,6 +71,9 @@ async fn every_documented_metric_is_there_and_every_metric_is_documented(kind: K
         .filter(|name| !always.contains(name) && !sometimes.contains(name))
         .collect();
     assert!(unknown.is_empty(), "docs/OPERATIONS.md says nothing of {unknown:?}");
+    let without_help = |name: &String| !metrics.contains(&format!("# HELP {name} "));
+    let mute: Vec<_> = told(&metrics).into_iter().filter(without_help).collect();
+    assert!(mute.is_empty(), "no help: {mute:?}");
     for line in [
         "espelho_api_requests_total{store=\"loja-1\",route=\"/api/v1/sellers/orders/{id}\",method=\"GET\",outcome=\"ok\"} ",
         "espelho_api_request_duration_seconds_count{route=\"/api/integration/auth\"} 1",

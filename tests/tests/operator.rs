@@ -206,7 +206,7 @@ async fn a_running_service_is_asked_how_everything_is(kind: Kind) {
     let (code, text) = truth::get(&format!("{base}/status?store=loja-9")).await;
     assert!(code == 404 && text.contains("loja-9"), "{text}");
     let (code, text) = truth::get(&format!("{base}/?store=%3Cb%3E")).await;
-    assert!(code == 404 && text.contains("Não há loja &lt;b&gt;."), "{text}");
+    assert!(code == 404 && text.contains("Não há loja &#60;b&#62;."), "{text}");
     let (_, metrics) = truth::get(&format!("{base}/metrics")).await;
     let mut names = vec![
         "espelho_ratelimit_remaining{store=\"loja-1\"}",

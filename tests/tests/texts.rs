@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, fs, path::Path};
 
 use espelho_model::text::Text;
 
-/// Collects every identifier that code names as `text!("…"`.
+/// Collects every identifier that code or a template names as `text!("…"`.
 fn named_in(folder: &Path, named: &mut BTreeSet<(String, String)>) {
     for entry in fs::read_dir(folder).expect("the folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             named_in(&path, named);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "html") {
             let source = fs::read_to_string(&path).expect("a source");
             let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
             let code: String = code.collect::<Vec<_>>().join("\n");

@@ -1,9 +1,7 @@
 //! The state behind the health checks.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::RunState, text::Text};
@@ -67,7 +65,7 @@ impl Health {
     }
 
     fn stores(&self) -> MutexGuard<'_, BTreeMap<StoreKey, StoreHealth>> {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stores.lock()
     }
 }
 
@@ -92,6 +90,6 @@ impl Elsewhere {
     }
 
     fn addresses(&self) -> MutexGuard<'_, BTreeMap<StoreKey, String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -22,10 +22,11 @@ use crate::{
     health::Health,
     http::{
         self,
-        webhook::{self, ACK_BUCKETS, ACK_DURATION, Webhooks},
+        webhook::{self, ACK_BUCKETS, Webhooks},
     },
     lease_watcher,
-    measure::{LAG, LAG_BUCKETS},
+    measure::LAG_BUCKETS,
+    metric::{self, Metric, list},
     panics::Panics,
     passwords::{Changed, Passwords},
     reload::{self, Reloads},
@@ -352,19 +353,20 @@ async fn keep_metrics_small(metrics: PrometheusHandle, shared: Shared) {
 fn install_metrics() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     let install = || {
-        let with = |builder: PrometheusBuilder, name: &str, buckets: &[f64]| {
+        let with = |builder: PrometheusBuilder, metric: &Metric, buckets: &[f64]| {
             // It refuses only an empty list of buckets.
-            builder.set_buckets_for_metric(Matcher::Full(name.to_owned()), buckets).unwrap_or_default()
+            builder.set_buckets_for_metric(Matcher::Full(metric.name.to_owned()), buckets).unwrap_or_default()
         };
-        let builder = with(PrometheusBuilder::new(), ACK_DURATION, &ACK_BUCKETS);
-        let recorder = with(builder, LAG, &LAG_BUCKETS).build_recorder();
+        let builder = with(PrometheusBuilder::new(), &list::WEBHOOK_ACK, &ACK_BUCKETS);
+        let recorder = with(builder, &list::MIRROR_LAG, &LAG_BUCKETS).build_recorder();
         let handle = recorder.handle();
         // It fails only if another library installed a recorder first; then /metrics is empty.
         let _ = metrics::set_global_recorder(recorder);
+        metric::describe_all();
         handle
     };
     let handle = HANDLE.get_or_init(install).clone();
-    metrics::gauge!("espelho_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+    list::BUILD_INFO.gauge(&[env!("CARGO_PKG_VERSION")]).set(1.0);
     handle
 }
 

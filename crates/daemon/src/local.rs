@@ -1,26 +1,34 @@
-//! Requests to the service on this machine: HTTP/1.0 over a plain socket, so that an answer ends with its connection.
+//! Requests to the service on this machine.
 //!
 //! The marketplace's client never uses this module, and its requests never leave the machine.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use espelho_model::Clock;
+use futures_util::TryStreamExt as _;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{
+    Request,
+    body::{Bytes, Incoming},
+    client::conn::http1,
+    header,
+};
+use hyper_util::rt::TokioIo;
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines},
+    io::{AsyncBufRead, AsyncBufReadExt as _, Lines},
     net::TcpStream,
 };
+use tokio_util::io::StreamReader;
 
 /// A listener that does not start to answer within this time is not the service.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum bytes of an answer that is read as a whole.
-const LARGEST: u64 = 64 << 20;
-/// The maximum number of lines in an answer's head.
-const HEADERS: usize = 64;
+const LARGEST: usize = 64 << 20;
 
 /// An answer whose head is read.
 pub(crate) struct Answer {
     pub status: u16,
-    body: BufReader<TcpStream>,
+    body: Incoming,
 }
 
 /// Sends a request to the service that listens on `listen`, if there is one.
@@ -59,52 +67,42 @@ fn here(listen: SocketAddr) -> SocketAddr {
 }
 
 async fn transport(address: SocketAddr, method: &str, path: &str, body: Option<&str>) -> io::Result<Answer> {
-    let mut stream = TcpStream::connect(address).await?;
-    let body = body.unwrap_or_default();
-    let request = format!(
-        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(request.as_bytes()).await?;
-    let mut answer = BufReader::new(stream);
-    let status = read_line(&mut answer).await?;
-    let status = status.split(' ').nth(1).and_then(|code| code.parse().ok());
-    let status = status.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))?;
-    for _ in 0..HEADERS {
-        if read_line(&mut answer).await?.is_empty() {
-            return Ok(Answer { status, body: answer });
-        }
-    }
-    Err(io::ErrorKind::InvalidData.into())
-}
-
-async fn read_line(from: &mut BufReader<TcpStream>) -> io::Result<String> {
-    let mut line = String::new();
-    from.take(16 << 10).read_line(&mut line).await?;
-    if !line.ends_with('\n') {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(line.trim_end().to_owned())
+    let stream = TcpStream::connect(address).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    // It ends with the answer, or when nobody reads the answer any more; the request reports its error.
+    tokio::spawn(connection);
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header(header::HOST, address.to_string())
+        .header(header::CONNECTION, "close")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(body.unwrap_or_default().to_owned())))
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))?;
+    let (head, body) = sender.send_request(request).await.map_err(io::Error::other)?.into_parts();
+    Ok(Answer { status: head.status.as_u16(), body })
 }
 
 impl Answer {
     /// Returns the whole body.
     pub(crate) async fn text(self) -> io::Result<String> {
-        let mut text = String::new();
-        self.body.take(LARGEST).read_to_string(&mut text).await?;
-        Ok(text)
+        let body = Limited::new(self.body, LARGEST).collect().await.map_err(io::Error::other)?;
+        String::from_utf8(body.to_bytes().into()).map_err(io::Error::other)
     }
 
     /// Returns the body line by line, as it comes.
-    pub(crate) fn lines(self) -> Lines<BufReader<TcpStream>> {
-        self.body.lines()
+    pub(crate) fn lines(self) -> Lines<impl AsyncBufRead + Unpin> {
+        StreamReader::new(self.body.into_data_stream().map_err(io::Error::other)).lines()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use espelho_model::clock::SystemClock;
-    use tokio::net::TcpListener;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpListener,
+    };
 
     use super::*;
 

@@ -1,9 +1,7 @@
 //! Turns the reports of the work on a store into metrics, health and log lines. Names as in `docs/OPERATIONS.md`.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::Stats;
@@ -18,11 +16,12 @@ use espelho_sync_engine::{
     live::{Handled, Observer, WebhookNews, schedule::Sweep},
 };
 
-use crate::health::{Health, WebhookHealth};
+use crate::{
+    health::{Health, WebhookHealth},
+    metric::list,
+};
 
-/// The delay from an event, or a change, to the row.
-pub(crate) const LAG: &str = "espelho_mirror_lag_seconds";
-/// Upper bounds of [`LAG`]'s buckets. It has no store label: three thousand stores would make thirty thousand lines of
+/// Upper bounds of the buckets of [`list::MIRROR_LAG`]. It has no store label: three thousand stores would make thirty thousand lines of
 /// it.
 pub(crate) const LAG_BUCKETS: [f64; 9] = [0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 120.0, 600.0, 3_600.0];
 
@@ -49,18 +48,17 @@ impl Measure {
     /// Starts to listen.
     pub(crate) fn new(store: StoreKey, health: Arc<Health>, clock: Arc<dyn Clock>) -> Self {
         // The lines exist from the start, so that an alert on their growth sees the first event.
-        for name in ["espelho_audit_rows_total", "espelho_audit_mismatch_total"] {
-            metrics::counter!(name, "store" => store.to_string()).absolute(0);
+        for metric in [&list::AUDIT_ROWS, &list::AUDIT_MISMATCH] {
+            metric.counter(&[store.as_str()]).absolute(0);
         }
         for event in MISSED {
-            let labels = [("store", store.to_string()), ("event", event.to_owned())];
-            metrics::counter!("espelho_missed_hints_total", &labels).absolute(0);
+            list::MISSED_HINTS.counter(&[store.as_str(), event]).absolute(0);
         }
         Self { store, health, clock, counted: Mutex::default() }
     }
 
-    fn label(&self) -> String {
-        self.store.to_string()
+    fn label(&self) -> &str {
+        self.store.as_str()
     }
 }
 
@@ -88,28 +86,24 @@ impl Observer for Measure {
     }
 
     fn swept(&self, sweep: Sweep, at: DateTime<Utc>) {
-        let labels = [("store", self.label()), ("kind", sweep.as_str().to_owned())];
-        metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels).set(at.timestamp() as f64);
+        let success = list::SWEEP_LAST_SUCCESS.gauge(&[self.label(), sweep.as_str()]);
+        success.set(at.timestamp() as f64);
     }
 
     fn sweep_failed(&self, sweep: Sweep, _: &Problem) {
-        let labels = [("store", self.label()), ("kind", sweep.as_str().to_owned())];
-        metrics::counter!("espelho_sweep_failures_total", &labels).increment(1);
+        list::SWEEP_FAILURES.counter(&[self.label(), sweep.as_str()]).increment(1);
     }
 
     fn handled(&self, what: Handled) {
-        let labels = [("store", self.label()), ("as", what.as_str().to_owned())];
-        metrics::counter!("espelho_deliveries_handled_total", &labels).increment(1);
+        list::DELIVERIES_HANDLED.counter(&[self.label(), what.as_str()]).increment(1);
     }
 
     fn changed(&self, resource: Resource) {
-        let labels = [("store", self.label()), ("kind", resource.to_string())];
-        metrics::counter!("espelho_rows_changed_total", &labels).increment(1);
+        list::ROWS_CHANGED.counter(&[self.label(), resource.as_str()]).increment(1);
     }
 
     fn missed(&self, event: &'static str) {
-        let labels = [("store", self.label()), ("event", event.to_owned())];
-        metrics::counter!("espelho_missed_hints_total", &labels).increment(1);
+        list::MISSED_HINTS.counter(&[self.label(), event]).increment(1);
     }
 
     fn webhook(&self, news: WebhookNews) {
@@ -120,31 +114,26 @@ impl Observer for Measure {
     }
 
     fn mirrored(&self, lag: Duration) {
-        metrics::histogram!(LAG).record(lag.as_secs_f64());
+        list::MIRROR_LAG.histogram(&[]).record(lag.as_secs_f64());
     }
 
     fn audited(&self, rows: u64, differing: u64) {
-        metrics::counter!("espelho_audit_rows_total", "store" => self.label()).increment(rows);
-        metrics::counter!("espelho_audit_mismatch_total", "store" => self.label()).increment(differing);
+        list::AUDIT_ROWS.counter(&[self.label()]).increment(rows);
+        list::AUDIT_MISMATCH.counter(&[self.label()]).increment(differing);
     }
 
     fn waiting(&self, oldest: Duration) {
-        metrics::gauge!("espelho_mirror_oldest_waiting_seconds", "store" => self.label())
-            .set(oldest.as_secs_f64());
+        list::MIRROR_OLDEST_WAITING.gauge(&[self.label()]).set(oldest.as_secs_f64());
     }
 
     fn settled(&self, kind: &str, state: EffectState) {
-        let labels = [("store", self.label()), ("kind", kind.to_owned()), ("as", state.as_str().to_owned())];
-        metrics::counter!("espelho_effects_settled_total", &labels).increment(1);
+        list::EFFECTS_SETTLED.counter(&[self.label(), kind, state.as_str()]).increment(1);
     }
 
     fn stats(&self, stats: Stats) {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let store = self.label();
-        let count = |name: &'static str, now: u64, before: u64| {
-            metrics::counter!(name, "store" => store.clone()).increment(now.saturating_sub(before));
-        };
-        count("espelho_rate_limited_total", stats.rate_limited, counted.rate_limited);
+        let mut counted = self.counted.lock();
+        let more = stats.rate_limited.saturating_sub(counted.rate_limited);
+        list::RATE_LIMITED.counter(&[self.label()]).increment(more);
         *counted = stats;
     }
 }
@@ -162,15 +151,12 @@ pub(crate) fn words(problem: &Problem) -> Text {
 
 /// Records the metrics of one run.
 fn measure(report: &StoreReport, now: DateTime<Utc>) {
-    let store = report.store.to_string();
     for resource in &report.resources {
-        let labels = [("store", store.clone()), ("kind", resource.resource.to_string())];
-        let counts = resource.counts;
-        metrics::counter!("espelho_rows_changed_total", &labels).increment(counts.changed);
-        metrics::gauge!("espelho_rows_failed", &labels).set(counts.failed as f64);
+        let (values, counts) = ([report.store.as_str(), resource.resource.as_str()], resource.counts);
+        list::ROWS_CHANGED.counter(&values).increment(counts.changed);
+        list::ROWS_FAILED.gauge(&values).set(counts.failed as f64);
         if resource.state == RunState::Complete {
-            metrics::gauge!("espelho_sweep_last_success_timestamp_seconds", &labels)
-                .set(now.timestamp() as f64);
+            list::SWEEP_LAST_SUCCESS.gauge(&values).set(now.timestamp() as f64);
         }
     }
 }

@@ -2,11 +2,8 @@
 
 mod words;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, sync::Target, text, text::Locale};
 use espelho_sync_engine::{Position, Progress};
@@ -77,10 +74,6 @@ impl Speaker {
     }
 }
 
-fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Progress for Bars {
     fn begin(&self, store: &StoreKey, target: Target, resumed: u64) {
         let bar = self.all.add(ProgressBar::no_length());
@@ -88,11 +81,11 @@ impl Progress for Bars {
         bar.set_prefix(format!("{store} {target}"));
         bar.set_position(resumed);
         let begun = Begun { at: self.speaker.now(), resumed };
-        locked(&self.bars).insert((store.clone(), target), (bar, begun));
+        self.bars.lock().insert((store.clone(), target), (bar, begun));
     }
 
     fn advance(&self, store: &StoreKey, target: Target, position: Position) {
-        let bars = locked(&self.bars);
+        let bars = self.bars.lock();
         let Some((bar, begun)) = bars.get(&(store.clone(), target)) else { return };
         if let Some(total) = position.total {
             if bar.length().is_none() {
@@ -106,7 +99,7 @@ impl Progress for Bars {
     }
 
     fn end(&self, store: &StoreKey, target: Target) {
-        if let Some((bar, _)) = locked(&self.bars).remove(&(store.clone(), target)) {
+        if let Some((bar, _)) = self.bars.lock().remove(&(store.clone(), target)) {
             bar.finish_and_clear();
         }
     }
@@ -123,12 +116,12 @@ impl Progress for Lines {
             eprintln!("{store} {target}: {}", resumed.message(self.speaker.locale));
         }
         let now = self.speaker.now();
-        locked(&self.passes).insert((store.clone(), target), (Begun { at: now, resumed }, now));
+        self.passes.lock().insert((store.clone(), target), (Begun { at: now, resumed }, now));
     }
 
     fn advance(&self, store: &StoreKey, target: Target, position: Position) {
         let now = self.speaker.now();
-        let mut passes = locked(&self.passes);
+        let mut passes = self.passes.lock();
         let Some((begun, last)) = passes.get_mut(&(store.clone(), target)) else { return };
         if now.saturating_sub(*last) < LINE_EVERY {
             return;

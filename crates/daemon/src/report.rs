@@ -43,8 +43,6 @@ fn store_json(report: &StoreReport, locale: Locale) -> Value {
 
 fn resource_json(report: &ResourceReport, locale: Locale) -> Value {
     let counts = report.counts;
-    let failure =
-        |f: &espelho_store::Failure| json!({"key": f.key, "code": f.code, "error": f.error, "hint": f.hint});
     let mut object = json!({
         "state": report.state.as_str(),
         "seen": counts.seen,
@@ -53,7 +51,7 @@ fn resource_json(report: &ResourceReport, locale: Locale) -> Value {
         "failed": counts.failed,
         "pages": report.pages,
         "details": report.details,
-        "failures": report.failures.iter().map(failure).collect::<Vec<_>>(),
+        "failures": report.failures,
         "notes": report.notes.iter().map(|note| note.message(locale)).collect::<Vec<_>>(),
         "resumed_at_page": report.resumed_at,
     });

@@ -1,9 +1,7 @@
 //! The counts of all stores' clients. A store that is released and taken again continues its counts.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use parking_lot::{Mutex, MutexGuard};
+use std::{collections::BTreeMap, sync::Arc};
 
 use espelho_api_client::{
     client_metrics::{ClientMetrics, Counted},
@@ -35,6 +33,6 @@ impl StoreMetrics {
     }
 
     fn store_metrics(&self) -> MutexGuard<'_, BTreeMap<StoreKey, Arc<ClientMetrics>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }

@@ -19,6 +19,7 @@ use crate::{
     health::Health,
     http::webhook::StoreWakers,
     measure::{Measure, has_own_cause, words},
+    metric::list,
 };
 
 /// The pause before a store that could be taken but not opened is tried again.
@@ -93,7 +94,7 @@ impl StoreTask {
     /// Keeps the store in step until the service stops or the lease is lost; returns the context.
     async fn work(&self, mut context: StoreContext, last_seen: Option<DateTime<Utc>>) -> StoreContext {
         let key = &self.config.key;
-        metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).absolute(0);
+        list::TASKS_RESTARTED.counter(&[key.as_str()]).absolute(0);
         let (now, elsewhere) = (self.shared.clock.now(), self.shared.elsewhere.of(key));
         self.health.change(key, |health| {
             (health.held_since, health.problem) = (Some(now), None);
@@ -130,7 +131,7 @@ impl StoreTask {
             if problem.is_lost() {
                 return context;
             }
-            metrics::counter!("espelho_tasks_restarted_total", "store" => key.to_string()).increment(1);
+            list::TASKS_RESTARTED.counter(&[key.as_str()]).increment(1);
             self.wait_before_working_again(&context, &problem).await;
             context.stop = self.shared.stop.child_token();
             options.last_seen = None;

@@ -4,7 +4,19 @@
 use std::fmt;
 
 /// The state of a command or push.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::EnumString,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum PushState {
     /// Not processed yet.
     New,
@@ -28,42 +40,11 @@ pub enum PushState {
 
 impl PushState {
     /// All states.
-    pub const ALL: [Self; 9] = [
-        Self::New,
-        Self::Waiting,
-        Self::Sending,
-        Self::Done,
-        Self::Failed,
-        Self::Held,
-        Self::Doubtful,
-        Self::Ignored,
-        Self::Superseded,
-    ];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Returns the word used in tables.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Waiting => "waiting",
-            Self::Sending => "sending",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Held => "held",
-            Self::Doubtful => "doubtful",
-            Self::Ignored => "ignored",
-            Self::Superseded => "superseded",
-        }
-    }
-
-    /// Reads a table's word; `None` for an unknown one.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == word)
-    }
-}
-
-impl fmt::Display for PushState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.into()
     }
 }
 
@@ -147,11 +128,11 @@ mod tests {
     #[test]
     fn every_word_of_a_table_is_read_back_as_what_it_was() {
         for state in PushState::ALL {
-            assert_eq!(PushState::parse(state.as_str()), Some(state));
+            assert_eq!(state.as_str().parse(), Ok(*state));
         }
         for kind in CommandKind::ALL {
             assert_eq!(CommandKind::parse(kind.as_str()), Some(*kind));
         }
-        assert_eq!((PushState::parse("NEW"), CommandKind::parse("order.cancel")), (None, None));
+        assert_eq!(("NEW".parse::<PushState>().ok(), CommandKind::parse("order.cancel")), (None, None));
     }
 }

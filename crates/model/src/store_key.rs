@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The KEY of `stores/KEY.toml`: the store's name everywhere.
 ///
 /// 1 to 64 characters of `a-z`, `A-Z`, `0-9`, `-`, `_` and `.`, not beginning with a dot, so that it is
 /// safe as a file name and as a URL segment.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(try_from = "String")]
 pub struct StoreKey(String);
 
 /// The text cannot name a store.
@@ -30,6 +33,14 @@ impl StoreKey {
     /// Returns the name's text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl TryFrom<String> for StoreKey {
+    type Error = InvalidStoreKey;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(&text)
     }
 }
 

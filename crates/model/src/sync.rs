@@ -2,8 +2,11 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
+
 /// A resource that a run can reconcile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::Display, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Resource {
     /// Orders with their lines.
     Orders,
@@ -17,16 +20,7 @@ impl Resource {
 
     /// Returns the name used in tables, reports and on the command line.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Orders => "orders",
-            Self::Products => "products",
-        }
-    }
-}
-
-impl fmt::Display for Resource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.into()
     }
 }
 
@@ -44,7 +38,8 @@ impl FromStr for Resource {
 }
 
 /// A target of a reconciliation: resources with listings, sub-resources of orders, and data that is read as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Target {
     /// A resource that is listed page by page.
     Listed(Resource),
@@ -107,6 +102,20 @@ impl From<Resource> for Target {
     }
 }
 
+impl From<Target> for String {
+    fn from(target: Target) -> Self {
+        target.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for Target {
+    type Error = UnknownTarget;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
@@ -162,24 +171,35 @@ impl FromStr for Target {
 }
 
 /// The result of a run, or of its part for one store or resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    strum::IntoStaticStr,
+    strum::EnumString,
+    Deserialize,
+    Serialize,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RunState {
     /// Everything was read and every row is mirrored.
     Complete,
     /// Some rows or resources failed; the report names them.
     Partial,
-    /// The run had no useful result.
+    /// The run had no useful result; also what a report says that has an unknown word.
+    #[serde(other)]
     Failed,
 }
 
 impl RunState {
     /// Returns the word used in tables and reports.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "partial",
-            Self::Failed => "failed",
-        }
+        self.into()
     }
 
     /// Combines the results of the parts of a run: all complete, all failed, or partial.
@@ -194,7 +214,7 @@ impl RunState {
 }
 
 /// The effect of a run on one resource, in rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Counts {
     /// Rows that the marketplace listed.
     pub seen: u64,

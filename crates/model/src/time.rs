@@ -1,6 +1,7 @@
 //! Timestamps in the marketplace's possible forms, and the single form of the mirror.
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, NaiveDateTime, TimeDelta, TimeZone, Timelike, Utc};
+use serde::Serializer;
 
 /// Reads an ISO 8601 date-time into UTC, at microsecond precision.
 ///
@@ -42,6 +43,21 @@ fn parse_unusual(text: &str, naive: FixedOffset) -> Option<DateTime<Utc>> {
 fn without_leap_second(instant: DateTime<Utc>) -> DateTime<Utc> {
     let whole = instant.with_nanosecond(0).unwrap_or(instant);
     whole + TimeDelta::microseconds(i64::from(instant.nanosecond() / 1000))
+}
+
+/// Serializes an instant, or nothing, in the mirror's text form; for `#[serde(serialize_with = …)]`.
+///
+/// # Errors
+/// When the serializer fails.
+pub fn serialize_fixed_width<T, S>(instant: &T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    T: Copy + Into<Option<DateTime<Utc>>>,
+    S: Serializer,
+{
+    match (*instant).into() {
+        Some(instant) => serializer.serialize_str(&fixed_width(instant)),
+        None => serializer.serialize_none(),
+    }
 }
 
 /// Formats the mirror's text form: always 27 characters, UTC, so that text order is time order. It is written digit

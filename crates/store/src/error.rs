@@ -1,10 +1,7 @@
 //! Errors of the database layer.
 
-use std::{
-    borrow::Cow,
-    collections::BTreeMap,
-    sync::{LazyLock, Mutex, PoisonError},
-};
+use parking_lot::Mutex;
+use std::{borrow::Cow, collections::BTreeMap, sync::LazyLock};
 
 use espelho_model::{
     StoreKey, text,
@@ -225,7 +222,7 @@ impl Error {
         if code.as_deref().is_some_and(|code| ["1034", "1290"].contains(&code)) {
             DISK_GAVE_UP.send_replace(true);
         }
-        let mut counted = COUNTED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = COUNTED.lock();
         *counted.entry(code.unwrap_or_else(|| "connection".to_owned())).or_default() += 1;
         Self::Statement { operation, source }
     }
@@ -239,7 +236,7 @@ impl Error {
 
     /// The failed statements of this process, by the database's code.
     pub fn counted() -> BTreeMap<String, u64> {
-        COUNTED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        COUNTED.lock().clone()
     }
 
     /// Whether the database refused the row's content: a value out of range, nested too deeply, too large. The other

@@ -7,12 +7,12 @@ use espelho_model::{
     text::{Language, Locale, Text},
 };
 use espelho_store::Failure;
+use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 
 /// The kind of problem that ended a resource or a store early; it decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Trouble {
-    /// Something failed.
-    Failure,
     /// The credential is rejected, or another program uses it.
     Authentication,
     /// A guard refused to continue.
@@ -23,10 +23,13 @@ pub enum Trouble {
     Configuration,
     /// The operator stopped the run.
     Stopped,
+    /// Something failed; also what a report says that has an unknown word.
+    #[serde(other)]
+    Failure,
 }
 
 /// Why a resource or a store ended early.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Problem {
     /// Its kind.
     pub trouble: Trouble,
@@ -39,13 +42,14 @@ pub struct Problem {
 }
 
 /// The result for one resource of one store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct ResourceReport {
     /// Which resource.
     pub resource: Target,
     /// How it ended.
     pub state: RunState,
     /// Counts of rows.
+    #[serde(flatten)]
     pub counts: Counts,
     /// Listing pages read by this run.
     pub pages: u64,
@@ -61,14 +65,15 @@ pub struct ResourceReport {
     pub resumed_at: Option<u64>,
 }
 
-/// The result for one store.
-#[derive(Clone, Debug)]
+/// The result for one store; its JSON goes from the service to a command.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct StoreReport {
     /// Which store.
     pub store: StoreKey,
     /// How it ended.
     pub state: RunState,
     /// Its resources, in the order in which they were read.
+    #[serde(deserialize_with = "known")]
     pub resources: Vec<ResourceReport>,
     /// Requests sent with the token.
     pub requests: u64,
@@ -227,4 +232,20 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+/// Reads what this version knows of a list, and leaves out what only a newer version knows.
+pub(crate) fn known<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Element<T> {
+        Known(T),
+        Unknown(IgnoredAny),
+    }
+    let elements = Vec::<Element<T>>::deserialize(from)?.into_iter();
+    let known = elements.filter_map(|element| match element {
+        Element::Known(known) => Some(known),
+        Element::Unknown(_) => None,
+    });
+    Ok(known.collect())
 }

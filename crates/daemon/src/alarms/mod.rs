@@ -5,11 +5,8 @@ mod database;
 mod observe;
 mod shown;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey, text::Locale};
@@ -41,11 +38,11 @@ pub(crate) struct Posted {
 impl Board {
     /// Returns the latest verdict; `None` until the first complete observation.
     pub(crate) fn latest(&self) -> Option<Arc<Posted>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().clone()
     }
 
     fn post(&self, seen: Observations, verdict: Verdict) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(Posted { seen, verdict }));
+        *self.0.lock() = Some(Arc::new(Posted { seen, verdict }));
     }
 }
 

@@ -156,7 +156,7 @@ fn as_json(audits: &[Audit], locale: Locale) -> Value {
 fn resource_json(resource: &ResourceAudit, locale: Locale) -> Value {
     let named = resource.differences.iter();
     let differences: Vec<Value> =
-        named.map(|(key, difference)| json!({ "key": key, "difference": difference.as_str() })).collect();
+        named.map(|(key, difference)| json!({ "key": key, "difference": difference })).collect();
     json!({
         "listed": resource.listed, "total": resource.total, "mirrored": resource.mirrored,
         "sampled": resource.sampled, "differing": resource.differing, "differences": differences,

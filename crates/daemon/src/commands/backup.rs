@@ -1,9 +1,9 @@
 //! `espelho backup`: a copy of the database, made while the service runs.
 
+use parking_lot::Mutex;
 use std::{
     io::IsTerminal as _,
     path::{Path, PathBuf},
-    sync::Mutex,
 };
 
 use espelho_model::{clock::SystemClock, text, text::Text};
@@ -82,7 +82,7 @@ impl Bar {
 
     pub(super) fn tell(&self, name: &'static str, done: u64, all: u64) {
         let Some(bar) = &self.bar else { return };
-        let mut last = self.name.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut last = self.name.lock();
         if *last != name {
             *last = name;
             bar.set_prefix(name);

@@ -1,7 +1,7 @@
 //! `espelho held`, `release`, `retry`, `ignore`: decisions of people about rows that are not done.
 
 use espelho_model::{StoreKey, push::PushState, text, text::Text};
-use espelho_store::{EffectState, HeldRow, IntentKind};
+use espelho_store::{EffectState, IntentKind};
 use espelho_sync_engine::{Problem, Trouble};
 use serde_json::json;
 
@@ -53,12 +53,6 @@ pub(super) async fn held(cli: &Cli) -> u8 {
     reading.store.close().await;
     match rows {
         Ok(rows) if cli.json => {
-            let rows: Vec<_> = rows
-                .iter()
-                .map(|HeldRow { store, entity, key, error, hint }| {
-                    json!({ "store": store, "entity": entity, "key": key, "error": error, "hint": hint })
-                })
-                .collect();
             println!("{}", json!({ "held": rows }));
         }
         Ok(rows) if rows.is_empty() => println!("{}", text!("wishes-nothing-held").message(cli.locale)),

@@ -2,7 +2,7 @@
 
 mod group;
 
-use espelho_model::{StoreKey, text, text::Locale, time::fixed_width};
+use espelho_model::{StoreKey, text, text::Locale};
 use espelho_store::{ErrorRow, WaitingRow};
 use espelho_sync_engine::Problem;
 use serde_json::{Value, json};
@@ -60,35 +60,8 @@ async fn look(
 
 impl Found {
     fn as_json(&self) -> Value {
-        let cause = |cause: &group::Cause| {
-            json!({
-                "code": cause.code, "count": cause.count, "error": cause.error, "hint": cause.hint,
-                "names": cause.names, "since": cause.since.map(fixed_width),
-            })
-        };
-        let causes = |causes: Vec<group::Cause>| causes.iter().map(cause).collect::<Vec<_>>();
-        json!({
-            "causes": causes(group::of_errors(&self.errors)),
-            "errors": self.errors.iter().map(as_json).collect::<Vec<_>>(),
-            "waiting": self.waiting.iter().map(waiting_as_json).collect::<Vec<_>>(),
-        })
+        json!({ "causes": group::of_errors(&self.errors), "errors": self.errors, "waiting": self.waiting })
     }
-}
-
-pub(super) fn as_json(row: &ErrorRow) -> Value {
-    let ErrorRow { store, entity, key, code, error, hint, at, kind, subject } = row;
-    json!({
-        "store": store, "entity": entity, "key": key, "code": code, "error": error, "hint": hint,
-        "at": fixed_width(*at), "kind": kind, "subject": subject,
-    })
-}
-
-pub(super) fn waiting_as_json(row: &WaitingRow) -> Value {
-    let WaitingRow { store, entity, key, code, reason, since, kind, subject } = row;
-    json!({
-        "store": store, "entity": entity, "key": key, "code": code, "reason": reason,
-        "since": since.map(fixed_width), "kind": kind, "subject": subject,
-    })
 }
 
 fn show_causes(found: &Found, reading: &Reading, locale: Locale) {

@@ -101,7 +101,7 @@ fn show(
 
 fn check_entity(entity: &str) -> Result<(), Problem> {
     let mut known = espelho_store::explainable();
-    known.extend(IntentKind::ALL.map(IntentKind::as_str));
+    known.extend(IntentKind::ALL.iter().map(|intent| intent.as_str()));
     if known.contains(&entity) {
         return Ok(());
     }
@@ -166,10 +166,9 @@ async fn look(store: &Store, of: &StoreKey, entity: String, key: String) -> Resu
         Some(_) => events,
         None => mirrored(&entity, &row_key, &changes),
     };
-    let intent = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == entity);
-    let intent = match intent {
-        Some(intent) => store.releases().intent_row(of, intent, &key).await?,
-        None => None,
+    let intent = match entity.parse() {
+        Ok(intent) => store.releases().intent_row(of, intent, &key).await?,
+        Err(_) => None,
     };
     let missing = match entity.as_str() {
         "order" => store.mirror().missing(of, Resource::Orders, &key).await?,
@@ -258,12 +257,9 @@ fn as_json(knowledge: &Knowledge, locale: Locale) -> Value {
             "last_at": time(&missing.last_at),
             "next_at": time(&next_at(missing)),
         })),
-        "wish": knowledge.intent.as_ref().map(|intent| json!({
-            "state": intent.state, "wanted": intent.intent, "error": intent.error, "hint": intent.hint,
-            "updated_at": intent.updated_at.as_ref().map(time),
-        })),
-        "errors": knowledge.errors.iter().map(errors::as_json).collect::<Vec<_>>(),
-        "waiting": knowledge.waiting.iter().map(errors::waiting_as_json).collect::<Vec<_>>(),
+        "wish": knowledge.intent,
+        "errors": knowledge.errors,
+        "waiting": knowledge.waiting,
         "changes": knowledge.changes.iter().map(change).collect::<Vec<_>>(),
         "events": knowledge.told().iter().map(|event| event.as_json(locale)).collect::<Vec<_>>(),
     })

@@ -5,11 +5,10 @@ use std::{
     time::Duration,
 };
 
-use espelho_model::{text, time::fixed_width};
+use espelho_model::text;
 use espelho_store::{Change, ChangeWatch, Error};
 use espelho_sync_engine::{Problem, Trouble};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::{no_signals, reading::Reading, say};
@@ -113,22 +112,11 @@ fn is_reader_gone() -> bool {
     looked.is_ok() && looked_at[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// A line, its keys in the order of the table's columns.
-#[derive(Serialize)]
-struct Line<'c> {
-    seq: i64,
-    store: &'c str,
-    entity: &'c str,
-    key: &'c str,
-    op: &'static str,
-    at: String,
-}
-
+/// Prints a line for each change, its keys in the order of the table's columns.
 fn print(changes: &[Change]) -> io::Result<()> {
     let mut lines = Vec::with_capacity(changes.len() * 128);
-    for Change { seq, store, entity, key, op, at } in changes {
-        let (store, op, at) = (store.as_str(), op.as_str(), fixed_width(*at));
-        serde_json::to_writer(&mut lines, &Line { seq: *seq, store, entity, key, op, at })?;
+    for change in changes {
+        serde_json::to_writer(&mut lines, change)?;
         lines.push(b'\n');
     }
     let mut stdout = io::stdout().lock();

@@ -7,7 +7,8 @@ use reqwest::Url;
 use serde::Deserialize;
 
 /// The environment of a store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Environment {
     #[default]
@@ -18,10 +19,7 @@ pub(crate) enum Environment {
 impl Environment {
     /// Returns the word in files and in the database.
     pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Production => "production",
-            Self::Sandbox => "sandbox",
-        }
+        self.into()
     }
 }
 

@@ -1,9 +1,10 @@
 //! The queue of admin requests: they wait here for the store's own task, and receive its progress from here.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -152,7 +153,7 @@ impl AdminQueue {
     }
 
     fn stores(&self) -> MutexGuard<'_, HashMap<StoreKey, Waiting>> {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+        self.stores.lock()
     }
 }
 

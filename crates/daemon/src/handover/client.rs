@@ -30,7 +30,7 @@ pub(crate) async fn ask(
         // Unknown events of a newer service are ignored.
         let Ok(event) = serde_json::from_str(&line) else { continue };
         if let Event::Report { report } = event {
-            return Some(report.into_report(store.clone()));
+            return Some(*report);
         }
         pass_on(event, store, progress);
     }
@@ -54,7 +54,7 @@ pub(crate) async fn ask_for_audit(
     let mut lines = answer.lines();
     while let Ok(Some(line)) = lines.next_line().await {
         if let Ok(Event::Audit { audit }) = serde_json::from_str(&line) {
-            return Some(audit.into_audit(store.clone()));
+            return Some(*audit);
         }
     }
     let problem = Problem::of(Trouble::Failure, "handover", text!("run-audit-cut-off"));

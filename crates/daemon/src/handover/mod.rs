@@ -8,7 +8,6 @@ mod admin_queue;
 mod client;
 mod wire;
 mod wire_audit;
-mod wire_problem;
 
 pub(crate) use admin_queue::{AdminQueue, Task};
 pub(crate) use client::{ask, ask_for_audit, inquire};

@@ -2,16 +2,9 @@
 
 use chrono::NaiveDate;
 use espelho_api_client::limit::Lane;
-use espelho_model::{
-    StoreKey,
-    sync::{Counts, RunState, Target},
-    text::Text,
-};
-use espelho_store::Failure;
-use espelho_sync_engine::{Audit, Examination, Options, Problem, Question, ResourceReport, StoreReport};
+use espelho_model::{StoreKey, sync::Target};
+use espelho_sync_engine::{Audit, Examination, Options, Question, StoreReport};
 use serde::{Deserialize, Serialize};
-
-use super::{wire_audit::WireAudit, wire_problem::WireProblem};
 
 /// The body of `POST /resync`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -61,7 +54,7 @@ pub(crate) enum Event {
         resource: String,
     },
     Report {
-        report: Box<WireReport>,
+        report: Box<StoreReport>,
     },
     /// Instead of `Report`, for a question.
     Examination {
@@ -69,36 +62,8 @@ pub(crate) enum Event {
     },
     /// Instead of `Report`, for an audit.
     Audit {
-        audit: Box<WireAudit>,
+        audit: Box<Audit>,
     },
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct WireReport {
-    store: String,
-    state: String,
-    resources: Vec<WireResource>,
-    requests: u64,
-    rate_limited: u64,
-    logins: u64,
-    seconds: f64,
-    problem: Option<WireProblem>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-struct WireResource {
-    resource: String,
-    state: String,
-    seen: u64,
-    changed: u64,
-    gone: u64,
-    failed: u64,
-    pages: u64,
-    details: u64,
-    failures: Vec<[String; 4]>,
-    problem: Option<WireProblem>,
-    notes: Vec<Text>,
-    resumed_at: Option<u64>,
 }
 
 impl Asked {
@@ -133,11 +98,11 @@ impl Asked {
 
 impl Event {
     pub(crate) fn of_report(report: &StoreReport) -> Self {
-        Self::Report { report: Box::new(report.into()) }
+        Self::Report { report: Box::new(report.clone()) }
     }
 
     pub(crate) fn of_audit(audit: &Audit) -> Self {
-        Self::Audit { audit: Box::new(audit.into()) }
+        Self::Audit { audit: Box::new(audit.clone()) }
     }
 
     /// Whether this is the last event.
@@ -146,86 +111,14 @@ impl Event {
     }
 }
 
-impl From<&StoreReport> for WireReport {
-    fn from(report: &StoreReport) -> Self {
-        Self {
-            store: report.store.to_string(),
-            state: report.state.as_str().to_owned(),
-            resources: report.resources.iter().map(WireResource::from).collect(),
-            requests: report.requests,
-            rate_limited: report.rate_limited,
-            logins: report.logins,
-            seconds: report.seconds,
-            problem: report.problem.as_ref().map(WireProblem::from),
-        }
-    }
-}
-
-impl From<&ResourceReport> for WireResource {
-    fn from(report: &ResourceReport) -> Self {
-        let Counts { seen, changed, gone, failed } = report.counts;
-        let failure = |f: &Failure| [f.key.clone(), f.code.clone(), f.error.clone(), f.hint.clone()];
-        Self {
-            resource: report.resource.to_string(),
-            state: report.state.as_str().to_owned(),
-            seen,
-            changed,
-            gone,
-            failed,
-            pages: report.pages,
-            details: report.details,
-            failures: report.failures.iter().map(failure).collect(),
-            problem: report.problem.as_ref().map(WireProblem::from),
-            notes: report.notes.clone(),
-            resumed_at: report.resumed_at,
-        }
-    }
-}
-
-impl WireReport {
-    /// Returns the report as the run itself would give it. Unknown resources of a newer service are left out.
-    pub(crate) fn into_report(self, store: StoreKey) -> StoreReport {
-        StoreReport {
-            store,
-            state: state(&self.state),
-            resources: self.resources.into_iter().filter_map(WireResource::into_report).collect(),
-            requests: self.requests,
-            rate_limited: self.rate_limited,
-            logins: self.logins,
-            seconds: self.seconds,
-            problem: self.problem.map(Problem::from),
-        }
-    }
-}
-
-impl WireResource {
-    fn into_report(self) -> Option<ResourceReport> {
-        let failure =
-            |[key, code, error, hint]: [String; 4]| Failure { key, code, error, hint, message: None };
-        Some(ResourceReport {
-            resource: self.resource.parse().ok()?,
-            state: state(&self.state),
-            counts: Counts { seen: self.seen, changed: self.changed, gone: self.gone, failed: self.failed },
-            pages: self.pages,
-            details: self.details,
-            failures: self.failures.into_iter().map(failure).collect(),
-            problem: self.problem.map(Problem::from),
-            notes: self.notes,
-            resumed_at: self.resumed_at,
-        })
-    }
-}
-
-fn state(word: &str) -> RunState {
-    let all = [RunState::Complete, RunState::Partial, RunState::Failed];
-    all.into_iter().find(|state| state.as_str() == word).unwrap_or(RunState::Failed)
-}
-
 #[cfg(test)]
 mod tests {
-    use espelho_model::sync::Resource;
-
-    use espelho_sync_engine::Trouble;
+    use espelho_model::{
+        sync::{Counts, Resource, RunState},
+        text::Text,
+    };
+    use espelho_store::Failure;
+    use espelho_sync_engine::{Problem, ResourceReport, Trouble};
 
     use super::*;
 
@@ -252,8 +145,25 @@ mod tests {
         let line = serde_json::to_string(&Event::of_report(&sent)).unwrap();
         assert!(!line.contains('\n'));
         let Event::Report { report } = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
-        let received = report.into_report(sent.store.clone());
-        assert_eq!(format!("{received:?}"), format!("{sent:?}"));
+        assert_eq!(*report, sent);
+    }
+
+    #[test]
+    fn the_report_of_another_version_is_read_as_far_as_it_is_known() {
+        let line = r#"{"event":"report","report":{"store":"loja-1","state":"halfway","requests":9,"rate_limited":0,
+            "logins":0,"seconds":1.5,"novel":1,"problem":{"trouble":"novel","code":"c","error":"e","text":{"id":"t"}},
+            "resources":[
+                {"resource":"novel","state":"complete"},
+                {"resource":"products","state":"partial","seen":4,"changed":3,"gone":2,"failed":1,"pages":0,
+                 "details":0,"failures":[["k","c","e","h"]],"problem":null,"notes":[{"id":"a-note"}],"resumed_at":7}
+            ]}}"#;
+        let Event::Report { report: received } = serde_json::from_str(line).unwrap() else {
+            panic!("{line}")
+        };
+        let mut expected = report();
+        (expected.resources[0].problem, expected.state) = (None, RunState::Failed);
+        expected.problem.as_mut().unwrap().trouble = Trouble::Failure;
+        assert_eq!(*received, expected);
     }
 
     #[test]

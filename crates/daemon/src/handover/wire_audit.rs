@@ -1,10 +1,8 @@
-//! The format of an audit on the local API.
+//! The request of an audit on the local API.
 
-use espelho_model::{StoreKey, text::Text};
-use espelho_sync_engine::{Audit, AuditOptions, Difference, ResourceAudit, Subject};
+use espelho_model::StoreKey;
+use espelho_sync_engine::{AuditOptions, Subject};
 use serde::{Deserialize, Serialize};
-
-use super::wire_problem::WireProblem;
 
 /// The body of `POST /audit`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -14,27 +12,6 @@ pub(crate) struct AskedAudit {
     #[serde(default)]
     pub only: Vec<String>,
     pub sample: usize,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct WireAudit {
-    store: String,
-    resources: Vec<WireComparison>,
-    requests: u64,
-    problem: Option<WireProblem>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-struct WireComparison {
-    resource: String,
-    listed: u64,
-    total: Option<u64>,
-    mirrored: u64,
-    sampled: u64,
-    differing: u64,
-    differences: Vec<[String; 2]>,
-    problem: Option<WireProblem>,
-    note: Option<Text>,
 }
 
 impl AskedAudit {
@@ -50,65 +27,10 @@ impl AskedAudit {
     }
 }
 
-impl From<&Audit> for WireAudit {
-    fn from(audit: &Audit) -> Self {
-        Self {
-            store: audit.store.to_string(),
-            resources: audit.resources.iter().map(WireComparison::from).collect(),
-            requests: audit.requests,
-            problem: audit.problem.as_ref().map(WireProblem::from),
-        }
-    }
-}
-
-impl From<&ResourceAudit> for WireComparison {
-    fn from(report: &ResourceAudit) -> Self {
-        let difference = |(key, is): &(String, Difference)| [key.clone(), is.as_str().to_owned()];
-        Self {
-            resource: report.subject.to_string(),
-            listed: report.listed,
-            total: report.total,
-            mirrored: report.mirrored,
-            sampled: report.sampled,
-            differing: report.differing,
-            differences: report.differences.iter().map(difference).collect(),
-            problem: report.problem.as_ref().map(WireProblem::from),
-            note: report.note.clone(),
-        }
-    }
-}
-
-impl WireAudit {
-    /// Returns the audit as it was. Unknown comparisons of a newer service are left out.
-    pub(crate) fn into_audit(self, store: StoreKey) -> Audit {
-        let resources = self.resources.into_iter().filter_map(WireComparison::into_report).collect();
-        Audit { store, resources, requests: self.requests, problem: self.problem.map(Into::into) }
-    }
-}
-
-impl WireComparison {
-    fn into_report(self) -> Option<ResourceAudit> {
-        let difference = |[key, word]: [String; 2]| {
-            let known = Difference::ALL.into_iter().find(|difference| difference.as_str() == word);
-            (key, known.unwrap_or(Difference::Detail))
-        };
-        Some(ResourceAudit {
-            listed: self.listed,
-            total: self.total,
-            mirrored: self.mirrored,
-            sampled: self.sampled,
-            differing: self.differing,
-            differences: self.differences.into_iter().map(difference).collect(),
-            problem: self.problem.map(Into::into),
-            note: self.note,
-            ..ResourceAudit::begun(self.resource.parse().ok()?)
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use espelho_sync_engine::{Problem, Trouble};
+    use espelho_model::text::Text;
+    use espelho_sync_engine::{Audit, Difference, Problem, ResourceAudit, Trouble};
 
     use super::*;
     use crate::handover::Event;
@@ -136,8 +58,12 @@ mod tests {
         let mut sent = Audit::not_begun(StoreKey::new("loja-1").unwrap(), problem);
         (sent.resources, sent.requests) = (vec![report], 9);
         let line = serde_json::to_string(&Event::of_audit(&sent)).unwrap();
+        assert!(
+            line.contains(r#""resource":"campaigns""#) && line.contains(r#"["k-missing","missing"]"#),
+            "{line}"
+        );
         let Event::Audit { audit } = serde_json::from_str(&line).unwrap() else { panic!("{line}") };
-        assert_eq!(format!("{:?}", audit.into_audit(sent.store.clone())), format!("{sent:?}"));
+        assert_eq!(*audit, sent);
     }
 
     #[test]

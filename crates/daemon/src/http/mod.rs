@@ -2,7 +2,6 @@
 //! listener.
 
 mod collectors;
-mod exposition;
 mod guard;
 mod ready;
 mod resync;

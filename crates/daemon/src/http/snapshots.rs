@@ -1,10 +1,7 @@
 //! Status snapshots, taken one at a time and kept for a moment. The verdict on them is always the latest.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use parking_lot::Mutex;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey, text::Locale};
 use espelho_store::{Error, Store};
@@ -94,7 +91,7 @@ impl SnapshotCache {
         };
         match taken {
             Ok(snapshot) => {
-                let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut last = self.last.lock();
                 last.insert(of.cloned(), Arc::clone(&snapshot));
                 Some(snapshot)
             }
@@ -106,7 +103,7 @@ impl SnapshotCache {
     }
 
     fn last(&self, of: Option<&StoreKey>) -> Option<Arc<StatusSnapshot>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner).get(&of.cloned()).cloned()
+        self.last.lock().get(&of.cloned()).cloned()
     }
 
     async fn take(&self, of: Option<&StoreKey>) -> Result<Arc<StatusSnapshot>, Error> {

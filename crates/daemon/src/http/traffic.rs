@@ -12,48 +12,44 @@ use espelho_api_client::{
 };
 use espelho_model::StoreKey;
 
-use super::exposition::{head, line};
+use crate::metric::{Exposition, list};
 
 /// Up to this number of stores, each has its own requests by route: 200 by 16 are 3,200 lines and 400 KiB.
 const STORES_BY_ROUTE: usize = 200;
 
 /// Writes all counts of the clients.
-pub(super) fn write(text: &mut String, stores: &[(StoreKey, Counted)], timed: &[Timed]) {
+pub(super) fn write(text: &mut Exposition, stores: &[(StoreKey, Counted)], timed: &[Timed]) {
     requests(text, stores);
-    head(text, "espelho_logins_total", "counter");
+    let mut family = text.family(&list::LOGINS);
     for (store, counted) in stores {
         for (what, count) in LoginCount::ALL.into_iter().zip(counted.logins) {
-            let labels = [("store", store.as_str()), ("reason", what.as_str())];
-            line(text, "espelho_logins_total", &labels, count as f64);
+            family.line(&[store.as_str(), what.as_str()], count as f64);
         }
     }
-    head(text, "espelho_unknown_enum_total", "counter");
+    let mut family = text.family(&list::UNKNOWN_ENUM);
     for (store, counted) in stores {
         for (field, count) in &counted.unknown_values {
-            let labels = [("store", store.as_str()), ("field", *field)];
-            line(text, "espelho_unknown_enum_total", &labels, *count as f64);
+            family.line(&[store.as_str(), field], *count as f64);
         }
     }
-    head(text, "espelho_shape_drift_total", "counter");
+    let mut family = text.family(&list::SHAPE_DRIFT);
     for (store, counted) in stores {
         for (route, drift) in &counted.drift {
             for (kind, count) in [("unknown", drift.unknown), ("missing", drift.missing)] {
-                let labels = [("store", store.as_str()), ("route", *route), ("kind", kind)];
-                line(text, "espelho_shape_drift_total", &labels, count as f64);
+                family.line(&[store.as_str(), route, kind], count as f64);
             }
         }
     }
     durations(text, timed);
 }
 
-fn requests(text: &mut String, stores: &[(StoreKey, Counted)]) {
-    head(text, "espelho_api_requests_total", "counter");
+fn requests(text: &mut Exposition, stores: &[(StoreKey, Counted)]) {
+    let mut family = text.family(&list::API_REQUESTS);
     let mut write_all = |store: Option<&str>, requests: &BTreeMap<Route, [u64; 3]>| {
         for ((route, method), counts) in requests {
             for (outcome, count) in Outcome::ALL.into_iter().zip(counts).filter(|(_, count)| **count > 0) {
-                let mut labels = vec![("route", *route), ("method", *method), ("outcome", outcome.as_str())];
-                store.into_iter().for_each(|store| labels.insert(0, ("store", store)));
-                line(text, "espelho_api_requests_total", &labels, *count as f64);
+                let values = store.into_iter().chain([*route, *method, outcome.as_str()]);
+                family.line(&values.collect::<Vec<_>>(), *count as f64);
             }
         }
     };
@@ -69,7 +65,7 @@ fn requests(text: &mut String, stores: &[(StoreKey, Counted)]) {
     write_all(None, &sums);
 }
 
-fn durations(text: &mut String, timed: &[Timed]) {
+fn durations(text: &mut Exposition, timed: &[Timed]) {
     let mut answers = BTreeMap::<&str, Histogram>::new();
     let mut waits = [Histogram::default(); 5];
     for timed in timed {
@@ -78,31 +74,19 @@ fn durations(text: &mut String, timed: &[Timed]) {
         }
         waits.iter_mut().zip(&timed.waits).for_each(|(sum, wait)| add(sum, wait));
     }
-    let name = "espelho_api_request_duration_seconds";
-    head(text, name, "histogram");
-    answers.iter().for_each(|(route, histogram)| write_histogram(text, name, ("route", route), histogram));
-    let name = "espelho_ratelimit_wait_seconds";
-    head(text, name, "histogram");
+    let mut family = text.family(&list::API_REQUEST_DURATION);
+    for (route, histogram) in &answers {
+        family.histogram(&[route], &BUCKETS, &histogram.counts, histogram.sum);
+    }
+    let mut family = text.family(&list::RATELIMIT_WAIT);
     for (lane, histogram) in Lane::ALL.into_iter().zip(&waits) {
-        write_histogram(text, name, ("lane", lane.name()), histogram);
+        family.histogram(&[lane.name()], &BUCKETS, &histogram.counts, histogram.sum);
     }
 }
 
 fn add(sum: &mut Histogram, other: &Histogram) {
     sum.counts.iter_mut().zip(other.counts).for_each(|(sum, count)| *sum += count);
     sum.sum += other.sum;
-}
-
-/// Writes a histogram; Prometheus expects buckets that include the smaller ones.
-fn write_histogram(text: &mut String, name: &str, label: (&str, &str), histogram: &Histogram) {
-    let mut below = 0;
-    let bounds = BUCKETS.map(|bound| bound.to_string()).into_iter().chain(["+Inf".to_owned()]);
-    for (bound, count) in bounds.zip(histogram.counts) {
-        below += count;
-        line(text, &format!("{name}_bucket"), &[label, ("le", &bound)], below as f64);
-    }
-    line(text, &format!("{name}_sum"), &[label], histogram.sum);
-    line(text, &format!("{name}_count"), &[label], below as f64);
 }
 
 #[cfg(test)]
@@ -116,16 +100,16 @@ mod tests {
     }
 
     fn written(stores: &[(StoreKey, Counted)], timed: &[Timed]) -> String {
-        let mut text = String::new();
+        let mut text = Exposition::default();
         write(&mut text, stores, timed);
-        text
+        text.into_text()
     }
 
     #[test]
     fn each_store_has_its_requests_by_route_until_there_are_too_many_stores() {
         let few = written(&stores(2), &[]);
         let line = r#"espelho_api_requests_total{store="loja-1",route="/api/v1/sellers/orders/{id}",method="GET",outcome="ambiguous"} 1"#;
-        assert!(few.contains(line) && !few.contains("not_applied"), "{few}");
+        assert!(few.contains(line) && !few.contains("outcome=\"not_applied\""), "{few}");
         let many = written(&stores(3_095), &[]);
         let line = r#"espelho_api_requests_total{route="/api/v1/sellers/orders/{id}",method="GET",outcome="ok"} 9285"#;
         assert!(many.contains(line), "the sum over the stores");

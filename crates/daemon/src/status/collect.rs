@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey};
-use espelho_store::{Error, Overview, RunOnRecord, Store, TableState};
+use espelho_store::{Error, Overview, Store, TableState};
 
 use super::{
-    Failures, Holder, Inbox, Live, Proof, Run, ServiceState, ShownStore, StatusSnapshot, StoreSnapshot,
-    TableCounts, resources, sweeps, wanted,
+    Holder, Inbox, Live, Proof, ServiceState, ShownStore, StatusSnapshot, StoreSnapshot, resources, sweeps,
+    wanted,
 };
 
 /// The row counts of the mirror. Counting reads all rows, so frequent readers keep the counts for a while.
@@ -99,27 +99,14 @@ fn of_store(
 ) -> StoreSnapshot {
     let seconds_since = |time: DateTime<Utc>| (at - time).num_seconds().max(0);
     let oldest_age_seconds = overview.backlog.map(|(_, oldest)| seconds_since(oldest));
-    let tables = tables.iter().map(|t| TableCounts {
-        table: t.table.clone(),
-        live: t.live,
-        gone: t.gone,
-        last_mirrored: t.last_mirrored,
-    });
-    let failures = overview.failures.into_iter().map(|f| Failures {
-        entity: f.entity,
-        code: f.code,
-        rows: f.rows,
-        error: f.error,
-        hint: f.hint,
-    });
     StoreSnapshot {
         store,
         holder: overview.holder.map(|(owner, since)| Holder { owner, since, held }),
         ours: None,
-        last_run: overview.last_run.map(run),
+        last_run: overview.last_run,
         last_success: overview.last_success,
-        tables: tables.collect(),
-        failures: failures.collect(),
+        tables: tables.to_vec(),
+        failures: overview.failures,
         inbox: Inbox { backlog: overview.backlog.map_or(0, |(rows, _)| rows), oldest_age_seconds },
         token_expires_at: overview.token_expires_at,
         budget: None,
@@ -129,20 +116,5 @@ fn of_store(
         resources: Vec::new(),
         unverified: 0,
         wanted: Vec::new(),
-    }
-}
-
-fn run(run: RunOnRecord) -> Run {
-    Run {
-        kind: run.kind,
-        state: run.state,
-        started_at: run.started_at,
-        finished_at: run.finished_at,
-        requests: run.requests,
-        seen: run.counts.seen,
-        changed: run.counts.changed,
-        gone: run.counts.gone,
-        failed: run.counts.failed,
-        error: run.error,
     }
 }

@@ -1,19 +1,21 @@
 //! The status page: one document in one language, without scripts or anything from elsewhere.
+//!
+//! The templates are in `crates/daemon/templates`; askama checks them at compile time and escapes what they show.
 
-use std::fmt::Write as _;
-
+use askama::Template;
+use chrono::{DateTime, Utc};
 use espelho_model::{
+    sync::Counts,
     text,
     text::{Arg, Locale, Text, words},
 };
 
 use super::{
-    StatusSnapshot, StoreSnapshot, details,
+    StatusSnapshot, StoreSnapshot,
     text::{proof, verdict},
 };
 use crate::alarms::ShownAlarm;
 
-const STYLE: &str = include_str!("page.css");
 /// The maximum number of alarms and stores listed, the failing ones first.
 const LISTED: usize = 50;
 
@@ -22,213 +24,195 @@ pub(crate) const RENEWS: u16 = 10;
 
 /// Returns the page.
 pub(crate) fn page(snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) -> String {
-    let mut body = String::with_capacity(16 << 10);
-    renewal(&mut body, snapshot, is_paused, locale);
-    head(&mut body, snapshot, locale);
-    snapshot.alarms.iter().take(LISTED).for_each(|alarm| write_alarm(&mut body, alarm, locale));
     let mut stores: Vec<(&str, &StoreSnapshot)> =
         snapshot.stores.iter().map(|store| (snapshot.state_of(store), store)).collect();
     stores.sort_by_key(|(state, _)| ["failing", "warning", "unknown", "ok"].iter().position(|s| s == state));
-    stores_table(&mut body, snapshot, &stores, locale);
     // A hub has thousands of stores: each row links to a page of its own.
-    if let [(_, store)] = &stores[..] {
-        details::write(&mut body, snapshot, store, locale);
-    }
-    document(&body, &title_of(snapshot, locale), locale)
+    let only_store = match &snapshot.stores[..] {
+        [store] => Some(store),
+        _ => None,
+    };
+    let (title, renewal) = (title_of(snapshot).message(locale), Renewal::new(only_store, is_paused, locale));
+    rendered(&StatusPage { snapshot, stores, only_store, title, renewal, words: Words(locale) })
 }
 
 /// Returns the page for an unknown store.
 pub(crate) fn unknown(asked: &str, locale: Locale) -> String {
-    let (none, all) = (text!("status-unknown-store", store = asked), text!("status-all-stores"));
-    let body = format!(
-        "<header><h1>espelho</h1></header><p>{} <a href=\"/\">{}</a></p>",
-        escape(&none.message(locale)),
-        escape(&all.message(locale))
-    );
-    document(&body, "espelho", locale)
+    let said = text!("status-unknown-store", store = asked).message(locale);
+    rendered(&UnknownStorePage { title: "espelho", said, words: Words(locale) })
 }
 
-/// Says that the page refreshes itself, with the link that stops it, or the reverse.
-fn renewal(body: &mut String, snapshot: &StatusSnapshot, is_paused: bool, locale: Locale) {
-    let store = match &snapshot.stores[..] {
-        [store] => format!("&amp;store={}", escape(&store.store)),
-        _ => String::new(),
-    };
-    let (text, link) = match is_paused {
-        true => (text!("renewal-paused"), format!("?{}", store.trim_start_matches("&amp;"))),
-        false => (text!("renewal-renews", seconds = RENEWS), format!("?pause=1{store}")),
-    };
-    let (said, other) = (text.message(locale), text.next(locale).unwrap_or_default());
+fn rendered(page: &impl Template) -> String {
     // Writing to a String cannot fail.
-    let _ =
-        write!(body, "<p class=\"renewal\">{} <a href=\"/{link}\">{}</a></p>", escape(&said), escape(&other));
+    page.render().unwrap_or_else(|error| error.to_string())
 }
 
-fn title_of(snapshot: &StatusSnapshot, locale: Locale) -> String {
+fn title_of(snapshot: &StatusSnapshot) -> Text {
     let failing = snapshot.alarms.iter().filter(|alarm| alarm.is_failing()).count();
-    let title = match (failing, snapshot.state.as_str()) {
+    match (failing, snapshot.state.as_str()) {
         (0, "ok") => text!("status-page-title-ok"),
         (0, _) => text!("status-page-title-unknown"),
         (failing, _) => text!("status-page-title-failing", count = failing),
-    };
-    title.message(locale)
-}
-
-fn document(body: &str, title: &str, locale: Locale) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"><title>{}</title>\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><style>{STYLE}</style></head>\
-         <body><main>{body}</main><footer><a href=\"\">{}</a> · <a href=\"/status\">JSON</a> · \
-         <a href=\"/metrics\">metrics</a> · <a href=\"/readyz?verbose\">readyz</a></footer></body></html>\n",
-        locale.language.tag(),
-        escape(title),
-        escape(&text!("status-refresh").message(locale))
-    )
-}
-
-fn head(body: &mut String, snapshot: &StatusSnapshot, locale: Locale) {
-    let word = |text: Text| escape(&text.message(locale));
-    let running = snapshot.service.started_at.map_or_else(
-        || text!("status-stopped"),
-        |started| text!("status-running", span = Arg::Seconds((snapshot.at - started).num_seconds())),
-    );
-    // Writing to a String cannot fail.
-    let _ = write!(
-        body,
-        "<header><h1>espelho</h1><small>{} · {} · {}</small></header>\
-         <p class=\"verdict {}\">{}</p><p class=\"proof\">{}</p>",
-        escape(&snapshot.service.version),
-        word(running),
-        word(text!("status-as-of", time = snapshot.at)),
-        snapshot.state,
-        escape(&verdict(snapshot, locale)),
-        escape(&proof(snapshot, locale))
-    );
-    for unproved in snapshot.unproved.iter().take(LISTED) {
-        let _ = write!(body, "<p class=\"proof\">– {}</p>", escape(unproved));
     }
 }
 
-fn write_alarm(body: &mut String, alarm: &ShownAlarm, locale: Locale) {
-    let since = alarm.since.map(|since| text!("status-since", time = since).message(locale));
-    let _ = write!(
-        body,
-        "<div class=\"alarm{}\"><p>{} <code>{}</code> <small>{}</small></p>",
-        if alarm.is_failing() { "" } else { " note" },
-        escape(&alarm.text),
-        escape(&alarm.code),
-        escape(&since.unwrap_or_default())
-    );
-    if !alarm.next.is_empty() {
-        let next = text!("status-next", step = alarm.next.as_str()).message(locale);
-        let _ = write!(body, "<p>{}</p>", escape(&next));
-    }
-    body.push_str("</div>");
+/// Says that the page refreshes itself, with the link that stops it, or the reverse.
+struct Renewal {
+    said: String,
+    link: String,
+    other: String,
 }
 
-pub(super) fn title(body: &mut String, text: &Text, locale: Locale) {
-    let _ = write!(body, "<h2>{}</h2>", escape(&text.message(locale)));
-}
-
-/// Opens a table with these columns; numbers are right-aligned.
-pub(super) fn heads(body: &mut String, columns: &[(Text, bool)], locale: Locale) {
-    body.push_str("<div class=\"scroll\" tabindex=\"0\"><table><tr>");
-    for (text, number) in columns {
-        let class = if *number { " class=\"n\"" } else { "" };
-        let _ = write!(body, "<th scope=\"col\"{class}>{}</th>", escape(&text.message(locale)));
-    }
-    body.push_str("</tr>");
-}
-
-fn stores_table(
-    body: &mut String,
-    snapshot: &StatusSnapshot,
-    stores: &[(&str, &StoreSnapshot)],
-    locale: Locale,
-) {
-    title(body, &text!("status-stores"), locale);
-    heads(
-        body,
-        &[
-            (text!("status-store"), false),
-            (text!("status-state"), false),
-            (text!("status-last-run"), false),
-            (words::resource("orders"), true),
-            (words::resource("products"), true),
-            (text!("status-lag"), true),
-            (text!("status-inbox"), true),
-            (text!("status-token"), true),
-            (text!("status-budget"), true),
-        ],
-        locale,
-    );
-    stores.iter().take(LISTED).for_each(|(state, store)| store_row(body, snapshot, store, state, locale));
-    body.push_str("</table></div>");
-    if let Some(hidden) = stores.len().checked_sub(LISTED).filter(|hidden| *hidden > 0) {
-        let more = text!("status-more-rows", count = hidden).message(locale);
-        let _ = write!(body, "<p><small>{}: <a href=\"/status\">JSON</a></small></p>", escape(&more));
-    }
-}
-
-fn store_row(
-    body: &mut String,
-    snapshot: &StatusSnapshot,
-    store: &StoreSnapshot,
-    state: &str,
-    locale: Locale,
-) {
-    let word = |text: Text| escape(&text.message(locale));
-    let dash = || "-".to_owned();
-    let run = store.last_run.as_ref().map(|run| {
-        let ended = run.finished_at.unwrap_or(run.started_at);
-        let ago = text!("status-ago", span = Arg::Seconds((snapshot.at - ended).num_seconds()));
-        let told = format!("{}, {}", word(words::run_state(&run.state)), word(ago));
-        // A run writes its numbers at its end.
-        let collectors = run.finished_at.map(|_| {
-            text!("status-run-figures", seen = run.seen, changed = run.changed, failed = run.failed)
-        });
-        let collectors = collectors.map(|collectors| format!("<br><small>{}</small>", word(collectors)));
-        told + &collectors.unwrap_or_default()
-    });
-    let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
-    let token = store.token_expires_at.map(|end| locale.span((end - snapshot.at).num_seconds()));
-    let key = escape(&store.store);
-    let _ = write!(
-        body,
-        "<tr><td class=\"short\"><b><a href=\"/?store={key}\">{key}</a></b></td>\
-         <td class=\"short {state}\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-         <td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-        word(Text::new(format!("status-state-{state}"))),
-        run.unwrap_or_else(dash),
-        local_count(store, "orders"),
-        local_count(store, "products"),
-        store.lag_seconds.map_or_else(dash, |lag| locale.span(lag)),
-        store.inbox.backlog,
-        token.unwrap_or_else(dash),
-        budget.unwrap_or_else(dash)
-    );
-}
-
-/// Returns the number of rows in the mirror now.
-fn local_count(store: &StoreSnapshot, resource: &str) -> String {
-    let row = store.resources.iter().find(|row| row.resource == resource);
-    row.map_or_else(|| "-".to_owned(), |row| row.local.to_string())
-}
-
-/// Escapes text for an element and for a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
+impl Renewal {
+    fn new(only_store: Option<&StoreSnapshot>, is_paused: bool, locale: Locale) -> Self {
+        let store = only_store.map(|store| format!("store={}", store.store));
+        let pause = (!is_paused).then(|| "pause=1".to_owned());
+        let text = match is_paused {
+            true => text!("renewal-paused"),
+            false => text!("renewal-renews", seconds = RENEWS),
+        };
+        Self {
+            said: text.message(locale),
+            link: format!("?{}", pause.into_iter().chain(store).collect::<Vec<_>>().join("&")),
+            other: text.next(locale).unwrap_or_default(),
         }
     }
-    safe
+}
+
+/// The words of one language, for the templates.
+pub(super) struct Words(pub(super) Locale);
+
+impl Words {
+    fn tag(&self) -> &'static str {
+        self.0.language.tag()
+    }
+
+    fn say(&self, text: &Text) -> String {
+        text.message(self.0)
+    }
+
+    fn state(&self, state: &str) -> String {
+        self.say(&Text::new(format!("status-state-{state}")))
+    }
+
+    fn resource(&self, resource: &str) -> String {
+        self.say(&words::resource(resource))
+    }
+
+    fn entity(&self, entity: &str) -> String {
+        self.say(&words::entity(entity))
+    }
+
+    fn lane(&self, lane: &str) -> String {
+        self.say(&words::lane(lane))
+    }
+
+    fn sweep(&self, sweep: &str) -> String {
+        self.say(&words::sweep(sweep))
+    }
+
+    fn every(&self, seconds: &u64) -> String {
+        self.0.span(i64::try_from(*seconds).unwrap_or(i64::MAX))
+    }
+
+    fn span(&self, seconds: &Option<i64>) -> String {
+        seconds.map_or_else(|| "-".to_owned(), |seconds| self.0.span(seconds))
+    }
+}
+
+#[derive(Template)]
+#[template(path = "unknown_store.html", whitespace = "minimize")]
+struct UnknownStorePage<'p> {
+    title: &'p str,
+    said: String,
+    words: Words,
+}
+
+#[derive(Template)]
+#[template(path = "status.html", whitespace = "minimize")]
+pub(super) struct StatusPage<'p> {
+    pub(super) snapshot: &'p StatusSnapshot,
+    /// The stores with their states, the failing ones first.
+    stores: Vec<(&'p str, &'p StoreSnapshot)>,
+    /// The store that is shown in full, because it is the only one.
+    only_store: Option<&'p StoreSnapshot>,
+    title: String,
+    renewal: Renewal,
+    pub(super) words: Words,
+}
+
+impl StatusPage<'_> {
+    fn running(&self) -> String {
+        let running = self.snapshot.service.started_at.map_or_else(
+            || text!("status-stopped"),
+            |started| {
+                text!("status-running", span = Arg::Seconds((self.snapshot.at - started).num_seconds()))
+            },
+        );
+        self.words.say(&running)
+    }
+
+    fn as_of(&self) -> String {
+        self.words.say(&text!("status-as-of", time = self.snapshot.at))
+    }
+
+    fn verdict(&self) -> String {
+        verdict(self.snapshot, self.words.0)
+    }
+
+    fn proof(&self) -> String {
+        proof(self.snapshot, self.words.0)
+    }
+
+    fn raised(&self, alarm: &ShownAlarm) -> String {
+        alarm.since.map(|since| self.words.say(&text!("status-since", time = since))).unwrap_or_default()
+    }
+
+    fn next_step(&self, alarm: &ShownAlarm) -> String {
+        self.words.say(&text!("status-next", step = alarm.next.as_str()))
+    }
+
+    /// Returns the state of the last run and its age.
+    fn last_run(&self, store: &StoreSnapshot) -> String {
+        let Some(run) = &store.last_run else { return "-".to_owned() };
+        let ended = run.finished_at.unwrap_or(run.started_at);
+        let ago = text!("status-ago", span = Arg::Seconds((self.snapshot.at - ended).num_seconds()));
+        format!("{}, {}", self.words.say(&words::run_state(&run.state)), self.words.say(&ago))
+    }
+
+    /// Returns the numbers of the last run, which it writes at its end.
+    fn run_figures(&self, store: &StoreSnapshot) -> Option<String> {
+        let run = store.last_run.as_ref().filter(|run| run.finished_at.is_some())?;
+        let Counts { seen, changed, failed, .. } = run.counts;
+        Some(self.words.say(&text!("status-run-figures", seen = seen, changed = changed, failed = failed)))
+    }
+
+    /// Returns the number of rows in the mirror now.
+    fn local_count(&self, store: &StoreSnapshot, resource: &str) -> String {
+        let row = store.resources.iter().find(|row| row.resource == resource);
+        row.map_or_else(|| "-".to_owned(), |row| row.local.to_string())
+    }
+
+    fn budget(&self, store: &StoreSnapshot) -> String {
+        let budget = store.budget.as_ref().map(|budget| format!("{} / {}", budget.held, budget.per_minute));
+        budget.unwrap_or_else(|| "-".to_owned())
+    }
+
+    /// Returns how many stores are not listed.
+    fn more_rows(&self) -> Option<String> {
+        let hidden = self.stores.len().checked_sub(LISTED).filter(|hidden| *hidden > 0)?;
+        Some(self.words.say(&text!("status-more-rows", count = hidden)))
+    }
+
+    /// Returns the time since then.
+    pub(super) fn since(&self, then: &Option<DateTime<Utc>>) -> String {
+        self.words.span(&then.map(|then| (self.snapshot.at - then).num_seconds()))
+    }
+
+    /// Returns the time until then.
+    fn until(&self, then: &Option<DateTime<Utc>>) -> String {
+        self.words.span(&then.map(|then| (then - self.snapshot.at).num_seconds()))
+    }
 }
 
 #[cfg(test)]
@@ -249,7 +233,7 @@ mod tests {
         (snapshot.alarms, snapshot.unproved) = (vec![specimen::failing(None, evil)], vec![evil.into()]);
         let page = page(&snapshot, false, Locale::default());
         assert!(!page.contains("<script") && !page.contains("'&<"), "{page}");
-        assert!(page.contains("&lt;script&gt;alert(&quot;1&quot;)"));
+        assert!(page.contains("&#60;script&#62;alert(&#34;1&#34;)"));
         assert!(!unknown(evil, Locale::default()).contains("<script"));
     }
 

@@ -1,8 +1,9 @@
 //! The state that only the running service knows: which stores it works on, and how its budgets are spent.
 
+use parking_lot::Mutex;
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
 };
 
 use chrono::{DateTime, Utc};
@@ -23,13 +24,13 @@ pub(crate) struct RateLimiters(Mutex<BTreeMap<StoreKey, Weak<RateLimiter>>>);
 impl RateLimiters {
     /// Notes the budget of a store that was taken.
     pub(crate) fn note(&self, store: &StoreKey, limiter: &Arc<RateLimiter>) {
-        let mut limiters = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut limiters = self.0.lock();
         limiters.insert(store.clone(), Arc::downgrade(limiter));
     }
 
     /// Returns the budget of a store.
     pub(crate) fn of(&self, store: &StoreKey) -> Option<Arc<RateLimiter>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(store)?.upgrade()
+        self.0.lock().get(store)?.upgrade()
     }
 }
 
@@ -55,12 +56,12 @@ pub(crate) struct ShownStores(Mutex<Arc<[ShownStore]>>);
 impl ShownStores {
     /// Returns the stores that are shown now.
     pub(crate) fn get(&self) -> Arc<[ShownStore]> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.0.lock())
     }
 
     /// Shows these stores from now on.
     pub(crate) fn set(&self, shown: Vec<ShownStore>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = shown.into();
+        *self.0.lock() = shown.into();
     }
 }
 

@@ -4,9 +4,12 @@
 //! verdict, `text` and `html` show it in one language, `details` is one store of the page.
 
 mod collect;
+mod columns;
 mod details;
 mod html;
 mod live;
+#[cfg(test)]
+mod page_tests;
 mod resources;
 mod sweeps;
 mod text;
@@ -15,6 +18,7 @@ mod wanted;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use espelho_store::{FailureGroup, RunOnRecord, TableState};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use collect::{Counted, collect};
@@ -100,10 +104,10 @@ pub(crate) struct StoreSnapshot {
     pub holder: Option<Holder>,
     /// Whether the answering service works on it; absent if no service was asked.
     pub ours: Option<bool>,
-    pub last_run: Option<Run>,
+    pub last_run: Option<RunOnRecord>,
     pub last_success: Option<DateTime<Utc>>,
-    pub tables: Vec<TableCounts>,
-    pub failures: Vec<Failures>,
+    pub tables: Vec<TableState>,
+    pub failures: Vec<FailureGroup>,
     pub inbox: Inbox,
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Absent if no service was asked.
@@ -136,41 +140,6 @@ pub(crate) struct Holder {
     pub held: Option<bool>,
 }
 
-/// A run.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct Run {
-    pub kind: String,
-    pub state: String,
-    pub started_at: DateTime<Utc>,
-    pub finished_at: Option<DateTime<Utc>>,
-    pub requests: u64,
-    pub seen: u64,
-    pub changed: u64,
-    pub gone: u64,
-    pub failed: u64,
-    pub error: Option<String>,
-}
-
-/// A mirrored table.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct TableCounts {
-    pub table: String,
-    pub live: u64,
-    pub gone: u64,
-    /// When one of its rows was last written.
-    pub last_mirrored: Option<DateTime<Utc>>,
-}
-
-/// Rows that fail for the same cause.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub(crate) struct Failures {
-    pub entity: String,
-    pub code: String,
-    pub rows: u64,
-    pub error: String,
-    pub hint: String,
-}
-
 /// The waiting deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub(crate) struct Inbox {
@@ -190,6 +159,8 @@ pub(crate) struct Budget {
 
 #[cfg(test)]
 pub(crate) mod specimen {
+    use espelho_model::sync::Counts;
+
     use super::*;
 
     pub(crate) fn at(minute: i64) -> DateTime<Utc> {
@@ -198,19 +169,16 @@ pub(crate) mod specimen {
 
     /// Returns a healthy store, as of minute 60.
     pub(crate) fn store(key: &str) -> StoreSnapshot {
-        let run = Run {
+        let run = RunOnRecord {
             kind: "scheduled".into(),
             state: "complete".into(),
             started_at: at(50),
             finished_at: Some(at(51)),
             requests: 12,
-            seen: 300,
-            changed: 4,
-            gone: 0,
-            failed: 0,
+            counts: Counts { seen: 300, changed: 4, gone: 0, failed: 0 },
             error: None,
         };
-        let table = TableCounts { table: "orders".into(), live: 300, gone: 2, last_mirrored: Some(at(51)) };
+        let table = TableState { table: "orders".into(), live: 300, gone: 2, last_mirrored: Some(at(51)) };
         StoreSnapshot {
             store: key.into(),
             holder: Some(Holder {

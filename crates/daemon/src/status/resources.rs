@@ -1,17 +1,15 @@
 //! The mirrored rows of each store, compared with the marketplace: the number of rows in both, their age, and how much
 //! differed at the last comparison.
 
-use std::fmt::Write as _;
-
 use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
-    text::{Arg, Locale, Text, words},
+    text::{Arg, Locale, words},
 };
 use espelho_store::AuditRecord;
 use serde::{Deserialize, Serialize};
 
-use super::StoreSnapshot;
+use super::{StoreSnapshot, columns};
 
 /// The mirrored rows of one kind.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -30,6 +28,13 @@ pub(crate) struct ResourceRow {
     pub drift: Option<Drift>,
     /// Rows that cannot be mirrored.
     pub errors: u64,
+}
+
+impl ResourceRow {
+    /// Whether the last comparison found a difference.
+    pub(super) fn drifts(&self) -> bool {
+        self.drift.as_ref().is_some_and(|drift| drift.differing > 0)
+    }
 }
 
 /// The comparison of a sample.
@@ -124,37 +129,37 @@ pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> Str
 }
 
 /// Returns the table for a terminal.
-pub(super) fn text(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> String {
-    let mut text = String::new();
+pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> Vec<String> {
     if store.resources.is_empty() {
-        return text;
+        return Vec::new();
     }
-    let word = |text: Text| text.message(locale);
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
-        "\n{:<20} {:>8} {:>24} {:>9} {:>6}  {}",
-        word(text!("status-data")),
-        word(text!("status-here")),
-        word(text!("status-counted")),
-        word(text!("status-read")),
-        word(text!("status-errors")),
-        word(text!("status-audit"))
-    );
-    for row in &store.resources {
-        let lag = row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag));
-        let (local, errors) = (row.local, row.errors);
-        let (counted, drift) = (counted(row, at, locale), drift(row, at, locale));
-        let name = word(words::resource(&row.resource));
-        let _ = writeln!(text, "{name:<20} {local:>8} {counted:>24} {lag:>9} {errors:>6}  {drift}");
-    }
-    text
+    let row = |row: &ResourceRow| {
+        vec![
+            words::resource(&row.resource).message(locale),
+            row.local.to_string(),
+            counted(row, at, locale),
+            row.lag_seconds.map_or_else(|| "-".to_owned(), |lag| locale.span(lag)),
+            row.errors.to_string(),
+            drift(row, at, locale),
+        ]
+    };
+    let columns = [
+        (text!("status-data"), false),
+        (text!("status-here"), true),
+        (text!("status-counted"), true),
+        (text!("status-read"), true),
+        (text!("status-errors"), true),
+        (text!("status-audit"), false),
+    ];
+    columns::lines(&columns, store.resources.iter().map(row).collect(), locale)
 }
 
 #[cfg(test)]
 mod tests {
+    use espelho_store::FailureGroup;
+
     use super::*;
-    use crate::status::{Failures, specimen, sweeps};
+    use crate::status::{specimen, sweeps};
 
     fn store() -> (StoreSnapshot, Vec<AuditRecord>) {
         let mut store = specimen::store("a");
@@ -171,7 +176,7 @@ mod tests {
             problem: None,
         };
         store.sweeps.rows = vec![success("new_orders", 59), success("campaigns", 30)];
-        store.failures = vec![Failures {
+        store.failures = vec![FailureGroup {
             entity: "order".into(),
             code: "http_500".into(),
             rows: 4,
@@ -204,12 +209,12 @@ mod tests {
     fn the_table_fits_the_page_and_compares_what_was_counted_at_one_time() {
         let (mut store, audits) = store();
         store.resources = of_store(&store, &audits, 12, specimen::at(60));
-        let shown = text(&store, specimen::at(60), Locale::default());
-        let line = shown.lines().find(|line| line.starts_with("pedidos ")).unwrap();
+        let shown = lines(&store, specimen::at(60), Locale::default());
+        let line = shown.iter().find(|line| line.starts_with("pedidos ")).unwrap();
         assert!(
             line.contains("300") && line.contains("299 / 302, há 2 min") && line.contains("1 de 20"),
             "{line}"
         );
-        assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+        assert!(shown.iter().all(|line| line.chars().count() <= 100), "{shown:#?}");
     }
 }

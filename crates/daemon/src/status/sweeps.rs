@@ -1,11 +1,11 @@
 //! The sweeps of each store: interval, cost and last success; the marketplace's counts; and whether webhooks arrive.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     text,
-    text::{Locale, Text, words},
+    text::{Locale, words},
 };
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
@@ -14,7 +14,7 @@ use espelho_sync_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{ShownStore, StoreSnapshot, text::wrapped};
+use super::{ShownStore, StoreSnapshot, columns, columns::wrapped};
 
 /// The sweep plan of a store.
 #[derive(Clone, Debug)]
@@ -175,39 +175,38 @@ pub(crate) fn periods(
     loads.iter().filter(|load| is_run(load.sweep)).map(|load| (load.sweep.as_str(), load.every)).collect()
 }
 
-/// Returns the table for a terminal.
-pub(super) fn text(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> String {
+/// Returns the table for a terminal: the problem of a sweep is below its line.
+pub(super) fn lines(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> Vec<String> {
     let sweeps = &store.sweeps;
-    let mut text = String::new();
     if sweeps.rows.is_empty() {
-        return text;
+        return Vec::new();
     }
-    let word = |text: Text| text.message(locale);
-    // Writing to a String cannot fail.
-    let _ = writeln!(
-        text,
-        "\n{:<24} {:>14} {:>13}  {:<12} {}",
-        word(text!("status-sweep")),
-        word(text!("status-every")),
-        word(text!("status-per-minute")),
-        word(text!("status-read")),
-        word(text!("status-next-in"))
-    );
-    for row in &sweeps.rows {
+    let cells = |row: &SweepRow| {
         let every = locale.span(i64::try_from(row.every_seconds).unwrap_or(i64::MAX));
-        let every = if row.stretched { format!("{every} (+)") } else { every };
         let span = |seconds: i64| locale.span(seconds);
-        let last = row.last_success.map_or_else(|| "-".to_owned(), |last| span((at - last).num_seconds()));
-        let next = row.next_due.map_or_else(|| "-".to_owned(), |due| span((due - at).num_seconds()));
-        let (name, per_minute) = (word(words::sweep(&row.sweep)), row.requests_per_minute);
-        let _ = writeln!(text, "{name:<24} {every:>14} {per_minute:>13.1}  {last:<12} {next}");
-        if let Some(problem) = &row.problem {
-            let _ = writeln!(text, "    {}", wrapped(problem, 6));
-        }
-    }
-    let _ =
-        writeln!(text, "{:<24} {:>14} {:>13.1}", word(text!("status-total")), "", sweeps.requests_per_minute);
-    text
+        vec![
+            words::sweep(&row.sweep).message(locale),
+            if row.stretched { format!("{every} (+)") } else { every },
+            format!("{:.1}", row.requests_per_minute),
+            row.last_success.map_or_else(|| "-".to_owned(), |last| span((at - last).num_seconds())),
+            row.next_due.map_or_else(|| "-".to_owned(), |due| span((due - at).num_seconds())),
+        ]
+    };
+    let mut rows: Vec<_> = sweeps.rows.iter().map(cells).collect();
+    let per_minute = format!("{:.1}", sweeps.requests_per_minute);
+    rows.push(vec![text!("status-total").message(locale), String::new(), per_minute]);
+    let columns = [
+        (text!("status-sweep"), false),
+        (text!("status-every"), true),
+        (text!("status-per-minute"), true),
+        (text!("status-read"), false),
+        (text!("status-next-in"), false),
+    ];
+    let titles = std::iter::once(None);
+    let problems = titles.chain(sweeps.rows.iter().map(|row| row.problem.as_deref())).chain([None]);
+    let shown = |problem: &str| format!("    {}", wrapped(problem, 6));
+    let lines = columns::lines(&columns, rows, locale).into_iter().zip(problems);
+    lines.flat_map(|(line, problem)| [Some(line), problem.map(shown)]).flatten().collect()
 }
 
 #[cfg(test)]
@@ -230,7 +229,7 @@ mod tests {
         let intervals = crate::config::Installation::default().schedule.intervals();
         let plan = SweepPlan { receives: false, intervals };
         store.sweeps = of_store(&store, 300, &plan, (&overview, 100_000), specimen::at(60));
-        let shown = text(&store, specimen::at(60), Locale::default());
+        let shown = lines(&store, specimen::at(60), Locale::default()).join("\n");
         let line = shown.lines().find(|line| line.starts_with("Pedidos em aberto")).unwrap();
         let cells: Vec<&str> = line.split_whitespace().skip(3).collect();
         assert_eq!(cells, ["10", "min", "(+)", "100.0", "60", "s", "9", "min"]);

@@ -7,12 +7,11 @@ use espelho_model::{
     text,
     text::{Arg, Locale, Text, words},
 };
+use espelho_store::TableState;
 
-use super::{StatusSnapshot, StoreSnapshot, resources, sweeps, wanted};
+use super::{StatusSnapshot, StoreSnapshot, columns, columns::wrapped, resources, sweeps, wanted};
 use crate::alarms::ShownAlarm;
 
-/// The maximum number of columns.
-const WIDTH: usize = 100;
 /// The maximum number of alarms and stores shown one by one, the failing ones first.
 const SHOWN: usize = 20;
 
@@ -63,24 +62,32 @@ pub(crate) fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
     if let Some(hidden) = snapshot.alarms.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
         let _ = writeln!(text, "{}", style.word(&text!("status-more-alarms", count = hidden)));
     }
-    text.push('\n');
-    let heads = ["store", "state", "last-run", "lag", "inbox", "token", "budget", "waiting-requests"];
-    let heads = heads.map(|head| style.word(&Text::new(format!("status-{head}"))));
-    text.push_str(&style.faint(&line(heads.each_ref().map(String::as_str))));
-    let is_ok = |store: &&StoreSnapshot| snapshot.state_of(store) == "ok";
-    let well = snapshot.stores.iter().filter(is_ok);
-    let ordered = snapshot.stores.iter().filter(|store| !is_ok(store)).chain(well);
-    ordered.take(SHOWN).for_each(|store| text.push_str(&store_line(snapshot, store, style)));
+    stores(&mut text, snapshot, style);
     if let Some(hidden) = snapshot.stores.len().checked_sub(SHOWN).filter(|hidden| *hidden > 0) {
         let _ = writeln!(text, "{}", style.word(&text!("status-more-stores", count = hidden)));
     }
     if let [store] = &snapshot.stores[..] {
-        text.push_str(&resources::text(store, snapshot.at, style.locale));
-        text.push_str(&wanted::text(store, style.locale));
-        text.push_str(&tables(snapshot, store, style));
-        text.push_str(&sweeps::text(store, snapshot.at, style.locale));
+        push_table(&mut text, resources::lines(store, snapshot.at, style.locale), style);
+        push_table(&mut text, wanted::lines(store, style.locale), style);
+        push_table(&mut text, tables(snapshot, store, style.locale), style);
+        if let Some(holder) = holder(snapshot, store) {
+            let _ = writeln!(text, "{}", wrapped(&style.word(&holder), 2));
+        }
+        push_table(&mut text, sweeps::lines(store, snapshot.at, style.locale), style);
     }
     text
+}
+
+/// Writes a table below an empty line, with faint titles.
+fn push_table(text: &mut String, lines: Vec<String>, style: TextStyle) {
+    let mut lines = lines.into_iter();
+    // Writing to a String cannot fail.
+    if let Some(titles) = lines.next() {
+        let _ = writeln!(text, "\n{}", style.faint(&titles));
+    }
+    for line in lines {
+        let _ = writeln!(text, "{line}");
+    }
 }
 
 /// Returns the state in words: `2 problemas, 1 aviso`.
@@ -134,37 +141,44 @@ fn write_alarm(text: &mut String, alarm: &ShownAlarm, style: TextStyle) {
     }
 }
 
-fn line(columns: [&str; 8]) -> String {
-    let [store, state, run, lag, inbox, token, budget, waiting] = columns.map(|column| cut(column, 20));
-    let text =
-        format!("{store:<20} {state:<9} {run:<20} {lag:<14} {inbox:<10} {token:<9} {budget:<8} {waiting}");
-    format!("{}\n", cut(text.trim_end(), WIDTH))
+/// Writes the table of the stores, the failing ones first.
+fn stores(text: &mut String, snapshot: &StatusSnapshot, style: TextStyle) {
+    let is_ok = |store: &&StoreSnapshot| snapshot.state_of(store) == "ok";
+    let well = snapshot.stores.iter().filter(is_ok);
+    let ordered = snapshot.stores.iter().filter(|store| !is_ok(store)).chain(well);
+    let shown: Vec<&StoreSnapshot> = ordered.take(SHOWN).collect();
+    let heads = ["store", "state", "last-run", "lag", "inbox", "token", "budget", "waiting-requests"];
+    let columns = heads.map(|head| (Text::new(format!("status-{head}")), false));
+    let rows = shown.iter().map(|store| store_cells(snapshot, store, style)).collect();
+    let mut lines = columns::cut_lines(&columns, rows, style.locale);
+    for (line, store) in lines.iter_mut().skip(1).zip(shown) {
+        let state = snapshot.state_of(store);
+        if state == "failing" {
+            *line = style.of_state(state, line);
+        }
+    }
+    push_table(text, lines, style);
 }
 
-fn store_line(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyle) -> String {
+fn store_cells(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyle) -> Vec<String> {
     let dash = || "-".to_owned();
     let run = store.last_run.as_ref().map(|run| {
         let ended = run.finished_at.unwrap_or(run.started_at);
-        format!(
-            "{} {}",
-            style.word(&words::run_state(&run.state)),
-            style.span((snapshot.at - ended).num_seconds())
-        )
+        let age = style.span((snapshot.at - ended).num_seconds());
+        format!("{} {age}", style.word(&words::run_state(&run.state)))
     });
     let token = store.token_expires_at.map(|end| style.span((end - snapshot.at).num_seconds()));
     let budget = store.budget.as_ref().map(|budget| format!("{}/{}", budget.held, budget.per_minute));
-    let state = snapshot.state_of(store);
-    let text = line([
-        &store.store,
-        &style.word(&Text::new(format!("status-state-{state}"))),
-        &run.unwrap_or_else(dash),
-        &store.lag_seconds.map_or_else(dash, |lag| style.span(lag)),
-        &store.inbox.backlog.to_string(),
-        &token.unwrap_or_else(dash),
-        &budget.unwrap_or_else(dash),
-        &waiting(store, style.locale),
-    ]);
-    if state == "failing" { format!("{}\n", style.of_state(state, text.trim_end())) } else { text }
+    vec![
+        store.store.clone(),
+        style.word(&Text::new(format!("status-state-{}", snapshot.state_of(store)))),
+        run.unwrap_or_else(dash),
+        store.lag_seconds.map_or_else(dash, |lag| style.span(lag)),
+        store.inbox.backlog.to_string(),
+        token.unwrap_or_else(dash),
+        budget.unwrap_or_else(dash),
+        waiting(store, style.locale),
+    ]
 }
 
 /// Returns the waiting requests, by lane; lanes without any are left out.
@@ -187,59 +201,19 @@ pub(super) fn holder(snapshot: &StatusSnapshot, store: &StoreSnapshot) -> Option
     })
 }
 
-fn tables(snapshot: &StatusSnapshot, store: &StoreSnapshot, style: TextStyle) -> String {
-    let heads = format!(
-        "{:<24} {:>12} {:>15}  {}",
-        style.word(&text!("status-table")),
-        style.word(&text!("status-live")),
-        style.word(&text!("status-gone")),
-        style.word(&text!("status-changed"))
-    );
-    let mut text = format!("\n{}\n", style.faint(&heads));
-    for table in &store.tables {
-        let changed = table.last_mirrored.map(|then| style.span((snapshot.at - then).num_seconds()));
-        let (name, live, gone) = (&table.table, table.live, table.gone);
+fn tables(snapshot: &StatusSnapshot, store: &StoreSnapshot, locale: Locale) -> Vec<String> {
+    let row = |table: &TableState| {
+        let changed = table.last_mirrored.map(|then| locale.span((snapshot.at - then).num_seconds()));
         let changed = changed.unwrap_or_else(|| "-".to_owned());
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{name:<24} {live:>12} {gone:>15}  {changed}");
-    }
-    if let Some(holder) = holder(snapshot, store) {
-        let _ = writeln!(text, "{}", wrapped(&style.word(&holder), 2));
-    }
-    text
-}
-
-fn cut(text: &str, width: usize) -> String {
-    match text.chars().count() > width {
-        true => text.chars().take(width - 1).chain(['…']).collect(),
-        false => text.to_owned(),
-    }
-}
-
-/// Breaks a text between words; further lines are indented.
-pub(super) fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines = vec![String::new()];
-    let memory_budget = WIDTH - indent - 2;
-    // An address may be longer than a line.
-    let words = text.split_whitespace().flat_map(|word| pieces(word, memory_budget));
-    for word in words {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > memory_budget {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(&word);
-        }
-    }
-    lines.join(&format!("\n{}", " ".repeat(indent)))
-}
-
-fn pieces(word: &str, memory_budget: usize) -> Vec<String> {
-    let letters: Vec<char> = word.chars().collect();
-    letters.chunks(memory_budget).map(|piece| piece.iter().collect()).collect()
+        vec![table.table.clone(), table.live.to_string(), table.gone.to_string(), changed]
+    };
+    let columns = [
+        (text!("status-table"), false),
+        (text!("status-live"), true),
+        (text!("status-gone"), true),
+        (text!("status-changed"), false),
+    ];
+    columns::lines(&columns, store.tables.iter().map(row).collect(), locale)
 }
 
 #[cfg(test)]
@@ -273,7 +247,7 @@ mod tests {
         for language in Language::ALL {
             let text = show(&snapshot, TextStyle { colours: false, locale: Locale::of(language) });
             for line in text.lines() {
-                assert!(line.chars().count() <= WIDTH, "{} columns: {line}", line.chars().count());
+                assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
             }
         }
     }

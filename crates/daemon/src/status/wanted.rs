@@ -1,19 +1,16 @@
 //! A store's intents that are not done: how many, since when, and what to do about them.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
-    text::{Locale, Text, words},
+    text::{Locale, words},
 };
 use espelho_store::IntentCounts;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    StoreSnapshot,
-    html::{escape, heads, title},
-};
+use super::{StoreSnapshot, columns};
 
 /// The undone rows of one table that the ERP writes.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -43,89 +40,44 @@ pub(super) fn of_store(counts: BTreeMap<String, IntentCounts>, at: DateTime<Utc>
     counts.into_iter().map(rows).collect()
 }
 
-/// Returns what to do about rows of a table: each row of `espelho errors` names its own next step, and held rows only
-/// wait for a release.
-fn next_step(rows: &IntentRows, store: &str) -> String {
-    match (rows.doubtful + rows.failed, rows.held) {
-        (0, 0) => "-".to_owned(),
-        (0, _) => "espelho held".to_owned(),
-        _ => format!("espelho errors --store {store}"),
+impl IntentRows {
+    /// Returns what to do about rows of a table: each row of `espelho errors` names its own next step, and held rows
+    /// only wait for a release.
+    pub(super) fn next_step(&self, store: &str) -> String {
+        match (self.doubtful + self.failed, self.held) {
+            (0, 0) => "-".to_owned(),
+            (0, _) => "espelho held".to_owned(),
+            _ => format!("espelho errors --store {store}"),
+        }
     }
 }
 
 /// Returns the section of the text for one store; empty if the store has no undone intents.
-pub(super) fn text(store: &StoreSnapshot, locale: Locale) -> String {
+pub(super) fn lines(store: &StoreSnapshot, locale: Locale) -> Vec<String> {
     if store.wanted.is_empty() {
-        return String::new();
+        return Vec::new();
     }
-    let word = |text: Text| text.message(locale);
-    let mut text = format!(
-        "\n{:<22} {:>8} {:>17} {:>8} {:>8} {:>9}  {}\n",
-        word(text!("status-erp")),
-        word(text!("status-open")),
-        word(text!("status-oldest")),
-        word(text!("status-failed")),
-        word(text!("status-held")),
-        word(text!("status-doubtful")),
-        word(text!("status-step"))
-    );
-    for rows in &store.wanted {
-        let IntentRows { entity, open, failed, held, doubtful, .. } = rows;
-        let (name, since, step) = (name(entity, locale), since(rows, locale), next_step(rows, &store.store));
-        // Writing to a String cannot fail.
-        let _ =
-            writeln!(text, "{name:<22} {open:>8} {since:>17} {failed:>8} {held:>8} {doubtful:>9}  {step}");
-    }
-    text
-}
-
-/// Writes the same section of the page.
-pub(super) fn write(body: &mut String, store: &StoreSnapshot, locale: Locale) {
-    if store.wanted.is_empty() {
-        return;
-    }
-    title(body, &text!("status-erp"), locale);
-    heads(
-        body,
-        &[
-            (text!("status-table"), false),
-            (text!("status-open"), true),
-            (text!("status-oldest"), true),
-            (text!("status-failed"), true),
-            (text!("status-held"), true),
-            (text!("status-doubtful"), true),
-            (text!("status-step"), false),
-        ],
-        locale,
-    );
-    let class = |n: u64| if n > 0 { "n failing" } else { "n" };
-    for rows in &store.wanted {
-        // Writing to a String cannot fail.
-        let _ = write!(
-            body,
-            "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"{}\">{}</td>\
-             <td class=\"{}\">{}</td><td class=\"{}\">{}</td><td><code>{}</code></td></tr>",
-            escape(&name(&rows.entity, locale)),
-            rows.open,
-            since(rows, locale),
-            class(rows.failed),
-            rows.failed,
-            class(rows.held),
-            rows.held,
-            class(rows.doubtful),
-            rows.doubtful,
-            escape(&next_step(rows, &store.store))
-        );
-    }
-    body.push_str("</table></div>");
-}
-
-fn since(rows: &IntentRows, locale: Locale) -> String {
-    rows.oldest_open_seconds.map_or_else(|| "-".to_owned(), |seconds| locale.span(seconds))
-}
-
-fn name(entity: &str, locale: Locale) -> String {
-    words::entity(entity).message(locale)
+    let row = |rows: &IntentRows| {
+        vec![
+            words::entity(&rows.entity).message(locale),
+            rows.open.to_string(),
+            rows.oldest_open_seconds.map_or_else(|| "-".to_owned(), |seconds| locale.span(seconds)),
+            rows.failed.to_string(),
+            rows.held.to_string(),
+            rows.doubtful.to_string(),
+            rows.next_step(&store.store),
+        ]
+    };
+    let columns = [
+        (text!("status-erp"), false),
+        (text!("status-open"), true),
+        (text!("status-oldest"), true),
+        (text!("status-failed"), true),
+        (text!("status-held"), true),
+        (text!("status-doubtful"), true),
+        (text!("status-step"), false),
+    ];
+    columns::lines(&columns, store.wanted.iter().map(row).collect(), locale)
 }
 
 #[cfg(test)]
@@ -139,22 +91,22 @@ mod tests {
 
     #[test]
     fn the_next_step_is_about_what_only_a_person_can_settle() {
-        assert_eq!(next_step(&rows(0, 0, 0), "a"), "-");
-        assert_eq!(next_step(&rows(0, 1, 0), "a"), "espelho held");
-        assert_eq!(next_step(&rows(1, 1, 0), "a"), "espelho errors --store a");
-        assert_eq!(next_step(&rows(0, 0, 1), "a"), "espelho errors --store a");
+        assert_eq!(rows(0, 0, 0).next_step("a"), "-");
+        assert_eq!(rows(0, 1, 0).next_step("a"), "espelho held");
+        assert_eq!(rows(1, 1, 0).next_step("a"), "espelho errors --store a");
+        assert_eq!(rows(0, 0, 1).next_step("a"), "espelho errors --store a");
     }
 
     #[test]
     fn a_store_for_which_nothing_is_wanted_says_nothing_of_it() {
         let mut store = specimen::store("loja-1");
         let locale = Locale::default();
-        assert_eq!(text(&store, locale), "");
+        assert!(lines(&store, locale).is_empty());
         store.wanted = vec![rows(2, 1, 0), rows(0, 1, 0)];
-        let (text, mut page) = (text(&store, locale), String::new());
-        assert!(text.contains("estoque") && text.contains("espelho held"), "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
-        write(&mut page, &store, locale);
+        let lines = lines(&store, locale);
+        assert!(lines[1].contains("estoque") && lines[2].contains("espelho held"), "{lines:#?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 110), "{lines:#?}");
+        let page = crate::status::page(&specimen::snapshot(vec![store]), false, locale);
         assert!(page.contains("O que o ERP pede") && page.contains("n failing\">2<"), "{page}");
     }
 }

@@ -56,10 +56,10 @@ mod tests {
 
     #[test]
     fn every_state_of_ours_has_a_word() {
-        let states = PushState::ALL.map(|state| push_state(state.as_str()));
+        let states = PushState::ALL.iter().map(|state| push_state(state.as_str()));
         let runs =
             [RunState::Complete, RunState::Partial, RunState::Failed].map(|state| run_state(state.as_str()));
-        let other = states.iter().chain(&runs).find(|text| text.id() == "words-other");
+        let other = states.chain(runs).find(|text| text.id() == "words-other");
         assert_eq!(other, None);
     }
 }

@@ -1,7 +1,8 @@
 //! The answers on the ERP's rows: of one row, of all waiting rows, of all ignored rows.
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, push::PushState};
+use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
+use serde::Serialize;
 
 use super::release::IntentKind;
 use crate::{Error, driver::Row, intents::Intents};
@@ -43,7 +44,7 @@ pub struct Answer {
 }
 
 /// A row that waits for something that its reason names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WaitingRow {
     /// The store.
     pub store: String,
@@ -56,6 +57,7 @@ pub struct WaitingRow {
     /// The reason, in words.
     pub reason: String,
     /// When the wait began, if the row has a readable time.
+    #[serde(serialize_with = "serialize_fixed_width")]
     pub since: Option<DateTime<Utc>>,
     /// The command's kind; empty for levels and prices.
     pub kind: String,
@@ -83,7 +85,7 @@ impl Intents<'_> {
             self.database.fetch("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &Row| {
             Ok(Answer {
-                state: PushState::parse(&row.text(0)?),
+                state: row.text(0)?.parse().ok(),
                 code: row.optional_text(1)?,
                 error: row.optional_text(2)?,
                 hint: row.optional_text(3)?,
@@ -123,8 +125,7 @@ impl Intents<'_> {
         let rows = self.database.fetch("read what is ignored", IGNORED, Vec::new()).await?;
         let mut ignored = Vec::new();
         for row in &rows {
-            let word = row.text(1)?;
-            if let Some(intent) = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == word) {
+            if let Ok(intent) = row.text(1)?.parse() {
                 ignored.push((row.text(0)?, intent, row.foreign_text(2)?));
             }
         }

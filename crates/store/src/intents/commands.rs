@@ -120,7 +120,7 @@ pub(crate) fn command(row: &Row) -> Result<Command, Error> {
         kind: row.foreign_text(1)?,
         key: row.foreign_text(2)?,
         data: row.foreign_text(3)?,
-        state: PushState::parse(&row.text(4)?),
+        state: row.text(4)?.parse().ok(),
         // An ERP may write an unreadable time.
         created_at: row.optional_time(5).ok().flatten(),
         code: row.optional_text(6)?,

@@ -92,7 +92,7 @@ fn add(counts: &mut IntentCounts, row: &Row) -> Result<(), Error> {
     // An ERP may write an unreadable time.
     let since = row.optional_time(4).ok().flatten();
     let older = |than: Option<DateTime<Utc>>| [than, since].into_iter().flatten().min();
-    match PushState::parse(&row.text(2)?) {
+    match row.text(2)?.parse().ok() {
         Some(PushState::Failed) => counts.failed += rows,
         Some(PushState::Held) => counts.held += rows,
         Some(PushState::Doubtful) => {

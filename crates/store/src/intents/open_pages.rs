@@ -160,7 +160,7 @@ fn open_command(row: &Row) -> Result<OpenCommand, Error> {
         key: row.foreign_text("key")?,
         short_data,
         data_bytes,
-        state: PushState::parse(&row.text("state")?),
+        state: row.text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
         created_at: row.optional_time("created_at").ok().flatten(),
         code: row.optional_text("error_code")?,

@@ -182,7 +182,7 @@ fn tier(row: &Row) -> Result<TierIntent, Error> {
         package_written: [3, 4, 5, 6]
             .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
             .join("|"),
-        state: PushState::parse(&row.text(7)?),
+        state: row.text(7)?.parse().ok(),
         // An ERP may write an unreadable time.
         updated_at: row.optional_time(8).ok().flatten(),
         code: row.optional_text(9)?,

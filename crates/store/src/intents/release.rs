@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, push::PushState};
+use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
+use serde::Serialize;
 
 use super::commands::command;
 use crate::{
@@ -56,7 +57,8 @@ pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store =
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 
 /// A table of the ERP's intents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum IntentKind {
     /// `erp_stock`; keys are `sku/location_id`.
     Stock,
@@ -68,7 +70,7 @@ pub enum IntentKind {
 
 impl IntentKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Stock, Self::Price, Self::Command];
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// The row's desired value as text, which a release compares.
     async fn value_in(self, tx: &mut Tx, store: &StoreKey, key: &str) -> Result<String, Error> {
@@ -88,26 +90,24 @@ impl IntentKind {
 
     /// The word in `v_errors` and on the command line.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Stock => "stock",
-            Self::Price => "price",
-            Self::Command => "command",
-        }
+        self.into()
     }
 }
 
 /// A row of the ERP, with its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IntentRow {
     /// The state.
     pub state: String,
     /// The intent, in short.
+    #[serde(rename = "wanted")]
     pub intent: Option<String>,
     /// The cause.
     pub error: Option<String>,
     /// The next step.
     pub hint: Option<String>,
     /// When it was last written or answered.
+    #[serde(serialize_with = "serialize_fixed_width")]
     pub updated_at: Option<DateTime<Utc>>,
 }
 
@@ -125,7 +125,7 @@ pub struct TroubledRow {
 }
 
 /// A row held by a guard.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HeldRow {
     /// The store.
     pub store: String,
@@ -177,9 +177,7 @@ impl Releases<'_> {
         let rows = self.database.fetch("read what is not done", TROUBLED, Vec::new()).await?;
         let mut troubled = Vec::new();
         for row in &rows {
-            let word = row.text(1)?;
-            let intent = IntentKind::ALL.into_iter().find(|intent| intent.as_str() == word);
-            if let (Some(intent), Some(state)) = (intent, PushState::parse(&row.text(3)?)) {
+            if let (Ok(intent), Ok(state)) = (row.text(1)?.parse(), row.text(3)?.parse()) {
                 troubled.push(TroubledRow { store: row.text(0)?, intent, key: row.foreign_text(2)?, state });
             }
         }

@@ -125,7 +125,7 @@ pub(crate) fn intent(row: &Row) -> Result<StockIntent, Error> {
         location: LocationId::new(row.foreign_text(1)?),
         quantity: exact(&written),
         written,
-        state: PushState::parse(&row.text(3)?),
+        state: row.text(3)?.parse().ok(),
         updated_at: row.optional_time(4).ok().flatten(),
         product: row.optional_text(5)?.map(ProductId::new),
         base_unit: row.optional_text(6)?,

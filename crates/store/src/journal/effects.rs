@@ -45,7 +45,8 @@ pub(crate) const SINCE: &str = "SELECT id, key, kind, command_id, fingerprint, r
     'refuted') ORDER BY id";
 
 /// The state of an effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum EffectState {
     /// Recorded; nothing has left.
     Planned,
@@ -60,17 +61,9 @@ pub enum EffectState {
 }
 
 impl EffectState {
-    const ALL: [Self; 5] = [Self::Planned, Self::Sent, Self::Confirmed, Self::Refuted, Self::Doubtful];
-
     /// The word in the table.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Planned => "planned",
-            Self::Sent => "sent",
-            Self::Confirmed => "confirmed",
-            Self::Refuted => "refuted",
-            Self::Doubtful => "doubtful",
-        }
+        self.into()
     }
 }
 
@@ -284,7 +277,7 @@ impl Journal<'_> {
 
 pub(crate) fn effect(row: &Row) -> Result<Effect, Error> {
     let word = row.text("state")?;
-    let state = EffectState::ALL.into_iter().find(|state| state.as_str() == word);
+    let corrupt = |_| Error::Corrupt { column: 7, why: format!("{word:?} is no state") };
     Ok(Effect {
         id: row.int("id")?,
         key: row.text("key")?,
@@ -293,7 +286,7 @@ pub(crate) fn effect(row: &Row) -> Result<Effect, Error> {
         fingerprint: row.optional_text("fingerprint")?,
         request: row.text("request")?,
         evidence: row.optional_text("evidence")?,
-        state: state.ok_or_else(|| Error::Corrupt { column: 7, why: format!("{word:?} is no state") })?,
+        state: word.parse().map_err(corrupt)?,
         planned_at: row.time("planned_at")?,
         sent_at: row.optional_time("sent_at")?,
         code: row.optional_text("code")?,

@@ -9,7 +9,8 @@
 //! the lock.
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, time::serialize_fixed_width};
+use serde::Serialize;
 
 use crate::{
     Error,
@@ -33,7 +34,9 @@ pub(crate) const AFTER: &str =
 pub(crate) const BOUNDS: &str = "SELECT min(seq), max(seq) FROM changes";
 
 /// What happened to an entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Op {
     /// It is new in the mirror.
     Insert,
@@ -46,20 +49,12 @@ pub enum Op {
 impl Op {
     /// The word in `changes.op`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::Update => "update",
-            Self::Gone => "gone",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Insert, Self::Update, Self::Gone].into_iter().find(|op| op.as_str() == text)
+        self.into()
     }
 }
 
 /// A row of the feed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Its number. Numbers rise. Gaps may occur and are never filled.
     pub seq: i64,
@@ -72,6 +67,7 @@ pub struct Change {
     /// The change.
     pub op: Op,
     /// When.
+    #[serde(serialize_with = "serialize_fixed_width")]
     pub at: DateTime<Utc>,
 }
 
@@ -112,7 +108,7 @@ fn read_change(row: &Row) -> Result<Change, Error> {
         store: StoreKey::new(&row.text(1)?).map_err(|error| corrupt(1, error.to_string()))?,
         entity: row.text(2)?,
         key: row.text(3)?,
-        op: Op::parse(&op).ok_or_else(|| corrupt(4, format!("{op:?} is no operation")))?,
+        op: op.parse().map_err(|_| corrupt(4, format!("{op:?} is no operation")))?,
         at: row.time(5)?,
     })
 }

@@ -1,6 +1,7 @@
 //! Rows that the mirror could not take, with cause and next step, until it can.
 
 use espelho_model::{StoreKey, sync::Resource, text::Text};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
@@ -20,7 +21,7 @@ pub(crate) const KEEP: Insert = Insert {
 };
 
 /// A row that the mirror could not take.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Failure {
     /// The row's identifier.
     pub key: String,
@@ -30,7 +31,8 @@ pub struct Failure {
     pub error: String,
     /// The next step.
     pub hint: String,
-    /// The catalogue's message behind both, for other languages.
+    /// The catalogue's message behind both, for other languages; reports leave it out.
+    #[serde(skip)]
     pub message: Option<Text>,
 }
 

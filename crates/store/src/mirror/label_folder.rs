@@ -76,7 +76,7 @@ impl LabelFolder {
         let mut digest = Sha256::new();
         digest.update(version.as_i64().to_le_bytes());
         digest.update(label.as_str().as_bytes());
-        let name = hexadecimal(&digest.finalize());
+        let name = hex::encode(digest.finalize());
         format!("{}.{extension}", &name[..DIGITS])
     }
 
@@ -183,7 +183,7 @@ impl Draft {
             }
             self.unfinished = None;
             rustix::fs::fsync(self.folder.as_fd())?;
-            Ok(Finished { size: self.size, sha256: hexadecimal(&self.digest.clone().finalize()) })
+            Ok(Finished { size: self.size, sha256: hex::encode(self.digest.clone().finalize()) })
         })
         .await
     }
@@ -231,10 +231,6 @@ fn open_folder(path: &Path, store: &StoreKey) -> io::Result<OwnedFd> {
         Err(error) => return Err(error.into()),
     }
     Ok(rustix::fs::openat(&all, store.as_str(), flags | OFlags::NOFOLLOW, Mode::empty())?)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Runs disk work on a blocking thread. The work completes even if the caller is cancelled.

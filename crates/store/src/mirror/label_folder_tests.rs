@@ -32,7 +32,7 @@ async fn a_file_has_its_name_only_when_it_is_whole() {
     assert_eq!(listed(dir.path()), [name.as_str()]);
     let bytes = fs::read(dir.path().join(folder.shown(&loja(), &name))).unwrap();
     assert_eq!((bytes.len() as u64, bytes.len()), (finished.size, GATHERED + 3));
-    assert_eq!(finished.sha256, hexadecimal(&Sha256::digest(&bytes)));
+    assert_eq!(finished.sha256, hex::encode(Sha256::digest(&bytes)));
 }
 
 #[tokio::test]

@@ -42,7 +42,10 @@ pub(crate) const AGED: &str = "SELECT order_number FROM ( \
     ) AS aged ORDER BY read_at, order_number LIMIT $4";
 
 /// A sub-resource of an order, with a route of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr, strum::EnumString,
+)]
+#[strum(serialize_all = "snake_case")]
 pub enum Subresource {
     /// The order itself.
     Order,
@@ -65,14 +68,7 @@ impl Subresource {
 
     /// The word in `order_parts.part`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Order => "order",
-            Self::Invoices => "invoices",
-            Self::Events => "events",
-            Self::Financial => "financial",
-            Self::Shipments => "shipments",
-            Self::Tracking => "tracking",
-        }
+        self.into()
     }
 }
 
@@ -101,9 +97,8 @@ impl Staleness<'_> {
         let rows = self.database.fetch("read an order's sides", OF_ORDER, values).await?;
         let known = |row: &Row| {
             let name = row.text(0)?;
-            let subresource = Subresource::ALL.into_iter().find(|subresource| subresource.as_str() == name);
-            let subresource = subresource
-                .ok_or_else(|| Error::Corrupt { column: 0, why: format!("{name:?} is no side") })?;
+            let unknown = |_| Error::Corrupt { column: 0, why: format!("{name:?} is no side") };
+            let subresource = name.parse().map_err(unknown)?;
             let content_hash = ContentHash::from_i64(row.int(2)?);
             Ok(KnownSubresource { subresource, read_at: row.time(1)?, content_hash })
         };

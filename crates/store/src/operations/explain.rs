@@ -3,7 +3,8 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use chrono::{DateTime, Utc};
-use espelho_model::StoreKey;
+use espelho_model::{StoreKey, time::serialize_fixed_width};
+use serde::Serialize;
 
 use crate::{Error, mirror::tables, operations::History};
 
@@ -41,7 +42,7 @@ pub struct Explained {
 }
 
 /// A row of `v_errors`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ErrorRow {
     /// The store.
     pub store: String,
@@ -56,6 +57,7 @@ pub struct ErrorRow {
     /// The next step.
     pub hint: String,
     /// Since when.
+    #[serde(serialize_with = "serialize_fixed_width")]
     pub at: DateTime<Utc>,
     /// The kind, of a command.
     pub kind: Option<String>,

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::Counts};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Store,
@@ -77,7 +78,7 @@ pub struct Overview {
 }
 
 /// A run as `sync_runs` has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct RunOnRecord {
     /// Its kind.
     pub kind: String,
@@ -90,13 +91,14 @@ pub struct RunOnRecord {
     /// Requests sent.
     pub requests: u64,
     /// Rows.
+    #[serde(flatten)]
     pub counts: Counts,
     /// The first cause, unless it was complete.
     pub error: Option<String>,
 }
 
 /// Rows that fail for one cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FailureGroup {
     /// The entity, by its name in the change feed.
     pub entity: String,
@@ -111,7 +113,7 @@ pub struct FailureGroup {
 }
 
 /// The rows of a mirrored table and store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct TableState {
     /// The table.
     pub table: String,

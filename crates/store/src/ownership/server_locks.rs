@@ -37,7 +37,7 @@ pub(crate) struct ServerLock {
 }
 
 /// Acquisitions dropped without a release; the next user of the connection unlocks them.
-type Dropped = Arc<std::sync::Mutex<Vec<(StoreKey, u64)>>>;
+type Dropped = Arc<parking_lot::Mutex<Vec<(StoreKey, u64)>>>;
 
 pub(crate) struct ServerLocks {
     options: PgConnectOptions,
@@ -64,7 +64,7 @@ impl ServerLock {
 
 impl Drop for ServerLock {
     fn drop(&mut self) {
-        let mut dropped = self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut dropped = self.dropped.lock();
         dropped.push((self.store.clone(), self.acquisition));
         // The next acquisition does it; without a runtime nothing else can.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -122,8 +122,7 @@ impl ServerLocks {
     }
 
     async fn let_go_of_dropped(&mut self) -> Result<(), Error> {
-        let dropped =
-            std::mem::take(&mut *self.dropped.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let dropped = std::mem::take(&mut *self.dropped.lock());
         for (store, acquisition) in dropped {
             self.unlock(&store, acquisition).await?;
         }

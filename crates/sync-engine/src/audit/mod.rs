@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use espelho_api_client::limit::Lane;
 use espelho_model::{StoreKey, text, text::Text};
 use espelho_store::AuditRecord;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem, StoreContext,
@@ -22,12 +23,13 @@ use crate::{
 pub(crate) use listed::spot;
 pub use subject::Subject;
 
-/// The audit of one store.
-#[derive(Clone, Debug)]
+/// The audit of one store; its JSON goes from the service to a command.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Audit {
     /// The store.
     pub store: StoreKey,
     /// The audits of its resources.
+    #[serde(deserialize_with = "crate::report::known")]
     pub resources: Vec<ResourceAudit>,
     /// Requests sent.
     pub requests: u64,
@@ -36,9 +38,10 @@ pub struct Audit {
 }
 
 /// The audit of one resource.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct ResourceAudit {
     /// What was compared.
+    #[serde(rename = "resource")]
     pub subject: Subject,
     /// Rows that the marketplace lists.
     pub listed: u64,
@@ -59,7 +62,8 @@ pub struct ResourceAudit {
 }
 
 /// How a row differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Difference {
     /// The marketplace lists it, but the mirror lacks it.
     Missing,
@@ -67,10 +71,11 @@ pub enum Difference {
     Surplus,
     /// Its listing row has changed since it was mirrored.
     Listing,
-    /// Its detail differs.
-    Detail,
     /// Its detail could not be read.
     Unreadable,
+    /// Its detail differs; also what an audit says that has an unknown word.
+    #[serde(other)]
+    Detail,
 }
 
 impl Difference {

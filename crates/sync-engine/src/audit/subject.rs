@@ -3,9 +3,11 @@
 use std::{fmt, str::FromStr};
 
 use espelho_model::sync::Resource;
+use serde::{Deserialize, Serialize};
 
 /// What an audit compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Subject {
     /// Orders with their sub-resources.
     Orders,
@@ -14,6 +16,7 @@ pub enum Subject {
     /// Campaigns with their enrolled and eligible listings.
     Campaigns,
     /// Images.
+    #[serde(rename = "media_images")]
     Media,
     /// Price lists, which no route reads.
     PriceLists,

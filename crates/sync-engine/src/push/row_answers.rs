@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_release_is_spent_when_nothing_more_is_sent_for_the_row() {
-        for state in PushState::ALL {
+        for &state in PushState::ALL {
             let is_open =
                 matches!(state, PushState::Held | PushState::Waiting | PushState::New | PushState::Sending);
             assert_eq!(is_final(&Outcome::plain(state)), !is_open, "{state}");

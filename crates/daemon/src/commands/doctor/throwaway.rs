@@ -1,6 +1,7 @@
 //! A client without a database: its token is stored nowhere, and discarded with the client.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{
@@ -18,12 +19,12 @@ struct Memory(Mutex<Option<TokenRecord>>);
 
 impl TokenStore for Memory {
     fn load(&self) -> BoxFuture<'_, Result<Option<TokenRecord>, BoxedError>> {
-        let token = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let token = self.0.lock().clone();
         Box::pin(std::future::ready(Ok(token)))
     }
 
     fn save(&self, record: TokenRecord) -> BoxFuture<'_, Result<(), BoxedError>> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+        *self.0.lock() = Some(record);
         Box::pin(std::future::ready(Ok(())))
     }
 

@@ -4,8 +4,10 @@ use chrono::{DateTime, Utc};
 use espelho_model::{
     text,
     text::{Arg, Locale, Text},
+    time::serialize_fixed_width,
 };
 use espelho_store::{ErrorRow, WaitingRow};
+use serde::Serialize;
 
 use super::shown;
 
@@ -13,19 +15,21 @@ use super::shown;
 const NAMED: usize = 5;
 
 /// One cause, and the rows that it affects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Cause {
     pub(super) code: String,
     pub(super) count: usize,
     /// The cause in words: of the only row, or of the first one.
     pub(super) error: String,
     /// Whether all rows have the same text.
+    #[serde(skip)]
     pub(super) is_same: bool,
     /// The next step of the first row.
     pub(super) hint: String,
     /// The affected orders, SKUs or other names, each once.
     pub(super) names: Vec<String>,
     /// Since when the oldest row is in this state.
+    #[serde(serialize_with = "serialize_fixed_width")]
     pub(super) since: Option<DateTime<Utc>>,
 }
 

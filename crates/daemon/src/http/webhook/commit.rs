@@ -3,9 +3,10 @@
 //! Measured, a commit of one row takes as long as one of hundreds. The queue is bounded by number and by bytes: it
 //! refuses what does not fit, and the marketplace sends it again.
 
+use parking_lot::Mutex;
 use std::{
     collections::{BTreeSet, HashSet, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use espelho_model::{StoreKey, watch};
@@ -35,11 +36,11 @@ struct Refused(Arc<Mutex<BTreeSet<StoreKey>>>);
 
 impl Refused {
     fn note(&self, store: &StoreKey) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(store.clone());
+        self.0.lock().insert(store.clone());
     }
 
     fn take(&self) -> BTreeSet<StoreKey> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

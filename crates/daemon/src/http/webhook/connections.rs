@@ -3,11 +3,12 @@
 //! A connection has no timer of its own. Each has a deadline, and one task ends those that are past theirs: ten
 //! thousand silent sockets then cost nothing but themselves.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::{
     collections::{BTreeMap, HashMap},
     net::{IpAddr, Ipv6Addr},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU8, AtomicU64, Ordering},
     },
     time::Duration,
@@ -151,7 +152,7 @@ impl Connections {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock()
     }
 }
 

@@ -114,7 +114,7 @@ impl Receiver {
             store: store.clone(),
             received_at: self.clock.now(),
             event,
-            digest: hex(&Sha256::digest(&body)),
+            digest: hex::encode(Sha256::digest(&body)),
             body,
         };
         // Its commit belongs to a task of its own, and goes on even if nobody waits for it.
@@ -159,14 +159,6 @@ impl Receiver {
             measure::acknowledged_after(self.clock.monotonic().saturating_sub(began));
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .map(|nibble| char::from(b"0123456789abcdef"[usize::from(nibble)]))
-        .collect()
 }
 
 /// Returns the value of the signature header if there is exactly one.

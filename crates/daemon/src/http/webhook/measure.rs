@@ -3,45 +3,35 @@
 use std::time::Duration;
 
 use espelho_model::StoreKey;
-use metrics::{counter, gauge, histogram};
 
-pub(crate) const ACK_DURATION: &str = "espelho_webhook_ack_duration_seconds";
-/// Upper bounds of [`ACK_DURATION`]'s buckets.
+use crate::metric::list;
+
+/// Upper bounds of the buckets of [`list::WEBHOOK_ACK`].
 pub(crate) const ACK_BUCKETS: [f64; 10] = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.0, 10.0];
 
 /// The outcome of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Outcome {
     Stored,
     Duplicate,
     BadSignature,
+    #[strum(serialize = "shed")]
     Overloaded,
 }
 
-impl Outcome {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Stored => "stored",
-            Self::Duplicate => "duplicate",
-            Self::BadSignature => "bad_signature",
-            Self::Overloaded => "shed",
-        }
-    }
-}
-
 pub(super) fn delivery(store: &StoreKey, event: &'static str, outcome: Outcome) {
-    let labels = [("store", store.to_string()), ("event", event.into()), ("result", outcome.as_str().into())];
-    counter!("espelho_webhooks_total", &labels).increment(1);
+    list::WEBHOOKS.counter(&[store.as_str(), event, outcome.into()]).increment(1);
 }
 
 pub(super) fn acknowledged_after(duration: Duration) {
-    histogram!(ACK_DURATION).record(duration.as_secs_f64());
+    list::WEBHOOK_ACK.histogram(&[]).record(duration.as_secs_f64());
 }
 
 pub(super) fn connections(open: usize) {
-    gauge!("espelho_webhook_connections").set(open as f64);
+    list::WEBHOOK_CONNECTIONS.gauge(&[]).set(open as f64);
 }
 
 pub(super) fn inbox_age(store: &StoreKey, age: Duration) {
-    gauge!("espelho_inbox_oldest_age_seconds", "store" => store.to_string()).set(age.as_secs_f64());
+    list::INBOX_OLDEST_AGE.gauge(&[store.as_str()]).set(age.as_secs_f64());
 }

@@ -33,7 +33,7 @@ use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{config::Configuration, health::Health};
-pub(crate) use measure::{ACK_BUCKETS, ACK_DURATION};
+pub(crate) use measure::ACK_BUCKETS;
 pub(crate) use socket::listen;
 pub(crate) use tls::{Tls, TlsFiles};
 pub(crate) use wakers::{StoreWakers, WakerRegistry};

@@ -1,9 +1,10 @@
 //! The secrets that may sign deliveries: from the configuration, and from the logins on record.
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -77,12 +78,12 @@ impl Secrets {
     pub(super) fn replace(&self, configured: impl IntoIterator<Item = (StoreKey, Option<SecretString>)>) {
         let known = |(key, configured)| (key, Arc::new(Known { configured, ..Known::default() }));
         let known = configured.into_iter().map(known).collect();
-        *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        *self.known.write() = known;
     }
 
     /// Returns the stores that receive webhooks.
     pub(super) fn stores(&self) -> Vec<StoreKey> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.known.read().keys().cloned().collect()
     }
 
     /// Returns the store that a path names, if it receives webhooks.
@@ -100,7 +101,7 @@ impl Secrets {
     }
 
     fn of(&self, store: &StoreKey) -> Option<Arc<Known>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).get(store).cloned()
+        self.known.read().get(store).cloned()
     }
 
     /// Whether one of the store's secrets has made this signature.
@@ -157,6 +158,6 @@ impl Known {
     }
 
     fn records(&self) -> MutexGuard<'_, Arc<Records>> {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+        self.records.lock()
     }
 }

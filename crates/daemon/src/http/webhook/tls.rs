@@ -1,9 +1,10 @@
 //! TLS of the receiver: certificate and key from files, read again when they change.
 
+use parking_lot::Mutex;
 use std::{
     io,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -45,7 +46,7 @@ impl Tls {
 
     /// Returns the acceptor for new connections.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.lock();
         Arc::clone(&current.0).into()
     }
 
@@ -53,11 +54,11 @@ impl Tls {
     /// certificate.
     pub(super) fn refresh(&self) -> io::Result<bool> {
         let found = stamp(&self.files)?;
-        if self.current.lock().unwrap_or_else(PoisonError::into_inner).1 == found {
+        if self.current.lock().1 == found {
             return Ok(false);
         }
         let config = server_config(&self.files)?;
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = (config, found);
+        *self.current.lock() = (config, found);
         Ok(true)
     }
 

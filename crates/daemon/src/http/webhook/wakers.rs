@@ -1,8 +1,9 @@
 //! The wakers that the receiver notifies.
 
+use parking_lot::RwLock;
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
 };
 
 use espelho_model::StoreKey;
@@ -26,23 +27,23 @@ pub(crate) struct StoreWakers {
 impl WakerRegistry {
     /// Registers the wakers of a store.
     pub(crate) fn put(&self, store: &StoreKey, store_wakers: &StoreWakers) {
-        let mut wakers = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut wakers = self.0.write();
         wakers.insert(store.clone(), store_wakers.clone());
     }
 
     /// Returns the configured stores.
     pub(crate) fn stores(&self) -> BTreeSet<StoreKey> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+        self.0.read().keys().cloned().collect()
     }
 
     /// Forgets a store.
     pub(crate) fn forget(&self, store: &StoreKey) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(store);
+        self.0.write().remove(store);
     }
 
     /// Wakes these stores.
     pub(crate) fn wake<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
-        let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let wakers = self.0.read();
         stores
             .into_iter()
             .filter_map(|store| wakers.get(store))
@@ -51,7 +52,7 @@ impl WakerRegistry {
 
     /// Wakes the stores for which the ERP has written intents.
     pub(crate) fn wake_pushers<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
-        let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let wakers = self.0.read();
         stores
             .into_iter()
             .filter_map(|store| wakers.get(store))
@@ -60,13 +61,13 @@ impl WakerRegistry {
 
     /// Wakes all stores.
     pub(crate) fn wake_all(&self) {
-        let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let wakers = self.0.read();
         wakers.values().for_each(|store_wakers| store_wakers.inbox.notify_one());
     }
 
     /// Makes these stores search for the changes that refused deliveries would have reported.
     pub(super) fn wake_for_gap<'s>(&self, stores: impl IntoIterator<Item = &'s StoreKey>) {
-        let wakers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let wakers = self.0.read();
         stores
             .into_iter()
             .filter_map(|store| wakers.get(store))
