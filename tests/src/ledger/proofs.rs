@@ -34,13 +34,16 @@ pub enum Below {
 }
 
 impl Claim {
-    /// Returns whether the claim is for this statement and this side. End-to-end tests prove both sides.
+    /// Returns whether the claim is for this statement and this side. End-to-end tests, and the engine's component
+    /// tests, have both sides.
     pub(super) fn proves(&self, id: &str, side: Side) -> bool {
         let folder = match side {
             Side::Sandbox => "crates/sandbox/",
             Side::Client => "crates/api-client/",
         };
-        let of_side = self.file.starts_with(folder) || self.file.starts_with("tests/");
+        let both = ["tests/", "crates/sync-engine/tests/"];
+        let of_side =
+            self.file.starts_with(folder) || both.iter().any(|folder| self.file.starts_with(folder));
         of_side && self.ids.iter().any(|claimed| claimed == id)
     }
 }

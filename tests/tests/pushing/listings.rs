@@ -8,10 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{erp::Erp, rest::png};
 
-on_both_databases![
-    a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between,
-    a_picture_that_was_loose_for_two_days_is_uploaded_again_before_a_listing_uses_it,
-];
+on_both_databases![a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_between,];
 
 const PUBLISH: &str = "PUT /api/items/{id}/publish";
 
@@ -88,26 +85,5 @@ async fn a_listing_goes_from_a_picture_to_its_review_once_whatever_ends_in_betwe
     let lost = erp.command("listing.create", "terceira", &shirt("Camiseta longa", &sku, &image)).await;
     assert_eq!((lost[0].as_str(), erp.writes("/items/create").len()), ("doubtful", 3), "{lost:?}");
     assert!(lost[3].contains("Confira no portal") && lost[3].contains("espelho ignore"), "{lost:?}");
-    erp.stop().await;
-}
-
-// withstands: F027
-async fn a_picture_that_was_loose_for_two_days_is_uploaded_again_before_a_listing_uses_it(kind: Kind) {
-    let mut erp = Erp::with(kind, "").await;
-    let first = upload(&erp).await;
-    assert_eq!((upload(&erp).await, erp.writes("/media/upload").len()), (first.clone(), 1));
-    // Two days later, according to the journal; the marketplace still has the image.
-    let earlier = match kind {
-        Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f', planned_at, '-2 days') || '000Z'",
-        Kind::Postgres => "planned_at - INTERVAL '2 days'",
-    };
-    let sql = format!("UPDATE effects SET planned_at = {earlier} WHERE kind = 'media.upload'");
-    erp.installation.journal().await.execute(&sql).await;
-    let second = upload(&erp).await;
-    assert_ne!(second, first);
-    assert_eq!(erp.writes("/media/upload").len(), 2);
-    // An image that the marketplace has removed meanwhile is uploaded again too.
-    assert!(erp.control().forward(73 * 3_600));
-    assert_ne!(upload(&erp).await, second);
     erp.stop().await;
 }

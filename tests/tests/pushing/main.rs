@@ -1,13 +1,11 @@
 //! The push direction: what an ERP writes into its tables, by the real binary against the sandbox, on both databases.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should panic")]
 
-mod anew;
 mod erp;
 mod folder;
 mod killed;
 mod levels;
 mod listings;
-mod loaded;
 mod orders;
 mod outcomes;
 mod planned;

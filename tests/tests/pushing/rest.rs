@@ -3,94 +3,14 @@
 
 use std::fs;
 
-use espelho_sandbox::{Fault, FaultRule, NewCampaign};
 use espelho_tests::{Kind, on_both_databases};
-use serde_json::json;
 
 use crate::erp::Erp;
 
 on_both_databases![
-    a_product_is_created_once_and_changed_and_pictured,
-    a_listing_is_simulated_created_and_handed_in,
-    a_campaign_is_joined_once_and_not_after_its_deadline,
     what_the_policy_would_join_is_held_and_joins_when_it_is_released,
-    what_no_route_reads_stays_in_doubt_when_its_answer_is_lost,
     the_command_line_and_csv_files_write_the_same_tables,
 ];
-
-// withstands: F024
-async fn a_product_is_created_once_and_changed_and_pictured(kind: Kind) {
-    let mut erp = Erp::with(kind, "").await;
-    erp.control().faults().add(FaultRule {
-        route: "POST /api/products".into(),
-        times: Some(1),
-        kind: Fault::ResetAfter,
-    });
-    let data = json!({"name": "Caneca azul", "base_unit": "un", "dimensions": {"height": 10, "width": 8, "length": 8, "weight": 0.35}});
-    let made = erp.command("product.create", "CAN-AZUL", &data).await;
-    assert_eq!(made[0], "done", "{made:?}");
-    let found = erp.until("SELECT id AS i FROM products WHERE sku = 'CAN-AZUL'", |ids| ids.len() == 1).await;
-    assert_eq!(erp.command("product.create", "CAN-AZUL", &data).await[1], "sku_exists");
-    let changed = erp.command("product.update", "CAN-AZUL", &json!({"name": "Caneca azul 350 ml"})).await;
-    assert_eq!(changed[0], "done", "{changed:?}");
-    let product = erp.truth.data(&format!("/api/products/{}", found[0])).await;
-    assert_eq!(product["product"]["name"], "Caneca azul 350 ml");
-    assert_eq!(erp.command("product.update", "CAN-AZUL", &json!({"nome": "x"})).await[1], "invalid_data");
-    fs::write(erp.dir().join("foto.png"), png()).unwrap();
-    let first = erp.command("media.upload", "foto", &json!({"path": "foto.png"})).await;
-    assert_eq!(first[0], "done", "{first:?}");
-    assert_eq!(erp.command("media.upload", "foto", &json!({"path": "foto.png"})).await[0], "done");
-    assert_eq!(erp.writes("/media/upload").len(), 1, "the same file is uploaded once");
-    assert_eq!(erp.command("gallery.add", "CAN-AZUL", &json!({"path": "foto.png"})).await[0], "done");
-    assert_eq!((erp.writes("/media/upload").len(), erp.writes("/gallery").len()), (1, 1));
-    assert_eq!(erp.command("gallery.add", "CAN-AZUL", &json!({"path": "foto.png"})).await[0], "done");
-    assert_eq!(erp.writes("/gallery").len(), 1);
-    fs::write(erp.dir().join("nota.txt"), "isto não é uma foto").unwrap();
-    assert_eq!(erp.command("media.upload", "nota", &json!({"path": "nota.txt"})).await[1], "invalid_data");
-    assert_eq!(erp.command("media.upload", "nada", &json!({"path": "nada.png"})).await[1], "invalid_data");
-    erp.stop().await;
-}
-
-async fn a_listing_is_simulated_created_and_handed_in(kind: Kind) {
-    let mut erp = Erp::with(kind, "").await;
-    let bad = erp.command("listing.create", "anuncio-1", &json!({"title": ""})).await;
-    assert_eq!(bad[1], "invalid_data", "{bad:?}");
-    let poor = erp.command("listing.create", "anuncio-2", &json!({"title": "Caneca"})).await;
-    assert_eq!(poor[0], "failed", "the simulation says what is missing: {poor:?}");
-    assert_eq!(erp.writes("/items/create").len(), 0);
-    assert_eq!(erp.command("listing.publish", "nada", &json!({})).await[1], "invalid_data");
-    erp.stop().await;
-}
-
-// withstands: F028
-async fn a_campaign_is_joined_once_and_not_after_its_deadline(kind: Kind) {
-    let mut erp = Erp::with(kind, "").await;
-    let campaign = erp.control().campaigns().create(&NewCampaign::default()).unwrap();
-    let listings = erp.control().listings().active(&erp.key());
-    let ids: Vec<String> =
-        listings.iter().take(2).map(|l| l["item_id"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(ids.len(), 2, "{listings:?}");
-    let route = "POST /api/seller/discounts/campaigns/{id}/opt-in";
-    erp.control().faults().add(FaultRule { route: route.into(), times: Some(1), kind: Fault::ResetAfter });
-    let key = campaign.to_string();
-    let joined = erp.command("campaign.opt_in", &key, &json!({"publication_ids": ids})).await;
-    assert_eq!(joined[0], "done", "{joined:?}");
-    assert_eq!(erp.writes("/opt-in").len(), 1);
-    let mine = erp.truth.data(&format!("/api/seller/discounts/campaigns/{campaign}/my-products")).await;
-    assert_eq!(mine["data"].as_array().unwrap().len(), 2);
-    assert_eq!(erp.command("campaign.opt_in", &key, &json!({"publication_ids": ids})).await[0], "done");
-    assert_eq!(erp.writes("/opt-in").len(), 1);
-    erp.control().campaigns().set_deadline(campaign, Some(60));
-    let third = listings[2]["item_id"].as_str().unwrap();
-    let late = erp.command("campaign.opt_in", &key, &json!({"publication_ids": [third]})).await;
-    assert_eq!(late[1], "campaign_closed", "{late:?}");
-    assert_eq!(
-        erp.command("campaign.opt_in", "x", &json!({"publication_ids": ids})).await[1],
-        "invalid_data"
-    );
-    assert_eq!(erp.writes("/opt-in").len(), 1);
-    erp.stop().await;
-}
 
 async fn what_the_policy_would_join_is_held_and_joins_when_it_is_released(kind: Kind) {
     let mut erp = Erp::with(kind, "[campaigns]\njoin = \"dry\"\nmax_discount_percent = 99.0\n").await;
@@ -110,41 +30,6 @@ async fn what_the_policy_would_join_is_held_and_joins_when_it_is_released(kind: 
         |i| !i.is_empty(),
     )
     .await;
-    erp.stop().await;
-}
-
-// withstands: F025
-async fn what_no_route_reads_stays_in_doubt_when_its_answer_is_lost(kind: Kind) {
-    let mut erp = Erp::with(kind, "").await;
-    let made = erp.command("price_list.create", "", &json!({"name": "Atacado", "mode": "manual"})).await;
-    assert_eq!(made[0], "done", "{made:?}");
-    let result = erp.ask("SELECT CAST(result AS TEXT) AS r FROM commands").await;
-    let result: serde_json::Value = serde_json::from_str(&result[0]).unwrap();
-    let list = espelho_tests::truth::text(&result["id"]);
-    assert_eq!(erp.command("price_list.update", &list, &json!({"is_active": false})).await[0], "done");
-    assert_eq!(
-        erp.command("price_lists.settings", "", &json!({"price_lists_enabled": true})).await[0],
-        "done"
-    );
-    assert_eq!(
-        erp.command("price_list.create", "", &json!({"name": "x", "mode": "livre"})).await[1],
-        "invalid_data"
-    );
-    erp.control().faults().add(FaultRule {
-        route: "POST /api/seller/price-lists".into(),
-        times: Some(1),
-        kind: Fault::ResetAfter,
-    });
-    let calls = erp.writes("/price-lists").len();
-    let lost = erp.command("price_list.create", "", &json!({"name": "Varejo", "mode": "auto"})).await;
-    assert_eq!(lost[0], "doubtful", "{lost:?}");
-    assert!(lost[3].contains("espelho retry command"), "{lost:?}");
-    assert_eq!(erp.writes("/price-lists").len(), calls + 1, "at most once");
-    let page = erp.command("store_page.update", "", &json!({"description": "Loja"})).await;
-    assert_eq!(page[0], "failed", "integration tokens may not: {page:?}");
-    assert!(page[3].contains("portal"), "{page:?}");
-    let test = erp.command("webhook.test", "", &json!({})).await;
-    assert!(["done", "failed"].contains(&test[0].as_str()), "{test:?}");
     erp.stop().await;
 }
 

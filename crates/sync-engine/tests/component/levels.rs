@@ -1,0 +1,161 @@
+//! Stock: levels and movements.
+
+use espelho_sandbox::Fault;
+use espelho_store::IntentKind;
+use espelho_sync_engine::{plan::guards::Guards, push::Basis};
+use rust_decimal::Decimal;
+use serde_json::json;
+
+use crate::support::{Decision, Goods, Kind, Rig, Setup, cut_after, cut_before, on_both_databases};
+
+on_both_databases![
+    a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_says_so,
+    levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent,
+    available_stock_is_what_is_left_after_what_is_reserved,
+    a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it,
+];
+
+const STATES: &str = "SELECT state AS s FROM erp_stock";
+const POST_STOCK: &str = "POST /api/products/{id}/stock";
+
+async fn a_level_that_the_erp_writes_reaches_the_marketplace_once_and_the_row_says_so(kind: Kind) {
+    let mut rig = Rig::on(kind).await;
+    let goods = rig.goods().await;
+    rig.set_stock(&goods[0], "3").await;
+    rig.set_stock(&goods[1], &(goods[1].quantity + 7).to_string()).await;
+    rig.set_stock(&goods[2], &goods[2].quantity.to_string()).await;
+    rig.shown(STATES, |states| states.len() == 3 && states.iter().all(|state| state == "done")).await;
+    assert_eq!((rig.stock_of(&goods[0]).await, rig.stock_of(&goods[1]).await), (3, goods[1].quantity + 7));
+    assert_eq!(rig.writes("/stock").len(), 2, "what is there already is not sent");
+    assert_eq!(rig.ask("SELECT key FROM v_drift WHERE entity = 'stock'").await, Vec::<String>::new());
+    // The same value again, and another value: one more call.
+    rig.set_stock(&goods[0], "3").await;
+    rig.set_stock(&goods[1], "1").await;
+    rig.shown("SELECT state AS s FROM erp_stock WHERE state <> 'done'", <[String]>::is_empty).await;
+    assert_eq!((rig.stock_of(&goods[1]).await, rig.writes("/stock").len()), (1, 3));
+    rig.stop().await;
+}
+
+// withstands: F012
+async fn levels_that_cannot_be_are_refused_with_words_and_nothing_is_sent(kind: Kind) {
+    let mut rig = Rig::on(kind).await;
+    let goods = rig.goods().await;
+    rig.set_stock(&goods[0], "-1").await;
+    rig.set_stock(&goods[1], "2.5").await;
+    rig.set_stock(&Goods { sku: "NADA-1".into(), ..goods[2].clone() }, "2").await;
+    rig.set_stock(&Goods { location: "999999".into(), ..goods[3].clone() }, "2").await;
+    rig.shown(STATES, |states| states.len() == 4 && states.iter().all(|state| state == "failed")).await;
+    let codes = rig.ask("SELECT error_code AS c FROM erp_stock ORDER BY 1").await;
+    assert_eq!(codes, ["invalid_data", "invalid_data", "unknown_location", "unknown_sku"]);
+    assert_eq!(rig.writes("/stock").len(), 0);
+    let words = rig.ask("SELECT error || hint AS w FROM erp_stock WHERE error <> '' AND hint <> ''").await;
+    assert_eq!(words.len(), 4, "each says what is wrong and what to do: {words:?}");
+    // A corrected row is processed without further action.
+    rig.set_stock(&goods[0], "4").await;
+    rig.shown("SELECT state AS s FROM erp_stock WHERE error_code IS NULL", |states| states == ["done"]).await;
+    rig.stop().await;
+}
+
+// withstands: F004, F007
+#[tokio::test]
+async fn a_level_whose_answer_was_lost_is_proved_by_reading_and_not_sent_again() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    rig.fault(POST_STOCK, 1, cut_after());
+    rig.set_stock(&goods[0], "2").await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!((rig.stock_of(&goods[0]).await, rig.writes("/stock").len()), (2, 1));
+    // An error before the work: proved not to have happened, and sent again.
+    rig.fault(POST_STOCK, 1, Fault::Html(502));
+    rig.set_stock(&goods[0], "1").await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!((rig.stock_of(&goods[0]).await, rig.writes("/stock").len()), (1, 3));
+    rig.stop().await;
+}
+
+async fn available_stock_is_what_is_left_after_what_is_reserved(kind: Kind) {
+    let mut rig = Setup::on(kind).with(|setup| setup.push.basis = Basis::Available).start().await;
+    let goods = rig.goods().await;
+    let before = rig.truth.data(&format!("/api/products/{}", goods[0].id)).await;
+    let reserved = before["product"]["reserved_quantity"].as_f64().unwrap() as i64;
+    rig.sell("standard", &goods[0].sku);
+    rig.set_stock(&goods[0], "4").await;
+    rig.shown(STATES, |states| states == ["done"]).await;
+    assert_eq!(rig.stock_of(&goods[0]).await, 4 + reserved + 1);
+    rig.stop().await;
+}
+
+async fn a_shop_that_would_be_emptied_at_once_is_held_until_somebody_releases_it(kind: Kind) {
+    let guards = Guards { zero_max_rows: 2, zero_max_percent: 10.into(), ..Guards::default() };
+    let mut rig = Setup::on(kind).with(|setup| setup.push.guards = guards).start().await;
+    rig.stop().await;
+    let goods = rig.goods().await;
+    for one in &goods[..4] {
+        rig.set_stock(one, "0").await;
+    }
+    rig.start().await;
+    rig.shown(STATES, |states| states.len() == 4 && states.iter().all(|state| state == "held")).await;
+    assert_eq!(rig.writes("/stock").len(), 0);
+    let held = rig.ask("SELECT error FROM erp_stock").await;
+    assert!(held.iter().all(|error| error.contains("iriam a zero de uma vez")), "{held:?}");
+    let key = |goods: &Goods| format!("{}/{}", goods.sku, goods.location);
+    rig.decide(IntentKind::Stock, &key(&goods[0]), Decision::Release).await;
+    rig.shown("SELECT state AS s FROM erp_stock ORDER BY sku", |states| {
+        states == ["done", "held", "held", "held"]
+    })
+    .await;
+    for one in &goods[1..4] {
+        rig.decide(IntentKind::Stock, &key(one), Decision::Release).await;
+    }
+    rig.shown(STATES, |states| states.iter().all(|state| state == "done")).await;
+    assert_eq!((rig.stock_of(&goods[3]).await, rig.writes("/stock").len()), (0, 4));
+    rig.stop().await;
+}
+
+// withstands: F001
+#[tokio::test]
+async fn a_movement_happens_once_though_its_answer_was_lost() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    let data = |delta: i64| json!({"location_id": goods[0].location, "delta": delta});
+    let done = rig.command("stock.adjust", &goods[0].sku, &data(5)).await;
+    assert_eq!(done, ["done", "", "", ""]);
+    assert_eq!(rig.stock_of(&goods[0]).await, goods[0].quantity + 5);
+    rig.fault(POST_STOCK, 1, cut_after());
+    assert_eq!(rig.command("stock.adjust", &goods[0].sku, &data(-2)).await[0], "done");
+    rig.fault(POST_STOCK, 1, cut_before());
+    assert_eq!(rig.command("stock.adjust", &goods[0].sku, &data(4)).await[0], "done");
+    assert_eq!(rig.stock_of(&goods[0]).await, goods[0].quantity + 7);
+    let [state, code, error, _] = rig.command("stock.adjust", &goods[0].sku, &data(-1_000_000)).await;
+    assert_eq!((state.as_str(), code.as_str()), ("failed", "too_little_stock"));
+    assert!(error.contains("em estoque"), "{error}");
+    assert_eq!(rig.command("stock.adjust", &goods[0].sku, &json!({"delta": 1})).await[1], "invalid_data");
+    rig.stop().await;
+}
+
+// withstands: F001
+#[tokio::test]
+async fn a_movement_that_cannot_be_proved_is_in_doubt_and_shown() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    // The answer is lost, and before the verification the portal changes the same stock by another amount.
+    rig.fault(POST_STOCK, 1, cut_after());
+    let slow = Fault::Stall(std::time::Duration::from_millis(150));
+    let before = rig.writes("/stock").len();
+    rig.fault("GET /api/products/{id}/stock", 1, slow);
+    let id =
+        rig.give("stock.adjust", &goods[0].sku, &json!({"location_id": goods[0].location, "delta": 3})).await;
+    rig.until("it was sent", async || rig.writes("/stock").len() > before).await;
+    assert!(rig.control().products().set_stock(
+        &rig.key(),
+        &goods[0].id,
+        Decimal::from(goods[0].quantity + 40)
+    ));
+    let [state, _, error, hint] = rig.outcome(id, |state| state == "doubtful").await;
+    assert_eq!(state, "doubtful");
+    assert!(error.contains("nada prova") && hint.contains("espelho retry command"), "{error} {hint}");
+    assert_eq!(rig.writes("/stock").len(), before + 1, "never sent again");
+    rig.decide(IntentKind::Command, &id.to_string(), Decision::Ignore).await;
+    rig.shown("SELECT state AS s FROM commands", |states| states == ["ignored"]).await;
+    rig.stop().await;
+}
