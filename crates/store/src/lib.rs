@@ -36,7 +36,7 @@ pub use intents::{
     commands::Command,
     counts::IntentCounts,
     joining::Joinable,
-    open_pages::{OpenCommand, PAGE_ROWS, SHORT_DATA},
+    open_pages::{MOST_DATA, OpenCommand, PAGE_ROWS, SHORT_DATA},
     prices::{PriceIntent, TierIntent},
     release::{HeldRow, IntentKind, IntentRow, TroubledRow},
     stock::StockIntent,

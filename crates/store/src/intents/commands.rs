@@ -10,8 +10,6 @@ use crate::{
     intents::{Commands, IntentWriter},
 };
 
-pub(crate) const OPEN: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
-    WHERE store = $1 AND state IN ('new', 'waiting', 'sending') ORDER BY id";
 pub(crate) const STILL: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
     WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
@@ -51,15 +49,6 @@ impl Command {
 }
 
 impl Commands<'_> {
-    /// All open commands, oldest first.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn open_commands(self, store: &StoreKey) -> Result<Vec<Command>, Error> {
-        let rows = self.database.fetch("read commands", OPEN, vec![store.as_str().into()]).await?;
-        rows.iter().map(command).collect()
-    }
-
     /// Whether an open command of this kind exists for a key.
     ///
     /// # Errors

@@ -4,11 +4,11 @@
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, ProductId, Sku, StoreKey, push::PushState};
 
-use super::{commands::Command, prices::PriceIntent, stock::StockIntent};
+use super::{Outcome, commands::Command, prices::PriceIntent, stock::StockIntent};
 use crate::{
     Error,
-    driver::Row,
-    intents::{Commands, Intents, commands, stock},
+    driver::{Row, Value},
+    intents::{Commands, IntentWriter, Intents, commands, stock},
 };
 
 /// Rows of a page.
@@ -16,9 +16,14 @@ pub const PAGE_ROWS: usize = 500;
 /// Data of a command up to this length, in bytes, is read with its row.
 pub const SHORT_DATA: i64 = 2048;
 
-pub(crate) const COMMANDS: &str = "SELECT id, kind, key, CASE WHEN octet_length(CAST(data AS TEXT)) <= 2048 \
-    THEN CAST(data AS TEXT) END AS short_data, CAST(COALESCE(octet_length(CAST(data AS TEXT)), 0) AS BIGINT) AS \
-    data_bytes, state, created_at, error_code FROM commands \
+/// Data of a command up to this length, in bytes, is carried out.
+pub const MOST_DATA: i64 = 1 << 20;
+
+pub(crate) const COMMANDS: &str = "SELECT id, substr(kind, 1, 200) AS kind, substr(key, 1, 1000) AS key, \
+    CASE WHEN octet_length(CAST(data AS TEXT)) <= 2048 THEN CAST(data AS TEXT) END AS short_data, \
+    CAST(COALESCE(octet_length(CAST(data AS TEXT)), 0) AS BIGINT) AS data_bytes, \
+    (length(kind) > 200 OR length(key) > 1000 OR COALESCE(octet_length(CAST(data AS TEXT)), 0) > 1048576) AS \
+    is_too_large, state, created_at, error_code FROM commands \
     WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3";
 pub(crate) const COMMAND: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM \
     commands WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
@@ -35,6 +40,9 @@ pub(crate) const PRICES: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_pr
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     WHERE e.store = $1 AND e.sku > $2 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku \
     LIMIT $3";
+/// Answers a command by its number alone.
+pub(crate) const REFUSE: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $5, \
+    updated_at = $6, done_at = $6 WHERE store = $7 AND id = $8 AND state IN ('new', 'waiting', 'sending')";
 /// Open rows that take a level of a known product to zero, where the mirror does not show zero already.
 pub(crate) const EMPTIES: &str = "SELECT CAST(count(*) AS BIGINT) AS zeroes FROM erp_stock e \
     JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
@@ -55,6 +63,8 @@ pub struct OpenCommand {
     pub short_data: Option<String>,
     /// The length of its data in bytes.
     pub data_bytes: i64,
+    /// Whether its data is longer than [`MOST_DATA`], or its kind or key longer than any can be: those are cut off.
+    pub is_too_large: bool,
     /// The state; `None` for an unknown word.
     pub state: Option<PushState>,
     /// When the ERP wrote it.
@@ -73,11 +83,24 @@ impl OpenCommand {
         format!("{:016x}", ContentHash::of(text.as_bytes()).as_i64())
     }
 
+    /// Returns the command; without its data where that is long.
+    pub fn without_long_data(&self) -> Command {
+        let Self { id, kind, key, short_data, state, created_at, code, .. } = self.clone();
+        Command { id, kind, key, data: short_data.unwrap_or_default(), state, created_at, code }
+    }
+
+    /// Whether a command says what this row said, as far as the row was read.
+    pub fn is_same_wording(&self, command: &Command) -> bool {
+        let has_same_data = match &self.short_data {
+            Some(data) => *data == command.data,
+            None => i64::try_from(command.data.len()).is_ok_and(|bytes| bytes > SHORT_DATA),
+        };
+        has_same_data && (&self.kind, &self.key) == (&command.kind, &command.key)
+    }
+
     /// Returns the fingerprint of the whole command; `None` where long data was not read.
     pub fn fingerprint(&self) -> Option<String> {
-        let data = self.short_data.clone()?;
-        let Self { id, kind, key, state, created_at, code, .. } = self.clone();
-        Some(Command { id, kind, key, data, state, created_at, code }.fingerprint())
+        self.short_data.is_some().then(|| self.without_long_data().fingerprint())
     }
 }
 
@@ -100,6 +123,27 @@ impl Commands<'_> {
         let values = vec![store.as_str().into(), id.into()];
         let rows = self.database.fetch("read a command", COMMAND, values).await?;
         rows.first().map(commands::command).transpose()
+    }
+}
+
+impl IntentWriter<'_, '_> {
+    /// Ends an open command whose text is not read: it is too large, or no text.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn refuse_command(&mut self, id: i64, outcome: &Outcome) -> Result<(), Error> {
+        let at = self.page.at();
+        let values: Vec<Value> = vec![
+            outcome.state.as_str().into(),
+            outcome.code.clone().into(),
+            outcome.error.clone().into(),
+            outcome.hint.clone().into(),
+            outcome.message_as_json().into(),
+            at.into(),
+            self.page.store_key().as_str().to_owned().into(),
+            id.into(),
+        ];
+        self.page.tx.execute("refuse a command", REFUSE, values).await.map(drop)
     }
 }
 
@@ -144,7 +188,7 @@ impl Intents<'_> {
     }
 }
 
-fn rows() -> crate::driver::Value {
+fn rows() -> Value {
     i64::try_from(PAGE_ROWS).unwrap_or(i64::MAX).into()
 }
 
@@ -160,6 +204,7 @@ fn open_command(row: &Row) -> Result<OpenCommand, Error> {
         key: row.foreign_text("key")?,
         short_data,
         data_bytes,
+        is_too_large: row.truth("is_too_large")?,
         state: row.text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
         created_at: row.optional_time("created_at").ok().flatten(),

@@ -12,9 +12,6 @@ use crate::{
     mirror::page::begin_answer,
 };
 
-pub(crate) const OPEN: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
-    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
-    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku";
 pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS \
     TEXT), \
     CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
@@ -93,22 +90,6 @@ impl TierIntent {
 }
 
 impl Intents<'_> {
-    /// All products with open desired prices, by SKU.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn open_prices(self, store: &StoreKey) -> Result<Vec<PriceIntent>, Error> {
-        let rows = self.database.fetch("read wanted prices", OPEN, vec![store.as_str().into()]).await?;
-        let intent = |row: &Row| {
-            Ok(PriceIntent {
-                sku: Sku::new(row.foreign_text(0)?),
-                product: row.optional_text(1)?.map(ProductId::new),
-                revision: row.int(2)?,
-            })
-        };
-        rows.iter().map(intent).collect()
-    }
-
     /// Closes the row of a tier that a command has removed. The ERP may write it again.
     ///
     /// # Errors

@@ -11,14 +11,6 @@ use crate::{
     intents::{IntentWriter, Intents},
 };
 
-pub(crate) const OPEN: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
-    p.base_unit, CAST(s.quantity AS TEXT), CAST(s.reserved_quantity AS TEXT), CAST(s.available_quantity AS TEXT), \
-    e.error_code, e.revision \
-    FROM erp_stock e \
-    LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
-    LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
-    IS NULL \
-    WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') ORDER BY e.sku, e.location_id";
 pub(crate) const STILL: &str = "SELECT 1 FROM erp_stock WHERE store = $1 AND sku = $2 AND location_id = $3 \
     AND CAST(quantity AS TEXT) = $4 AND revision = $5 AND state IN ('new', 'waiting', 'sending')";
 pub(crate) const ANSWER: &str = "UPDATE erp_stock SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
@@ -59,15 +51,6 @@ pub struct StockIntent {
 }
 
 impl Intents<'_> {
-    /// All open desired levels, by SKU and location.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn open_stock(self, store: &StoreKey) -> Result<Vec<StockIntent>, Error> {
-        let rows = self.database.fetch("read wanted stock", OPEN, vec![store.as_str().into()]).await?;
-        rows.iter().map(intent).collect()
-    }
-
     /// Whether a desired level is unchanged since it was read.
     ///
     /// # Errors

@@ -10,25 +10,32 @@ use crate::{
     mirror::page::begin_answer,
 };
 
+/// Rows that are looked at together.
+const PAGE_ROWS: i64 = 500;
+
 pub(crate) const STOCK: [&str; 2] = [
-    "SELECT rowid, hex(sku) || ' ' || hex(location_id) || ' ' || hex(CAST(quantity AS TEXT)), \
-     typeof(sku) || ' ' || typeof(location_id) || ' ' || typeof(quantity) FROM erp_stock \
-     WHERE store = $1 AND state IN ('new', 'waiting', 'sending')",
+    "SELECT rowid AS number, CAST(sku || ' ' || location_id || ' ' || quantity AS BLOB) AS bytes, \
+     typeof(sku) || ' ' || typeof(location_id) || ' ' || typeof(quantity) || \
+     CASE typeof(revision) WHEN 'integer' THEN '' ELSE ' blob' END AS types FROM erp_stock \
+     WHERE store = $1 AND rowid > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY rowid LIMIT $3",
     "UPDATE erp_stock SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE \
         rowid = $4",
 ];
 pub(crate) const PRICES: [&str; 2] = [
-    "SELECT rowid, hex(sku) || ' ' || hex(COALESCE(CAST(price AS TEXT), '')) || ' ' || \
-     hex(COALESCE(CAST(discount_percent AS TEXT), '')), typeof(sku) || ' ' || typeof(price) || ' ' || \
-     typeof(discount_percent) || CASE typeof(min_quantity) WHEN 'integer' THEN '' ELSE ' blob' END FROM erp_prices \
-     WHERE store = $1 AND state IN ('new', 'waiting', 'sending')",
+    "SELECT rowid AS number, CAST(sku || ' ' || COALESCE(price, '') || ' ' || COALESCE(discount_percent, '') AS BLOB) AS bytes, \
+     typeof(sku) || ' ' || typeof(price) || ' ' || typeof(discount_percent) || \
+     CASE WHEN typeof(min_quantity) = 'integer' AND typeof(revision) = 'integer' THEN '' ELSE ' blob' END AS types \
+     FROM erp_prices \
+     WHERE store = $1 AND rowid > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY rowid LIMIT $3",
     "UPDATE erp_prices SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE \
         rowid = $4",
 ];
+/// Long data is looked at when its turn comes.
 pub(crate) const COMMANDS: [&str; 2] = [
-    "SELECT rowid, hex(kind) || ' ' || hex(key) || ' ' || hex(COALESCE(data, '')), \
-     typeof(kind) || ' ' || typeof(key) || ' ' || typeof(data) FROM commands \
-     WHERE store = $1 AND state IN ('new', 'waiting', 'sending')",
+    "SELECT rowid AS number, CAST(substr(kind, 1, 200) || ' ' || substr(key, 1, 1000) || ' ' || \
+     CASE WHEN octet_length(data) <= 2048 THEN data ELSE '' END AS BLOB) AS bytes, \
+     typeof(kind) || ' ' || typeof(key) || ' ' || typeof(data) AS types FROM commands \
+     WHERE store = $1 AND rowid > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY rowid LIMIT $3",
     "UPDATE commands SET state = 'failed', error_code = 'unreadable', error = $1, hint = $2, updated_at = $3 WHERE \
         rowid = $4",
 ];
@@ -46,21 +53,24 @@ impl Intents<'_> {
         let (cause, step) = (text.message(locale), text.next(locale));
         let mut failed = 0;
         for [look, fail] in [STOCK, PRICES, COMMANDS] {
-            let rows = self
-                .database
-                .fetch("look for unreadable rows", look, vec![lease.store().as_str().into()])
-                .await?;
-            for row in rows.iter().filter(|row| !is_readable(row)) {
-                let mut page = begin_answer(self.database, self.clock, lease).await?;
-                let values = vec![
-                    cause.as_str().into(),
-                    step.clone().into(),
-                    self.clock.now().into(),
-                    row.int(0)?.into(),
-                ];
-                page.tx.execute("fail an unreadable row", fail, values).await?;
-                page.commit().await?;
-                failed += 1;
+            let mut after = i64::MIN;
+            loop {
+                let values = vec![lease.store().as_str().into(), after.into(), PAGE_ROWS.into()];
+                let rows = self.database.fetch("look for unreadable rows", look, values).await?;
+                let Some(last) = rows.last() else { break };
+                after = last.int("number")?;
+                for row in rows.iter().filter(|row| !is_readable(row)) {
+                    let mut page = begin_answer(self.database, self.clock, lease).await?;
+                    let values = vec![
+                        cause.as_str().into(),
+                        step.clone().into(),
+                        self.clock.now().into(),
+                        row.int("number")?.into(),
+                    ];
+                    page.tx.execute("fail an unreadable row", fail, values).await?;
+                    page.commit().await?;
+                    failed += 1;
+                }
             }
         }
         Ok(failed)
@@ -68,11 +78,7 @@ impl Intents<'_> {
 }
 
 fn is_readable(row: &Row) -> bool {
-    let is_text = |hex: &str| {
-        let bytes: Option<Vec<u8>> =
-            (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok()).collect();
-        bytes.is_some_and(|bytes| String::from_utf8(bytes).is_ok())
-    };
-    let [values, types] = [1, 2].map(|at| row.text(at).unwrap_or_default());
-    values.split(' ').all(is_text) && types.split(' ').all(|kind| kind != "blob")
+    let is_text = row.bytes("bytes").is_ok_and(|bytes| String::from_utf8(bytes).is_ok());
+    let types = row.text("types").unwrap_or_default();
+    is_text && types.split(' ').all(|kind| kind != "blob")
 }

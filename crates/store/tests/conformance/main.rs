@@ -214,6 +214,7 @@ conformance! {
         long_data_of_a_command_is_read_when_its_turn_comes,
         another_wording_of_a_command_is_told_from_the_first,
         open_levels_come_in_pages_by_sku_and_location,
+        a_command_that_is_too_large_is_told_so_and_never_read,
         open_prices_come_in_pages_by_sku,
         levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero;
     seeing:

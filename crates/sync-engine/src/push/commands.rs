@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use espelho_model::{push::CommandKind, text};
-use espelho_store::{Command, Effect, EffectState, IntentKind};
+use espelho_store::{Command, Effect, EffectState, IntentKind, OpenCommand};
 use serde_json::Value;
 
 use super::{
@@ -42,10 +42,13 @@ impl<'c> CommandHandlers<'c> {
     }
 
     /// Handles a command and answers it. Returns the wait until the next attempt.
-    pub(super) async fn run(&self, command: &Command) -> Result<Duration, Cause> {
+    pub(super) async fn run(&self, row: &OpenCommand) -> Result<Duration, Cause> {
         // The command may have waited in the queue, and somebody may have withdrawn it meanwhile.
-        let (store, key) = (&self.context.store, &self.context.key);
-        if !store.commands().is_command_open(key, command.id, &command.fingerprint()).await? {
+        let Some(command) = self.read(row).await? else { return Ok(Duration::ZERO) };
+        let command = &command;
+        if is_no_text(&command.data) {
+            let unreadable = Verdict::Failed(Message::new("unreadable", text!("push-unreadable")));
+            self.answers.refuse_command(command.id, &unreadable).await?;
             return Ok(Duration::ZERO);
         }
         let verdict = self.handle_command(command).await?;
@@ -59,6 +62,20 @@ impl<'c> CommandHandlers<'c> {
             tracing::warn!(store = %self.context.key, command = command.id, kind = command.kind, code, %error, "command not completed");
         }
         Ok(verdict.retry_after().unwrap_or_default())
+    }
+
+    /// Reads all of a command, unless it was changed or withdrawn since its row was read.
+    async fn read(&self, row: &OpenCommand) -> Result<Option<Command>, Cause> {
+        let command = self.context.store.commands().read(&self.context.key, row.id).await?;
+        Ok(command.filter(|command| row.is_same_wording(command)))
+    }
+
+    /// Writes to a command's row what keeps it from being carried out.
+    pub(super) async fn report(&self, row: &OpenCommand, verdict: &Verdict) -> Result<(), Cause> {
+        match self.read(row).await? {
+            Some(command) => self.answers.command(&command, verdict).await,
+            None => Ok(()),
+        }
     }
 
     async fn handle_command(&self, command: &Command) -> Result<Verdict, Cause> {
@@ -128,6 +145,11 @@ impl<'c> CommandHandlers<'c> {
         let doubt = cx.effects.iter().rev().find(|effect| effect.state == EffectState::Doubtful);
         Ok(doubt.map(|doubt| Verdict::Doubtful(doubtful(doubt.code.as_deref().unwrap_or("unprovable")))))
     }
+}
+
+/// Says whether data is bytes that are no UTF-8: reading marks them.
+fn is_no_text(data: &str) -> bool {
+    data.starts_with('\u{fffd}')
 }
 
 fn unknown_kind(kind: &str) -> Message {

@@ -18,6 +18,11 @@ pub(crate) trait CommandHandler: Send + Sync {
     /// a command have it in the journal. `order/NUMBER` also shows the command in the order's `explain`.
     fn subject_key(&self, command: &Command) -> String;
 
+    /// Says whether the keys of a command are in its data: a scan then reads the data however long it is.
+    fn has_keys_in_data(&self) -> bool {
+        false
+    }
+
     /// Returns a key that a command reserves besides its subject.
     fn conflicting_key(&self, command: &Command) -> Option<String> {
         let _ = command;

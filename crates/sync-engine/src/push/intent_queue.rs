@@ -8,8 +8,8 @@ use std::{
 };
 
 use espelho_api_client::{Documented, Error as ApiError};
-use espelho_model::watch;
-use espelho_store::Command;
+use espelho_model::{text, watch};
+use espelho_store::{Effect, OpenCommand as OpenCommandRow};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
@@ -19,7 +19,7 @@ use super::{
     commands::CommandHandlers,
     guard_history::GuardHistory,
     journal::Journal,
-    kinds::{handler_of, subject_key},
+    kinds::{handler_of, has_keys_in_data, subject_key},
     options::PushOptions,
     prices::PricePusher,
     row_answers::RowAnswers,
@@ -30,8 +30,8 @@ use crate::{
     Problem, StoreContext, Trouble,
     plan::push::{
         Message, Verdict, doubtful,
-        job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, SHOWN_AFTER},
-        jobs::{Job, OpenCommand, OpenWork, Work, is_recent_dispatch, jobs},
+        job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, Rank, SHOWN_AFTER},
+        jobs::{Job, OpenCommand, Scan, Work, is_recent_dispatch},
     },
 };
 
@@ -173,54 +173,140 @@ impl<'c> IntentQueue<'c> {
     /// Scans the open work that is not under way, and queues what is due, the most urgent first.
     async fn read(&self) -> Result<ScanResult, Cause> {
         let began = self.context.clock.monotonic();
-        let jobs = self.find_jobs().await?;
+        self.scan().await?;
         let now = self.context.clock.monotonic();
-        Ok(match self.queue().fill(jobs, now, now.saturating_sub(began)) {
+        Ok(match self.queue().end_scan(now, now.saturating_sub(began)) {
             Found::Due => ScanResult::Unread,
             Found::NothingBefore(at) => ScanResult::NothingBefore(at),
         })
     }
 
-    /// Returns the jobs for all open intents and effects that are not under way.
-    async fn find_jobs(&self) -> Result<Vec<Job>, Cause> {
-        let (store, key) = (&self.context.store, &self.context.key);
-        let Workers { journal, guards, stock, policy, .. } = &self.workers;
+    /// Offers the queue all open intents and effects that are not under way, a page at a time.
+    async fn scan(&self) -> Result<(), Cause> {
+        let Workers { guards, stock, policy, .. } = &self.workers;
         guards.load().await?;
         stock.recheck_unknown_skus().await?;
         policy.apply().await?;
+        self.queue().begin_scan(self.context.clock.monotonic());
         // Note the busy keys first: work that is under way now may end before its row is read, and the row is then out
         // of date.
-        let taken = self.queue().busy_keys();
-        let acting = journal.acting();
-        // Read commands before effects: when a command ends in between, its effect must not look like an orphan.
-        let commands = match self.options.commands {
-            true => store.commands().open_commands(key).await?,
-            false => Vec::new(),
-        };
-        let effects = store.journal().open_effects(key).await?;
-        let levels = match self.options.stock {
-            true => stock.apply_guards(store.intents().open_stock(key).await?, &taken).await?,
-            false => Vec::new(),
-        };
-        let prices = match self.options.prices {
-            true => store.intents().open_prices(key).await?,
-            false => Vec::new(),
-        };
-        let skus_being_dispatched = self.skus_being_dispatched(&commands).await?;
-        // Both then and now: an effect may have been planned in between.
-        let acting = acting.into_iter().chain(journal.acting()).collect();
-        let commands = commands.into_iter().map(open_command).collect();
-        Ok(jobs(OpenWork { commands, effects, levels, prices, taken, acting, skus_being_dispatched }))
+        let mut scan = Scan::new(self.queue().busy_keys());
+        self.scan_effects(&mut scan).await?;
+        if self.options.stock {
+            self.scan_levels(&mut scan).await?;
+        }
+        if self.options.commands {
+            self.scan_commands(&mut scan).await?;
+        }
+        if self.options.prices {
+            self.scan_prices(&mut scan).await?;
+        }
+        scan.finish(&mut self.queue());
+        Ok(())
     }
 
-    /// Returns the SKUs of orders that recent commands dispatch.
-    async fn skus_being_dispatched(&self, commands: &[Command]) -> Result<HashSet<String>, Cause> {
-        let now = self.context.clock.now();
-        let mut skus = HashSet::new();
-        for command in commands.iter().filter(|command| is_recent_dispatch(command, now)) {
-            skus.extend(self.context.store.lookups().skus_of_order(&self.context.key, &command.key).await?);
+    async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let acting = self.workers.journal.acting();
+        let mut found = Vec::new();
+        for effect in store.journal().open_effects(key).await? {
+            let owner = self.owner_of(&effect).await?;
+            found.push((effect, owner));
         }
-        Ok(skus)
+        if found.is_empty() {
+            return Ok(());
+        }
+        // A command may have ended between the two reads, and its effect must not look like an orphan.
+        let open: HashSet<i64> = store.journal().open_effects(key).await?.iter().map(|one| one.id).collect();
+        // Both then and now: an effect may have been planned in between.
+        let now_acting = self.workers.journal.acting();
+        let is_acting = |id: &i64| acting.contains(id) || now_acting.contains(id);
+        for (effect, owner) in found {
+            if open.contains(&effect.id) && !is_acting(&effect.id) {
+                scan.effect(effect, owner, &mut self.queue());
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the open command that settles an effect, if there is one as it was when the effect was planned.
+    async fn owner_of(&self, effect: &Effect) -> Result<Option<i64>, Cause> {
+        let (Some(id), Some(fingerprint)) = (effect.command_id, &effect.fingerprint) else { return Ok(None) };
+        let (store, key) = (&self.context.store, &self.context.key);
+        let is_open = self.options.commands && store.commands().is_command_open(key, id, fingerprint).await?;
+        Ok(is_open.then_some(id))
+    }
+
+    async fn scan_commands(&self, scan: &mut Scan) -> Result<(), Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
+        let now = self.context.clock.now();
+        let mut after = i64::MIN;
+        loop {
+            let page = store.commands().open_page(key, after).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.id;
+            for row in page {
+                if row.is_too_large {
+                    self.workers.answers.refuse_command(row.id, &too_large()).await?;
+                    continue;
+                }
+                if is_recent_dispatch(&row, now) {
+                    let skus = store.lookups().skus_of_order(key, &row.key).await?;
+                    skus.into_iter().for_each(|sku| scan.note_dispatched(sku));
+                }
+                if self.queue().wants(Rank::Command) {
+                    let command = self.with_keys(row).await?;
+                    scan.command(command, &mut self.queue());
+                }
+            }
+        }
+    }
+
+    /// Adds the keys that its kind gives a command.
+    async fn with_keys(&self, row: OpenCommandRow) -> Result<OpenCommand, Cause> {
+        let whole = match row.short_data.is_none() && has_keys_in_data(&row.kind) {
+            true => self.context.store.commands().read(&self.context.key, row.id).await?,
+            false => None,
+        };
+        let whole = whole.unwrap_or_else(|| row.without_long_data());
+        let handler = handler_of(&whole.kind);
+        Ok(OpenCommand {
+            subject: subject_key(&whole),
+            conflicting: handler.and_then(|own| own.conflicting_key(&whole)),
+            sequence: handler.and_then(|own| own.sequence_key(&whole)),
+            command: row,
+        })
+    }
+
+    async fn scan_prices(&self, scan: &mut Scan) -> Result<(), Cause> {
+        let mut after = None;
+        while self.queue().wants(Rank::Prices) {
+            let page =
+                self.context.store.intents().open_prices_page(&self.context.key, after.as_ref()).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.sku.clone());
+            page.into_iter().for_each(|desired| scan.prices(desired, &mut self.queue()));
+        }
+        Ok(())
+    }
+
+    async fn scan_levels(&self, scan: &mut Scan) -> Result<(), Cause> {
+        let mut guard = self.workers.stock.zero_guard().await?;
+        let mut after = None;
+        loop {
+            let page =
+                self.context.store.intents().open_stock_page(&self.context.key, after.as_ref()).await?;
+            let is_last = page.is_empty();
+            after = page.last().cloned();
+            let passed = match &mut guard {
+                Some(guard) => self.workers.stock.hold_zeroes(guard, page, scan).await?,
+                None => page,
+            };
+            scan.levels(passed, is_last, &mut self.queue());
+            if is_last {
+                return Ok(());
+            }
+        }
     }
 
     /// Runs one job, unless the service stops.
@@ -244,10 +330,10 @@ impl<'c> IntentQueue<'c> {
         self.queue().release(&keys);
         match answered {
             Ok(wait) => {
-                self.queue().done(key, asked, now, wait);
+                self.queue().done(&key, &asked, now, wait);
                 Ok(())
             }
-            Err(cause) => self.after(&cause, Some((&key, asked))).map(drop),
+            Err(cause) => self.after(&cause, Some((&key, &asked))).map(drop),
         }
     }
 
@@ -276,12 +362,11 @@ impl<'c> IntentQueue<'c> {
             }
             Work::Verify(..) => Ok(()),
             Work::Prices(desired) => self.workers.answers.prices(desired, &message).await,
-            Work::Command(command) => match (failures >= FAILED_AFTER, self.is_unsettled(command).await) {
-                (true, true) => {
-                    self.workers.answers.command(command, &Verdict::Doubtful(doubtful(&error.code()))).await
-                }
-                _ => self.workers.answers.command(command, &message).await,
-            },
+            Work::Command(row) => {
+                let is_lost = failures >= FAILED_AFTER && self.is_unsettled(row.id).await;
+                let message = if is_lost { Verdict::Doubtful(doubtful(&error.code())) } else { message };
+                self.workers.commands.report(row, &message).await
+            }
         };
         if let Err(Cause::Store(error)) = answered {
             tracing::info!(store = %self.context.key, key, %error, "cannot answer a row; will retry");
@@ -289,9 +374,9 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Says whether an effect of a command may have happened with an unknown outcome.
-    async fn is_unsettled(&self, command: &Command) -> bool {
+    async fn is_unsettled(&self, command: i64) -> bool {
         let open = self.context.store.journal().open_effects(&self.context.key).await.unwrap_or_default();
-        open.iter().any(|effect| effect.command_id == Some(command.id) && effect.sent_at.is_some())
+        open.iter().any(|effect| effect.command_id == Some(command) && effect.sent_at.is_some())
     }
 
     /// Says whether the marketplace has answered nothing for a while: a single request that it cannot answer is no
@@ -304,7 +389,7 @@ impl<'c> IntentQueue<'c> {
 
     /// Decides what an error means: the end of the work on the store, or a pause. Without a job it is an error of the
     /// scan.
-    fn after(&self, cause: &Cause, job: Option<(&str, String)>) -> Result<Duration, Problem> {
+    fn after(&self, cause: &Cause, job: Option<(&str, &str)>) -> Result<Duration, Problem> {
         let problem = match cause {
             Cause::Api(error) => Problem::from_api(error),
             Cause::Store(error) => Problem::from_store(error),
@@ -328,13 +413,6 @@ impl<'c> IntentQueue<'c> {
     }
 }
 
-/// Adds the keys of its kind to a command.
-fn open_command(command: Command) -> OpenCommand {
-    let handler = handler_of(&command.kind);
-    OpenCommand {
-        subject: subject_key(&command),
-        conflicting: handler.and_then(|own| own.conflicting_key(&command)),
-        sequence: handler.and_then(|own| own.sequence_key(&command)),
-        command,
-    }
+fn too_large() -> Verdict {
+    Verdict::Failed(Message::new("too_large", text!("push-too-large")))
 }

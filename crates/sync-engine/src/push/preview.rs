@@ -57,25 +57,42 @@ pub async fn preview(
     key: &StoreKey,
     options: &PushOptions,
 ) -> Result<Vec<PlannedCall>, StoreError> {
-    let levels = store.intents().open_stock(key).await?;
-    let zeroes = levels.iter().filter(|level| empties(level)).count();
+    let zeroes = store.intents().open_zeroes(key).await?;
     let above = store.lookups().stocked_levels(key).await?;
     let is_held = options.guards.holds_zeroes(zeroes, above);
-    let mut calls = Vec::new();
-    for row in &levels {
-        let mut planned = level(row, options);
-        if is_held && empties(row) {
-            planned.hold(many_to_zero(zeroes, above).text);
+    let (mut calls, mut after) = (Vec::new(), None);
+    loop {
+        let page = store.intents().open_stock_page(key, after.as_ref()).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.clone());
+        for row in &page {
+            let mut planned = level(row, options);
+            if is_held && empties(row) {
+                planned.hold(many_to_zero(zeroes, above).text);
+            }
+            calls.push(planned);
         }
-        calls.push(planned);
     }
-    for desired in store.intents().open_prices(key).await? {
-        calls.push(prices(store, key, &desired, options).await?);
+    let mut after = None;
+    loop {
+        let page = store.intents().open_prices_page(key, after.as_ref()).await?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.sku.clone());
+        for desired in &page {
+            calls.push(prices(store, key, desired, options).await?);
+        }
     }
-    for one in store.commands().open_commands(key).await? {
-        calls.push(command(store, key, &one).await?);
+    let mut after = i64::MIN;
+    loop {
+        let page = store.commands().open_page(key, after).await?;
+        let Some(last) = page.last() else { return Ok(calls) };
+        after = last.id;
+        for row in &page {
+            if let Some(one) = store.commands().read(key, row.id).await? {
+                calls.push(command(store, key, &one).await?);
+            }
+        }
     }
-    Ok(calls)
 }
 
 impl PlannedCall {

@@ -89,6 +89,15 @@ impl<'c> RowAnswers<'c> {
         }
         Ok(tx.commit().await?)
     }
+
+    /// Ends a command whose text is not read: it is too large, or no text.
+    pub(super) async fn refuse_command(&self, id: i64, verdict: &Verdict) -> Result<(), Cause> {
+        let outcome = self.outcome(IntentKind::Command, &id.to_string(), verdict);
+        let Some(outcome) = outcome else { return Ok(()) };
+        let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
+        tx.intents().refuse_command(id, &outcome).await?;
+        Ok(tx.commit().await?)
+    }
 }
 
 /// The key of a level in `v_errors`, in releases and on the command line.

@@ -1,7 +1,7 @@
 //! Stock levels (`erp_stock`): reads, sets and checks them. `plan::push::stock_level` decides.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -30,7 +30,7 @@ use crate::{
         Message, Settlement, Verdict,
         evidence::{Evidence as _, write},
         invalid,
-        jobs::key_of_level,
+        jobs::{Scan, key_of_level},
         stock_level::{
             self, Action, Basis, Check, LevelEvidence, Shown, Trust, after_comparing, check, check_sent,
             decide, empties, last_set, many_to_zero, target, trust, unknown_location,
@@ -70,6 +70,18 @@ struct StockState {
     reopened: Option<Duration>,
 }
 
+/// Why levels that go to zero are held in one scan.
+pub(crate) struct ZeroGuard {
+    /// How many go there, or went a moment ago.
+    zeroes: usize,
+    /// How many levels are above zero.
+    above: usize,
+    /// What a person released, by key, with the quantity.
+    released: HashMap<String, String>,
+    /// Whether the ERP has locked one of the rows.
+    is_locked: bool,
+}
+
 impl<'c> StockPusher<'c> {
     /// Creates the pusher of levels. `client` sends them, those of zero in the interactive lane.
     pub(super) fn new(
@@ -107,31 +119,41 @@ impl<'c> StockPusher<'c> {
         }
     }
 
-    /// Holds the levels that need a person's release, and returns the others. A level whose key is `taken` counts and
-    /// is not answered: it is under way, and its release may be spent on that by now.
-    pub(super) async fn apply_guards(
-        &self,
-        levels: Vec<StockIntent>,
-        taken: &HashSet<String>,
-    ) -> Result<Vec<StockIntent>, Cause> {
+    /// Counts the open levels that go to zero. Returns the guard where they are too many.
+    pub(super) async fn zero_guard(&self) -> Result<Option<ZeroGuard>, Cause> {
+        let (store, key) = (&self.context.store, &self.context.key);
         // Levels that went to zero a moment ago count too: an ERP may write row by row.
         let lately = self.tools.guards.recent_zeroes();
-        let zeroes = levels.iter().filter(|level| empties(level)).count() + lately;
+        let zeroes = store.intents().open_zeroes(key).await? + lately;
         if zeroes <= self.options.guards.zero_max_rows || zeroes == lately {
-            return Ok(levels);
+            return Ok(None);
         }
-        let above = self.context.store.lookups().stocked_levels(&self.context.key).await? + lately;
+        let above = store.lookups().stocked_levels(key).await? + lately;
         if !self.options.guards.holds_zeroes(zeroes, above) {
-            return Ok(levels);
+            return Ok(None);
         }
-        let released = self.context.store.releases().releases(&self.context.key, IntentKind::Stock).await?;
-        let (mut passed, mut is_locked) = (Vec::new(), false);
-        for level in levels {
-            let is_released = || released.get(&key_in_table(&level)) == Some(&level.written);
-            match empties(&level) && !taken.contains(&key_of_level(&level)) && !is_released() {
+        let released = store.releases().releases(key, IntentKind::Stock).await?;
+        Ok(Some(ZeroGuard { zeroes, above, released, is_locked: false }))
+    }
+
+    /// Holds the levels of a page that need a person's release, and returns the others. A level that is under way
+    /// counts and is not answered: its release may be spent on that by now.
+    pub(super) async fn hold_zeroes(
+        &self,
+        guard: &mut ZeroGuard,
+        page: Vec<StockIntent>,
+        scan: &Scan,
+    ) -> Result<Vec<StockIntent>, Cause> {
+        let mut passed = Vec::new();
+        for level in page {
+            let is_released = || guard.released.get(&key_in_table(&level)) == Some(&level.written);
+            match empties(&level) && !scan.is_busy(&key_of_level(&level)) && !is_released() {
                 // One row that the ERP has locked is waited for, and no more of them: the next scan holds the others.
-                true if is_locked => (),
-                true => is_locked = !self.hold_level(&level, many_to_zero(zeroes, above)).await?,
+                true if guard.is_locked => (),
+                true => {
+                    let message = many_to_zero(guard.zeroes, guard.above);
+                    guard.is_locked = !self.hold_level(&level, message).await?;
+                }
                 false => passed.push(level),
             }
         }

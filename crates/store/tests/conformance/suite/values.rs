@@ -116,7 +116,7 @@ pub(crate) async fn drift_is_a_difference_of_numbers_and_not_of_digits(world: &W
         world.tables.list("SELECT key || ' ' || wanted || ' ' || mirrored FROM v_drift").await,
         ["S4/1 30 3"]
     );
-    let open = world.store.intents().open_stock(&minha_loja()).await.unwrap();
+    let open = world.store.intents().open_stock_page(&minha_loja(), None).await.unwrap();
     let levels = open.iter().take(4).map(|level| (level.quantity, level.mirrored));
     for (wanted, mirrored) in levels {
         assert!(wanted.is_some() && wanted == mirrored, "{wanted:?} {mirrored:?}");

@@ -17,7 +17,7 @@ async fn writes(world: &World, quantity: i64) {
 }
 
 async fn wish(world: &World) -> StockIntent {
-    world.store.intents().open_stock(&minha_loja()).await.unwrap().remove(0)
+    world.store.intents().open_stock_page(&minha_loja(), None).await.unwrap().remove(0)
 }
 
 async fn answers(world: &World, lease: &Lease, wish: &StockIntent, state: PushState) -> bool {
@@ -86,10 +86,10 @@ pub(crate) async fn a_release_is_for_the_command_that_was_seen(world: &World) {
         world.store.releases().decide(&key, IntentKind::Command, "1", PushState::New, true).await.unwrap()
     );
     let released = world.store.releases().release_of(&key, IntentKind::Command, "1").await.unwrap();
-    let command = world.store.commands().open_commands(&key).await.unwrap().remove(0);
+    let command = world.store.commands().read(&key, 1).await.unwrap().unwrap();
     assert_eq!(released, Some(command.fingerprint()));
     world.tables.execute(r#"UPDATE commands SET data = '{"delta": 1000}'"#).await;
-    let command = world.store.commands().open_commands(&key).await.unwrap().remove(0);
+    let command = world.store.commands().read(&key, 1).await.unwrap().unwrap();
     assert_ne!(released, Some(command.fingerprint()), "it asks for something else now");
 }
 

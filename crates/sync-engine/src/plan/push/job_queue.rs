@@ -1,13 +1,18 @@
 //! The keyed queue of the way up: the most urgent job first, no two with a key in common at once, pauses after errors.
 //!
 //! The queue holds the result of one scan of the open work. A scan stays valid for a multiple of its own duration: with
-//! much open work, a scan whenever a worker is free would be most of the work.
+//! much open work, a scan whenever a worker is free would be most of the work. However much is open, the queue keeps the
+//! most urgent jobs of a scan, and numbers in place of the keys of those that pause.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     time::Duration,
 };
 
+use espelho_model::ContentHash;
+
+/// Jobs that a scan keeps. More than the workers carry out while the scan is valid.
+pub const KEPT_JOBS: usize = 1_000;
 /// A scan stays valid for this multiple of its own duration …
 const SCAN_VALIDITY: u32 = 8;
 /// … but no longer than this: urgent new work is unknown until the next scan.
@@ -40,6 +45,8 @@ pub enum Rank {
     Command,
     /// Prices.
     Prices,
+    /// Another look at a command that waits. New commands go ahead: thousands may wait for their invoices.
+    Waiting,
     /// A level that rises, or that the mirror does not know.
     Raises,
     /// A check of levels that were sent.
@@ -82,24 +89,65 @@ pub enum Found {
 pub struct JobQueue<W> {
     /// What is left of the last scan, the most urgent first.
     due: VecDeque<Job<W>>,
+    /// Whether the last scan found more than it kept.
+    has_left_out: bool,
     /// Until when the last scan is valid.
     valid_until: Duration,
+    /// What the scan that is under way has found.
+    scan: FoundJobs<W>,
     /// The keys under way, job by job.
     busy: Vec<Vec<String>>,
     /// Pauses by key: for what was asked for, until when.
-    paused: HashMap<String, (String, Duration)>,
+    paused: HashMap<Number, (Number, Duration)>,
     /// Errors in a row by key, and what was asked for.
-    failures: HashMap<String, (String, u32)>,
+    failures: HashMap<Number, (Number, u32)>,
+}
+
+/// What a scan has found so far.
+#[derive(Debug)]
+struct FoundJobs<W> {
+    /// The most urgent jobs that are due, and some more.
+    jobs: Vec<Job<W>>,
+    /// The rank of the last job that is kept; there is none while all are kept.
+    last: Option<Rank>,
+    /// When the first pause of what was left out ends.
+    next: Option<Duration>,
+}
+
+/// Stands for a key, or for what is asked for, in far less memory.
+type Number = u64;
+
+fn number(text: &str) -> Number {
+    ContentHash::of(text.as_bytes()).as_i64().cast_unsigned()
 }
 
 impl<W> Default for JobQueue<W> {
     fn default() -> Self {
         Self {
             due: VecDeque::new(),
+            has_left_out: false,
             valid_until: Duration::ZERO,
+            scan: FoundJobs::default(),
             busy: Vec::new(),
             paused: HashMap::new(),
             failures: HashMap::new(),
+        }
+    }
+}
+
+impl<W> Default for FoundJobs<W> {
+    fn default() -> Self {
+        Self { jobs: Vec::new(), last: None, next: None }
+    }
+}
+
+impl<W> FoundJobs<W> {
+    /// Keeps the most urgent; jobs of equal rank keep their order.
+    fn prune(&mut self) {
+        self.jobs.sort_by_key(|job| job.rank);
+        if self.jobs.len() > KEPT_JOBS {
+            self.jobs.truncate(KEPT_JOBS);
+            self.last = self.jobs.last().map(|job| job.rank);
         }
     }
 }
@@ -110,29 +158,55 @@ impl<W> JobQueue<W> {
         self.busy.iter().flatten().cloned().collect()
     }
 
-    /// Until when the last scan is valid.
+    /// Until when the last scan is valid: until it is used up where it left something out.
     pub fn valid_until(&self) -> Duration {
-        self.valid_until
+        match self.due.is_empty() && self.has_left_out {
+            true => Duration::ZERO,
+            false => self.valid_until,
+        }
     }
 
-    /// Takes over a scan that took so long. Jobs of equal rank keep their order; paused jobs are left out.
-    pub fn fill(&mut self, mut jobs: Vec<Job<W>>, now: Duration, took: Duration) -> Found {
-        self.failures.remove(SCAN);
+    /// Begins a scan. The jobs of the last one stay until [`Self::end_scan`].
+    pub fn begin_scan(&mut self, now: Duration) {
         self.paused.retain(|_, (_, until)| *until > now);
-        jobs.sort_by_key(|job| job.rank);
-        let pause = |job: &Job<W>| {
-            let (asked, until) = self.paused.get(job.key())?;
-            (*asked == job.asked).then_some(*until)
-        };
-        let (due, waiting): (Vec<Job<W>>, Vec<Job<W>>) =
-            jobs.into_iter().partition(|job| pause(job).is_none());
-        let next = waiting.iter().filter_map(pause).min();
-        self.due = due.into();
+        self.scan = FoundJobs::default();
+    }
+
+    /// Says whether a job of this rank would be kept: of equals the first are.
+    pub fn wants(&self, rank: Rank) -> bool {
+        self.scan.last.is_none_or(|last| rank < last)
+    }
+
+    /// Adds a job that the scan has found. Paused jobs are left out.
+    pub fn offer(&mut self, job: Job<W>) {
+        let pause = self.paused.get(&number(job.key()));
+        if let Some((_, until)) = pause.filter(|(asked, _)| *asked == number(&job.asked)) {
+            self.scan.next = Some(self.scan.next.map_or(*until, |next| next.min(*until)));
+        } else if self.wants(job.rank) {
+            self.scan.jobs.push(job);
+            if self.scan.jobs.len() >= 2 * KEPT_JOBS {
+                self.scan.prune();
+            }
+        }
+    }
+
+    /// Takes back what a scan has found, where its work must wait after all.
+    pub fn discard(&mut self, waits: impl Fn(&W) -> bool) {
+        self.scan.jobs.retain(|job| !waits(&job.work));
+    }
+
+    /// Takes over the scan, which took so long.
+    pub fn end_scan(&mut self, now: Duration, took: Duration) -> Found {
+        self.failures.remove(&number(SCAN));
+        let mut scan = std::mem::take(&mut self.scan);
+        scan.prune();
+        self.has_left_out = scan.last.is_some() && !scan.jobs.is_empty();
+        self.due = scan.jobs.into();
         let validity = (took * SCAN_VALIDITY).min(MAX_SCAN_VALIDITY);
         match self.due.is_empty() {
             true => {
                 self.valid_until = now + validity;
-                Found::NothingBefore(next)
+                Found::NothingBefore(scan.next)
             }
             // At least until the workers have taken something.
             false => {
@@ -164,32 +238,34 @@ impl<W> JobQueue<W> {
     }
 
     /// A job went well, and its next step is due after a while.
-    pub fn done(&mut self, key: String, asked: String, now: Duration, wait: Duration) {
-        self.failures.remove(&key);
-        self.paused.insert(key, (asked, now + wait));
+    pub fn done(&mut self, key: &str, asked: &str, now: Duration, wait: Duration) {
+        self.failures.remove(&number(key));
+        self.paused.insert(number(key), (number(asked), now + wait));
     }
 
     /// Counts an error that passes; the pause after it. In an outage pauses stay short, and errors are not held against
     /// the row.
-    pub fn failed(&mut self, key: &str, asked: String, now: Duration, is_outage: bool) -> Duration {
-        let (then, failures) = self.failures.entry(key.to_owned()).or_default();
+    pub fn failed(&mut self, key: &str, asked: &str, now: Duration, is_outage: bool) -> Duration {
+        let (key, asked) = (number(key), number(asked));
+        let (then, failures) = self.failures.entry(key).or_default();
         // What is asked for next has met no error yet.
         if *then != asked {
-            (*then, *failures) = (asked.clone(), 0);
+            (*then, *failures) = (asked, 0);
         }
         let pause = count_failure(failures, is_outage);
-        self.paused.insert(key.to_owned(), (asked, now + pause));
+        self.paused.insert(key, (asked, now + pause));
         pause
     }
 
     /// Counts an error of the scan itself; the pause after it.
     pub fn scan_failed(&mut self, now: Duration, is_outage: bool) -> Duration {
-        self.failed(SCAN, String::new(), now, is_outage)
+        self.failed(SCAN, "", now, is_outage)
     }
 
     /// How many errors in a row a job has met.
     pub fn failures(&self, key: &str, asked: &str) -> u32 {
-        self.failures.get(key).filter(|(then, _)| then == asked).map_or(0, |(_, count)| *count)
+        let failures = self.failures.get(&number(key));
+        failures.filter(|(then, _)| *then == number(asked)).map_or(0, |(_, count)| *count)
     }
 }
 
@@ -213,8 +289,15 @@ mod tests {
 
     fn filled(jobs: Vec<Job<u32>>) -> JobQueue<u32> {
         let mut queue = JobQueue::default();
-        queue.fill(jobs, SECOND, SECOND);
+        fill(&mut queue, jobs, SECOND, SECOND);
         queue
+    }
+
+    /// Scans once, and takes over what was found.
+    fn fill(queue: &mut JobQueue<u32>, jobs: Vec<Job<u32>>, now: Duration, took: Duration) -> Found {
+        queue.begin_scan(now);
+        jobs.into_iter().for_each(|job| queue.offer(job));
+        queue.end_scan(now, took)
     }
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -251,27 +334,27 @@ mod tests {
     #[test]
     fn a_pause_is_for_what_was_asked_for_and_not_for_what_is_asked_for_next() {
         let mut queue = filled(vec![]);
-        queue.done("a".into(), "1".into(), SECOND, SECOND * 10);
+        queue.done("a", "1", SECOND, SECOND * 10);
         let wait = SECOND * 11;
         assert_eq!(
-            queue.fill(vec![job(Rank::Command, &["a"])], SECOND, SECOND),
+            fill(&mut queue, vec![job(Rank::Command, &["a"])], SECOND, SECOND),
             Found::NothingBefore(Some(wait))
         );
         let next = Job { asked: "2".into(), ..job(Rank::Command, &["a"]) };
-        assert_eq!(queue.fill(vec![next], SECOND, SECOND), Found::Due);
+        assert_eq!(fill(&mut queue, vec![next], SECOND, SECOND), Found::Due);
         assert_eq!(
-            queue.fill(vec![job(Rank::Command, &["a"])], wait, SECOND),
+            fill(&mut queue, vec![job(Rank::Command, &["a"])], wait, SECOND),
             Found::Due,
             "the pause is over"
         );
-        assert_eq!(queue.fill(vec![], SECOND, SECOND), Found::NothingBefore(None));
+        assert_eq!(fill(&mut queue, vec![], SECOND, SECOND), Found::NothingBefore(None));
     }
 
     #[test]
     fn a_scan_is_valid_for_eight_times_as_long_as_it_took_and_two_seconds_at_most() {
         let valid = |took: u64, jobs: Vec<Job<u32>>| {
             let mut queue = JobQueue::default();
-            queue.fill(jobs, SECOND, Duration::from_millis(took));
+            fill(&mut queue, jobs, SECOND, Duration::from_millis(took));
             (queue.valid_until() - SECOND).as_millis()
         };
         assert_eq!(valid(100, vec![]), 800);
@@ -286,7 +369,7 @@ mod tests {
     fn pauses_double_up_to_five_minutes_and_in_an_outage_stay_short_and_are_not_held_against_the_row() {
         let pauses = |is_outage: bool, times: u32| {
             let mut queue = filled(vec![]);
-            let pause = |_| queue.failed("a", "1".into(), SECOND, is_outage).as_secs();
+            let pause = |_| queue.failed("a", "1", SECOND, is_outage).as_secs();
             let pauses: Vec<u64> = (0..times).map(pause).collect();
             (pauses, queue.failures("a", "1"))
         };
@@ -300,18 +383,67 @@ mod tests {
     fn what_is_asked_for_next_has_met_no_error_and_what_went_well_forgets_its_errors() {
         let mut queue = filled(vec![]);
         for _ in 0..3 {
-            queue.failed("a", "1".into(), SECOND, false);
+            queue.failed("a", "1", SECOND, false);
         }
         assert_eq!((queue.failures("a", "1"), queue.failures("a", "2")), (3, 0));
-        assert_eq!(queue.failed("a", "2".into(), SECOND, false), FIRST_PAUSE);
-        queue.done("a".into(), "2".into(), SECOND, Duration::ZERO);
+        assert_eq!(queue.failed("a", "2", SECOND, false), FIRST_PAUSE);
+        queue.done("a", "2", SECOND, Duration::ZERO);
         assert_eq!(queue.failures("a", "2"), 0);
         assert_eq!(queue.scan_failed(SECOND, false), FIRST_PAUSE);
-        queue.fill(vec![], SECOND, SECOND);
+        fill(&mut queue, vec![], SECOND, SECOND);
         assert_eq!(queue.scan_failed(SECOND, false), FIRST_PAUSE, "a scan that went well forgets its errors");
     }
 
+    #[test]
+    fn of_much_open_work_the_most_urgent_is_kept_and_the_rest_is_found_when_that_is_used_up() {
+        let many = 5 * KEPT_JOBS;
+        let mut queue = JobQueue::default();
+        queue.begin_scan(SECOND);
+        let key = |n: usize| format!("raises {n}");
+        for n in 0..many {
+            queue.offer(job(Rank::Raises, &[&key(n)]));
+            assert!(queue.scan.jobs.len() < 2 * KEPT_JOBS);
+        }
+        assert!(queue.wants(Rank::Command) && !queue.wants(Rank::Raises), "of equals the first are kept");
+        queue.offer(job(Rank::Empties, &["last and most urgent"]));
+        queue.offer(job(Rank::Unknown, &["not urgent"]));
+        assert_eq!(queue.end_scan(SECOND, SECOND), Found::Due);
+        let first = queue.take(SECOND).map(|job| job.key().to_owned());
+        assert_eq!(first.as_deref(), Some("last and most urgent"));
+        assert!(queue.valid_until() > SECOND);
+        let left: Vec<String> = taken(&mut queue);
+        assert_eq!(left.len(), KEPT_JOBS - 1);
+        assert_eq!(left, (0..KEPT_JOBS - 1).map(key).collect::<Vec<_>>());
+        assert_eq!(queue.valid_until(), Duration::ZERO, "there is more");
+    }
+
+    #[test]
+    fn what_pauses_is_not_kept_and_costs_two_numbers() {
+        let mut queue = JobQueue::default();
+        let keys: Vec<String> = (0..3 * KEPT_JOBS).map(|n| n.to_string()).collect();
+        keys.iter().for_each(|key| queue.done(key, "1", SECOND, SECOND * 60));
+        let jobs = keys.iter().map(|key| job(Rank::Waiting, &[key])).collect();
+        assert_eq!(fill(&mut queue, jobs, SECOND, SECOND), Found::NothingBefore(Some(SECOND * 61)));
+        assert!(queue.wants(Rank::Unknown) && !queue.has_left_out);
+        assert!(size_of::<(Number, (Number, Duration))>() <= 32);
+    }
+
     proptest! {
+        #[test]
+        fn whatever_is_found_the_kept_are_the_most_urgent_in_their_order(
+            ranks in proptest::collection::vec(0usize..4, 0..4 * KEPT_JOBS),
+        ) {
+            let all = [Rank::Empties, Rank::Command, Rank::Raises, Rank::Unknown];
+            let found: Vec<_> = ranks.iter().enumerate().map(|(n, rank)| (all[*rank], n.to_string())).collect();
+            let jobs = found.iter().map(|(rank, key)| job(*rank, &[key])).collect();
+            let queue = filled(jobs);
+            let mut expected = found;
+            expected.sort_by_key(|(rank, _)| *rank);
+            expected.truncate(KEPT_JOBS);
+            let kept: Vec<_> = queue.due.iter().map(|job| (job.rank, job.key().to_owned())).collect();
+            prop_assert_eq!(kept, expected);
+        }
+
         #[test]
         fn whatever_is_taken_and_released_keys_are_never_shared(
             jobs in proptest::collection::vec(proptest::collection::vec(0u8..6, 1..4), 1..20), order in any::<u64>(),

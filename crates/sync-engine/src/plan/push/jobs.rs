@@ -1,16 +1,18 @@
 //! Which jobs the open work makes: their keys, their urgency, and which of two that exclude each other goes first. Pure.
+//!
+//! The open work comes in pages, and the queue keeps the most urgent jobs: see [`Scan`].
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    ProductId,
+    ContentHash, ProductId,
     push::{CommandKind, PushState},
 };
-use espelho_store::{Command, Effect, PriceIntent, StockIntent};
+use espelho_store::{Effect, OpenCommand as CommandRow, PriceIntent, StockIntent};
 use rust_decimal::Decimal;
 
-use super::job_queue::{self, Rank};
+use super::job_queue::{self, JobQueue, KEPT_JOBS, Rank};
 
 /// How long a level waits for a command that dispatches some of it.
 const DISPATCH_GRACE: TimeDelta = TimeDelta::minutes(2);
@@ -30,7 +32,7 @@ pub enum Work {
     /// Applies a product's prices.
     Prices(PriceIntent),
     /// Handles a command.
-    Command(Command),
+    Command(CommandRow),
 }
 
 /// An open command with the keys that its kind gives it.
@@ -43,145 +45,175 @@ pub struct OpenCommand {
     /// The key of a sequence that keeps its order even while other commands of the subject overtake one that waits.
     pub sequence: Option<String>,
     /// The row.
-    pub command: Command,
+    pub command: CommandRow,
 }
 
-/// What one scan has read.
+/// One scan of the open work: effects first, then levels, commands and prices, each a page at a time. No two of its jobs
+/// share a key. It remembers the keys of the jobs that the queue keeps, and of commands that wait.
+///
+/// An ERP that ships goods writes the level that is left and the status `shipped`, in one transaction. If the level were
+/// sent first, the marketplace would subtract the goods twice. So levels are read before commands: a scan that has found
+/// the level then finds the command too, and [`Self::finish`] leaves the level to a later scan.
 #[derive(Debug, Default)]
-pub struct OpenWork {
-    /// The open commands, in the order in which they were given.
-    pub commands: Vec<OpenCommand>,
-    /// The effects that are planned or sent.
-    pub effects: Vec<Effect>,
-    /// The open levels that no guard holds.
-    pub levels: Vec<StockIntent>,
-    /// The products with open prices.
-    pub prices: Vec<PriceIntent>,
+pub struct Scan {
     /// The keys under way.
-    pub taken: HashSet<String>,
-    /// The effects that are being executed.
-    pub acting: HashSet<i64>,
+    busy: HashSet<String>,
+    /// The keys of the jobs found so far, as numbers.
+    taken: HashSet<i64>,
+    /// The keys of effects that their command settles, and that command.
+    reserved: HashMap<String, i64>,
     /// The SKUs of orders that recent commands dispatch.
-    pub skus_being_dispatched: HashSet<String>,
+    skus_being_dispatched: HashSet<String>,
+    /// The levels of the last SKU of a full page: more of them may come.
+    rest: Vec<StockIntent>,
 }
 
-/// Returns the jobs for all open work that is not under way. No two of them share a key.
-pub fn jobs(open: OpenWork) -> Vec<Job> {
-    let OpenWork { commands, effects, levels, prices, mut taken, acting, skus_being_dispatched } = open;
-    let effects = effects.into_iter().filter(|effect| !acting.contains(&effect.id));
-    let (mut jobs, reserved) = settlement_jobs(effects, &commands, &mut taken);
-    jobs.extend(commands.into_iter().filter_map(|command| command_job(command, &reserved, &mut taken)));
-    jobs.extend(prices.into_iter().filter_map(|desired| price_job(desired, &mut taken)));
-    // An ERP that ships goods writes the level that is left and the status `shipped`. If the level were sent first, the
-    // marketplace would subtract the goods twice.
-    let stays = |level: &StockIntent| {
-        level.quantity == Some(Decimal::ZERO)
-            || level.state == Some(PushState::Sending)
-            || !skus_being_dispatched.contains(level.sku.as_str())
-    };
-    jobs.extend(level_jobs(levels.into_iter().filter(stays).collect(), &mut taken));
-    jobs
-}
+impl Scan {
+    /// Begins a scan while work on some keys is under way.
+    pub fn new(busy: HashSet<String>) -> Self {
+        Self { busy, ..Self::default() }
+    }
 
-/// Returns jobs for the effects that no command waits for, and the keys of the others: while an effect of a command is
-/// unsettled, no other command works on the same subject.
-fn settlement_jobs(
-    effects: impl Iterator<Item = Effect>,
-    commands: &[OpenCommand],
-    taken: &mut HashSet<String>,
-) -> (Vec<Job>, HashMap<String, i64>) {
-    let (mut jobs, mut reserved) = (Vec::new(), HashMap::new());
-    for effect in effects {
-        // A command settles its own effects, because the result belongs in its row.
-        let owner = effect.command_id.filter(|id| {
-            let same = |c: &Command| c.id == *id && effect.fingerprint.as_ref() == Some(&c.fingerprint());
-            commands.iter().any(|open| same(&open.command))
-        });
-        if let Some(id) = owner {
-            reserved.insert(effect.key, id);
-        } else if try_reserve(taken, &effect.key) {
+    /// Says whether work on a key is under way.
+    pub fn is_busy(&self, key: &str) -> bool {
+        self.busy.contains(key)
+    }
+
+    /// Adds an effect that nobody executes. `owner` is the open command that waits for it: it settles its own effects,
+    /// because the result belongs in its row. While an effect of a command is unsettled, no other command works on the
+    /// same subject.
+    pub fn effect(&mut self, effect: Effect, owner: Option<i64>, queue: &mut JobQueue<Work>) {
+        if let Some(command) = owner {
+            self.reserved.insert(effect.key, command);
+        } else if self.try_reserve(&effect.key) {
             let (keys, asked) = (vec![effect.key.clone()], effect.id.to_string());
-            jobs.push(Job { keys, asked, rank: Rank::Unsettled, work: Work::Settle(effect) });
+            queue.offer(Job { keys, asked, rank: Rank::Unsettled, work: Work::Settle(effect) });
         }
     }
-    (jobs, reserved)
-}
 
-fn command_job(
-    open: OpenCommand,
-    reserved: &HashMap<String, i64>,
-    taken: &mut HashSet<String>,
-) -> Option<Job> {
-    let OpenCommand { subject, conflicting, sequence, command } = open;
-    let is_reserved = |key: &String| reserved.get(key).is_some_and(|id| *id != command.id);
-    if is_reserved(&subject) {
-        return None;
+    /// Adds an open command. They come in the order in which they were given.
+    pub fn command(&mut self, open: OpenCommand, queue: &mut JobQueue<Work>) {
+        // Once there are enough commands, no later one is kept: its keys say nothing.
+        if !queue.wants(Rank::Command) {
+            return;
+        }
+        let OpenCommand { subject, conflicting, sequence, command } = open;
+        if self.is_reserved(&subject, &command) {
+            return;
+        }
+        let waits = command.state == Some(PushState::Waiting);
+        let is_sequence = sequence.is_some();
+        let own = sequence.unwrap_or_else(|| subject.clone());
+        let is_first = self.try_reserve(&own);
+        let is_free = !is_sequence || waits || self.try_reserve(&subject);
+        let is_ready = is_first
+            && is_free
+            && conflicting
+                .as_ref()
+                .is_none_or(|key| !self.is_reserved(key, &command) && self.try_reserve(key));
+        if is_ready {
+            let keys = [own, subject].into_iter().chain(conflicting).collect();
+            // A retry that a person asks for does not inherit the pause of the earlier attempt.
+            let anew = if command.state == Some(PushState::New) { " new" } else { "" };
+            let asked = format!("{}{anew}", command.wording());
+            let rank = if waits { Rank::Waiting } else { Rank::Command };
+            queue.offer(Job { keys, asked, rank, work: Work::Command(command) });
+        }
     }
-    let waits = command.state == Some(PushState::Waiting);
-    let is_sequence = sequence.is_some();
-    let own = sequence.unwrap_or_else(|| subject.clone());
-    let is_first = try_reserve(taken, &own);
-    let is_free = !is_sequence || waits || try_reserve(taken, &subject);
-    let is_ready = is_first
-        && is_free
-        && conflicting.as_ref().is_none_or(|key| !is_reserved(key) && try_reserve(taken, key));
-    is_ready.then(|| {
-        let keys = [own, subject].into_iter().chain(conflicting).collect();
-        // A retry that a person asks for does not inherit the pause of the earlier attempt.
-        let anew = if command.state == Some(PushState::New) { " new" } else { "" };
-        let asked = format!("{}{anew}", command.fingerprint());
-        Job { keys, asked, rank: Rank::Command, work: Work::Command(command) }
-    })
+
+    /// Notes a SKU of an order that a recent command dispatches.
+    pub fn note_dispatched(&mut self, sku: String) {
+        self.skus_being_dispatched.insert(sku);
+    }
+
+    /// Adds a product with open prices.
+    pub fn prices(&mut self, desired: PriceIntent, queue: &mut JobQueue<Work>) {
+        let key = format!("prices/{}", desired.sku);
+        if queue.wants(Rank::Prices) && self.try_reserve(&key) {
+            let asked = desired.revision.to_string();
+            queue.offer(Job { keys: vec![key], asked, rank: Rank::Prices, work: Work::Prices(desired) });
+        }
+    }
+
+    /// Adds a page of open levels that no guard holds, by SKU. After the last page, `is_last`, nothing is left.
+    pub fn levels(&mut self, page: Vec<StockIntent>, is_last: bool, queue: &mut JobQueue<Work>) {
+        let mut levels = std::mem::take(&mut self.rest);
+        levels.extend(page);
+        if !is_last {
+            self.rest = last_sku(&mut levels);
+        }
+        self.level_jobs(levels, queue);
+    }
+
+    /// Ends the scan: levels of goods that are being dispatched wait, unless they go to zero or were sent before.
+    pub fn finish(self, queue: &mut JobQueue<Work>) {
+        let skus = self.skus_being_dispatched;
+        queue.discard(|work| match work {
+            Work::Stock(level) => {
+                level.quantity != Some(Decimal::ZERO)
+                    && level.state != Some(PushState::Sending)
+                    && skus.contains(level.sku.as_str())
+            }
+            _ => false,
+        });
+    }
+
+    fn level_jobs(&mut self, levels: Vec<StockIntent>, queue: &mut JobQueue<Work>) {
+        let mut sent: BTreeMap<ProductId, Vec<StockIntent>> = BTreeMap::new();
+        for level in levels {
+            let is_sent = level.state == Some(PushState::Sending) && level.product.is_some();
+            let rank = if is_sent { Rank::Verify } else { rank(&level) };
+            let key = key_of_level(&level);
+            if !queue.wants(rank) || !self.try_reserve(&key) {
+                continue;
+            }
+            match &level.product {
+                Some(product) if is_sent => sent.entry(product.clone()).or_default().push(level),
+                _ => {
+                    let asked = level.revision.to_string();
+                    queue.offer(Job { keys: vec![key], asked, rank, work: Work::Stock(level) });
+                }
+            }
+        }
+        for (product, levels) in sent {
+            let own = format!("verify/{product}");
+            if self.try_reserve(&own) {
+                let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
+                let asked =
+                    levels.iter().map(|level| level.revision.to_string()).collect::<Vec<_>>().join(" ");
+                queue.offer(Job { keys, asked, rank: Rank::Verify, work: Work::Verify(product, levels) });
+            }
+        }
+    }
+
+    fn is_reserved(&self, key: &str, command: &CommandRow) -> bool {
+        self.reserved.get(key).is_some_and(|id| *id != command.id)
+    }
+
+    /// Reserves a key. Returns false when the key is already taken.
+    fn try_reserve(&mut self, key: &str) -> bool {
+        !self.busy.contains(key) && self.taken.insert(ContentHash::of(key.as_bytes()).as_i64())
+    }
 }
 
-fn price_job(desired: PriceIntent, taken: &mut HashSet<String>) -> Option<Job> {
-    let key = format!("prices/{}", desired.sku);
-    let asked = desired.revision.to_string();
-    try_reserve(taken, &key).then(|| Job {
-        keys: vec![key],
-        asked,
-        rank: Rank::Prices,
-        work: Work::Prices(desired),
-    })
+/// Takes the levels of the last SKU off a page, unless they are as many as a queue holds.
+fn last_sku(levels: &mut Vec<StockIntent>) -> Vec<StockIntent> {
+    let first = levels.last().and_then(|last| levels.iter().position(|level| level.sku == last.sku));
+    first.filter(|at| levels.len() - at < KEPT_JOBS).map(|at| levels.split_off(at)).unwrap_or_default()
 }
 
 /// Says whether a command was given a moment ago and dispatches goods. A command that waits for an invoice may wait for
-/// long, and so may a refused one.
-pub fn is_recent_dispatch(command: &Command, now: DateTime<Utc>) -> bool {
-    let data: Option<serde_json::Value> = serde_json::from_str(&command.data).ok();
+/// long, and so may a refused one. One with long data may dispatch something.
+pub fn is_recent_dispatch(command: &CommandRow, now: DateTime<Utc>) -> bool {
+    let dispatches = || {
+        let Some(data) = &command.short_data else { return true };
+        let data: Option<serde_json::Value> = serde_json::from_str(data).ok();
+        data.is_some_and(|data| matches!(data["status"].as_str(), Some("shipped" | "picked_up")))
+    };
     command.kind == CommandKind::OrderStatus.as_str()
-        && data.is_some_and(|data| matches!(data["status"].as_str(), Some("shipped" | "picked_up")))
         && command.state != Some(PushState::Waiting)
         && command.created_at.is_some_and(|at| (now - at).abs() < DISPATCH_GRACE)
-}
-
-fn level_jobs(levels: Vec<StockIntent>, taken: &mut HashSet<String>) -> Vec<Job> {
-    let mut jobs = Vec::new();
-    let mut sent: BTreeMap<ProductId, Vec<StockIntent>> = BTreeMap::new();
-    for level in levels {
-        let key = key_of_level(&level);
-        if !try_reserve(taken, &key) {
-            continue;
-        }
-        match (&level.product, level.state) {
-            (Some(product), Some(PushState::Sending)) => {
-                sent.entry(product.clone()).or_default().push(level);
-            }
-            _ => {
-                let (rank, asked) = (rank(&level), level.revision.to_string());
-                jobs.push(Job { keys: vec![key], asked, rank, work: Work::Stock(level) });
-            }
-        }
-    }
-    for (product, levels) in sent {
-        let own = format!("verify/{product}");
-        if try_reserve(taken, &own) {
-            let keys = std::iter::once(own).chain(levels.iter().map(key_of_level)).collect();
-            let asked = levels.iter().map(|level| level.revision.to_string()).collect::<Vec<_>>().join(" ");
-            jobs.push(Job { keys, asked, rank: Rank::Verify, work: Work::Verify(product, levels) });
-        }
-    }
-    jobs
+        && dispatches()
 }
 
 /// Returns the key of a level: one SKU at one location.
@@ -201,13 +233,10 @@ fn rank(level: &StockIntent) -> Rank {
     }
 }
 
-/// Reserves a key. Returns false when the key is already taken.
-fn try_reserve(keys: &mut HashSet<String>, key: &str) -> bool {
-    keys.insert(key.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use espelho_model::{LocationId, Sku};
     use espelho_store::EffectState;
 
@@ -241,11 +270,13 @@ mod tests {
             subject: format!("{area}/{key}"),
             conflicting: is_update.then(|| format!("prices/{key}")),
             sequence: is_status.then(|| format!("order/{key}/status")),
-            command: Command {
+            command: CommandRow {
                 id,
                 kind: kind.as_str().to_owned(),
                 key: key.to_owned(),
-                data: String::new(),
+                short_data: Some(String::new()),
+                data_bytes: 0,
+                is_too_large: false,
                 state: Some(state),
                 created_at: Some(at(0)),
                 code: None,
@@ -269,22 +300,56 @@ mod tests {
         PriceIntent { sku: Sku::new(sku), product: Some(ProductId::new("P")), revision: 3 }
     }
 
-    /// An open effect, of a command as it is now where one is given.
-    fn sent(id: i64, key: &str, of: Option<&OpenCommand>) -> Effect {
-        Effect {
-            id,
-            key: key.to_owned(),
-            command_id: of.map(|open| open.command.id),
-            fingerprint: of.map(|open| open.command.fingerprint()),
-            ..effect("order.notes", None, EffectState::Sent)
-        }
+    /// An open effect.
+    fn sent(id: i64, key: &str) -> Effect {
+        Effect { id, key: key.to_owned(), ..effect("order.notes", None, EffectState::Sent) }
     }
 
-    /// The jobs in short, in the order in which they were found.
+    /// The open work of a case.
+    #[derive(Default)]
+    struct OpenWork {
+        commands: Vec<OpenCommand>,
+        /// Each with its command, if that is open.
+        effects: Vec<(Effect, Option<i64>)>,
+        prices: Vec<PriceIntent>,
+        levels: Vec<StockIntent>,
+        busy: HashSet<String>,
+        skus_being_dispatched: HashSet<String>,
+        /// Levels of a page; 0 for all in one.
+        page: usize,
+    }
+
+    fn jobs(open: OpenWork) -> Vec<Job> {
+        let OpenWork { commands, effects, prices, levels, busy, skus_being_dispatched, page } = open;
+        let (mut queue, mut scan) = (JobQueue::default(), Scan::new(busy));
+        queue.begin_scan(SECOND);
+        effects.into_iter().for_each(|(effect, owner)| scan.effect(effect, owner, &mut queue));
+        let page = if page == 0 { usize::MAX } else { page };
+        levels.chunks(page.min(levels.len().max(1))).for_each(|page| {
+            scan.levels(page.to_vec(), false, &mut queue);
+        });
+        scan.levels(Vec::new(), true, &mut queue);
+        commands.into_iter().for_each(|command| scan.command(command, &mut queue));
+        skus_being_dispatched.into_iter().for_each(|sku| scan.note_dispatched(sku));
+        prices.into_iter().for_each(|desired| scan.prices(desired, &mut queue));
+        scan.finish(&mut queue);
+        queue.end_scan(SECOND, SECOND);
+        std::iter::from_fn(|| {
+            let job = queue.take(SECOND)?;
+            queue.release(&job.keys);
+            Some(job)
+        })
+        .collect()
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// The jobs in short, the most urgent first.
     fn found(open: OpenWork) -> Vec<String> {
         let name = |job: &Job| match &job.work {
             Work::Settle(effect) => format!("settle {}", effect.id),
             Work::Stock(level) => format!("level {}", level.sku),
+            Work::Verify(product, rows) if rows.len() > 1 => format!("verify {product} x{}", rows.len()),
             Work::Verify(product, _) => format!("verify {product}"),
             Work::Prices(desired) => format!("prices {}", desired.sku),
             Work::Command(command) => format!("command {}", command.id),
@@ -304,68 +369,58 @@ mod tests {
             (vec![notes(1, "A"), notes(2, "B")], &["order/A"], &["command 2"]),
             (vec![status(1, "A", new), notes(2, "A")], &[], &["command 1"]),
             (vec![notes(1, "A"), status(2, "A", new)], &[], &["command 1"]),
-            (vec![status(1, "A", waiting), notes(2, "A")], &[], &["command 1", "command 2"]),
+            (vec![status(1, "A", waiting), notes(2, "A")], &[], &["command 2", "command 1"]),
             (vec![status(1, "A", waiting), status(2, "A", new)], &[], &["command 1"]),
             (
                 vec![status(1, "A", waiting), notes(2, "A"), status(3, "A", new)],
                 &[],
-                &["command 1", "command 2"],
+                &["command 2", "command 1"],
             ),
             (vec![status(1, "A", new)], &["order/A/status"], &[]),
             (vec![update(1, "A"), update(2, "B")], &["prices/A"], &["command 2"]),
         ];
         for (commands, taken, expected) in cases {
             let shown = format!("{commands:?} beside {taken:?}");
-            let open = OpenWork { commands, taken: keys(taken), ..OpenWork::default() };
+            let open = OpenWork { commands, busy: keys(taken), ..OpenWork::default() };
             assert_eq!(found(open), expected, "{shown}");
         }
     }
 
     #[test]
-    fn an_effect_is_settled_by_its_open_command_and_by_nobody_while_it_is_executed() {
+    fn an_effect_is_settled_by_its_open_command_and_otherwise_by_itself() {
         let (one, two) = (notes(1, "A"), notes(2, "A"));
-        let find = |commands: &[&OpenCommand], effects: Vec<Effect>, acting: &[i64], taken: &[&str]| {
+        let find = |commands: &[&OpenCommand], effects: Vec<(Effect, Option<i64>)>, busy: &[&str]| {
             found(OpenWork {
                 commands: commands.iter().map(|open| (*open).clone()).collect(),
                 effects,
-                acting: acting.iter().copied().collect(),
-                taken: keys(taken),
+                busy: keys(busy),
                 ..OpenWork::default()
             })
         };
-        let of = |open| vec![sent(9, "order/A", open)];
-        assert_eq!(find(&[&one], of(Some(&one)), &[], &[]), ["command 1"], "the command settles it");
-        assert_eq!(find(&[], of(Some(&one)), &[], &[]), ["settle 9"], "its command is over");
-        assert_eq!(find(&[], of(None), &[], &[]), ["settle 9"]);
-        assert_eq!(find(&[], of(None), &[9], &[]), [""; 0], "a worker executes it");
-        assert_eq!(find(&[], of(None), &[], &["order/A"]), [""; 0]);
-        assert_eq!(find(&[&two, &one], of(Some(&one)), &[], &[]), ["command 1"], "another waits for it");
-        assert_eq!(find(&[&two], of(None), &[], &[]), ["settle 9"], "no command beside the settlement");
-        let mut changed = one.clone();
-        changed.command.data = "{}".to_owned();
-        assert_eq!(
-            find(&[&changed], of(Some(&one)), &[], &[]),
-            ["settle 9"],
-            "the command was written again"
-        );
-        let twice = vec![sent(8, "order/A", None), sent(9, "order/A", None)];
-        assert_eq!(find(&[], twice, &[], &[]), ["settle 8"], "one after the other");
+        let of = |owner| vec![(sent(9, "order/A"), owner)];
+        assert_eq!(find(&[&one], of(Some(1)), &[]), ["command 1"], "the command settles it");
+        assert_eq!(find(&[], of(None), &[]), ["settle 9"]);
+        assert_eq!(find(&[], of(None), &["order/A"]), [""; 0]);
+        assert_eq!(find(&[&two, &one], of(Some(1)), &[]), ["command 1"], "another waits for it");
+        assert_eq!(find(&[&two], of(None), &[]), ["settle 9"], "no command beside the settlement");
+        let twice = vec![(sent(8, "order/A"), None), (sent(9, "order/A"), None)];
+        assert_eq!(find(&[], twice, &[]), ["settle 8"], "one after the other");
     }
 
     #[test]
     fn prices_and_the_mode_of_a_product_exclude_each_other() {
-        let find = |commands: Vec<OpenCommand>, effects: Vec<Effect>, taken: &[&str]| {
+        let find = |commands: Vec<OpenCommand>, effects: Vec<(Effect, Option<i64>)>, taken: &[&str]| {
             let desired = vec![prices("A"), prices("B")];
-            found(OpenWork { commands, effects, prices: desired, taken: keys(taken), ..OpenWork::default() })
+            found(OpenWork { commands, effects, prices: desired, busy: keys(taken), ..OpenWork::default() })
         };
         assert_eq!(find(vec![], vec![], &[]), ["prices A", "prices B"]);
         assert_eq!(find(vec![update(1, "A")], vec![], &[]), ["command 1", "prices B"]);
         assert_eq!(find(vec![], vec![], &["prices/B"]), ["prices A"]);
-        assert_eq!(find(vec![], vec![sent(9, "prices/A", None)], &[]), ["settle 9", "prices B"]);
+        assert_eq!(find(vec![], vec![(sent(9, "prices/A"), None)], &[]), ["settle 9", "prices B"]);
         // The step of another command is unsettled: the mode waits for it.
         let mut delete = notes(2, "A");
         delete.subject = "prices/A".to_owned();
-        let step = vec![sent(9, "prices/A", Some(&delete))];
+        let step = vec![(sent(9, "prices/A"), Some(2))];
         assert_eq!(find(vec![update(1, "A"), delete], step, &[]), ["command 2", "prices B"]);
     }
 
@@ -374,7 +429,7 @@ mod tests {
         let sent = StockIntent { state: Some(PushState::Sending), ..level("a", 1, 1) };
         let find = |levels: Vec<StockIntent>, taken: &[&str]| {
             let skus_being_dispatched = keys(&["a"]);
-            found(OpenWork { levels, skus_being_dispatched, taken: keys(taken), ..OpenWork::default() })
+            found(OpenWork { levels, skus_being_dispatched, busy: keys(taken), ..OpenWork::default() })
         };
         assert_eq!(find(vec![level("a", 2, 3), level("b", 2, 3)], &[]), ["level b"]);
         assert_eq!(find(vec![level("a", 0, 3)], &[]), ["level a"], "nobody may buy what is not there");
@@ -396,7 +451,7 @@ mod tests {
     fn a_status_dispatches_for_two_minutes_after_it_was_given_and_not_while_it_waits() {
         let is_dispatch = |word: &str, state: PushState, seconds: i64| {
             let mut command = status(1, "A", state).command;
-            command.data = format!("{{\"status\": \"{word}\"}}");
+            command.short_data = Some(format!("{{\"status\": \"{word}\"}}"));
             is_recent_dispatch(&command, at(seconds))
         };
         assert!(
@@ -407,27 +462,58 @@ mod tests {
         assert!(!is_dispatch("shipped", PushState::Waiting, 0));
         assert!(!is_dispatch("preparing", PushState::New, 0));
         assert!(!is_recent_dispatch(&notes(1, "A").command, at(0)));
+        let long = CommandRow { short_data: None, ..status(1, "A", PushState::New).command };
+        assert!(is_recent_dispatch(&long, at(0)), "long data is not read, and may dispatch something");
     }
 
     #[test]
     fn what_empties_goes_first_then_what_lowers_and_evidence_goes_last() {
         let sent = StockIntent { state: Some(PushState::Sending), ..level("d", 3, 3) };
         let levels = vec![level("a", 9, 3), level("b", 2, 3), level("c", 0, 3), sent];
-        let mut jobs = level_jobs(levels, &mut HashSet::new());
-        jobs.sort_by_key(|job| job.rank);
-        let keys: Vec<&str> = jobs.iter().map(Job::key).collect();
-        assert_eq!(keys, ["stock/c/1", "stock/b/1", "stock/a/1", "verify/P-d"]);
+        let open = OpenWork { levels, ..OpenWork::default() };
+        assert_eq!(found(open), ["level c", "level b", "level a", "verify P-d"]);
     }
 
     #[test]
-    fn levels_of_one_product_are_looked_at_together() {
-        let sent = |location: &str| StockIntent {
+    fn levels_of_one_product_are_looked_at_together_though_a_page_ends_between_them() {
+        let sent = |sku: &str, location: usize| StockIntent {
             state: Some(PushState::Sending),
-            location: LocationId::new(location),
-            ..level("a", 1, 1)
+            location: LocationId::new(location.to_string()),
+            ..level(sku, 1, 1)
         };
-        let jobs = level_jobs(vec![sent("1"), sent("2")], &mut HashSet::new());
-        let [Job { work: Work::Verify(_, rows), .. }] = jobs.as_slice() else { panic!("{}", jobs.len()) };
-        assert_eq!(rows.len(), 2);
+        for page in 1..=6 {
+            let levels = [("a", 2), ("b", 1), ("c", 3)];
+            let levels = levels.iter().flat_map(|(sku, n)| (1..=*n).map(|at| sent(sku, at))).collect();
+            let open = OpenWork { levels, page, ..OpenWork::default() };
+            assert_eq!(found(open), ["verify P-a x2", "verify P-b", "verify P-c x3"], "pages of {page}");
+        }
+    }
+
+    #[test]
+    fn a_waiting_command_is_looked_at_after_new_ones_and_still_keeps_its_place_before_those_of_its_subject() {
+        let waiting = |mut open: OpenCommand| {
+            open.command.state = Some(PushState::Waiting);
+            open
+        };
+        let commands = vec![waiting(notes(1, "A")), notes(2, "A"), notes(3, "B"), update(4, "C")];
+        let open = OpenWork { commands, prices: vec![prices("A")], ..OpenWork::default() };
+        assert_eq!(found(open), ["command 3", "command 4", "prices A", "command 1"]);
+    }
+
+    #[test]
+    fn of_a_hundred_thousand_rows_a_scan_remembers_what_the_queue_keeps() {
+        let (mut queue, mut scan) = (JobQueue::default(), Scan::default());
+        queue.begin_scan(SECOND);
+        for id in 0..50_000 {
+            scan.command(notes(id, &id.to_string()), &mut queue);
+        }
+        for page in 0..100 {
+            let levels = (0..500).map(|n| level(&format!("{page:03}-{n:03}"), 9, 3)).collect();
+            scan.levels(levels, page == 99, &mut queue);
+        }
+        assert!(scan.taken.len() <= 2 * KEPT_JOBS, "{}", scan.taken.len());
+        scan.levels(vec![level("z", 0, 3)], true, &mut queue);
+        queue.end_scan(SECOND, SECOND);
+        assert_eq!(queue.take(SECOND).unwrap().key(), "stock/z/1", "the most urgent may come last");
     }
 }

@@ -61,6 +61,11 @@ pub(crate) fn subject_key(command: &Command) -> String {
         .map_or_else(|| format!("command/{}", command.id), |own| own.subject_key(command))
 }
 
+/// Says whether the keys of a command of this kind are in its data.
+pub(crate) fn has_keys_in_data(kind: &str) -> bool {
+    handler_of(kind).is_some_and(CommandHandler::has_keys_in_data)
+}
+
 /// Says whether an effect may happen twice without harm; false for effects that nothing proves.
 pub(crate) fn is_repeatable(effect: &str) -> bool {
     let own = || handler_of(effect).and_then(CommandHandler::evidence);

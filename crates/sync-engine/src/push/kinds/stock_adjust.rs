@@ -49,6 +49,10 @@ impl CommandHandler for StockAdjust {
         format!("stock/{}/{location}", command.key)
     }
 
+    fn has_keys_in_data(&self) -> bool {
+        true
+    }
+
     fn evidence(&self) -> Option<EvidenceKind> {
         Some(EvidenceKind::of::<MovementEvidence>())
     }

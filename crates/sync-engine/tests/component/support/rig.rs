@@ -341,7 +341,7 @@ impl Rig {
             self.look(&mut looks).await;
         }
         let errors =
-            self.ask("SELECT entity || ' ' || key || ' ' || code || ' ' || error AS e FROM v_errors").await;
+            self.ask("SELECT entity || ' ' || code || ' ' || error AS e FROM v_errors").await;
         panic!("{sql}: {rows:?}; errors: {errors:?}");
     }
 
