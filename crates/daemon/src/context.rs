@@ -88,8 +88,8 @@ impl Shared {
         let clock: Arc<dyn Clock> = Arc::<Watch>::clone(&watch);
         let place = Place::to_open(configuration, false)?;
         refuse_beside_service(configuration, &place).await?;
-        let store = Store::open(&place.url, Arc::clone(&clock)).await.map_err(|e| Problem::from_store(&e))?;
-        let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(|e| Problem::from_api(&e));
+        let store = Store::open(&place.url, Arc::clone(&clock)).await?;
+        let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(Problem::from);
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
         let admin_queue = Arc::new(AdminQueue::new(progress));
         let watched = store.clone();
@@ -124,7 +124,7 @@ impl Shared {
     /// Takes a store's lease and opens its client. This may wait for the previous owner.
     pub(crate) async fn context(&self, config: &StoreConfig) -> Result<StoreContext, Problem> {
         let lease = self.store.leases().acquire(&config.key, &self.owner).await;
-        let lease = lease.map_err(|e| Problem::from_store(&e))?;
+        let lease = lease?;
         let lease = self.identified(config, lease).await?;
         self.open_under(config, lease).await
     }
@@ -132,7 +132,7 @@ impl Shared {
     /// Takes a store's lease if it is free at this moment.
     pub(crate) async fn take(&self, config: &StoreConfig) -> Result<Lease, Problem> {
         let lease = self.store.leases().acquire_now(&config.key, &self.owner).await;
-        self.identified(config, lease.map_err(|e| Problem::from_store(&e))?).await
+        self.identified(config, lease?).await
     }
 
     /// Opens what work on a store needs, once no other process can work on it: until then its budget is still being
@@ -187,7 +187,7 @@ impl Shared {
             Ok(()) => Ok(lease),
             Err(error) => {
                 give_back(config, lease).await;
-                Err(Problem::from_store(&error))
+                Err(error.into())
             }
         }
     }
@@ -238,7 +238,7 @@ impl Shared {
             webhook,
         };
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await;
-        let client = client.map_err(|e| Problem::from_api(&e))?;
+        let client = client?;
         self.limiters.note(&config.key, client.limiter());
         self.store_metrics.note(&config.key, client.metrics());
         Ok(client)
@@ -265,7 +265,7 @@ impl Shared {
                 tracing::error!(store = %config.key, %error, next_step, "the webhook stays where it is; working without it");
                 Ok(None)
             }
-            Err(error) => Err(Problem::from_store(&error)),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -13,7 +13,8 @@ use espelho_model::{
 use espelho_store::EffectState;
 use espelho_sync_engine::{
     Problem, StoreReport, Trouble,
-    live::{Handled, Observer, WebhookNews, schedule::Sweep},
+    live::{Handled, Observer, WebhookNews},
+    plan::schedule::Sweep,
 };
 
 use crate::{

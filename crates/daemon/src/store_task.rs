@@ -7,7 +7,8 @@ use espelho_model::watch;
 use espelho_store::Lease;
 use espelho_sync_engine::{
     Examination, Problem, Question, Refusal, StoreContext, examine,
-    live::{self, AdminRequests as _, Inquiry, Wakers, schedule::Intervals},
+    live::{self, AdminRequests as _, Inquiry, Wakers},
+    plan::schedule::Intervals,
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
@@ -241,7 +242,7 @@ fn boxed_run<'s>(
     options: &'s live::Options,
     measure: &'s Measure,
 ) -> BoxFuture<'s, Option<Problem>> {
-    Box::pin(live::run(context, wakers, options, measure))
+    Box::pin(async move { live::run(context, wakers, options, measure).await.map(Problem::from) })
 }
 
 /// Stops the work once the store is lost. It never returns, because the work has pages to finish.

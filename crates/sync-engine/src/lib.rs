@@ -9,6 +9,7 @@
 
 mod audit;
 mod client_storage;
+mod error;
 mod examine;
 pub mod labels;
 pub mod live;
@@ -24,6 +25,7 @@ mod store_context;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
 pub use client_storage::ClientStorage;
+pub use error::Error;
 pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof, examine};
 pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;

@@ -7,7 +7,7 @@
 use espelho_model::watch;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::live::schedule::Sweep;
+use crate::plan::schedule::Sweep;
 
 /// Rows of a listing page. A page counts as this many rows until it is read.
 const PAGE: u32 = 100;

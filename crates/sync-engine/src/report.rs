@@ -152,6 +152,18 @@ impl Problem {
     }
 }
 
+impl From<espelho_api_client::Error> for Problem {
+    fn from(error: espelho_api_client::Error) -> Self {
+        Self::from_api(&error)
+    }
+}
+
+impl From<espelho_store::Error> for Problem {
+    fn from(error: espelho_store::Error) -> Self {
+        Self::from_store(&error)
+    }
+}
+
 impl Problem {
     /// Whether another owner has the store now.
     pub fn is_lost(&self) -> bool {

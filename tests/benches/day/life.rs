@@ -304,7 +304,7 @@ impl Life<'_> {
         match kind {
             None => self.store.gateway.cut(),
             Some(kind) => {
-                self.store.control().faults().add(FaultRule { route: String::new(), times: None, kind })
+                self.store.control().faults().add(FaultRule { route: String::new(), times: None, kind });
             }
         }
         self.outages += 1;

@@ -36,9 +36,7 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     only_files(configuration, |url| text!("copies-postgres-backup", url = url))?;
     let place = Place::to_read(configuration)?;
     let clock = SystemClock::shared();
-    let store = espelho_store::open_to_copy(&place.url, clock.clone())
-        .await
-        .map_err(|error| Problem::from_store(&error))?;
+    let store = espelho_store::open_to_copy(&place.url, clock.clone()).await?;
     let path = path.map_or_else(
         || {
             let beside = store.file().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -49,7 +47,7 @@ async fn back_up(configuration: &Configuration, path: Option<&Path>) -> Result<P
     let bar = Bar::new();
     let done = espelho_store::back_up(&store, &path, &|name, done, all| bar.tell(name, done, all)).await;
     store.close().await;
-    done.map(|()| path).map_err(|error| Problem::from_store(&error))
+    done.map(|()| path).map_err(Problem::from)
 }
 
 /// Refuses a server's database: the server's own tools copy it, and know what else is in it.

@@ -126,7 +126,7 @@ async fn decide_with(
     let mut count = 0;
     for Row { store, intent, key } in rows {
         let found = reading.store.releases().decide(&store, intent, &key, state, lifts).await;
-        count += usize::from(found.map_err(|error| Problem::from_store(&error))?);
+        count += usize::from(found?);
     }
     if count == 0 && arguments.key.is_some() {
         return Err(no_such_row());
@@ -137,12 +137,11 @@ async fn decide_with(
 /// Returns the rows that `--all` selects.
 async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> Result<Vec<Row>, Problem> {
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
-    let failed = |error| Problem::from_store(&error);
     let candidates: Vec<(String, IntentKind, String)> = match decision {
-        Decision::BringBack => reading.store.intents().ignored_rows().await.map_err(failed)?,
+        Decision::BringBack => reading.store.intents().ignored_rows().await?,
         _ => {
             // Rows in doubt are decided one by one: a person who says "all" has checked none of them.
-            let troubled = reading.store.releases().troubled_rows().await.map_err(failed)?;
+            let troubled = reading.store.releases().troubled_rows().await?;
             let meant = troubled.into_iter().filter(|row| decision.means(row.state));
             meant.map(|row| (row.store, row.intent, row.key)).collect()
         }
@@ -152,7 +151,7 @@ async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> R
         let is_meant = arguments.entity.is_none_or(|entity| entity.intent() == intent);
         let Some(store) = stores.iter().find(|known| is_meant && known.as_str() == store) else { continue };
         let row = Row { store: store.clone(), intent, key };
-        if decision != Decision::BringBack || !is_in_doubt(reading, &row).await.map_err(failed)? {
+        if decision != Decision::BringBack || !is_in_doubt(reading, &row).await? {
             rows.push(row);
         }
     }
@@ -176,7 +175,7 @@ async fn confirmed(
 ) -> Result<bool, Problem> {
     for Row { store, intent, key } in rows {
         let answer = reading.store.intents().answer_of(store, *intent, key).await;
-        let error = answer.map_err(|error| Problem::from_store(&error))?.and_then(|answer| answer.error);
+        let error = answer?.and_then(|answer| answer.error);
         eprintln!("{store} {} {}\n  {}", intent.as_str(), shown(key), shown(&error.unwrap_or_default()));
     }
     let question = decision.question(rows.len());

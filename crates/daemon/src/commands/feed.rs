@@ -6,7 +6,7 @@ use std::{
 };
 
 use espelho_model::text;
-use espelho_store::{Change, ChangeWatch, Error};
+use espelho_store::{Change, ChangeWatch};
 use espelho_sync_engine::{Problem, Trouble};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio_util::sync::CancellationToken;
@@ -48,29 +48,29 @@ pub(super) async fn run(cli: &Cli, arguments: &FeedArgs) -> u8 {
 
 /// Acknowledges entries up to a number. A number that the feed has not reached acknowledges nothing.
 async fn acknowledge(reading: &Reading, consumer: &str, seq: i64) -> Result<(), Problem> {
-    let bounds = reading.store.changes().feed_bounds().await.map_err(of_store)?;
+    let bounds = reading.store.changes().feed_bounds().await?;
     let newest = bounds.map_or(0, |(_, newest)| newest);
     if seq > newest {
         let text = text!("run-unknown-seq", seq = seq, newest = newest);
         return Err(Problem::of(Trouble::Configuration, "unknown_seq", text));
     }
-    reading.store.changes().acknowledge(consumer, seq).await.map(drop).map_err(of_store)
+    reading.store.changes().acknowledge(consumer, seq).await.map(drop).map_err(Problem::from)
 }
 
 async fn tell(reading: &Reading, arguments: &FeedArgs, stop: &CancellationToken) -> Result<(), Problem> {
     let mut after = match &arguments.consumer {
-        Some(consumer) => reading.store.changes().consumer(consumer).await.map_err(of_store)?.unwrap_or(0),
+        Some(consumer) => reading.store.changes().consumer(consumer).await?.unwrap_or(0),
         None => 0,
     };
     // Listening begins before the first poll, so that no change falls between the two.
     let mut watch = match arguments.follow {
-        true => Some(reading.store.changes().watch_changes().await.map_err(of_store)?),
+        true => Some(reading.store.changes().watch_changes().await?),
         false => None,
     };
     let mut left = arguments.limit.unwrap_or(u64::MAX);
     while left > 0 && !stop.is_cancelled() {
         let limit = u32::try_from(left).map_or(BATCH, |left| left.min(BATCH));
-        let changes = reading.store.changes().changes_after(after, limit).await.map_err(of_store)?;
+        let changes = reading.store.changes().changes_after(after, limit).await?;
         let Some(last) = changes.last() else {
             match &mut watch {
                 Some(watch) if !is_reader_gone() => wait(reading, watch, stop).await,
@@ -122,9 +122,4 @@ fn print(changes: &[Change]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(&lines)?;
     stdout.flush()
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
-fn of_store(error: Error) -> Problem {
-    Problem::from_store(&error)
 }

@@ -31,6 +31,6 @@ async fn migrate(configuration: &Configuration, may_be_second: bool) -> Result<S
         refuse_beside_service(configuration, &place).await?;
     }
     let opened = Store::open(&place.url, SystemClock::shared()).await;
-    opened.map_err(|error| Problem::from_store(&error))?.close().await;
+    opened?.close().await;
     Ok(Store::shown(&place.url))
 }

@@ -29,7 +29,7 @@ impl Reading {
 /// Opens the database as it is.
 pub(super) async fn attach(configuration: &Configuration, clock: &Arc<dyn Clock>) -> Result<Store, Problem> {
     let place = Place::to_read(configuration)?;
-    Store::attach(&place.url, Arc::clone(clock)).await.map_err(|error| Problem::from_store(&error))
+    Store::attach(&place.url, Arc::clone(clock)).await.map_err(Problem::from)
 }
 
 /// Returns the named store, or all if none is named.

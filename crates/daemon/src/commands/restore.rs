@@ -39,7 +39,7 @@ async fn put_back(
     let place = Place::to_restore(configuration, path)?;
     refuse_beside_service(configuration, &place).await?;
     let restored = restore(&place.url, path, replace, SystemClock::shared(), &told).await;
-    restored.map(|restored| (restored, place)).map_err(|error| Problem::from_store(&error))
+    restored.map(|restored| (restored, place)).map_err(Problem::from)
 }
 
 fn tell(restored: &Restored, place: &str, cli: &Cli) {

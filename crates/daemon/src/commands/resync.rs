@@ -138,7 +138,7 @@ async fn fetch_labels(context: &StoreContext, report: &mut StoreReport) {
             tracing::info!(store = %context.key, fetched, failed, "fetched label files");
         }
         Ok(_) => (),
-        Err(problem) => report.problem = Some(problem),
+        Err(error) => report.problem = Some(error.into()),
     }
 }
 

@@ -76,9 +76,9 @@ async fn style(
         let counted = Counted::take(&store, of).await?;
         let snapshot = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
         let seen = alarms::offline(&store, &shown, clock.now()).await?;
-        Ok(snapshot.judged(ShownVerdict::of(&decide(&seen), locale)))
+        Ok::<_, Problem>(snapshot.judged(ShownVerdict::of(&decide(&seen), locale)))
     };
     let snapshot = snapshot.await;
     store.close().await;
-    snapshot.map_err(|error| Problem::from_store(&error))
+    snapshot
 }

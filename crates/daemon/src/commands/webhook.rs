@@ -36,7 +36,7 @@ pub(super) async fn let_move(cli: &Cli, store: &str) -> u8 {
 async fn forget(reading: &Reading, store: &str) -> Result<(), Problem> {
     for key in named(&reading.configuration, Some(store))? {
         let key: StoreKey = key;
-        reading.store.inbox().let_webhook_move(&key).await.map_err(|error| Problem::from_store(&error))?;
+        reading.store.inbox().let_webhook_move(&key).await?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use croner::{Cron, parser::CronParser};
 use espelho_model::{text, text::Text};
-use espelho_sync_engine::live::schedule::{Cadence as Engine, Timetable};
+use espelho_sync_engine::plan::schedule::{Cadence as Engine, Timetable};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, Visitor},

@@ -11,7 +11,7 @@ use espelho_model::{
     text,
     text::{Language, Locale, Tz},
 };
-use espelho_sync_engine::live::schedule::Intervals;
+use espelho_sync_engine::plan::schedule::Intervals;
 use serde::{Deserialize, Serialize};
 
 use super::{ConfigError, LabelsSection, cadence::Cadence, file, people};

@@ -9,8 +9,8 @@ use espelho_model::{
 };
 use espelho_store::{RemoteCount, SweepOverview, SweepRecord, WebhookWatch};
 use espelho_sync_engine::{
-    live::schedule::{Intervals, Sweep},
     plan::load::{StoreSize, fits, load},
+    plan::schedule::{Intervals, Sweep},
 };
 use serde::{Deserialize, Serialize};
 

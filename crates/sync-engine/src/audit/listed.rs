@@ -8,7 +8,7 @@ use espelho_store::Known;
 
 use super::{Difference, ResourceAudit, choose};
 use crate::{
-    Problem, StoreContext, Trouble,
+    Error, Problem, StoreContext, Trouble,
     plan::paging::{Pager, Step},
     pull::Pull,
 };
@@ -27,7 +27,7 @@ pub(crate) async fn spot<P: Pull>(
     pull: P,
     sample: usize,
     seed: u64,
-) -> Result<(u64, u64), Problem> {
+) -> Result<(u64, u64), Error> {
     let mut comparison = Comparison {
         context,
         pull,
@@ -37,7 +37,7 @@ pub(crate) async fn spot<P: Pull>(
     let (mut keys, mut after) = (Vec::new(), String::new());
     for _ in 0..MOST_BATCHES {
         let live = context.store.mirror().live_keys(&context.key, P::RESOURCE, &after).await;
-        let live = live.map_err(|e| Problem::from_store(&e))?;
+        let live = live?;
         let Some(last) = live.last() else { break };
         after.clone_from(last);
         keys.extend(live);
@@ -67,7 +67,7 @@ pub(super) async fn compare<P: Pull>(
         differences: BTreeMap::new(),
     };
     if let Err(problem) = comparison.run(sample, seed).await {
-        comparison.report.problem = Some(problem);
+        comparison.report.problem = Some(problem.into());
     }
     let mut report = comparison.report;
     report.differing = comparison.differences.len() as u64;
@@ -83,7 +83,7 @@ struct Comparison<'c, P> {
 }
 
 impl<P: Pull> Comparison<'_, P> {
-    async fn run(&mut self, sample: usize, seed: u64) -> Result<(), Problem> {
+    async fn run(&mut self, sample: usize, seed: u64) -> Result<(), Error> {
         let listed = self.listing().await?;
         let known = self.known(listed.keys().cloned().collect()).await?;
         for (key, listing) in &listed {
@@ -105,7 +105,7 @@ impl<P: Pull> Comparison<'_, P> {
     }
 
     /// Walks the whole listing; returns the keys with the fingerprints of their rows.
-    async fn listing(&mut self) -> Result<BTreeMap<String, ContentHash>, Problem> {
+    async fn listing(&mut self) -> Result<BTreeMap<String, ContentHash>, Error> {
         let mut listed = BTreeMap::new();
         let mut pager = Pager::new(self.pull.limit());
         let mut next = Step::Read(1);
@@ -129,7 +129,7 @@ impl<P: Pull> Comparison<'_, P> {
         Ok(listed)
     }
 
-    async fn list(&mut self, page: u64) -> Result<ListPage, Problem> {
+    async fn list(&mut self, page: u64) -> Result<ListPage, Error> {
         loop {
             let error = match self.pull.list(page).await {
                 Ok(listing) => return Ok(listing),
@@ -141,26 +141,26 @@ impl<P: Pull> Comparison<'_, P> {
                 }
                 ApiError::Refused { status: 400 | 422, refusal, .. }
                     if page == 1 && self.pull.simplify(refusal) => {}
-                _ => return Err(Problem::from_api(&error)),
+                _ => return Err(error.into()),
             }
         }
     }
 
-    async fn known(&self, keys: Vec<String>) -> Result<HashMap<String, Known>, Problem> {
+    async fn known(&self, keys: Vec<String>) -> Result<HashMap<String, Known>, Error> {
         let mut known = HashMap::with_capacity(keys.len());
         for batch in keys.chunks(BATCH) {
             let found =
                 self.context.store.mirror().known(&self.context.key, P::RESOURCE, batch.to_vec()).await;
-            known.extend(found.map_err(|e| Problem::from_store(&e))?);
+            known.extend(found?);
         }
         Ok(known)
     }
 
-    async fn find_surplus(&mut self, listed: &BTreeMap<String, ContentHash>) -> Result<(), Problem> {
+    async fn find_surplus(&mut self, listed: &BTreeMap<String, ContentHash>) -> Result<(), Error> {
         let mut after = String::new();
         loop {
             let live = self.context.store.mirror().live_keys(&self.context.key, P::RESOURCE, &after).await;
-            let live = live.map_err(|e| Problem::from_store(&e))?;
+            let live = live?;
             let Some(last) = live.last() else { return Ok(()) };
             after.clone_from(last);
             self.report.mirrored += live.len() as u64;
@@ -169,7 +169,7 @@ impl<P: Pull> Comparison<'_, P> {
         }
     }
 
-    async fn compare_detail(&mut self, key: String, known: &HashMap<String, Known>) -> Result<(), Problem> {
+    async fn compare_detail(&mut self, key: String, known: &HashMap<String, Known>) -> Result<(), Error> {
         self.report.sampled += 1;
         match self.pull.detail(&key).await {
             Ok(read) if known.get(&key).is_some_and(|known| known.content_hash == read.content_hash) => {}
@@ -180,13 +180,13 @@ impl<P: Pull> Comparison<'_, P> {
             Err(error @ ApiError::Refused { .. }) if !error.is_authentication() => {
                 self.differences.insert(key, Difference::Unreadable);
             }
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
     /// Checks the differences a second time: on a busy store, most rows have only changed between the two reads.
-    async fn look_again(&mut self) -> Result<(), Problem> {
+    async fn look_again(&mut self) -> Result<(), Error> {
         let differing: Vec<_> =
             self.differences.iter().take(AGAIN).map(|(key, was)| (key.clone(), *was)).collect();
         for (key, was) in differing {
@@ -200,7 +200,7 @@ impl<P: Pull> Comparison<'_, P> {
     }
 
     /// Returns how a row still differs, if it does.
-    async fn confirm(&self, key: &str, was: Difference) -> Result<Option<Difference>, Problem> {
+    async fn confirm(&self, key: &str, was: Difference) -> Result<Option<Difference>, Error> {
         let read = self.pull.detail(key).await;
         // After the marketplace: a row that was mirrored meanwhile is not older than what was read.
         let known = self.known(vec![key.to_owned()]).await?;
@@ -215,14 +215,14 @@ impl<P: Pull> Comparison<'_, P> {
             (Err(error @ ApiError::Refused { .. }), _) if !error.is_authentication() => {
                 Ok(Some(Difference::Unreadable))
             }
-            (Err(error), _) => Err(Problem::from_api(&error)),
+            (Err(error), _) => Err(error.into()),
         }
     }
 
-    fn stop_if_asked(&self) -> Result<(), Problem> {
+    fn stop_if_asked(&self) -> Result<(), Error> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
-            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-audit-stopped"))),
+            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-audit-stopped")).into()),
         }
     }
 }

@@ -16,7 +16,7 @@ use espelho_store::AuditRecord;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Problem, StoreContext,
+    Error, Problem, StoreContext,
     pull::{OrdersPull, ProductsPull},
 };
 
@@ -152,13 +152,13 @@ impl Audit {
 }
 
 /// Records the results of audits for the status; changes no mirrored row.
-pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>) -> Result<(), Problem> {
+pub(crate) async fn note_audits(context: &StoreContext, audits: Vec<AuditRecord>) -> Result<(), Error> {
     let written = async {
         let mut tx = context.store.begin(&context.lease).await?;
         tx.sweeps().note_audits(audits).await?;
         tx.commit().await
     };
-    written.await.map_err(|e| Problem::from_store(&e))
+    written.await.map_err(Error::from)
 }
 
 /// Compares every listed row by key and listing; `sample` details of each resource by content; the sub-resources of a
@@ -180,7 +180,7 @@ pub async fn audit(context: &StoreContext, options: &AuditOptions, seed: u64) ->
         compared: r.listed,
         differing: r.differing,
     });
-    let mut problem = note_audits(context, records.collect()).await.err();
+    let mut problem = note_audits(context, records.collect()).await.err().map(Problem::from);
     if let Err(error) = context.client.limiter().settle().await {
         problem = Some(Problem::from_api(&error));
     }
@@ -197,7 +197,10 @@ async fn of_subject(context: &StoreContext, subject: Subject, sample: usize, see
             let orders = OrdersPull::new(client, None, parameter);
             let mut report = listed::compare(context, orders, sample, seed).await;
             if report.problem.is_none() {
-                report.problem = subresources::compare(context, &mut report, sample / 5, seed).await.err();
+                report.problem = subresources::compare(context, &mut report, sample / 5, seed)
+                    .await
+                    .err()
+                    .map(Problem::from);
             }
             report
         }

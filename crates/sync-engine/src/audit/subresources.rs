@@ -5,7 +5,7 @@ use espelho_model::{OrderNumber, sync::Resource};
 use espelho_store::Subresource;
 
 use super::{Difference, ResourceAudit, choose};
-use crate::{Problem, StoreContext, live::subresources::FetchedSubresource};
+use crate::{Error, StoreContext, live::subresources::FetchedSubresource};
 
 /// Compares the sub-resources of some orders that were read before, each by its fingerprint. A difference is reported
 /// under `ORDER/SUBRESOURCE`. A sub-resource that was never read is late, not different.
@@ -14,13 +14,13 @@ pub(super) async fn compare(
     report: &mut ResourceAudit,
     sample: usize,
     seed: u64,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let orders = context.store.mirror().live_keys(&context.key, Resource::Orders, "").await;
-    let orders = orders.map_err(|e| Problem::from_store(&e))?;
+    let orders = orders?;
     for at in choose(orders.len(), sample, seed).collect::<Vec<_>>() {
         let number = OrderNumber::new(orders[at].as_str());
         let known = context.store.staleness().order_subresources(&context.key, &number).await;
-        for known in known.map_err(|e| Problem::from_store(&e))? {
+        for known in known? {
             if known.subresource == Subresource::Order || context.stop.is_cancelled() {
                 continue;
             }
@@ -42,14 +42,12 @@ async fn differs_twice(
     context: &StoreContext,
     number: &OrderNumber,
     subresource: Subresource,
-) -> Result<bool, Problem> {
+) -> Result<bool, Error> {
     let client = context.client.in_lane(Lane::Poll);
     for _ in 0..2 {
-        let side = FetchedSubresource::read(&client, number, subresource)
-            .await
-            .map_err(|e| Problem::from_api(&e))?;
+        let side = FetchedSubresource::read(&client, number, subresource).await?;
         let known = context.store.staleness().order_subresources(&context.key, number).await;
-        let known = known.map_err(|e| Problem::from_store(&e))?;
+        let known = known?;
         if known.iter().any(|known| known.subresource == subresource && known.content_hash == side.hash) {
             return Ok(false);
         }

@@ -19,11 +19,9 @@ use futures_util::FutureExt as _;
 
 use super::{Difference, ResourceAudit, Subject};
 use crate::{
-    Problem, StoreContext,
-    live::{
-        schedule::Sweep,
-        whole::{Whole, all},
-    },
+    Error, Problem, StoreContext,
+    live::whole::{Whole, all},
+    plan::schedule::Sweep,
     pull::is_final,
 };
 
@@ -43,7 +41,7 @@ pub(super) async fn compare(
     };
     match is_mirrored(context, sweep).await {
         Err(problem) => {
-            return ResourceAudit { problem: Some(problem), ..ResourceAudit::begun(subject) };
+            return ResourceAudit { problem: Some(problem.into()), ..ResourceAudit::begun(subject) };
         }
         Ok(false) => return ResourceAudit::noted(subject, text!("run-audit-not-mirrored")),
         Ok(true) => (),
@@ -56,8 +54,8 @@ pub(super) async fn compare(
     report
 }
 
-async fn is_mirrored(context: &StoreContext, sweep: Sweep) -> Result<bool, Problem> {
-    let sweeps = context.store.runs().sweeps(&context.key).await.map_err(|e| Problem::from_store(&e))?;
+async fn is_mirrored(context: &StoreContext, sweep: Sweep) -> Result<bool, Error> {
+    let sweeps = context.store.runs().sweeps(&context.key).await?;
     Ok(sweeps.iter().any(|record| record.kind == sweep.as_str() && record.succeeded_at.is_some()))
 }
 
@@ -68,7 +66,7 @@ struct Comparison<'c> {
 }
 
 /// The comparison, or why there is nothing to compare.
-type Outcome = Result<Result<Compared, Text>, Problem>;
+type Outcome = Result<Result<Compared, Text>, Error>;
 
 impl Comparison<'_> {
     async fn run(&self, subject: Subject) -> ResourceAudit {
@@ -83,7 +81,7 @@ impl Comparison<'_> {
         match compared {
             Ok(Ok(compared)) => report(subject, compared),
             Ok(Err(note)) => ResourceAudit::noted(subject, note),
-            Err(problem) => ResourceAudit { problem: Some(problem), ..ResourceAudit::begun(subject) },
+            Err(problem) => ResourceAudit { problem: Some(problem.into()), ..ResourceAudit::begun(subject) },
         }
     }
 
@@ -98,8 +96,7 @@ impl Comparison<'_> {
         let open: Vec<CampaignId> = campaigns.iter().map(|campaign| campaign.id).collect();
         let (store, key) = (&self.context.store, &self.context.key);
         // The calendar omits ended campaigns: that is no difference as long as they can be read by themselves.
-        let compared =
-            store.mirror().compare_campaigns(key, campaigns.clone()).await.map_err(|e| of_store(&e))?;
+        let compared = store.mirror().compare_campaigns(key, campaigns.clone()).await?;
         let ended = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let mut passed_over = HashSet::new();
         for (n, id) in ended.map(|(id, _)| id).enumerate() {
@@ -111,11 +108,10 @@ impl Comparison<'_> {
                 Ok(read) => campaigns.push(read.value),
                 Err(ApiError::Refused { status: 404 | 410, .. }) => (),
                 Err(error) if is_final(&error) => drop(passed_over.insert(id.clone())),
-                Err(error) => return Err(Problem::from_api(&error)),
+                Err(error) => return Err(error.into()),
             }
         }
-        let mut compared =
-            store.mirror().compare_campaigns(key, campaigns).await.map_err(|e| of_store(&e))?;
+        let mut compared = store.mirror().compare_campaigns(key, campaigns).await?;
         compared.unlike.retain(|id, _| !passed_over.contains(id));
         for id in open {
             let listings = self.listings(id).await?;
@@ -127,7 +123,7 @@ impl Comparison<'_> {
     }
 
     /// Compares the enrolled and eligible listings of a campaign; returns nothing if they cannot be read to their end.
-    async fn listings(&self, id: CampaignId) -> Result<Compared, Problem> {
+    async fn listings(&self, id: CampaignId) -> Result<Compared, Error> {
         let (client, stop) = (&self.client, &self.context.stop);
         let eligible = all(stop, |paging| {
             async move {
@@ -141,9 +137,9 @@ impl Comparison<'_> {
                 let (store, key) = (&self.context.store, &self.context.key);
                 let compared =
                     store.mirror().compare_campaign_listings(key, id, eligible.rows, enrolled.rows).await;
-                compared.map_err(|e| of_store(&e))
+                compared.map_err(Error::from)
             }
-            (Err(error), _) | (_, Err(error)) if !is_final(&error) => Err(Problem::from_api(&error)),
+            (Err(error), _) | (_, Err(error)) if !is_final(&error) => Err(error.into()),
             _ => Ok(Compared::default()),
         }
     }
@@ -161,7 +157,7 @@ impl Comparison<'_> {
             Err(error) => return refused(&error),
         };
         let compared = self.context.store.mirror().compare_media_images(&self.context.key, images).await;
-        let mut compared = compared.map_err(|e| of_store(&e))?;
+        let mut compared = compared?;
         let surplus = compared.unlike.iter().filter(|(_, unlike)| **unlike == Unlike::Surplus);
         let surplus: Vec<String> = surplus.map(|(id, _)| id.clone()).take(self.sample).collect();
         for id in surplus {
@@ -181,11 +177,11 @@ impl Comparison<'_> {
         let page = match self.client.store_page().get().await {
             Ok(read) => Some(read.value),
             Err(error) if is_closed(&error) || is_final(&error) => None,
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         let compared =
             self.context.store.mirror().compare_profile(&self.context.key, session, page.as_ref()).await;
-        Ok(Ok(compared.map_err(|e| of_store(&e))?))
+        Ok(Ok(compared?))
     }
 }
 
@@ -193,12 +189,8 @@ impl Comparison<'_> {
 fn refused(error: &ApiError) -> Outcome {
     match is_final(error) {
         true => Ok(Err(text!("run-audit-closed", why = error.text()))),
-        false => Err(Problem::from_api(error)),
+        false => Err(Problem::from_api(error).into()),
     }
-}
-
-fn of_store(error: &espelho_store::Error) -> Problem {
-    Problem::from_store(error)
 }
 
 fn report(subject: Subject, compared: Compared) -> ResourceAudit {

@@ -11,8 +11,8 @@ use espelho_model::{
 };
 use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, ReadyLabel};
 
-use super::{Labels, is_hopeless, kind};
-use crate::{Problem, StoreContext, report::with_causes};
+use super::{Labels, kind};
+use crate::{Error, Problem, StoreContext, Trouble, error::ends_all, report::with_causes};
 
 /// The largest label file: enough for hundreds of volumes.
 const LARGEST: u64 = 20 << 20;
@@ -135,6 +135,20 @@ fn broke_off(error: &ApiError) -> bool {
     matches!(error, ApiError::AddressExpired { .. } | ApiError::Interrupted { .. })
 }
 
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Api(error) => error.into(),
+            Fault::Store(error) => error.into(),
+            other => Problem {
+                error: other.in_words(),
+                ..Problem::of(Trouble::Failure, &other.code(), other.text())
+            }
+            .into(),
+        }
+    }
+}
+
 impl Fault {
     /// Whether the same fetch may soon succeed by itself.
     pub(crate) fn passes(&self) -> bool {
@@ -171,20 +185,8 @@ impl Fault {
     pub(crate) fn ends_all(&self) -> bool {
         match self {
             Self::Api(error) => error.is_authentication(),
-            Self::Store(error) => is_hopeless(&Problem::from_store(error)),
+            Self::Store(error) => ends_all(Problem::from_store(error).trouble),
             _ => false,
-        }
-    }
-
-    /// Converts it to the problem that ends the work on the store.
-    pub(crate) fn into_problem(self) -> Problem {
-        match self {
-            Self::Api(error) => Problem::from_api(&error),
-            Self::Store(error) => Problem::from_store(&error),
-            other => Problem {
-                error: other.in_words(),
-                ..Problem::of(crate::Trouble::Failure, &other.code(), other.text())
-            },
         }
     }
 

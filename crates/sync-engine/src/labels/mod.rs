@@ -16,7 +16,7 @@ use futures_util::future::join_all;
 pub(crate) use fetch::{Fault, Fetched};
 pub use selection::Labels;
 
-use crate::{Problem, StoreContext, Trouble, report::failure};
+use crate::{Error, StoreContext, report::failure};
 
 /// Files fetched at once.
 pub(crate) const WORKERS: usize = 3;
@@ -36,14 +36,14 @@ pub struct FetchedLabels {
 ///
 /// # Errors
 /// Problems that would stop every other file as well: the credential, the lease, the database.
-pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Problem> {
+pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Error> {
     let mut sum = FetchedLabels::default();
     let Some(labels) = &context.labels else { return Ok(sum) };
     let wanted = labels.wanted(context.clock.now());
     let mut after = String::new();
     while !context.stop.is_cancelled() {
         let ready = context.store.label_files().labels_to_fetch(&context.key, &wanted, &after, PAGE).await;
-        let ready = ready.map_err(|e| Problem::from_store(&e))?;
+        let ready = ready?;
         let Some(last) = ready.last() else { break };
         after = last.id.as_str().to_owned();
         for some in ready.chunks(WORKERS) {
@@ -51,7 +51,7 @@ pub async fn fetch_ready(context: &StoreContext) -> Result<FetchedLabels, Proble
                 match result {
                     Ok(Fetched::Kept { .. }) => sum.fetched += 1,
                     Ok(Fetched::Overtaken) => (),
-                    Err(fault) if fault.ends_all() => return Err(fault.into_problem()),
+                    Err(fault) if fault.ends_all() => return Err(fault.into()),
                     Err(_) => sum.failed += 1,
                 }
             }
@@ -101,14 +101,4 @@ pub(crate) async fn note(context: &StoreContext, label: &ReadyLabel, fault: &Fau
     if let Err(error) = noted.await {
         tracing::warn!(store = %context.key, %error, "a failure could not be recorded");
     }
-}
-
-/// Converts a database error to a problem.
-pub(crate) fn of_store(error: &espelho_store::Error) -> Problem {
-    Problem::from_store(error)
-}
-
-/// Whether nothing else would succeed either.
-pub(crate) fn is_hopeless(problem: &Problem) -> bool {
-    matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration)
 }

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    options::Options, refresh_queue::RefreshQueue, schedule::Sweep, signals::Signals,
-    sweep_record::SweepRecord, sweeps::Sweeps,
+    options::Options, refresh_queue::RefreshQueue, signals::Signals, sweep_record::SweepRecord,
+    sweeps::Sweeps,
 };
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     plan::downtime::{was_mirrored, worth_a_word},
+    plan::schedule::Sweep,
 };
 
 /// How often the end of the catch-up is checked.
@@ -30,10 +31,10 @@ pub(super) async fn catch_up(
     signals: &Signals,
     record: &SweepRecord<'_>,
     sweeps: &mut Sweeps<'_>,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     record.remember().await?;
     let runs = context.store.runs().last_run_states(&context.key).await;
-    if !was_mirrored(&runs.map_err(|e| Problem::from_store(&e))?) {
+    if !was_mirrored(&runs?) {
         return Ok(());
     }
     signals.note_mirrored();

@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 
 use super::observer::Observer;
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     audit::{note_audits, spot},
     pull::{OrdersPull, ProductsPull},
 };
@@ -36,7 +36,7 @@ impl<'c> DailyAudit<'c> {
     }
 
     /// Compares a sample with the marketplace, every day.
-    pub(super) async fn run(&self) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Error> {
         let mut wait = first(&self.context.key);
         while !self.context.stop.is_cancelled() {
             tokio::select! {
@@ -71,12 +71,12 @@ impl<'c> DailyAudit<'c> {
                     audits.push(AuditRecord { resource: resource.to_string(), at, compared, differing });
                 }
                 Err(problem) => {
-                    tracing::warn!(store = %context.key, error = problem.error, "the daily audit ended early");
+                    tracing::warn!(store = %context.key, error = problem.problem().error, "the daily audit ended early");
                 }
             }
         }
         if let Err(problem) = note_audits(context, audits).await {
-            tracing::warn!(store = %context.key, error = problem.error, "the result of the audit could not be recorded");
+            tracing::warn!(store = %context.key, error = problem.problem().error, "the result of the audit could not be recorded");
         }
     }
 }

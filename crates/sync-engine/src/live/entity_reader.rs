@@ -10,7 +10,6 @@ use espelho_store::{Error as StoreError, Op, Subresource};
 use super::{
     lanes::lane_of,
     refresh_queue::RefreshQueue,
-    refresh_request::{Entity, RefreshRequest, Urgency},
     row_writer::{OrderRead, RowWriter, Written},
     signals::Signals,
     sold_products::SoldProducts,
@@ -22,6 +21,7 @@ use crate::{
         is_known, is_settled, is_shown, may_need_tracking, order_events, product_events, products_of,
         proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
     },
+    plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
 };
 

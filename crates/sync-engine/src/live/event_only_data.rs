@@ -83,10 +83,9 @@ async fn write(tx: &mut PageTx<'_>, fact: EventOnlyData) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use chrono::{DateTime, FixedOffset, Utc};
     use espelho_api_client::webhook::Delivery;
-
-    use super::*;
 
     fn at() -> DateTime<Utc> {
         DateTime::from_timestamp(1_795_000_000, 0).unwrap()

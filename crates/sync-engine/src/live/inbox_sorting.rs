@@ -7,12 +7,12 @@ use espelho_model::{
 };
 use espelho_store::{Delivery as Kept, Failure};
 
-use super::{
-    event_routing::{Routing, route},
-    observer::Handled,
-    refresh_request::{Entity, RefreshRequest},
+use super::observer::Handled;
+use crate::{
+    plan::event_routing::{Routing, route},
+    plan::refresh_request::{Entity, RefreshRequest},
+    report::{failure, with_causes},
 };
-use crate::report::{failure, with_causes};
 
 /// Deliveries, sorted by what they require.
 #[derive(Default)]
@@ -84,9 +84,8 @@ fn unaddressed(delivery: &Delivery) -> Text {
 
 #[cfg(test)]
 mod tests {
-    use chrono::{DateTime, FixedOffset};
-
     use super::*;
+    use chrono::{DateTime, FixedOffset};
 
     /// Sorts one delivery of a store whose identifier is "7".
     fn sorted(body: &str) -> Sorted {

@@ -12,10 +12,10 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use super::{
-    event_only_data, identity::StoreIdentity, inbox_sorting::Sorted, lanes::ends_all, observer::Observer,
+    event_only_data, identity::StoreIdentity, inbox_sorting::Sorted, observer::Observer,
     refresh_queue::RefreshQueue, sweeps::profile::sweep_profile, webhook_watch::WebhookWatch,
 };
-use crate::{Problem, StoreContext};
+use crate::{Error, StoreContext};
 
 /// Deliveries read from the inbox at once.
 const AT_ONCE: i64 = 200;
@@ -52,7 +52,7 @@ impl<'c> Ingest<'c> {
     }
 
     /// Ingests deliveries until the work stops.
-    pub(super) async fn run(&mut self, inbox: &Notify) -> Result<(), Problem> {
+    pub(super) async fn run(&mut self, inbox: &Notify) -> Result<(), Error> {
         // A store without a webhook has at most the deliveries from when it had one.
         let every = if self.watch.receives() { WHOLE_EVERY } else { WHOLE_SELDOM };
         if self.watch.receives() {
@@ -62,9 +62,9 @@ impl<'c> Ingest<'c> {
         while !self.is_stopping() {
             match self.boxed_take_in(whole).await {
                 Ok(()) => (),
-                Err(problem) if ends_all(&problem) => return Err(problem),
+                Err(problem) if problem.ends_all() => return Err(problem),
                 Err(problem) => {
-                    tracing::warn!(store = %self.context.key, error = problem.error, "the inbox cannot be ingested; will retry");
+                    tracing::warn!(store = %self.context.key, error = problem.problem().error, "the inbox cannot be ingested; will retry");
                 }
             }
             let _waiting = watch::idle();
@@ -81,20 +81,20 @@ impl<'c> Ingest<'c> {
     }
 
     // Not `async`: the future of an `async` function would also reserve space for the boxed value.
-    fn boxed_identify_store(&self) -> BoxFuture<'_, Result<(), Problem>> {
+    fn boxed_identify_store(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(self.identify_store())
     }
 
-    fn boxed_take_in(&mut self, whole: bool) -> BoxFuture<'_, Result<(), Problem>> {
+    fn boxed_take_in(&mut self, whole: bool) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(self.take_in(whole))
     }
 
     /// Reads the store's identifier: a delivery may be meant for another store.
-    async fn identify_store(&self) -> Result<(), Problem> {
+    async fn identify_store(&self) -> Result<(), Error> {
         while !self.is_stopping() && !self.identity.is_settled() {
             match sweep_profile(self.context, self.identity).await {
                 Ok(()) => return Ok(()),
-                Err(problem) if ends_all(&problem) => return Err(problem),
+                Err(problem) if problem.ends_all() => return Err(problem),
                 Err(_) if self.identity.is_settled() => return Ok(()),
                 // If it cannot be read yet, nothing else can be read either: the deliveries may wait.
                 Err(_) => tokio::select! {
@@ -107,12 +107,11 @@ impl<'c> Ingest<'c> {
     }
 
     /// Ingests the inbox: all of it, or what arrived after the last scan.
-    async fn take_in(&mut self, whole: bool) -> Result<(), Problem> {
+    async fn take_in(&mut self, whole: bool) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         let mut after = if whole { 0 } else { self.position };
         while self.queue.takes_deliveries() && !self.is_stopping() {
-            let kept =
-                store.inbox().unhandled(key, after, AT_ONCE).await.map_err(|e| Problem::from_store(&e))?;
+            let kept = store.inbox().unhandled(key, after, AT_ONCE).await?;
             let Some(last) = kept.last() else { break };
             after = last.id;
             let read = kept.len();
@@ -125,7 +124,7 @@ impl<'c> Ingest<'c> {
         Ok(())
     }
 
-    async fn process(&self, kept: Vec<Kept>) -> Result<(), Problem> {
+    async fn process(&self, kept: Vec<Kept>) -> Result<(), Error> {
         let own = self.identity.id();
         let naive = self.context.client.naive_offset();
         let mut sorted = Sorted { locale: self.context.locale, ..Sorted::default() };
@@ -134,12 +133,11 @@ impl<'c> Ingest<'c> {
             sorted.add(&kept, Delivery::parse(&kept.body, naive), own.as_deref());
         }
         let Sorted { reads, event_only_data, malformed, handled, .. } = sorted;
-        let failed = |e: espelho_store::Error| Problem::from_store(&e);
-        event_only_data::keep(self.context, event_only_data, &malformed).await.map_err(failed)?;
+        event_only_data::keep(self.context, event_only_data, &malformed).await?;
         self.queue.push(reads);
         if !handled.is_empty() {
             let ids = handled.iter().map(|(id, _)| *id).collect();
-            self.context.store.inbox().mark_handled(ids).await.map_err(failed)?;
+            self.context.store.inbox().mark_handled(ids).await?;
             handled.into_iter().for_each(|(_, what)| self.observer.handled(what));
         }
         Ok(())

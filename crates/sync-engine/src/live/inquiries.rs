@@ -10,7 +10,7 @@ use super::{
     options::{AdminRequests, Inquiry},
     webhook_watch::WebhookWatch,
 };
-use crate::{Examination, Problem, Question, StoreContext, examine};
+use crate::{Error, Examination, Question, StoreContext, examine};
 
 /// The longest wait for an answer.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -33,12 +33,12 @@ impl<'c> Inquiries<'c> {
     }
 
     // Not `async`: the future of an `async` function would also reserve space for the boxed value.
-    pub(super) fn boxed_run(&self) -> BoxFuture<'_, Result<(), Problem>> {
+    pub(super) fn boxed_run(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(self.run())
     }
 
     /// Answers one question after the other until the work on the store ends.
-    async fn run(&self) -> Result<(), Problem> {
+    async fn run(&self) -> Result<(), Error> {
         while !self.context.stop.is_cancelled() {
             let waiting = watch::idle();
             let Inquiry { question, answer } = tokio::select! {

@@ -8,8 +8,8 @@ use espelho_model::{
 };
 
 use crate::{
-    Problem, StoreContext,
-    labels::{Fault, Labels, of_store},
+    Error, StoreContext,
+    labels::{Fault, Labels},
     plan::{
         interval::is_due,
         label_files::{LostFiles, lost_files, orphans, void_until},
@@ -39,7 +39,7 @@ impl<'c> LabelFiles<'c> {
 
     /// Once an hour, removes expired void files, and failures of labels that are no longer to be fetched; the failures
     /// also whenever there are any.
-    pub(super) async fn tidy_when_due(&mut self, has_failures: bool) -> Result<(), Problem> {
+    pub(super) async fn tidy_when_due(&mut self, has_failures: bool) -> Result<(), Error> {
         let (context, now) = (self.context, self.context.clock.monotonic());
         let is_due = is_due(self.tidied, now, HOUR);
         if is_due || has_failures {
@@ -48,7 +48,7 @@ impl<'c> LabelFiles<'c> {
                 tx.label_files().forget_settled_label_failures().await?;
                 tx.commit().await
             };
-            forgotten.await.map_err(|e| of_store(&e))?;
+            forgotten.await?;
         }
         if !is_due {
             return Ok(());
@@ -57,12 +57,12 @@ impl<'c> LabelFiles<'c> {
         self.remove_void().await
     }
 
-    async fn remove_void(&self) -> Result<(), Problem> {
+    async fn remove_void(&self) -> Result<(), Error> {
         let context = self.context;
         let Some(then) = void_until(self.labels.keep_days, context.clock.now()) else { return Ok(()) };
         let files = context.store.label_files();
         let void = files.label_files_void_before(&context.key, then, REMOVED_AT_ONCE).await;
-        let void = void.map_err(|e| of_store(&e))?;
+        let void = void?;
         if void.is_empty() {
             return Ok(());
         }
@@ -72,7 +72,7 @@ impl<'c> LabelFiles<'c> {
             tx.label_files().forget_label_files(void.clone()).await?;
             tx.commit().await
         };
-        forgotten.await.map_err(|e| of_store(&e))?;
+        forgotten.await?;
         if let Err(error) = self.labels.folder.remove(&context.key, &void).await {
             tracing::warn!(store = %context.key, %error, "void label files cannot be removed");
         }
@@ -81,18 +81,18 @@ impl<'c> LabelFiles<'c> {
 
     /// At the start and once a day, finds label files that were removed: they are fetched again. Reads the folder once,
     /// rather than each file; nothing else writes to it meanwhile.
-    pub(super) async fn find_lost_when_due(&mut self) -> Result<(), Problem> {
+    pub(super) async fn find_lost_when_due(&mut self) -> Result<(), Error> {
         let (context, folder, now) = (self.context, &self.labels.folder, self.context.clock.monotonic());
         if !is_due(self.checked, now, DAY) {
             return Ok(());
         }
-        let names = folder.tidy(&context.key).await.map_err(|e| Fault::Disk(e).into_problem())?;
+        let names = folder.tidy(&context.key).await.map_err(Fault::Disk)?;
         let there: HashSet<String> = names.iter().map(|name| folder.shown(&context.key, name)).collect();
         let (mut after, mut files) = (String::new(), 0);
         loop {
             let store = context.store.label_files();
             let on_record = store.labels_with_file(&context.key, &after, CHECKED_AT_ONCE).await;
-            let on_record = on_record.map_err(|e| of_store(&e))?;
+            let on_record = on_record?;
             let Some((last, _)) = on_record.last() else { break };
             after = last.as_str().to_owned();
             match lost_files(&there, on_record) {
@@ -103,7 +103,7 @@ impl<'c> LabelFiles<'c> {
                 }
                 LostFiles::Some(lost) => {
                     files += lost.len();
-                    self.note_lost(lost).await.map_err(|e| of_store(&e))?;
+                    self.note_lost(lost).await?;
                 }
             }
         }

@@ -12,19 +12,14 @@ use espelho_model::{OrderNumber, watch};
 use espelho_store::{ReadyLabel, Subresource};
 use futures_util::future::BoxFuture;
 
-use super::{
-    label_files::LabelFiles,
-    observer::Observer,
-    refresh_queue::RefreshQueue,
-    refresh_request::{Entity, RefreshRequest},
-    signals::Signals,
-};
+use super::{label_files::LabelFiles, observer::Observer, refresh_queue::RefreshQueue, signals::Signals};
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     labels::{
-        Fault, Fetched, Labels, PAGE, WORKERS, fetch_some, is_hopeless, note, of_store,
+        Fault, Fetched, Labels, PAGE, WORKERS, fetch_some, note,
         pace::{Failing, due},
     },
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{interval::is_due, label_files::ReadyWalk},
 };
 
@@ -64,7 +59,7 @@ pub(super) async fn keep_labels(
     observer: &dyn Observer,
     queue: &RefreshQueue<'_>,
     signals: &Signals,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let Some(labels) = &context.labels else {
         let _waiting = watch::idle();
         context.stop.cancelled().await;
@@ -100,12 +95,13 @@ impl<'c> LabelKeeper<'c> {
         }
     }
 
-    async fn run(&mut self) -> Result<(), Problem> {
+    async fn run(&mut self) -> Result<(), Error> {
         self.boxed_remove_orphans().await;
         while !self.context.stop.is_cancelled() {
             let busy = match self.boxed_poll().await {
-                Err(problem) if is_hopeless(&problem) => return Err(problem),
+                Err(problem) if problem.ends_all() => return Err(problem),
                 Err(problem) => {
+                    let problem = problem.problem();
                     let (error, next_step) = (&problem.error, problem.hint());
                     tracing::warn!(store = %self.context.key, error, next_step, "label poll failed; will retry");
                     false
@@ -127,12 +123,12 @@ impl<'c> LabelKeeper<'c> {
         Box::pin(self.files.remove_orphans())
     }
 
-    fn boxed_poll(&mut self) -> BoxFuture<'_, Result<bool, Problem>> {
+    fn boxed_poll(&mut self) -> BoxFuture<'_, Result<bool, Error>> {
         Box::pin(self.poll())
     }
 
     /// Polls once; returns whether the next poll should follow soon.
-    async fn poll(&mut self) -> Result<bool, Problem> {
+    async fn poll(&mut self) -> Result<bool, Error> {
         self.files.tidy_when_due(!self.failing.is_empty()).await?;
         self.files.find_lost_when_due().await?;
         let fetched = self.fetch().await?;
@@ -141,7 +137,7 @@ impl<'c> LabelKeeper<'c> {
     }
 
     /// Fetches what is ready; returns whether there was anything.
-    async fn fetch(&mut self) -> Result<bool, Problem> {
+    async fn fetch(&mut self) -> Result<bool, Error> {
         let (context, labels) = (self.context, self.labels);
         let client = context.client.in_lane(Lane::Poll);
         if !self.failing.may_try_any(context.clock.monotonic()) {
@@ -150,7 +146,7 @@ impl<'c> LabelKeeper<'c> {
         let wanted = labels.wanted(context.clock.now());
         let files = context.store.label_files();
         let ready = files.labels_to_fetch(&context.key, &wanted, self.ready.after(), PAGE).await;
-        let ready = ready.map_err(|e| of_store(&e))?;
+        let ready = ready?;
         let is_whole = self.ready.advance(&ready, PAGE as usize);
         let may_try = |label: &ReadyLabel| self.failing.may_try(context.clock.monotonic(), label);
         let due: Vec<ReadyLabel> = ready.into_iter().filter(may_try).collect();
@@ -170,11 +166,7 @@ impl<'c> LabelKeeper<'c> {
         Ok(!due.is_empty() || !is_whole)
     }
 
-    async fn after_fetch(
-        &mut self,
-        label: &ReadyLabel,
-        result: Result<Fetched, Fault>,
-    ) -> Result<(), Problem> {
+    async fn after_fetch(&mut self, label: &ReadyLabel, result: Result<Fetched, Fault>) -> Result<(), Error> {
         match result {
             Ok(Fetched::Kept { host }) => {
                 self.failing.went_well(&label.id);
@@ -184,7 +176,7 @@ impl<'c> LabelKeeper<'c> {
                 }
             }
             Ok(Fetched::Overtaken) => (),
-            Err(fault) if fault.ends_all() => return Err(fault.into_problem()),
+            Err(fault) if fault.ends_all() => return Err(fault.into()),
             Err(fault) => {
                 if fault.is_stale() {
                     self.queue.push([order_to_poll(label.order.clone())]);
@@ -198,7 +190,7 @@ impl<'c> LabelKeeper<'c> {
     }
 
     /// Polls some of the labels in progress; returns whether there are any.
-    async fn poll_in_progress(&mut self) -> Result<bool, Problem> {
+    async fn poll_in_progress(&mut self) -> Result<bool, Error> {
         let (context, now) = (self.context, self.context.clock.now());
         let monotonic = context.clock.monotonic();
         // The wake-up may be the answer to the last poll.
@@ -207,7 +199,7 @@ impl<'c> LabelKeeper<'c> {
         }
         self.polled = Some(monotonic);
         let making = context.store.label_files().labels_in_the_making(&context.key, CONSIDERED).await;
-        let making = making.map_err(|e| of_store(&e))?;
+        let making = making?;
         self.is_making = !making.is_empty();
         let mut orders = due(now, &making, POLLED_AT_ONCE);
         if is_due(self.polled_unlabelled, monotonic, MINUTE) {
@@ -215,7 +207,7 @@ impl<'c> LabelKeeper<'c> {
             let before = now - UNLABELLED_EVERY;
             let files = context.store.label_files();
             let without = files.orders_without_labels(&context.key, before, UNLABELLED).await;
-            orders.extend(without.map_err(|e| of_store(&e))?);
+            orders.extend(without?);
         }
         if self.queue.has_room() {
             self.queue.push(orders.into_iter().map(order_to_poll));

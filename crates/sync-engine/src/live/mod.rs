@@ -17,13 +17,11 @@
 //! | `outbox` | the ERP's intents |
 //! | `inquiries`, `probe` | questions of people; whether the marketplace answers again |
 
-pub mod batches;
 mod catch_up;
 mod daily_audit;
 mod denials;
 mod entity_reader;
 mod event_only_data;
-pub mod event_routing;
 mod identity;
 mod inbox_sorting;
 mod ingest;
@@ -36,14 +34,11 @@ mod options;
 mod outbox;
 mod probe;
 mod put;
-pub mod queue;
 mod reconciler;
 mod refresh_queue;
-pub mod refresh_request;
 mod refresher;
 mod row_writer;
 mod run;
-pub mod schedule;
 mod signals;
 mod sold_products;
 pub(crate) mod subresources;

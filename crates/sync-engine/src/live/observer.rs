@@ -6,8 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_api_client::Stats;
 use espelho_model::sync::Resource;
 
-use super::schedule::Sweep;
-use crate::{Problem, StoreReport};
+use crate::{Problem, StoreReport, plan::schedule::Sweep};
 
 /// Receives events for metrics, health and logs.
 pub trait Observer: Send + Sync {

@@ -4,8 +4,7 @@ use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
-use super::schedule::Intervals;
-use crate::StoreReport;
+use crate::{StoreReport, plan::schedule::Intervals};
 
 /// An on-demand request. The callback receives the result exactly once.
 pub enum AdminRequest {

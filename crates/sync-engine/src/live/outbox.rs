@@ -6,15 +6,11 @@ use espelho_model::{OrderNumber, watch};
 use espelho_store::{EffectState, Subresource};
 use tokio::sync::Notify;
 
-use super::{
-    observer::Observer,
-    refresh_queue::RefreshQueue,
-    refresh_request::{Entity, RefreshRequest},
-    schedule::Sweep,
-    signals::Signals,
-};
+use super::{observer::Observer, refresh_queue::RefreshQueue, signals::Signals};
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
+    plan::refresh_request::{Entity, RefreshRequest},
+    plan::schedule::Sweep,
     push::{ChangeListener, PushOptions, Pusher},
 };
 
@@ -66,15 +62,15 @@ impl<'c> Outbox<'c> {
     }
 
     /// Executes intents, now and whenever there are new ones.
-    pub(super) async fn run(&self, outbox: &Notify) -> Result<(), Problem> {
+    pub(super) async fn run(&self, outbox: &Notify) -> Result<(), Error> {
         let mut pusher = Pusher::new(self.context, self.options, &self.listener);
         while !self.context.stop.is_cancelled() {
             // Boxed: thousands of stores have nothing to do.
             match Box::pin(self.push_until_idle(&pusher, outbox)).await {
                 // An ERP locks its own tables: reading from the marketplace continues, and the outbox is read again
                 // later.
-                Err(problem) if problem.code == DATABASE => {
-                    tracing::warn!(store = %self.context.key, error = problem.error, "the outbox cannot be read; will retry");
+                Err(problem) if problem.problem().code == DATABASE => {
+                    tracing::warn!(store = %self.context.key, error = problem.problem().error, "the outbox cannot be read; will retry");
                     pusher = Pusher::new(self.context, self.options, &self.listener);
                     self.pause(AFTER_REFUSAL).await;
                     continue;
@@ -99,7 +95,7 @@ impl<'c> Outbox<'c> {
         }
     }
 
-    async fn push_until_idle(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Problem> {
+    async fn push_until_idle(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Error> {
         while !self.context.stop.is_cancelled() {
             let Some(wait) = pusher.work(outbox).await? else { return Ok(()) };
             tokio::select! {

@@ -7,15 +7,11 @@ use std::time::Duration;
 use espelho_api_client::{Client, limit::Lane};
 use espelho_model::{sync::Resource, watch};
 
-use super::{
-    refresh_queue::RefreshQueue,
-    refresh_request::{Entity, RefreshRequest},
-    signals::Signals,
-    sweep_record::SweepRecord,
-};
+use super::{refresh_queue::RefreshQueue, signals::Signals, sweep_record::SweepRecord};
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     plan::probe::{has_regained, interval, is_silent, proves},
+    plan::refresh_request::{Entity, RefreshRequest},
 };
 
 /// How often the age of the last answer is checked.
@@ -45,7 +41,7 @@ impl<'c> Probe<'c> {
     }
 
     /// Probes whenever contact is lost or nothing was requested for a while, until the work stops.
-    pub(super) async fn run(&self) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Error> {
         let mut lacked = Vec::new();
         while !self.context.stop.is_cancelled() {
             let waiting = watch::idle();

@@ -5,13 +5,13 @@ use espelho_model::watch;
 use futures_util::future::BoxFuture;
 
 use super::{
-    lanes::ends_all,
     observer::Observer,
     options::{AdminRequest, Wakers},
     signals::Signals,
 };
 use crate::{
-    Audit, AuditOptions, Problem, StoreContext, StoreReport, audit,
+    Audit, AuditOptions, Error, StoreContext, StoreReport, audit,
+    error::ends_all,
     plan::reconciled::{is_cut_short, is_whole},
     reconcile,
 };
@@ -35,7 +35,7 @@ impl<'c> Reconciler<'c> {
     }
 
     /// Reconciles completely, now and whenever it is due.
-    pub(super) async fn run(&mut self, wakers: Wakers<'_>) -> Result<(), Problem> {
+    pub(super) async fn run(&mut self, wakers: Wakers<'_>) -> Result<(), Error> {
         let options =
             crate::Options { kind: "scheduled", lane: Some(Lane::Backfill), ..crate::Options::default() };
         while !self.context.stop.is_cancelled() {
@@ -47,7 +47,7 @@ impl<'c> Reconciler<'c> {
 
     /// Serves admin requests until a scheduled reconciliation is due: never two at once, because they share their
     /// checkpoints.
-    async fn serve_until_due(&mut self, wakers: Wakers<'_>) -> Result<(), Problem> {
+    async fn serve_until_due(&mut self, wakers: Wakers<'_>) -> Result<(), Error> {
         loop {
             let waiting = watch::idle();
             let admin_request = tokio::select! {
@@ -76,11 +76,11 @@ impl<'c> Reconciler<'c> {
         &'s mut self,
         options: &'s crate::Options,
         done: Done,
-    ) -> BoxFuture<'s, Result<(), Problem>> {
+    ) -> BoxFuture<'s, Result<(), Error>> {
         Box::pin(self.reconcile(options, done))
     }
 
-    async fn reconcile(&mut self, options: &crate::Options, done: Done) -> Result<(), Problem> {
+    async fn reconcile(&mut self, options: &crate::Options, done: Done) -> Result<(), Error> {
         let report = reconcile(self.context, options).await;
         done(&report);
         self.observer.reconciled(&report);
@@ -89,6 +89,9 @@ impl<'c> Reconciler<'c> {
             self.signals.note_mirrored();
         }
         self.is_cut_short = is_cut_short(&report, self.context.client.metrics().is_lost());
-        report.problems().find(|problem| ends_all(problem)).map_or(Ok(()), |problem| Err(problem.clone()))
+        report
+            .problems()
+            .find(|problem| ends_all(problem.trouble))
+            .map_or(Ok(()), |problem| Err(problem.clone().into()))
     }
 }

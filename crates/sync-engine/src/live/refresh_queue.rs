@@ -5,16 +5,15 @@ use std::{
     time::Duration,
 };
 
+use crate::{
+    plan::batches::{Batches, Run},
+    plan::refresh_queue::{BUSY, Ended, Queue, Work},
+    plan::refresh_request::{Entity, RefreshRequest, Urgency},
+    plan::schedule::Sweep,
+};
 use chrono::{DateTime, Utc};
 use espelho_model::Clock;
 use tokio::sync::{Notify, futures::Notified};
-
-use super::{
-    batches::{Batches, Run},
-    queue::{BUSY, Ended, Queue, Work},
-    refresh_request::{Entity, RefreshRequest, Urgency},
-    schedule::Sweep,
-};
 
 /// The queue length at which a sweep adds nothing more.
 const CROWDED: usize = 200;

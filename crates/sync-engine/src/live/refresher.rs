@@ -7,18 +7,18 @@ use espelho_store::Error as StoreError;
 use super::{
     denials::Denials,
     entity_reader::{Cause, EntityReader, Refreshed},
-    lanes::ends_all,
     observer::{Handled, Observer},
-    queue::{Ended, Work},
     refresh_queue::RefreshQueue,
-    refresh_request::{Entity, RefreshRequest},
     row_writer::RowWriter,
     signals::Signals,
     sweep_record::SweepRecord,
     webhook_watch::WebhookWatch,
 };
 use crate::{
-    Problem, StoreContext,
+    Error, Problem, StoreContext,
+    error::ends_all,
+    plan::refresh_queue::{Ended, Work},
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{
         refresh::{changed_since, is_missed},
         refresh_errors::{AfterError, after_error},
@@ -54,7 +54,7 @@ impl<'c> Refresher<'c> {
     }
 
     /// Does what the queue gave out.
-    pub(super) async fn refresh(&self, work: Work) -> Result<(), Problem> {
+    pub(super) async fn refresh(&self, work: Work) -> Result<(), Error> {
         let Work { entity, request, is_last } = work;
         let (ended, problem) = match self.reader.read(&entity, &request).await {
             Ok(read) => (self.after_read(&entity, &request, is_last, &read), None),
@@ -143,10 +143,10 @@ impl<'c> Refresher<'c> {
         }
     }
 
-    async fn after_store_error(&self, entity: &Entity, error: &StoreError) -> Result<Ended, Problem> {
+    async fn after_store_error(&self, entity: &Entity, error: &StoreError) -> Result<Ended, Error> {
         let problem = Problem::from_store(error);
-        if ends_all(&problem) {
-            return Err(problem);
+        if ends_all(problem.trouble) {
+            return Err(problem.into());
         }
         tracing::warn!(store = %self.context.key, ?entity, error = problem.error, "a refreshed row could not be written");
         if !error.concerns_a_row() {
@@ -164,7 +164,7 @@ impl<'c> Refresher<'c> {
         request: &RefreshRequest,
         is_last: bool,
         error: &ApiError,
-    ) -> Result<Ended, Problem> {
+    ) -> Result<Ended, Error> {
         if let Entity::Order(number) = entity
             && let Err(error) = self.denials.record(number).await
         {
@@ -179,9 +179,9 @@ impl<'c> Refresher<'c> {
         request: &RefreshRequest,
         is_last: bool,
         error: &ApiError,
-    ) -> Result<Ended, Problem> {
+    ) -> Result<Ended, Error> {
         match after_error(entity, request.urgency, is_last, error) {
-            AfterError::End => return Err(Problem::from_api(error)),
+            AfterError::End => return Err(Problem::from_api(error).into()),
             AfterError::Retry { after } => return Ok(Ended::Failed { after }),
             AfterError::WalkListing => self.signals.note_unknown_product(),
             AfterError::Leave => (),

@@ -9,13 +9,10 @@ use espelho_api_client::{ListedRow, resources::products::ProductDetail};
 use espelho_model::{ContentHash, OrderNumber, ProductId, order::Order, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Known, Op, Subresource};
 
-use super::{
-    put::put,
-    refresh_request::{Entity, RefreshRequest},
-    subresources::FetchedSubresource,
-};
+use super::{put::put, subresources::FetchedSubresource};
 use crate::{
     StoreContext,
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::row::is_unchanged,
     pull::{Fetched, OrdersPull, ProductsPull},
     report::failure,

@@ -21,7 +21,6 @@ use super::{
     probe::Probe,
     reconciler::Reconciler,
     refresh_queue::RefreshQueue,
-    refresh_request::Urgency,
     refresher::Refresher,
     signals::Signals,
     sold_products::SoldProducts,
@@ -30,7 +29,7 @@ use super::{
     webhook_watch::WebhookWatch,
     worker_pool::WorkerPool,
 };
-use crate::{Problem, StoreContext};
+use crate::{Error, StoreContext, plan::refresh_request::Urgency};
 
 /// Keeps a store in step until it is stopped; returns the problem that ended it earlier, if one did.
 ///
@@ -40,7 +39,7 @@ pub async fn run(
     wakers: Wakers<'_>,
     options: &Options,
     observer: &dyn Observer,
-) -> Option<Problem> {
+) -> Option<Error> {
     let stop = &context.stop;
     let (signals, identity) = (Signals::new(), StoreIdentity::new());
     let queue = RefreshQueue::new(&*context.clock);
@@ -88,10 +87,7 @@ pub async fn run(
 }
 
 /// Runs one component; whenever and however it ends, it stops all others.
-async fn ending(
-    stop: &CancellationToken,
-    work: impl Future<Output = Result<(), Problem>>,
-) -> Option<Problem> {
+async fn ending(stop: &CancellationToken, work: impl Future<Output = Result<(), Error>>) -> Option<Error> {
     let ended = work.await;
     stop.cancel();
     ended.err()
@@ -110,7 +106,7 @@ struct Behind<'c> {
 }
 
 impl Behind<'_> {
-    async fn run(&mut self) -> Result<(), Problem> {
+    async fn run(&mut self) -> Result<(), Error> {
         self.boxed_catch_up().await?;
         let (stop, wakers) = (&self.context.stop, self.wakers);
         let (sweeping, reconciling, auditing) = join3(
@@ -123,7 +119,7 @@ impl Behind<'_> {
     }
 
     // Not `async`: the future of an `async` function would also reserve space for the boxed value.
-    fn boxed_catch_up(&mut self) -> BoxFuture<'_, Result<(), Problem>> {
+    fn boxed_catch_up(&mut self) -> BoxFuture<'_, Result<(), Error>> {
         let caught_up = catch_up(self.context, self.queue, self.signals, self.record, &mut self.sweeps);
         Box::pin(watch::lane("catch_up", caught_up))
     }

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::plan::schedule::Sweep;
 use tokio::sync::{Notify, futures::Notified};
-
-use super::schedule::Sweep;
 
 /// The flags and wake-ups of one store. A flag stays raised until its reader takes it.
 #[derive(Debug, Default)]

@@ -8,11 +8,8 @@ use std::{
 
 use espelho_model::ProductId;
 
-use super::{
-    refresh_queue::RefreshQueue,
-    refresh_request::{Entity, RefreshRequest},
-    signals::Signals,
-};
+use super::{refresh_queue::RefreshQueue, signals::Signals};
+use crate::plan::refresh_request::{Entity, RefreshRequest};
 
 /// Orders of one product that arrive within this time share one refresh of it.
 const GATHERED_FOR: Duration = Duration::from_secs(3);
@@ -64,10 +61,10 @@ impl<'c> SoldProducts<'c> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use espelho_model::Clock as _;
 
-    use super::*;
-    use crate::live::{refresh_request::Urgency, test_clock::TestClock};
+    use crate::{live::test_clock::TestClock, plan::refresh_request::Urgency};
 
     fn products(ids: std::ops::Range<usize>) -> Vec<ProductId> {
         ids.map(|id| ProductId::new(format!("{id:05}"))).collect()

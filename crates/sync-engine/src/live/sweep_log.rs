@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::plan::schedule::Sweep;
 use chrono::{DateTime, Utc};
 use espelho_store::SweepRecord;
-
-use super::schedule::Sweep;
 
 /// The remembered state of all sweeps.
 #[derive(Debug, Default)]

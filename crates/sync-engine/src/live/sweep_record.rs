@@ -13,17 +13,18 @@ use chrono::{DateTime, Utc};
 use futures_util::future::BoxFuture;
 
 use super::{
-    batches::Run,
-    lanes::ends_all,
     observer::Observer,
     refresh_queue::RefreshQueue,
-    refresh_request::Entity,
     row_writer::RowWriter,
-    schedule::{Intervals, Sweep},
     sweep_log::{Outcome, SweepLog},
     webhook_watch::WebhookWatch,
 };
-use crate::{Problem, StoreContext};
+use crate::{
+    Error, Problem, StoreContext,
+    plan::batches::Run,
+    plan::refresh_request::Entity,
+    plan::schedule::{Intervals, Sweep},
+};
 
 /// Sweeps that are rarer than this are recorded at once.
 const SELDOM: Duration = Duration::from_secs(300);
@@ -55,11 +56,10 @@ impl<'c> SweepRecord<'c> {
     }
 
     /// Loads the recorded state.
-    pub(super) async fn remember(&self) -> Result<(), Problem> {
+    pub(super) async fn remember(&self) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
-        let failed = |e: espelho_store::Error| Problem::from_store(&e);
-        let log = SweepLog::of_records(store.runs().sweeps(key).await.map_err(failed)?);
-        let watch = store.runs().webhook_watch(key).await.map_err(failed)?;
+        let log = SweepLog::of_records(store.runs().sweeps(key).await?);
+        let watch = store.runs().webhook_watch(key).await?;
         log.succeeded().into_iter().for_each(|(sweep, at)| self.observer.swept(sweep, at));
         *self.log() = log;
         self.watch.remember(watch);
@@ -72,7 +72,7 @@ impl<'c> SweepRecord<'c> {
         number: u64,
         run: Run,
         problem: Option<&Problem>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let over = self.queue.end_listing(number, problem.is_none());
         match (problem, over) {
             (Some(problem), _) => self.boxed_note_failure(run, problem).await,
@@ -82,7 +82,7 @@ impl<'c> SweepRecord<'c> {
     }
 
     /// Records that an entity was read and written: the runs that this completes have succeeded.
-    pub(super) async fn note_read(&self, entity: &Entity) -> Result<(), Problem> {
+    pub(super) async fn note_read(&self, entity: &Entity) -> Result<(), Error> {
         for run in self.queue.note_read(entity) {
             self.boxed_note_success(run).await?;
         }
@@ -91,7 +91,7 @@ impl<'c> SweepRecord<'c> {
 
     /// Records a failed refresh: the sweeps that requested it have not succeeded yet. If the marketplace answers
     /// everything else, they do not wait for it for ever: the failure is shown on its row.
-    pub(super) async fn note_unread(&self, entity: &Entity, problem: &Problem) -> Result<(), Problem> {
+    pub(super) async fn note_unread(&self, entity: &Entity, problem: &Problem) -> Result<(), Error> {
         let (runs, times) = self.queue.note_failed(entity);
         for run in runs {
             self.boxed_note_failure(run, problem).await?;
@@ -115,7 +115,7 @@ impl<'c> SweepRecord<'c> {
 
     /// Writes what is not on disk yet, and renews the lease with it, even if there is nothing to write: so the next
     /// owner knows since when the store had none.
-    pub(super) async fn save(&self) -> Result<(), Problem> {
+    pub(super) async fn save(&self) -> Result<(), Error> {
         let (sweeps, watch) = (self.log().take_unwritten(), self.watch.take_unwritten());
         let has_watch = watch.is_some();
         let written = async {
@@ -133,19 +133,15 @@ impl<'c> SweepRecord<'c> {
                 self.watch.note_unwritten();
             }
         }
-        written.map_err(|e| Problem::from_store(&e))
+        written.map_err(Error::from)
     }
 
     // Not `async`, like all boxes here.
-    fn boxed_note_success(&self, run: Run) -> BoxFuture<'_, Result<(), Problem>> {
+    fn boxed_note_success(&self, run: Run) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(self.note_success(run))
     }
 
-    fn boxed_note_failure<'s>(
-        &'s self,
-        run: Run,
-        problem: &'s Problem,
-    ) -> BoxFuture<'s, Result<(), Problem>> {
+    fn boxed_note_failure<'s>(&'s self, run: Run, problem: &'s Problem) -> BoxFuture<'s, Result<(), Error>> {
         self.observer.sweep_failed(run.sweep, problem);
         Box::pin(self.note(run, Outcome::Failed(problem.in_one_line(self.context.locale))))
     }
@@ -157,7 +153,7 @@ impl<'c> SweepRecord<'c> {
 
     /// Records a success. A run that had nothing to read, and perhaps nothing to list, is proved by the marketplace's
     /// last useful answer.
-    async fn note_success(&self, run: Run) -> Result<(), Problem> {
+    async fn note_success(&self, run: Run) -> Result<(), Error> {
         let metrics = self.context.client.metrics();
         let at = match run.has_queued {
             true => Some(self.context.clock.now()),
@@ -169,13 +165,13 @@ impl<'c> SweepRecord<'c> {
     }
 
     /// Records how a run ended. An unrecorded run is only repeated after a restart.
-    async fn note(&self, Run { sweep, started_at, .. }: Run, outcome: Outcome) -> Result<(), Problem> {
+    async fn note(&self, Run { sweep, started_at, .. }: Run, outcome: Outcome) -> Result<(), Error> {
         let is_seldom = self.intervals.of(sweep).period(self.context.clock.now()) >= SELDOM;
         let is_news = self.log().note(sweep, started_at, outcome);
         if !is_seldom && !is_news {
             return Ok(());
         }
-        self.save().await.or_else(|problem| if ends_all(&problem) { Err(problem) } else { Ok(()) })
+        self.save().await.or_else(|problem| if problem.ends_all() { Err(problem) } else { Ok(()) })
     }
 
     fn log(&self) -> MutexGuard<'_, SweepLog> {

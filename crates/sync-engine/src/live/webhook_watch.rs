@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use super::observer::{Observer, WebhookNews};
 use crate::{
-    Problem, Refusal, RoundTrip, StoreContext,
+    Error, Refusal, RoundTrip, StoreContext,
     plan::{silence::silence, webhook_news},
     pull::is_final,
 };
@@ -93,7 +93,7 @@ impl<'c> WebhookWatch<'c> {
     }
 
     /// Settles every suspicion until the work stops.
-    pub(super) async fn run(&self) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Error> {
         while !self.is_stopping() {
             let waiting = watch::idle();
             tokio::select! {
@@ -120,7 +120,7 @@ impl<'c> WebhookWatch<'c> {
         if silence.asks {
             // A marketplace in trouble proves nothing about its webhooks: the request is repeated.
             if let Err(problem) = self.request_test().await {
-                tracing::debug!(store = %self.context.key, error = problem.error, "a test delivery could not be requested");
+                tracing::debug!(store = %self.context.key, error = problem.problem().error, "a test delivery could not be requested");
             }
         }
         self.state().watch.silent = silence.proved_since.is_some();
@@ -129,7 +129,7 @@ impl<'c> WebhookWatch<'c> {
     }
 
     /// Requests a test delivery. [`Self::note_heard`] records its arrival; the status shows when it did not arrive.
-    pub(super) async fn request_test(&self) -> Result<(), Problem> {
+    pub(super) async fn request_test(&self) -> Result<(), Error> {
         if !self.receives {
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl<'c> WebhookWatch<'c> {
             Ok(Asked::Yes) => (),
             Ok(Asked::Refused(problem)) => return RoundTrip::Refused { problem },
             // A marketplace in trouble proves nothing about its webhooks.
-            Err(problem) => return RoundTrip::NotAsked(Refusal::from(&problem)),
+            Err(problem) => return RoundTrip::NotAsked(Refusal::from(&problem.problem())),
         }
         let since_then = || clock.monotonic() - begun;
         while !self.is_stopping() && since_then() < ROUND_TRIP {
@@ -158,11 +158,11 @@ impl<'c> WebhookWatch<'c> {
         RoundTrip::Unanswered
     }
 
-    async fn ask(&self, client: &Client, at: DateTime<Utc>) -> Result<Asked, Problem> {
+    async fn ask(&self, client: &Client, at: DateTime<Utc>) -> Result<Asked, Error> {
         let asked = match client.auth().test_webhook().await {
             Ok(()) => Asked::Yes,
             Err(error) if is_final(&error) => Asked::Refused(error.text().message(self.context.locale)),
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         let problem = match &asked {
             Asked::Yes => None,

@@ -5,14 +5,16 @@ use std::time::Duration;
 use espelho_model::watch;
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 
-use super::{queue::Work, refresh_queue::RefreshQueue, refresh_request::Urgency, refresher::Refresher};
-use crate::{Problem, StoreContext, memory_budget::Permit};
+use super::{refresh_queue::RefreshQueue, refresher::Refresher};
+use crate::{
+    Error, StoreContext, memory_budget::Permit, plan::refresh_queue::Work, plan::refresh_request::Urgency,
+};
 
 /// Workers of a pool: at five requests a second, more would only wait.
 const WORKERS: usize = 4;
 
 /// A worker, which does one refresh.
-type Worker<'s> = BoxFuture<'s, Result<(), Problem>>;
+type Worker<'s> = BoxFuture<'s, Result<(), Error>>;
 
 /// What a pool waits for, besides its workers and its stop.
 #[derive(Clone, Copy)]
@@ -48,7 +50,7 @@ impl<'c> WorkerPool<'c> {
     ///
     /// A worker exists only while it refreshes, a sweep's worker only with a memory permit: thousands of stores wait
     /// with eight workers each, and a worker takes 7 KiB.
-    pub(super) async fn run(&self) -> Result<(), Problem> {
+    pub(super) async fn run(&self) -> Result<(), Error> {
         let (mut workers, mut problem) = (FuturesUnordered::new(), None);
         // Kept between iterations: a dropped permit request would be last in line again.
         let (mut line, mut permit) = (None, None);

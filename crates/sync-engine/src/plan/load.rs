@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::live::schedule::{SHARE, Sweep, stretched};
+use crate::plan::schedule::{SHARE, Sweep, stretched};
 
 /// Rows of a listing page.
 const PAGE: u64 = 100;

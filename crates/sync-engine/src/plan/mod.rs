@@ -1,9 +1,11 @@
 //! Decisions. Pure: no `async`, no clock, no I/O.
 
 pub mod alarms;
+pub mod batches;
 pub mod counts;
 pub mod downtime;
 pub mod enum_words;
+pub mod event_routing;
 pub mod gap;
 pub mod gone;
 pub mod guards;
@@ -22,7 +24,10 @@ pub mod push;
 pub mod reconciled;
 pub mod refresh;
 pub mod refresh_errors;
+pub mod refresh_queue;
+pub mod refresh_request;
 pub mod row;
+pub mod schedule;
 pub mod silence;
 pub mod stock_balance;
 pub mod subresource_shares;

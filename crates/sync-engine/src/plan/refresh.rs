@@ -7,7 +7,7 @@ use espelho_model::{ContentHash, ProductId, order::Order};
 use espelho_store::{KnownSubresource, Op, Subresource};
 use rust_decimal::Decimal;
 
-use crate::live::refresh_request::{RefreshRequest, Urgency};
+use crate::plan::refresh_request::{RefreshRequest, Urgency};
 
 /// Tolerance for clocks that differ.
 const SETTLED_AFTER: TimeDelta = TimeDelta::seconds(5);

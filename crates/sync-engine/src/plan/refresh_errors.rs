@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use espelho_api_client::{Class, Error as ApiError};
 
-use crate::live::refresh_request::{Entity, Urgency};
+use crate::plan::refresh_request::{Entity, Urgency};
 
 /// What to do about an entity that could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{Fetched, Pull};
 use crate::{
-    Position, Problem, ResourceReport, StoreContext, Trouble,
+    Error, Position, Problem, ResourceReport, StoreContext, Trouble,
     memory_budget::Permit,
     plan::{
         page::plan_page,
@@ -68,7 +68,7 @@ pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOpt
     };
     let ended = walk.walk_to_the_end().await;
     context.progress.end(&context.key, P::RESOURCE.into());
-    walk.conclude(ended.err())
+    walk.conclude(ended.err().map(Problem::from))
 }
 
 /// A pass in progress.
@@ -98,7 +98,7 @@ pub(super) struct Details<T> {
     /// Rows left for another run.
     pub(super) unasked: Vec<ListedRow>,
     /// Why the page ended early, if it did: then it is no checkpoint, but the rows that were read are kept.
-    pub(super) ended: Option<Problem>,
+    pub(super) ended: Option<Error>,
 }
 
 /// A row whose detail was requested.
@@ -108,13 +108,9 @@ pub(super) struct Asked<T> {
 }
 
 impl<P: Pull> Walk<'_, P> {
-    async fn walk_to_the_end(&mut self) -> Result<(), Problem> {
+    async fn walk_to_the_end(&mut self) -> Result<(), Error> {
         let store = &self.context.store;
-        let failures = store
-            .mirror()
-            .failures(&self.context.key, P::RESOURCE)
-            .await
-            .map_err(|e| Problem::from_store(&e))?;
+        let failures = store.mirror().failures(&self.context.key, P::RESOURCE).await?;
         self.earlier_failures = failures.into_iter().map(|failure| failure.key).collect();
         let mut next = self.take_up().await?;
         self.resumed = self.pager.seen();
@@ -130,14 +126,14 @@ impl<P: Pull> Walk<'_, P> {
                 Ok(following) => following,
                 // An old checkpoint may no longer match the listing: restart the walk.
                 Err(_) if self.report.resumed_at == Some(page) => self.restart_pass().await?,
-                Err(stuck) => return Err(stuck_at(stuck)),
+                Err(stuck) => return Err(stuck_at(stuck).into()),
             };
         }
         self.finish().await
     }
 
     /// Reads and mirrors a page; returns the next step, or why the walk is stuck.
-    async fn read_page(&mut self, page: u64) -> Result<Result<Step, Stuck>, Problem> {
+    async fn read_page(&mut self, page: u64) -> Result<Result<Step, Stuck>, Error> {
         let listing = self.list(page).await?;
         let keys: Vec<ContentHash> =
             listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
@@ -169,15 +165,15 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Returns how many rows the mirror has, if the pass covers everything.
-    async fn expect(&self) -> Result<Option<u64>, Problem> {
+    async fn expect(&self) -> Result<Option<u64>, Error> {
         if !self.options.covers_everything {
             return Ok(None);
         }
         let mirrored = self.context.store.mirror().count(&self.context.key, P::RESOURCE).await;
-        mirrored.map(|rows| Some(rows).filter(|rows| *rows > 0)).map_err(|e| Problem::from_store(&e))
+        mirrored.map(|rows| Some(rows).filter(|rows| *rows > 0)).map_err(Error::from)
     }
 
-    async fn restart_pass(&mut self) -> Result<Step, Problem> {
+    async fn restart_pass(&mut self) -> Result<Step, Error> {
         tracing::warn!(store = %self.context.key, resource = %P::RESOURCE, "the checkpoint does not match the listing; restarting the pass");
         self.pager = Pager::new(self.pull.limit());
         self.report.counts = Counts::default();
@@ -187,9 +183,9 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Resumes an interrupted pass, or starts one; returns the first step.
-    async fn take_up(&mut self) -> Result<Step, Problem> {
+    async fn take_up(&mut self) -> Result<Step, Error> {
         let kept = self.context.store.mirror().pass(&self.context.key, P::RESOURCE).await;
-        let kept = kept.map_err(|e| Problem::from_store(&e))?;
+        let kept = kept?;
         let wanted = !self.options.restart && !self.options.dry_run;
         let resumable = kept.filter(|pass| wanted && self.is_fresh(pass) && self.pull.ask_as(&pass.scope));
         self.pager = Pager::new(self.pull.limit());
@@ -213,7 +209,7 @@ impl<P: Pull> Walk<'_, P> {
         (self.context.clock.now() - pass.started_at).num_hours() < STALE_HOURS
     }
 
-    async fn begin(&mut self) -> Result<(), Problem> {
+    async fn begin(&mut self) -> Result<(), Error> {
         if self.options.dry_run {
             return Ok(());
         }
@@ -222,11 +218,11 @@ impl<P: Pull> Walk<'_, P> {
             tx.passes().begin_pass(P::RESOURCE, &self.pull.scope()).await?;
             tx.commit().await
         };
-        begun.await.map_err(|e| Problem::from_store(&e))
+        begun.await.map_err(Error::from)
     }
 
     /// Reads a page of the listing. If the server refuses the first page, simplifies the request and retries.
-    async fn list(&mut self, page: u64) -> Result<ListPage, Problem> {
+    async fn list(&mut self, page: u64) -> Result<ListPage, Error> {
         loop {
             let error = match self.pull.list(page).await {
                 Ok(listing) => {
@@ -245,7 +241,7 @@ impl<P: Pull> Walk<'_, P> {
                 _ => false,
             };
             if !asked_for_less {
-                return Err(Problem::from_api(&error));
+                return Err(error.into());
             }
             tracing::warn!(store = %self.context.key, %error, "listing refused; retrying with a simpler request");
             self.pager = Pager::new(self.pull.limit());
@@ -267,7 +263,7 @@ impl<P: Pull> Walk<'_, P> {
         }
     }
 
-    async fn mirror_page(&mut self, mut kept: KeptPage, listing: ListPage) -> Result<(), Problem> {
+    async fn mirror_page(&mut self, mut kept: KeptPage, listing: ListPage) -> Result<(), Error> {
         let ListPage { rows, rows_without_id, .. } = listing;
         if kept.page == 1 {
             // A restarted listing shows the same nameless rows again.
@@ -290,10 +286,10 @@ impl<P: Pull> Walk<'_, P> {
         self.give_up_if_hopeless()
     }
 
-    async fn look_up(&self, rows: &[ListedRow]) -> Result<HashMap<String, Known>, Problem> {
+    async fn look_up(&self, rows: &[ListedRow]) -> Result<HashMap<String, Known>, Error> {
         let keys = rows.iter().map(|row| row.key.clone()).collect();
         let known = self.context.store.mirror().known(&self.context.key, P::RESOURCE, keys).await;
-        known.map_err(|e| Problem::from_store(&e))
+        known.map_err(Error::from)
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
@@ -316,7 +312,7 @@ impl<P: Pull> Walk<'_, P> {
             match &asked.answer {
                 Ok(_) => self.failing_in_a_row = 0,
                 Err(error) if concerns_all(error) => {
-                    details.ended.get_or_insert_with(|| Problem::from_api(error));
+                    details.ended.get_or_insert_with(|| Problem::from_api(error).into());
                     continue;
                 }
                 Err(error) if may_concern_all(error) => {
@@ -339,17 +335,17 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Ends a pass whose last pages all failed. Its checkpoint is behind them, so the next run starts after them.
-    fn give_up_if_hopeless(&mut self) -> Result<(), Problem> {
+    fn give_up_if_hopeless(&mut self) -> Result<(), Error> {
         if self.failing_in_a_row < HOPELESS * HOPELESS_PAGES {
             return Ok(());
         }
-        self.last_failure.take().map_or(Ok(()), Err)
+        self.last_failure.take().map_or(Ok(()), |failure| Err(failure.into()))
     }
 
-    fn stop_if_asked(&self) -> Result<(), Problem> {
+    fn stop_if_asked(&self) -> Result<(), Error> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
-            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-stopped"))),
+            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-stopped")).into()),
         }
     }
 

@@ -12,7 +12,7 @@ use futures_util::future::join_all;
 
 use super::pass::concerns_all;
 use crate::{
-    Position, Problem, ResourceReport, StoreContext, Trouble, live::subresources::FetchedSubresource,
+    Error, Position, Problem, ResourceReport, StoreContext, Trouble, live::subresources::FetchedSubresource,
 };
 
 /// Orders requested at once, and written together.
@@ -44,7 +44,7 @@ pub(crate) async fn read_subresource(
     let mut report = ResourceReport::new(target);
     let ended = walk(context, client, subresource, dry_run, &mut report).await;
     context.progress.end(&context.key, target);
-    report.problem = ended.err();
+    report.problem = ended.err().map(Problem::from);
     report.state = match (&report.problem, report.counts.failed) {
         (None, 0) => RunState::Complete,
         (Some(_), _) if report.counts.seen == 0 => RunState::Failed,
@@ -59,18 +59,17 @@ async fn walk(
     subresource: Subresource,
     dry_run: bool,
     report: &mut ResourceReport,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let (store, key) = (&context.store, &context.key);
-    let failed = |error: StoreError| Problem::from_store(&error);
-    let total = store.mirror().count(key, Resource::Orders).await.map_err(failed)?;
+    let total = store.mirror().count(key, Resource::Orders).await?;
     let mut after = String::new();
     loop {
-        let numbers = store.mirror().live_keys(key, Resource::Orders, &after).await.map_err(failed)?;
+        let numbers = store.mirror().live_keys(key, Resource::Orders, &after).await?;
         let Some(last) = numbers.last() else { return Ok(()) };
         after.clone_from(last);
         for some in numbers.chunks(AT_ONCE) {
             if context.stop.is_cancelled() {
-                return Err(stopped());
+                return Err(stopped().into());
             }
             read_some(context, client, subresource, some, dry_run, report).await?;
             let seen = report.counts.seen;
@@ -87,7 +86,7 @@ async fn read_some(
     numbers: &[String],
     dry_run: bool,
     report: &mut ResourceReport,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     report.counts.seen += numbers.len() as u64;
     if dry_run {
         return Ok(());
@@ -99,11 +98,11 @@ async fn read_some(
         report.details += 1;
         match answer {
             Ok(side) => sides.push((number, side)),
-            Err(error) if concerns_all(&error) => ended = Some(Problem::from_api(&error)),
+            Err(error) if concerns_all(&error) => ended = Some(Error::from(error)),
             Err(error) => note(report, &number, &error, context.locale),
         }
     }
-    report.counts.changed += write(context, subresource, sides).await.map_err(|e| Problem::from_store(&e))?;
+    report.counts.changed += write(context, subresource, sides).await?;
     ended.map_or(Ok(()), Err)
 }
 

@@ -6,13 +6,13 @@ use espelho_store::Failure;
 
 use super::{Pull, pass::Walk};
 use crate::{
-    Problem, ResourceReport, Trouble,
+    Error, Problem, ResourceReport, Trouble,
     plan::gone::{GoneVerdict, judge},
 };
 
 impl<P: Pull> Walk<'_, P> {
     /// Ends a pass that reached the last page: marks missing rows gone, and drops the checkpoints.
-    pub(super) async fn finish(&mut self) -> Result<(), Problem> {
+    pub(super) async fn finish(&mut self) -> Result<(), Error> {
         let whole = self.pager.is_whole();
         let mut refused = (!whole).then(|| incomplete(self));
         let mut gone = Vec::new();
@@ -24,10 +24,10 @@ impl<P: Pull> Walk<'_, P> {
         }
         self.report.counts.gone = gone.len() as u64;
         if !self.options.dry_run {
-            end(self, gone).await.map_err(|e| Problem::from_store(&e))?;
+            end(self, gone).await?;
         }
         self.report.failures = shown_failures(self).await?;
-        refused.map_or(Ok(()), Err)
+        refused.map_or(Ok(()), |problem| Err(problem.into()))
     }
 }
 
@@ -45,10 +45,9 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
 }
 
 /// Returns the mirrored rows that the pass did not see, or a problem if they are too many to believe.
-async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Problem>, Problem> {
+async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Problem>, Error> {
     let (store, key) = (&walk.context.store, &walk.context.key);
-    let failed = |e: espelho_store::Error| Problem::from_store(&e);
-    let mirrored = store.mirror().count(key, P::RESOURCE).await.map_err(failed)?;
+    let mirrored = store.mirror().count(key, P::RESOURCE).await?;
     // Every row that was seen is mirrored or listed as failed, so equal numbers mean that no row is missing.
     if !walk.options.dry_run
         && mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen())
@@ -58,7 +57,7 @@ async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Prob
     let (mut keys, mut live) = (Vec::new(), 0);
     let mut after = String::new();
     loop {
-        let batch = store.mirror().live_keys(key, P::RESOURCE, &after).await.map_err(failed)?;
+        let batch = store.mirror().live_keys(key, P::RESOURCE, &after).await?;
         let Some(last) = batch.last() else { break };
         after.clone_from(last);
         live += batch.len() as u64;
@@ -95,7 +94,7 @@ fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
 }
 
 /// Reads each missing row itself: only a 404 or a 410 proves that it is gone. A row that answers was merely not listed.
-async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Problem> {
+async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Error> {
     if walk.options.accept_gone || walk.options.dry_run {
         return Ok(keys);
     }
@@ -106,7 +105,7 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
             Ok(_) => unlisted += 1,
             Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(key),
             Err(error) if error.is_authentication() || error.is_not_ours() => {
-                return Err(Problem::from_api(&error));
+                return Err(error.into());
             }
             Err(_) => unclear += 1,
         }
@@ -121,9 +120,9 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
 }
 
 /// Returns the rows of this pass that are not mirrored, whichever run they first failed in.
-async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Problem> {
+async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Error> {
     let failures = walk.context.store.mirror().failures(&walk.context.key, P::RESOURCE).await;
-    let mut failures = failures.map_err(|e| Problem::from_store(&e))?;
+    let mut failures = failures?;
     failures.retain(|failure| walk.pager.has_seen(ContentHash::of(failure.key.as_bytes())));
     failures.truncate(ResourceReport::SHOWN);
     Ok(failures)

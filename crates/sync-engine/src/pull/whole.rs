@@ -22,7 +22,7 @@ use espelho_store::{Error as StoreError, Listed};
 use futures_util::{FutureExt as _, future::BoxFuture};
 
 use crate::{
-    Position, Problem, ResourceReport, StoreContext,
+    Error, Position, ResourceReport, StoreContext,
     labels::{self, FetchedLabels},
     live::whole::{Whole, all},
 };
@@ -45,10 +45,9 @@ pub(crate) async fn read_whole(
         Target::Campaigns => reader.campaigns(&HashSet::new()).await.map(|read| read.counts),
         Target::MediaImages => reader.images().await,
         Target::Labels => reader.labels(&mut report).await,
-        Target::Profile => reader
-            .profile()
-            .await
-            .and_then(|read| read.map(|read| read.counts).map_err(|e| Problem::from_api(&e))),
+        Target::Profile => {
+            reader.profile().await.and_then(|read| read.map(|read| read.counts).map_err(Error::from))
+        }
         // `reconcile` reads listings and sub-resources by other ways.
         Target::Listed(_)
         | Target::Shipments
@@ -67,7 +66,7 @@ pub(crate) async fn read_whole(
             report.counts = counts;
             report.state = if counts.failed == 0 { RunState::Complete } else { RunState::Partial };
         }
-        Err(problem) => (report.state, report.problem) = (RunState::Failed, Some(problem)),
+        Err(problem) => (report.state, report.problem) = (RunState::Failed, Some(problem.into())),
     }
     report
 }
@@ -96,13 +95,13 @@ pub(crate) struct ProfileRead {
 impl WholeReader<'_> {
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings. Mirrors each ended
     /// campaign once, except those in `settled`.
-    pub(crate) async fn campaigns(&self, settled: &HashSet<String>) -> Result<CampaignsRead, Problem> {
+    pub(crate) async fn campaigns(&self, settled: &HashSet<String>) -> Result<CampaignsRead, Error> {
         let client = self.client;
         let whole = match self.all(|paging| client.campaigns().calendar(paging).boxed()).await {
             Ok(whole) => whole,
             // A credential without this ability has no campaigns.
             Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(CampaignsRead::default()),
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         let ids: Vec<CampaignId> = whole.rows.iter().map(|campaign| campaign.id).collect();
         let mut read = CampaignsRead::default();
@@ -121,7 +120,7 @@ impl WholeReader<'_> {
         Ok(read)
     }
 
-    async fn listings_of(&self, id: CampaignId) -> Result<Counts, Problem> {
+    async fn listings_of(&self, id: CampaignId) -> Result<Counts, Error> {
         let client = self.client;
         let eligible = self.all(|paging| {
             async move {
@@ -134,12 +133,12 @@ impl WholeReader<'_> {
                 (eligible, self.all(|paging| client.campaigns().enrolled_listings(id, paging).boxed()).await)
             }
             Err(error) if is_final(&error) => return Ok(Counts::default()),
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         let enrolled = match enrolled {
             Ok(enrolled) => enrolled,
             Err(error) if is_final(&error) => return Ok(Counts::default()),
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         if !eligible.is_complete || !enrolled.is_complete {
             return Ok(Counts::default());
@@ -150,7 +149,7 @@ impl WholeReader<'_> {
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
-        written.await.map_err(|e| Problem::from_store(&e))
+        written.await.map_err(Error::from)
     }
 
     /// Requests each campaign that the calendar no longer lists once: it has ended, or is gone.
@@ -159,7 +158,7 @@ impl WholeReader<'_> {
         listed: &[CampaignId],
         settled: &HashSet<String>,
         read: &mut CampaignsRead,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Error> {
         let listed: HashSet<String> = listed.iter().map(ToString::to_string).collect();
         let (mut ended, mut gone) = (Vec::new(), Vec::new());
         for id in self.live_ids(Listed::Campaigns).await? {
@@ -172,14 +171,14 @@ impl WholeReader<'_> {
                 }
                 Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
                 Err(error) if is_final(&error) => (),
-                Err(error) => return Err(Problem::from_api(&error)),
+                Err(error) => return Err(error.into()),
             }
         }
         read.counts.add(self.write_campaigns(ended, gone).await?);
         Ok(())
     }
 
-    async fn write_campaigns(&self, campaigns: Vec<Campaign>, gone: Vec<String>) -> Result<Counts, Problem> {
+    async fn write_campaigns(&self, campaigns: Vec<Campaign>, gone: Vec<String>) -> Result<Counts, Error> {
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
             let mut counts = tx.mirror().write_campaigns(campaigns).await?;
@@ -187,11 +186,11 @@ impl WholeReader<'_> {
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
-        written.await.map_err(|e| Problem::from_store(&e))
+        written.await.map_err(Error::from)
     }
 
     /// Mirrors the store's images. Marks those gone that are no longer listed and no longer answer.
-    pub(crate) async fn images(&self) -> Result<Counts, Problem> {
+    pub(crate) async fn images(&self) -> Result<Counts, Error> {
         let client = self.client;
         let whole = self.all(|paging: Paging| {
             let per_page = paging.per_page.and_then(|rows| MediaPerPage::new(rows).ok());
@@ -201,7 +200,7 @@ impl WholeReader<'_> {
         let whole = match whole.await {
             Ok(whole) => whole,
             Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(Counts::default()),
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         let listed: HashSet<String> = whole.rows.iter().map(|image| image.id.as_str().to_owned()).collect();
         let mut gone = Vec::new();
@@ -212,7 +211,7 @@ impl WholeReader<'_> {
                 }
                 match client.media().get(&MediaId::new(id.as_str())).await {
                     Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
-                    Err(error) if !is_final(&error) => return Err(Problem::from_api(&error)),
+                    Err(error) if !is_final(&error) => return Err(error.into()),
                     _ => (),
                 }
             }
@@ -224,11 +223,11 @@ impl WholeReader<'_> {
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
-        written.await.map_err(|e| Problem::from_store(&e))
+        written.await.map_err(Error::from)
     }
 
     /// Mirrors the store's session and page. The inner `Err` is the session's own refusal.
-    pub(crate) async fn profile(&self) -> Result<Result<ProfileRead, ApiError>, Problem> {
+    pub(crate) async fn profile(&self) -> Result<Result<ProfileRead, ApiError>, Error> {
         let session = match self.client.auth().session().await {
             Ok(read) => read.value,
             Err(error) => return Ok(Err(error)),
@@ -237,7 +236,7 @@ impl WholeReader<'_> {
         let page = match self.client.store_page().get().await {
             Ok(read) => Some(read.value),
             Err(error) if is_closed(&error) || is_final(&error) => None,
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         };
         let written = async {
             let mut tx = self.context.store.begin(&self.context.lease).await?;
@@ -245,12 +244,12 @@ impl WholeReader<'_> {
             tx.commit().await?;
             Ok::<_, StoreError>(counts)
         };
-        let counts = written.await.map_err(|e| Problem::from_store(&e))?;
+        let counts = written.await?;
         Ok(Ok(ProfileRead { counts, id }))
     }
 
     /// Fetches the label files that are ready.
-    async fn labels(&self, report: &mut ResourceReport) -> Result<Counts, Problem> {
+    async fn labels(&self, report: &mut ResourceReport) -> Result<Counts, Error> {
         if self.context.labels.is_none() {
             report.notes.push(text!("engine-labels-off"));
         }
@@ -258,11 +257,11 @@ impl WholeReader<'_> {
         Ok(Counts { seen: fetched + failed, changed: fetched, gone: 0, failed })
     }
 
-    async fn live_ids(&self, listed: Listed) -> Result<Vec<String>, Problem> {
+    async fn live_ids(&self, listed: Listed) -> Result<Vec<String>, Error> {
         let (mut ids, mut after) = (Vec::new(), String::new());
         loop {
             let batch = self.context.store.mirror().live_ids(&self.context.key, listed, &after).await;
-            let batch = batch.map_err(|e| Problem::from_store(&e))?;
+            let batch = batch?;
             let Some(last) = batch.last() else { return Ok(ids) };
             after.clone_from(last);
             ids.extend(batch);

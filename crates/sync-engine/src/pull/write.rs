@@ -11,7 +11,7 @@ use super::{
     pass::{Asked, Details, Walk},
 };
 use crate::{
-    Problem,
+    Error,
     report::{failure, with_causes},
 };
 
@@ -37,7 +37,7 @@ impl<P: Pull> Walk<'_, P> {
         rows: Vec<ListedRow>,
         kept: KeptPage,
         known: &HashMap<String, Known>,
-    ) -> Result<Counts, Problem> {
+    ) -> Result<Counts, Error> {
         let mut details = self.read_details(rows.clone()).await;
         let ended = details.ended.take();
         if ended.is_some() {
@@ -56,7 +56,7 @@ impl<P: Pull> Walk<'_, P> {
             Err(error) => error,
         };
         if !refused.concerns_a_row() || ended.is_some() {
-            return Err(ended.unwrap_or_else(|| Problem::from_store(&refused)));
+            return Err(ended.unwrap_or_else(|| Error::from(refused)));
         }
         tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "the database refused a page; writing it row by row");
         let mut details = self.read_details(rows).await;
@@ -64,7 +64,7 @@ impl<P: Pull> Walk<'_, P> {
             return Err(ended);
         }
         let sorted = self.sort(details, known);
-        self.write(&kept, sorted, known, true, true).await.map_err(|e| Problem::from_store(&e))
+        self.write(&kept, sorted, known, true, true).await.map_err(Error::from)
     }
 
     fn sort(&mut self, details: Details<P::Detail>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {

@@ -12,9 +12,9 @@ use espelho_model::{push::PushState, text};
 use espelho_store::{IntentKind, Outcome};
 use serde_json::{Value, json};
 
-use super::{cause::Cause, row_answers::RowAnswers};
+use super::row_answers::RowAnswers;
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::{
         policy::{Candidate, Joining, Policy},
         push::{Message, Verdict},
@@ -42,7 +42,7 @@ impl<'c> CampaignPolicy<'c> {
     }
 
     /// Issues a command for each campaign with listings that fit, once after each reading of the campaigns.
-    pub(super) async fn apply(&self) -> Result<(), Cause> {
+    pub(super) async fn apply(&self) -> Result<(), Error> {
         let policy = self.policy;
         if policy.joining == Joining::Never || self.is_applied.load(Ordering::SeqCst) {
             return Ok(());

@@ -7,16 +7,11 @@ use espelho_store::{Command, Effect, EffectState, IntentKind, OpenCommand};
 use serde_json::Value;
 
 use super::{
-    cause::{Cause, refused},
-    command_context::CommandContext,
-    journal::Journal,
-    kinds::handler,
-    row_answers::RowAnswers,
-    services::Services,
-    settlements::Settlements,
+    command_context::CommandContext, journal::Journal, kinds::handler, refused::refused,
+    row_answers::RowAnswers, services::Services, settlements::Settlements,
 };
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::push::{Message, Settlement, Verdict, attempts::backoff_or_give_up, doubtful, invalid},
 };
 
@@ -42,7 +37,7 @@ impl<'c> CommandHandlers<'c> {
     }
 
     /// Handles a command and answers it. Returns the wait until the next attempt.
-    pub(super) async fn run(&self, row: &OpenCommand) -> Result<Duration, Cause> {
+    pub(super) async fn run(&self, row: &OpenCommand) -> Result<Duration, Error> {
         // The command may have waited in the queue, and somebody may have withdrawn it meanwhile.
         let Some(command) = self.read(row).await? else { return Ok(Duration::ZERO) };
         let command = &command;
@@ -65,20 +60,20 @@ impl<'c> CommandHandlers<'c> {
     }
 
     /// Reads all of a command, unless it was changed or withdrawn since its row was read.
-    async fn read(&self, row: &OpenCommand) -> Result<Option<Command>, Cause> {
+    async fn read(&self, row: &OpenCommand) -> Result<Option<Command>, Error> {
         let command = self.context.store.commands().read(&self.context.key, row.id).await?;
         Ok(command.filter(|command| row.is_same_wording(command)))
     }
 
     /// Writes to a command's row what keeps it from being carried out.
-    pub(super) async fn report(&self, row: &OpenCommand, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn report(&self, row: &OpenCommand, verdict: &Verdict) -> Result<(), Error> {
         match self.read(row).await? {
             Some(command) => self.answers.command(&command, verdict).await,
             None => Ok(()),
         }
     }
 
-    async fn handle_command(&self, command: &Command) -> Result<Verdict, Cause> {
+    async fn handle_command(&self, command: &Command) -> Result<Verdict, Error> {
         let Some(kind) = CommandKind::parse(&command.kind) else {
             return Ok(Verdict::Failed(unknown_kind(&command.kind)));
         };
@@ -115,14 +110,14 @@ impl<'c> CommandHandlers<'c> {
         }
         match handler.execute(&self.services, &cx).await {
             // A refused read would be refused again.
-            Err(Cause::Api(error)) => refused(error),
+            Err(Error::Api(error)) => refused(error),
             other => other,
         }
     }
 
     /// Settles the command's effects. Returns a verdict while one is unsettled or doubtful; nothing when the command
     /// may go on.
-    async fn settle_all(&self, cx: &mut CommandContext<'_>) -> Result<Option<Verdict>, Cause> {
+    async fn settle_all(&self, cx: &mut CommandContext<'_>) -> Result<Option<Verdict>, Error> {
         let is_open = |effect: &&Effect| matches!(effect.state, EffectState::Planned | EffectState::Sent);
         for open in cx.effects.iter().filter(is_open) {
             let settled = match open.state {

@@ -8,9 +8,8 @@ use espelho_model::{OrderNumber, Sku};
 use espelho_store::Effect;
 use rust_decimal::Decimal;
 
-use super::cause::Cause;
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::{
         push::dispatches::{BLUR, Placed, ReadingWindow, add, dispatched, dispatches, own_dispatch, place},
         stock_balance::Dispatched,
@@ -35,7 +34,7 @@ impl<'c> DispatchTimeline<'c> {
     }
 
     /// Says whether one of our transitions that dispatches a SKU is under way.
-    pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Cause> {
+    pub(super) async fn is_dispatching(&self, sku: &Sku) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in store.journal().open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
             if self.is_of_order(effect, sku).await? {
@@ -46,7 +45,7 @@ impl<'c> DispatchTimeline<'c> {
     }
 
     /// The same, only for orders that are known to contain the SKU.
-    pub(super) async fn is_dispatching_known(&self, sku: &Sku) -> Result<bool, Cause> {
+    pub(super) async fn is_dispatching_known(&self, sku: &Sku) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in store.journal().open_effects(key).await?.iter().filter(|effect| may_dispatch(effect)) {
             let number = effect.key.strip_prefix("order/").unwrap_or_default();
@@ -58,7 +57,7 @@ impl<'c> DispatchTimeline<'c> {
     }
 
     /// Says whether a transition of ours that dispatches a SKU began after the effect `mark`.
-    pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Cause> {
+    pub(super) async fn has_dispatched_since(&self, sku: &Sku, mark: i64) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         for effect in
             store.journal().effects_after(key, mark).await?.iter().filter(|effect| may_dispatch(effect))
@@ -71,7 +70,7 @@ impl<'c> DispatchTimeline<'c> {
     }
 
     /// Says whether an effect belongs to an order with a SKU. An order whose SKUs are unknown counts.
-    async fn is_of_order(&self, effect: &Effect, sku: &Sku) -> Result<bool, Cause> {
+    async fn is_of_order(&self, effect: &Effect, sku: &Sku) -> Result<bool, Error> {
         let number = effect.key.strip_prefix("order/").unwrap_or_default();
         let skus = self.context.store.lookups().skus_of_order(&self.context.key, number).await?;
         Ok(skus.is_empty() || skus.iter().any(|own| own == sku.as_str()))
@@ -82,7 +81,7 @@ impl<'c> DispatchTimeline<'c> {
         &self,
         sku: &Sku,
         window: ReadingWindow,
-    ) -> Result<Option<Dispatched>, Cause> {
+    ) -> Result<Option<Dispatched>, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         // Read the listing first: an order that the mirror learns of meanwhile is then in at least one of the two.
         let Some(unknown) = self.unknown_orders(window.from).await? else { return Ok(None) };
@@ -105,7 +104,7 @@ impl<'c> DispatchTimeline<'c> {
         sku: &Sku,
         set_at: DateTime<Utc>,
         lower: Decimal,
-    ) -> Result<bool, Cause> {
+    ) -> Result<bool, Error> {
         if lower <= Decimal::ZERO {
             return Ok(false);
         }
@@ -117,7 +116,7 @@ impl<'c> DispatchTimeline<'c> {
 
     /// Returns the orders placed since about `from` that the mirror does not know; `None` when they fill more than a
     /// page.
-    async fn unknown_orders(&self, from: DateTime<Utc>) -> Result<Option<Vec<OrderNumber>>, Cause> {
+    async fn unknown_orders(&self, from: DateTime<Utc>) -> Result<Option<Vec<OrderNumber>>, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         // One day earlier, whatever day it is at the marketplace.
         let day: NaiveDate = (from - TimeDelta::days(1)).date_naive();
@@ -148,7 +147,7 @@ impl<'c> DispatchTimeline<'c> {
         number: &OrderNumber,
         sku: &Sku,
         window: ReadingWindow,
-    ) -> Result<Option<(Decimal, Placed)>, Cause> {
+    ) -> Result<Option<(Decimal, Placed)>, Error> {
         let order = self.client.orders().get(number).await?.value;
         let quantity = dispatched(&order, sku);
         if quantity.is_zero() {

@@ -7,9 +7,8 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::cause::Cause;
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::push::{
         evidence::{Evidence as _, read},
         stock_level::LevelEvidence,
@@ -47,7 +46,7 @@ impl<'c> GuardHistory<'c> {
     }
 
     /// Loads from the journal what the guards need of the hour before this service started.
-    pub(super) async fn load(&self) -> Result<(), Cause> {
+    pub(super) async fn load(&self) -> Result<(), Error> {
         if self.recent().is_loaded {
             return Ok(());
         }

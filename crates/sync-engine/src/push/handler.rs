@@ -6,10 +6,13 @@ use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
-use super::{cause::Cause, command_context::CommandContext, services::Services};
-use crate::plan::push::{
-    Settlement, Verdict,
-    evidence::{EvidenceKind, Unreadable},
+use super::{command_context::CommandContext, services::Services};
+use crate::{
+    Error,
+    plan::push::{
+        Settlement, Verdict,
+        evidence::{EvidenceKind, Unreadable},
+    },
 };
 
 /// A kind of command.
@@ -60,7 +63,7 @@ pub(crate) trait CommandHandler: Send + Sync {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>>;
+    ) -> BoxFuture<'a, Result<Verdict, Error>>;
 
     /// Settles an effect of this kind: reads what the pure `settle` of `plan::push` needs.
     fn settle<'a>(&'a self, services: &'a Services<'a>, effect: &'a Effect) -> BoxFuture<'a, Settled> {
@@ -77,7 +80,7 @@ pub(crate) enum Unsettled {
     /// Its evidence proves nothing, and never will.
     Unreadable,
     /// A read failed.
-    Failed(Cause),
+    Failed(Error),
 }
 
 impl From<Unreadable> for Unsettled {
@@ -86,7 +89,7 @@ impl From<Unreadable> for Unsettled {
     }
 }
 
-impl<E: Into<Cause>> From<E> for Unsettled {
+impl<E: Into<Error>> From<E> for Unsettled {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }

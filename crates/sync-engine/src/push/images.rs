@@ -13,13 +13,13 @@ use espelho_store::{Effect, EffectState};
 use tokio::sync::Mutex;
 
 use super::{
-    cause::{Cause, refused},
     command_context::{CommandContext, id_in},
     journal::{ExecutionResult, Journal},
     options::PushOptions,
+    refused::refused,
 };
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::push::{
         Message, Verdict, doubtful,
         evidence::{Evidence as _, read as read_evidence},
@@ -62,7 +62,7 @@ impl<'c> ImageUploads<'c> {
     }
 
     /// Uploads a file for a command, unless the marketplace has it.
-    pub(super) async fn upload(&self, cx: &CommandContext<'_>, path: &str) -> Result<Uploaded, Cause> {
+    pub(super) async fn upload(&self, cx: &CommandContext<'_>, path: &str) -> Result<Uploaded, Error> {
         let failed = |problem: Text| Ok(Uploaded::Not(Verdict::Failed(invalid(problem))));
         let bytes = match read(&self.options.files.join(PathBuf::from(path))).await {
             Ok(bytes) => bytes,
@@ -105,7 +105,7 @@ impl<'c> ImageUploads<'c> {
         &self,
         cx: &CommandContext<'_>,
         id: &str,
-    ) -> Result<Uploaded, Cause> {
+    ) -> Result<Uploaded, Error> {
         let (store, now) = (&self.context.store, self.context.clock.now());
         let uploads = store
             .journal()
@@ -132,7 +132,7 @@ impl<'c> ImageUploads<'c> {
     }
 
     /// Returns the picture of an earlier upload of the same bytes, if it still exists and stays.
-    async fn uploaded_before(&self, fingerprint: &str) -> Result<Option<MediaId>, Cause> {
+    async fn uploaded_before(&self, fingerprint: &str) -> Result<Option<MediaId>, Error> {
         let effects = self.context.store.journal().effects_on(&self.context.key, fingerprint).await?;
         let Some(confirmed) = effects.iter().find(|effect| effect.state == EffectState::Confirmed) else {
             return Ok(None);
@@ -149,7 +149,7 @@ impl<'c> ImageUploads<'c> {
         }
     }
 
-    pub(super) async fn newest(&self) -> Result<Vec<String>, Cause> {
+    pub(super) async fn newest(&self) -> Result<Vec<String>, Error> {
         let query = MediaQuery { sort: Some(MediaSort::NewestFirst), ..MediaQuery::default() };
         let page = self.client.media().list(&query).await?;
         Ok(page.rows.into_iter().map(|row| row.value.id.into_string()).collect())

@@ -15,7 +15,6 @@ use tokio::sync::Notify;
 
 use super::{
     campaign_policy::CampaignPolicy,
-    cause::Cause,
     commands::CommandHandlers,
     guard_history::GuardHistory,
     journal::Journal,
@@ -27,12 +26,13 @@ use super::{
     stock::StockPusher,
 };
 use crate::{
-    Problem, StoreContext, Trouble,
+    Error, StoreContext,
     plan::push::{
         Message, Verdict, doubtful,
         job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, Rank, SHOWN_AFTER},
         jobs::{Job, OpenCommand, Scan, Work, is_recent_dispatch},
     },
+    report::with_causes,
 };
 
 /// Jobs at once. Each waits for the budget most of the time.
@@ -40,7 +40,7 @@ const WORKERS: usize = 8;
 /// The marketplace counts as down when it has answered nothing at all for this long.
 const OUTAGE: Duration = Duration::from_secs(20);
 
-type Worker<'s> = BoxFuture<'s, Result<(), Problem>>;
+type Worker<'s> = BoxFuture<'s, Result<(), Error>>;
 
 /// What the last scan found about open work that is not under way.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl<'c> IntentQueue<'c> {
     ///
     /// # Errors
     /// Only an error that ends the work on the store: all others are in the rows.
-    pub(super) async fn work(&self, written: &Notify) -> Result<Option<Duration>, Problem> {
+    pub(super) async fn work(&self, written: &Notify) -> Result<Option<Duration>, Error> {
         if !(self.options.stock || self.options.prices || self.options.commands) {
             return Ok(None);
         }
@@ -100,7 +100,7 @@ impl<'c> IntentQueue<'c> {
             if has_capacity && left == ScanResult::Unread && now >= read_again {
                 match self.scan_while_working(&mut workers, &mut problem).await {
                     Ok(found) => left = found,
-                    Err(cause) => match self.after(&cause, None) {
+                    Err(error) => match self.after(error, None) {
                         Ok(pause) => left = ScanResult::NothingBefore(Some(now + pause)),
                         Err(end) => problem = Some(end),
                     },
@@ -155,8 +155,8 @@ impl<'c> IntentQueue<'c> {
     async fn scan_while_working(
         &self,
         workers: &mut FuturesUnordered<Worker<'_>>,
-        problem: &mut Option<Problem>,
-    ) -> Result<ScanResult, Cause> {
+        problem: &mut Option<Error>,
+    ) -> Result<ScanResult, Error> {
         let (mut reading, mut has_ended) = (pin!(self.read()), false);
         loop {
             tokio::select! {
@@ -171,7 +171,7 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Scans the open work that is not under way, and queues what is due, the most urgent first.
-    async fn read(&self) -> Result<ScanResult, Cause> {
+    async fn read(&self) -> Result<ScanResult, Error> {
         let began = self.context.clock.monotonic();
         self.scan().await?;
         let now = self.context.clock.monotonic();
@@ -182,7 +182,7 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Offers the queue all open intents and effects that are not under way, a page at a time.
-    async fn scan(&self) -> Result<(), Cause> {
+    async fn scan(&self) -> Result<(), Error> {
         let Workers { guards, stock, policy, .. } = &self.workers;
         guards.load().await?;
         stock.recheck_unknown_skus().await?;
@@ -205,7 +205,7 @@ impl<'c> IntentQueue<'c> {
         Ok(())
     }
 
-    async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Cause> {
+    async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         let acting = self.workers.journal.acting();
         let mut found = Vec::new();
@@ -230,14 +230,14 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Returns the open command that settles an effect, if there is one as it was when the effect was planned.
-    async fn owner_of(&self, effect: &Effect) -> Result<Option<i64>, Cause> {
+    async fn owner_of(&self, effect: &Effect) -> Result<Option<i64>, Error> {
         let (Some(id), Some(fingerprint)) = (effect.command_id, &effect.fingerprint) else { return Ok(None) };
         let (store, key) = (&self.context.store, &self.context.key);
         let is_open = self.options.commands && store.commands().is_command_open(key, id, fingerprint).await?;
         Ok(is_open.then_some(id))
     }
 
-    async fn scan_commands(&self, scan: &mut Scan) -> Result<(), Cause> {
+    async fn scan_commands(&self, scan: &mut Scan) -> Result<(), Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         let now = self.context.clock.now();
         let mut after = i64::MIN;
@@ -263,7 +263,7 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Adds the keys that its kind gives a command.
-    async fn with_keys(&self, row: OpenCommandRow) -> Result<OpenCommand, Cause> {
+    async fn with_keys(&self, row: OpenCommandRow) -> Result<OpenCommand, Error> {
         let whole = match row.short_data.is_none() && has_keys_in_data(&row.kind) {
             true => self.context.store.commands().read(&self.context.key, row.id).await?,
             false => None,
@@ -278,7 +278,7 @@ impl<'c> IntentQueue<'c> {
         })
     }
 
-    async fn scan_prices(&self, scan: &mut Scan) -> Result<(), Cause> {
+    async fn scan_prices(&self, scan: &mut Scan) -> Result<(), Error> {
         let mut after = None;
         while self.queue().wants(Rank::Prices) {
             let page =
@@ -290,7 +290,7 @@ impl<'c> IntentQueue<'c> {
         Ok(())
     }
 
-    async fn scan_levels(&self, scan: &mut Scan) -> Result<(), Cause> {
+    async fn scan_levels(&self, scan: &mut Scan) -> Result<(), Error> {
         let mut guard = self.workers.stock.zero_guard().await?;
         let mut after = None;
         loop {
@@ -310,7 +310,7 @@ impl<'c> IntentQueue<'c> {
     }
 
     /// Runs one job, unless the service stops.
-    async fn run(&self, job: Job) -> Result<(), Problem> {
+    async fn run(&self, job: Job) -> Result<(), Error> {
         let Job { keys, asked, work, .. } = job;
         let key = keys.first().cloned().unwrap_or_default();
         let answered = match &work {
@@ -323,7 +323,7 @@ impl<'c> IntentQueue<'c> {
             Work::Prices(desired) => self.workers.prices.push(desired).await,
             Work::Command(command) => self.workers.commands.run(command).await,
         };
-        if let Err(Cause::Api(error)) = &answered {
+        if let Err(Error::Api(error)) = &answered {
             self.report_obstacle(&key, &asked, &work, error).await;
         }
         let now = self.context.clock.monotonic();
@@ -333,7 +333,7 @@ impl<'c> IntentQueue<'c> {
                 self.queue().done(&key, &asked, now, wait);
                 Ok(())
             }
-            Err(cause) => self.after(&cause, Some((&key, &asked))).map(drop),
+            Err(error) => self.after(error, Some((&key, &asked))).map(drop),
         }
     }
 
@@ -368,7 +368,7 @@ impl<'c> IntentQueue<'c> {
                 self.workers.commands.report(row, &message).await
             }
         };
-        if let Err(Cause::Store(error)) = answered {
+        if let Err(Error::Store(error)) = answered {
             tracing::info!(store = %self.context.key, key, %error, "cannot answer a row; will retry");
         }
     }
@@ -389,16 +389,12 @@ impl<'c> IntentQueue<'c> {
 
     /// Decides what an error means: the end of the work on the store, or a pause. Without a job it is an error of the
     /// scan.
-    fn after(&self, cause: &Cause, job: Option<(&str, &str)>) -> Result<Duration, Problem> {
-        let problem = match cause {
-            Cause::Api(error) => Problem::from_api(error),
-            Cause::Store(error) => Problem::from_store(error),
-        };
-        if matches!(problem.trouble, Trouble::Authentication | Trouble::Held | Trouble::Configuration) {
-            return Err(problem);
+    fn after(&self, error: Error, job: Option<(&str, &str)>) -> Result<Duration, Error> {
+        if error.ends_all() {
+            return Err(error);
         }
         // The rate limiter waits for as long as the marketplace said.
-        if matches!(cause, Cause::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
+        if matches!(&error, Error::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
             return Ok(Duration::ZERO);
         }
         let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage());
@@ -407,7 +403,7 @@ impl<'c> IntentQueue<'c> {
             Some((key, asked)) => (key, queue.failed(key, asked, now, is_outage)),
             None => ("scan", queue.scan_failed(now, is_outage)),
         };
-        let (error, seconds) = (&problem.error, pause.as_secs());
+        let (error, seconds) = (with_causes(&error), pause.as_secs());
         tracing::warn!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
         Ok(pause)
     }

@@ -10,9 +10,9 @@ use espelho_api_client::{ApiRequest, Class, Client, Error as ApiError};
 use espelho_model::{RawJson, Sku};
 use espelho_store::{Effect, EffectState, NewEffect, Settled, StockIntent, TierIntent};
 
-use super::{cause::Cause, listener::ChangeListener};
+use super::listener::ChangeListener;
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::push::{
         Settlement,
         attempts::{SentFor, may_be_under_way},
@@ -114,21 +114,21 @@ impl<'c> Journal<'c> {
         effect: NewEffect,
         intent: &Intent<'_>,
         request: &ApiRequest,
-    ) -> Result<ExecutionResult, Cause> {
+    ) -> Result<ExecutionResult, Error> {
         let id = self.plan(effect).await?;
         self.send(id, intent, &self.client, request).await
     }
 
     /// Records an effect as planned and returns its number. The caller checks its premises once more, then sends it or
     /// calls it off.
-    pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Cause> {
+    pub(crate) async fn plan(&self, effect: NewEffect) -> Result<i64, Error> {
         let id = self.context.store.journal().plan_effect(&self.context.lease, effect).await?;
         self.state().acting.insert(id);
         Ok(id)
     }
 
     /// Calls a planned effect off: its premises no longer hold, and it is not sent.
-    pub(crate) async fn cancel(&self, id: i64) -> Result<(), Cause> {
+    pub(crate) async fn cancel(&self, id: i64) -> Result<(), Error> {
         self.state().acting.remove(&id);
         self.settle(id, EffectState::Refuted, Some(NOT_SENT.to_owned()), "called off", None).await
     }
@@ -140,7 +140,7 @@ impl<'c> Journal<'c> {
         intent: &Intent<'_>,
         client: &Client,
         request: &ApiRequest,
-    ) -> Result<ExecutionResult, Cause> {
+    ) -> Result<ExecutionResult, Error> {
         let _acting = ExecutionGuard { journal: self, id };
         let (store, lease) = (&self.context.store, &self.context.lease);
         let client = match client.with_slot(request).await {
@@ -179,7 +179,7 @@ impl<'c> Journal<'c> {
         }
     }
 
-    async fn is_current(&self, intent: &Intent<'_>) -> Result<bool, Cause> {
+    async fn is_current(&self, intent: &Intent<'_>) -> Result<bool, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         Ok(match intent {
             Intent::Command(id, fingerprint) => {
@@ -193,7 +193,7 @@ impl<'c> Journal<'c> {
     }
 
     /// Records the settlement of an effect.
-    pub(crate) async fn note_settlement(&self, effect: &Effect, settled: &Settlement) -> Result<(), Cause> {
+    pub(crate) async fn note_settlement(&self, effect: &Effect, settled: &Settlement) -> Result<(), Error> {
         let (state, note, answer) = match settled {
             Settlement::Happened { answer, how } => (EffectState::Confirmed, *how, answer.clone()),
             Settlement::DidNotHappen { how } => (EffectState::Refuted, *how, None),
@@ -227,7 +227,7 @@ impl<'c> Journal<'c> {
         code: Option<String>,
         note: &str,
         answer: Option<String>,
-    ) -> Result<(), Cause> {
+    ) -> Result<(), Error> {
         self.state().sent.remove(&id);
         let settled = Settled { state, code, note: Some(note.to_owned()), answer };
         Ok(self.context.store.journal().settle_effect(&self.context.lease, id, settled).await?)

@@ -11,8 +11,11 @@ use espelho_model::{
 use espelho_store::LabelFile;
 use serde_json::Value;
 
-use super::{cause::Cause, command_context::CommandContext, services::Services};
-use crate::plan::push::{Message, Verdict};
+use super::{command_context::CommandContext, services::Services};
+use crate::{
+    Error,
+    plan::push::{Message, Verdict},
+};
 
 /// The time within which files arrive that nothing blocks, even if a month's other files are fetched before them.
 const FILES_TIMEOUT: Duration = Duration::from_secs(900);
@@ -41,7 +44,7 @@ pub(super) async fn when_files_are_there(
     (number, desired): (&OrderNumber, Option<&LabelFormat>),
     shipments: &[&Shipment],
     result: Value,
-) -> Result<Verdict, Cause> {
+) -> Result<Verdict, Error> {
     let is_fetched = |label: &&ShipmentLabel| {
         let format = label.format.as_ref();
         let is_desired = desired.is_none_or(|desired| format == Some(desired));

@@ -6,7 +6,6 @@
 //! command's kind, and `kinds` has a file for each kind. `settlements` settles effects whose answer was lost.
 
 mod campaign_policy;
-mod cause;
 mod command_context;
 mod commands;
 mod dispatch_timeline;
@@ -25,6 +24,7 @@ mod preview;
 mod price_requests;
 mod prices;
 mod products;
+mod refused;
 mod row_answers;
 mod services;
 mod settlements;
@@ -41,7 +41,7 @@ pub use preview::{PlannedCall, preview};
 pub use price_requests::{current_tiers, mode_of, request_of};
 
 pub use crate::plan::push::{Message, Verdict, stock_level::Basis};
-use crate::{Problem, StoreContext};
+use crate::{Error, StoreContext};
 use campaign_policy::CampaignPolicy;
 use commands::CommandHandlers;
 use dispatch_timeline::DispatchTimeline;
@@ -124,7 +124,7 @@ impl<'c> Pusher<'c> {
     ///
     /// # Errors
     /// Only an error that ends the work on the store: all others are in the rows.
-    pub async fn work(&self, written: &Notify) -> Result<Option<Duration>, Problem> {
+    pub async fn work(&self, written: &Notify) -> Result<Option<Duration>, Error> {
         self.queue.work(written).await
     }
 

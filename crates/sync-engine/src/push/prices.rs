@@ -8,15 +8,15 @@ use espelho_model::{ProductId, push::PushState, text};
 use espelho_store::{Effect, IntentKind, NewEffect, PriceIntent, TierIntent};
 
 use super::{
-    cause::{Cause, refused},
     journal::{ExecutionResult, Intent, Journal},
     options::PushOptions,
     price_requests::{current_tiers, key_of, mode_of, request_of},
     products::Products,
+    refused::refused,
     row_answers::RowAnswers,
 };
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::{
         guards::PriceHeld,
         push::{
@@ -53,7 +53,7 @@ impl<'c> PricePusher<'c> {
     }
 
     /// Applies a product's prices, and answers its rows.
-    pub(super) async fn push(&self, desired: &PriceIntent) -> Result<Duration, Cause> {
+    pub(super) async fn push(&self, desired: &PriceIntent) -> Result<Duration, Error> {
         let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
         let open: Vec<TierIntent> = rows.iter().filter(|row| is_asked(row)).cloned().collect();
         let verdicts = self.prices(desired, &rows, &open).await?;
@@ -66,7 +66,7 @@ impl<'c> PricePusher<'c> {
         desired: &PriceIntent,
         rows: &[TierIntent],
         open: &[TierIntent],
-    ) -> Result<Vec<Verdict>, Cause> {
+    ) -> Result<Vec<Verdict>, Error> {
         let all = |verdict: Verdict| Ok(vec![verdict; open.len()]);
         let Some(product) = &desired.product else {
             return all(self.products.unknown_sku(desired.sku.as_str()).await?);
@@ -80,7 +80,7 @@ impl<'c> PricePusher<'c> {
         }
         let detail = match self.products.read(product).await {
             Ok(detail) => detail,
-            Err(Cause::Api(error)) => return all(refused(error)?),
+            Err(Error::Api(error)) => return all(refused(error)?),
             Err(cause) => return Err(cause),
         };
         let (mode, current) = (mode_of(&detail), current_tiers(&detail));
@@ -129,7 +129,7 @@ impl<'c> PricePusher<'c> {
         product: &ProductId,
         detail: &ProductDetail,
         steps: &[Step],
-    ) -> Result<bool, Cause> {
+    ) -> Result<bool, Error> {
         if steps.is_empty() {
             return Ok(false);
         }
@@ -148,7 +148,7 @@ impl<'c> PricePusher<'c> {
         desired: &[Tier],
         command: Option<(i64, String)>,
         intent: &Intent<'_>,
-    ) -> Result<Verdict, Cause> {
+    ) -> Result<Verdict, Error> {
         let steps = match plan(mode_of(detail), &current_tiers(detail), desired) {
             Ok(steps) => steps,
             Err(forbidden) => {
@@ -196,7 +196,7 @@ impl<'c> PricePusher<'c> {
     }
 
     /// Settles a step whose answer was lost: reads the product's tiers.
-    pub(super) async fn settle(&self, evidence: &StepEvidence) -> Result<Settlement, Cause> {
+    pub(super) async fn settle(&self, evidence: &StepEvidence) -> Result<Settlement, Error> {
         let detail = self.products.read(&ProductId::new(&evidence.product)).await?;
         Ok(price_step::settle(evidence, &current_tiers(&detail)))
     }

@@ -5,9 +5,8 @@ use std::time::Duration;
 use espelho_api_client::{Client, resources::products::ProductDetail};
 use espelho_model::{ProductId, push::CommandKind, sync::Resource, text};
 
-use super::cause::Cause;
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     live::put,
     plan::push::{Message, Verdict},
     pull::{ProductsPull, Pull as _},
@@ -29,7 +28,7 @@ impl<'c> Products<'c> {
     }
 
     /// Reads a product and mirrors it, so that everybody sees the state after a push.
-    pub(super) async fn read(&self, id: &ProductId) -> Result<ProductDetail, Cause> {
+    pub(super) async fn read(&self, id: &ProductId) -> Result<ProductDetail, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         let row = || store.mirror().known(key, Resource::Products, vec![id.as_str().to_owned()]);
         let known = row().await?.get(id.as_str()).copied();
@@ -50,9 +49,9 @@ impl<'c> Products<'c> {
     }
 
     /// Mirrors a product after an effect of ours. The effect is done, whatever the reading returns.
-    pub(super) async fn refresh(&self, id: &ProductId) -> Result<(), Cause> {
+    pub(super) async fn refresh(&self, id: &ProductId) -> Result<(), Error> {
         match self.read(id).await {
-            Err(Cause::Api(error)) if !(error.is_authentication() || error.is_not_ours()) => {
+            Err(Error::Api(error)) if !(error.is_authentication() || error.is_not_ours()) => {
                 tracing::info!(store = %self.context.key, product = %id, %error, "product not read after its change; will be read later");
                 Ok(())
             }
@@ -61,13 +60,13 @@ impl<'c> Products<'c> {
     }
 
     /// Returns the product with a SKU, as far as the mirror knows.
-    pub(super) async fn by_sku(&self, sku: &str) -> Result<Option<ProductId>, Cause> {
+    pub(super) async fn by_sku(&self, sku: &str) -> Result<Option<ProductId>, Error> {
         Ok(self.context.store.lookups().product_by_sku(&self.context.key, sku.trim()).await?)
     }
 
     /// Returns the verdict for a SKU that the mirror does not know: it may come with the first reconciliation, or with
     /// a product that is being created.
-    pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Cause> {
+    pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Error> {
         let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
         let (store, key) = (&self.context.store, &self.context.key);
         let is_mirrored = store.runs().has_complete_run(key).await?;

@@ -5,9 +5,8 @@ use std::time::Duration;
 use espelho_model::{Sku, push::PushState};
 use espelho_store::{Command, IntentKind, Outcome, PriceIntent, StockIntent, TierIntent};
 
-use super::cause::Cause;
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::push::{Verdict, price_rows, stock_level::Basis},
 };
 
@@ -29,7 +28,7 @@ impl<'c> RowAnswers<'c> {
     }
 
     /// Answers a level, unless its row already says the same.
-    pub(super) async fn level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn level(&self, level: &StockIntent, verdict: &Verdict) -> Result<(), Error> {
         let key = key_in_table(level);
         let Some(outcome) = self.outcome(IntentKind::Stock, &key, verdict) else { return Ok(()) };
         if level.state == Some(outcome.state) && level.code == outcome.code {
@@ -44,7 +43,7 @@ impl<'c> RowAnswers<'c> {
     }
 
     /// Writes the same verdict to each open price row of a product.
-    pub(super) async fn prices(&self, desired: &PriceIntent, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn prices(&self, desired: &PriceIntent, verdict: &Verdict) -> Result<(), Error> {
         let rows = self.context.store.intents().tier_intents(&self.context.key, &desired.sku).await?;
         let open: Vec<TierIntent> = rows.into_iter().filter(TierIntent::is_open).collect();
         let verdicts = vec![verdict.clone(); open.len()];
@@ -57,7 +56,7 @@ impl<'c> RowAnswers<'c> {
         sku: &Sku,
         rows: &[TierIntent],
         verdicts: Vec<Verdict>,
-    ) -> Result<Duration, Cause> {
+    ) -> Result<Duration, Error> {
         let mut retry_after = Duration::ZERO;
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;
         for (row, verdict) in rows.iter().zip(verdicts) {
@@ -77,7 +76,7 @@ impl<'c> RowAnswers<'c> {
     }
 
     /// Answers a command, unless its row already says the same.
-    pub(super) async fn command(&self, command: &Command, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn command(&self, command: &Command, verdict: &Verdict) -> Result<(), Error> {
         let id = command.id.to_string();
         if !is_changed(command, verdict) {
             return Ok(());
@@ -91,7 +90,7 @@ impl<'c> RowAnswers<'c> {
     }
 
     /// Ends a command whose text is not read: it is too large, or no text.
-    pub(super) async fn refuse_command(&self, id: i64, verdict: &Verdict) -> Result<(), Cause> {
+    pub(super) async fn refuse_command(&self, id: i64, verdict: &Verdict) -> Result<(), Error> {
         let outcome = self.outcome(IntentKind::Command, &id.to_string(), verdict);
         let Some(outcome) = outcome else { return Ok(()) };
         let mut tx = self.context.store.begin_answer(&self.context.lease).await?;

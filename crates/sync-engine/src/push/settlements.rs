@@ -6,19 +6,22 @@ use espelho_model::text;
 use espelho_store::Effect;
 
 use super::{
-    cause::{Cause, is_temporary},
     handler::{Settled, Unsettled},
     journal::Journal,
     kinds::{handler_of, is_repeatable},
     prices::PricePusher,
+    refused::is_temporary,
     services::Services,
     stock::StockPusher,
 };
-use crate::plan::push::{
-    Message, Settlement, doubtful,
-    evidence::{Evidence as _, read},
-    price_step::StepEvidence,
-    stock_level::LevelEvidence,
+use crate::{
+    Error,
+    plan::push::{
+        Message, Settlement, doubtful,
+        evidence::{Evidence as _, read},
+        price_step::StepEvidence,
+        stock_level::LevelEvidence,
+    },
 };
 
 /// The time between two checks of an effect that does not show yet and may still be under way.
@@ -45,7 +48,7 @@ impl<'c> Settlements<'c> {
 
     /// Settles an effect that no command waits for, and records the settlement. Returns the wait until the next check,
     /// if one is needed.
-    pub(super) async fn settle_orphan(&self, effect: &Effect) -> Result<Option<Duration>, Cause> {
+    pub(super) async fn settle_orphan(&self, effect: &Effect) -> Result<Option<Duration>, Error> {
         let settled = match effect.sent_at {
             None => Settlement::DidNotHappen { how: "it never left" },
             Some(_) => self.settle_sent(effect).await?,
@@ -58,14 +61,14 @@ impl<'c> Settlements<'c> {
     }
 
     /// Settles an effect that was sent.
-    pub(super) async fn settle_sent(&self, effect: &Effect) -> Result<Settlement, Cause> {
+    pub(super) async fn settle_sent(&self, effect: &Effect) -> Result<Settlement, Error> {
         // Compare the times before the reading: the evidence describes that moment.
         let is_young = self.journal.may_be_under_way(effect, is_repeatable(&effect.kind));
         match self.read_and_settle(effect).await {
             // The marketplace may still process a request whose connection was cut.
             Ok(Settlement::DidNotHappen { .. }) if is_young => Ok(Settlement::NotYet(RECHECK_INTERVAL)),
             // The evidence is gone, or we may not read it: neither goes away by itself.
-            Err(Cause::Api(error))
+            Err(Error::Api(error))
                 if !(is_temporary(&error) || error.is_authentication() || error.is_not_ours()) =>
             {
                 let text = text!("push-no-answer", why = error.text());
@@ -75,7 +78,7 @@ impl<'c> Settlements<'c> {
         }
     }
 
-    async fn read_and_settle(&self, effect: &Effect) -> Result<Settlement, Cause> {
+    async fn read_and_settle(&self, effect: &Effect) -> Result<Settlement, Error> {
         match self.settle_kind(effect).await {
             Ok(settled) => Ok(settled),
             Err(Unsettled::Unreadable) => Ok(Settlement::Unprovable(doubtful("unprovable"))),

@@ -16,16 +16,16 @@ use espelho_store::{Effect, Error as StoreError, IntentKind, NewEffect, StockInt
 use rust_decimal::Decimal;
 
 use super::{
-    cause::{Cause, refused},
     dispatch_timeline::DispatchTimeline,
     guard_history::GuardHistory,
     journal::{ExecutionResult, Intent, Journal},
     options::PushOptions,
     products::Products,
+    refused::refused,
     row_answers::{RowAnswers, key_in_table},
 };
 use crate::{
-    StoreContext,
+    Error, StoreContext,
     plan::push::{
         Message, Settlement, Verdict,
         evidence::{Evidence as _, write},
@@ -97,7 +97,7 @@ impl<'c> StockPusher<'c> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Cause> {
+    pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Error> {
         let now = self.context.clock.monotonic();
         if self.state().reopened.is_some_and(|at| now < at + REOPEN_INTERVAL) {
             return Ok(());
@@ -120,7 +120,7 @@ impl<'c> StockPusher<'c> {
     }
 
     /// Counts the open levels that go to zero. Returns the guard where they are too many.
-    pub(super) async fn zero_guard(&self) -> Result<Option<ZeroGuard>, Cause> {
+    pub(super) async fn zero_guard(&self) -> Result<Option<ZeroGuard>, Error> {
         let (store, key) = (&self.context.store, &self.context.key);
         // Levels that went to zero a moment ago count too: an ERP may write row by row.
         let lately = self.tools.guards.recent_zeroes();
@@ -143,7 +143,7 @@ impl<'c> StockPusher<'c> {
         guard: &mut ZeroGuard,
         page: Vec<StockIntent>,
         scan: &Scan,
-    ) -> Result<Vec<StockIntent>, Cause> {
+    ) -> Result<Vec<StockIntent>, Error> {
         let mut passed = Vec::new();
         for level in page {
             let is_released = || guard.released.get(&key_in_table(&level)) == Some(&level.written);
@@ -162,9 +162,9 @@ impl<'c> StockPusher<'c> {
 
     /// Holds a level. Returns whether its row could be answered. A row that the ERP has locked is held later, and its
     /// level is not sent before.
-    async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Cause> {
+    async fn hold_level(&self, level: &StockIntent, message: Message) -> Result<bool, Error> {
         match self.tools.answers.level(level, &Verdict::Held(message)).await {
-            Err(Cause::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
+            Err(Error::Store(error)) if !matches!(error, StoreError::LeaseLost { .. }) => {
                 tracing::info!(store = %self.context.key, level = key_in_table(level), %error, "cannot hold a level; will retry");
                 Ok(false)
             }
@@ -173,7 +173,7 @@ impl<'c> StockPusher<'c> {
     }
 
     /// Sends a level, where it differs from the marketplace's level.
-    pub(super) async fn push(&self, level: &StockIntent) -> Result<Duration, Cause> {
+    pub(super) async fn push(&self, level: &StockIntent) -> Result<Duration, Error> {
         // The level may have waited in the queue: a newer intent belongs to the next scan, whose guards have checked
         // it.
         if !self.context.store.intents().is_current(&self.context.key, level).await? {
@@ -184,7 +184,7 @@ impl<'c> StockPusher<'c> {
         Ok(verdict.retry_after().unwrap_or_default())
     }
 
-    async fn level(&self, level: &StockIntent) -> Result<Verdict, Cause> {
+    async fn level(&self, level: &StockIntent) -> Result<Verdict, Error> {
         let desired = match check(level) {
             Ok(desired) => desired,
             Err(message) => return Ok(Verdict::Failed(message)),
@@ -232,7 +232,7 @@ impl<'c> StockPusher<'c> {
         level: &StockIntent,
         desired: Decimal,
         effects: &[Effect],
-    ) -> Result<bool, Cause> {
+    ) -> Result<bool, Error> {
         match trust(self.options.basis, level, desired, effects, self.context.clock.now()) {
             Trust::Yes => Ok(true),
             Trust::No => Ok(false),
@@ -249,13 +249,13 @@ impl<'c> StockPusher<'c> {
         &self,
         product: &ProductId,
         level: &StockIntent,
-    ) -> Result<Result<Option<StockLevel>, Verdict>, Cause> {
+    ) -> Result<Result<Option<StockLevel>, Verdict>, Error> {
         match self.tools.products.read(product).await {
             Ok(detail) => {
                 let mut levels = detail.product.stock.into_iter();
                 Ok(Ok(levels.find(|now| now.location_id == level.location)))
             }
-            Err(Cause::Api(error)) => refused(error).map(Err),
+            Err(Error::Api(error)) => refused(error).map(Err),
             Err(cause) => Err(cause),
         }
     }
@@ -265,7 +265,7 @@ impl<'c> StockPusher<'c> {
         product: &ProductId,
         level: &StockIntent,
         target: Decimal,
-    ) -> Result<Verdict, Cause> {
+    ) -> Result<Verdict, Error> {
         let quantity = match Quantity::new(target) {
             Ok(quantity) => quantity,
             Err(error) => return Ok(Verdict::Failed(invalid(error.text()))),
@@ -305,10 +305,10 @@ impl<'c> StockPusher<'c> {
         &self,
         product: &ProductId,
         levels: &[StockIntent],
-    ) -> Result<Duration, Cause> {
+    ) -> Result<Duration, Error> {
         let detail = match self.tools.products.read(product).await {
             Ok(detail) => detail,
-            Err(Cause::Api(error)) => {
+            Err(Error::Api(error)) => {
                 let verdict = refused(error)?;
                 for level in levels {
                     self.tools.answers.level(level, &verdict).await?;
@@ -341,7 +341,7 @@ impl<'c> StockPusher<'c> {
         level: &StockIntent,
         desired: Decimal,
         shown: Shown,
-    ) -> Result<Verdict, Cause> {
+    ) -> Result<Verdict, Error> {
         let key = key_of_level(level);
         let effects = self.context.store.journal().effects_on(&self.context.key, &key).await?;
         let set = last_set(&effects, self.context.clock.now());
@@ -369,7 +369,7 @@ impl<'c> StockPusher<'c> {
         &self,
         effect: &Effect,
         evidence: &LevelEvidence,
-    ) -> Result<Settlement, Cause> {
+    ) -> Result<Settlement, Error> {
         let detail = self.tools.products.read(&ProductId::new(&evidence.product)).await?;
         let level = detail.product.stock.iter().find(|level| level.location_id.as_str() == evidence.location);
         let quantity = level.and_then(|level| level.quantity).unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_sandbox::{Fault, NewCampaign};
-use espelho_sync_engine::live::{Handled, schedule::Sweep};
+use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 

@@ -35,9 +35,8 @@ impl Telling {
         if self.locale.is_none() {
             return Ok(());
         }
-        let failed = |error| Problem::from_store(&error);
-        let waiting = shared.store.intents().waiting_rows(Some(&config.key)).await.map_err(failed)?;
-        let left = preview(&shared.store, &config.key, &config.push).await.map_err(failed)?.len();
+        let waiting = shared.store.intents().waiting_rows(Some(&config.key)).await?;
+        let left = preview(&shared.store, &config.key, &config.push).await?.len();
         self.news(&waiting, left).iter().for_each(|line| eprintln!("{line}"));
         Ok(())
     }

@@ -6,12 +6,9 @@ use espelho_model::{OrderNumber, sync::Resource};
 use espelho_store::{Paces, Subresource};
 
 use crate::{
-    Problem, StoreContext,
-    live::{
-        refresh_queue::RefreshQueue,
-        refresh_request::{Entity, RefreshRequest},
-        signals::Signals,
-    },
+    Error, StoreContext,
+    live::{refresh_queue::RefreshQueue, signals::Signals},
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{load::AGED_AT_ONCE, missing::EVERY},
 };
 
@@ -30,24 +27,24 @@ pub(super) async fn sweep_aged_orders(
     context: &StoreContext,
     queue: &RefreshQueue<'_>,
     signals: &Signals,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     sweep_missing_orders(context, queue).await?;
     if !signals.is_mirrored() || queue.is_crowded() {
         return Ok(());
     }
     let aged = context.store.staleness().aged_orders(&context.key, &PACES, AGED_AT_ONCE).await;
-    let aged = aged.map_err(|e| Problem::from_store(&e))?;
+    let aged = aged?;
     let request = || RefreshRequest::swept(Subresource::ALL);
     queue.push_swept(aged.into_iter().map(|number| (Entity::Order(number), request())));
     Ok(())
 }
 
 /// Queues the missing orders whose next denial would count.
-async fn sweep_missing_orders(context: &StoreContext, queue: &RefreshQueue<'_>) -> Result<(), Problem> {
+async fn sweep_missing_orders(context: &StoreContext, queue: &RefreshQueue<'_>) -> Result<(), Error> {
     let until = context.clock.now() - EVERY;
     let mirror = context.store.mirror();
     let due = mirror.missing_until(&context.key, Resource::Orders, until, MISSING_AT_ONCE).await;
-    let due = due.map_err(|e| Problem::from_store(&e))?;
+    let due = due?;
     let request = || RefreshRequest::swept([Subresource::Order]);
     queue.push_swept(due.into_iter().map(|key| (Entity::Order(OrderNumber::new(key)), request())));
     Ok(())

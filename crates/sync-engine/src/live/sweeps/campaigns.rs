@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use espelho_api_client::limit::Lane;
 
-use crate::{Problem, StoreContext, live::signals::Signals, pull::WholeReader};
+use crate::{Error, StoreContext, live::signals::Signals, pull::WholeReader};
 
 /// The sweep of campaigns.
 pub(super) struct CampaignSweep<'c> {
@@ -21,7 +21,7 @@ impl<'c> CampaignSweep<'c> {
     }
 
     /// Mirrors the campaigns that have not ended, with their enrolled and eligible listings.
-    pub(super) async fn sweep(&mut self) -> Result<(), Problem> {
+    pub(super) async fn sweep(&mut self) -> Result<(), Error> {
         let client = self.context.client.in_lane(Lane::Poll);
         let reader = WholeReader { context: self.context, client: &client };
         let read = reader.campaigns(&self.ended).await?;

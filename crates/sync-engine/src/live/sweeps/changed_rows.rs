@@ -7,13 +7,13 @@ use espelho_model::{ContentHash, sync::Resource};
 use espelho_store::{Error as StoreError, Known, Subresource};
 
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     live::{
         denials::Denials,
         refresh_queue::RefreshQueue,
-        refresh_request::{Entity, RefreshRequest},
         row_writer::{RowWriter, SETTLED},
     },
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{listed::is_already_mirrored, page::plan_page},
 };
 
@@ -36,8 +36,8 @@ impl<'c> ChangedRows<'c> {
         &self,
         resource: Resource,
         rows: Vec<ListedRow>,
-    ) -> Result<Vec<(String, ContentHash)>, Problem> {
-        let changed = self.changed(resource, rows).await.map_err(|e| Problem::from_store(&e))?;
+    ) -> Result<Vec<(String, ContentHash)>, Error> {
+        let changed = self.changed(resource, rows).await?;
         let found = changed.iter().map(|row| (row.key.clone(), row.hash)).collect();
         self.queue.push_swept(changed.into_iter().map(|row| request_of(resource, row)));
         Ok(found)
@@ -102,7 +102,7 @@ mod tests {
     use espelho_model::OrderNumber;
 
     use super::*;
-    use crate::live::refresh_request::Urgency;
+    use crate::plan::refresh_request::Urgency;
 
     fn row(key: &str) -> ListedRow {
         ListedRow { key: key.into(), hash: ContentHash::from_i64(9), text: "{}".into() }

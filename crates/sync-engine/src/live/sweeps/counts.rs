@@ -11,8 +11,9 @@ use espelho_api_client::{
 use espelho_store::RemoteCount;
 
 use crate::{
-    Problem, StoreContext,
-    live::{schedule::Sweep, signals::Signals},
+    Error, StoreContext,
+    live::signals::Signals,
+    plan::schedule::Sweep,
     plan::{
         counts::{KINDS, Repair, repair},
         open_orders::open_statuses,
@@ -21,11 +22,10 @@ use crate::{
 };
 
 /// Compares the totals of orders, open orders and products; wakes the sweep that repairs a difference.
-pub(super) async fn sweep_counts(context: &StoreContext, signals: &Signals) -> Result<(), Problem> {
+pub(super) async fn sweep_counts(context: &StoreContext, signals: &Signals) -> Result<(), Error> {
     // The first reconciliation reads what is missing; until then the counts only show how much that is.
     let is_mirrored = signals.is_mirrored();
-    let failed = |e: espelho_store::Error| Problem::from_store(&e);
-    let local = context.store.runs().live_counts(&context.key).await.map_err(failed)?;
+    let local = context.store.runs().live_counts(&context.key).await?;
     let remote = remote_totals(context).await?;
     let at = context.clock.now();
     let mut counts = Vec::new();
@@ -43,7 +43,7 @@ pub(super) async fn sweep_counts(context: &StoreContext, signals: &Signals) -> R
         tx.sweeps().note_remote_counts(counts).await?;
         tx.commit().await
     };
-    written.await.map_err(failed)
+    written.await.map_err(Error::from)
 }
 
 fn wake(signals: &Signals, repair: Option<Repair>) {
@@ -62,7 +62,7 @@ fn wake(signals: &Signals, repair: Option<Repair>) {
 }
 
 /// Returns the totals that the listings report; `None` for a listing without one.
-async fn remote_totals(context: &StoreContext) -> Result<[Option<u64>; 3], Problem> {
+async fn remote_totals(context: &StoreContext) -> Result<[Option<u64>; 3], Error> {
     let client: Client = context.client.in_lane(Lane::Poll);
     let page_parameter = &context.page_parameter;
     let query = || OrderQuery {
@@ -83,7 +83,7 @@ async fn remote_totals(context: &StoreContext) -> Result<[Option<u64>; 3], Probl
         match answer {
             Ok(page) => *total = page.meta.total,
             Err(error) if is_final(&error) => (),
-            Err(error) => return Err(Problem::from_api(&error)),
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(totals)

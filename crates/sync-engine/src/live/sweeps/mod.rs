@@ -20,19 +20,15 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use super::{
-    batches::Run,
-    identity::StoreIdentity,
-    lanes::ends_all,
-    observer::Observer,
-    options::Options,
-    refresh_queue::RefreshQueue,
-    schedule::{Moment, Schedule, Sweep, stretched},
-    signals::Signals,
-    sold_products::SoldProducts,
-    sweep_record::SweepRecord,
-    webhook_watch::WebhookWatch,
+    identity::StoreIdentity, observer::Observer, options::Options, refresh_queue::RefreshQueue,
+    signals::Signals, sold_products::SoldProducts, sweep_record::SweepRecord, webhook_watch::WebhookWatch,
 };
-use crate::{Problem, StoreContext, plan::gap::GapThrottle};
+use crate::{
+    Error, StoreContext,
+    plan::batches::Run,
+    plan::gap::GapThrottle,
+    plan::schedule::{Moment, Schedule, Sweep, stretched},
+};
 use campaigns::CampaignSweep;
 use changed_rows::ChangedRows;
 use products::ProductSweep;
@@ -80,7 +76,7 @@ impl<'c> Sweeps<'c> {
     }
 
     /// Runs the sweeps when they are due, one after the other; sweeps for orders also after a gap in the deliveries.
-    pub(super) async fn run(&mut self, gap: &Notify) -> Result<(), Problem> {
+    pub(super) async fn run(&mut self, gap: &Notify) -> Result<(), Error> {
         let (context, signals) = (self.context, self.sources.signals);
         let clock = &context.clock;
         let mut schedule =
@@ -120,7 +116,7 @@ impl<'c> Sweeps<'c> {
         Ok(())
     }
 
-    fn boxed_save(&self) -> BoxFuture<'_, Result<(), Problem>> {
+    fn boxed_save(&self) -> BoxFuture<'_, Result<(), Error>> {
         Box::pin(self.record.save())
     }
 
@@ -129,11 +125,11 @@ impl<'c> Sweeps<'c> {
     ///
     /// Not `async`, like the other boxes: the future of an `async` function would also reserve space for the boxed
     /// value.
-    pub(super) fn boxed_sweep(&mut self, sweep: Sweep) -> BoxFuture<'_, Result<Option<u64>, Problem>> {
+    pub(super) fn boxed_sweep(&mut self, sweep: Sweep) -> BoxFuture<'_, Result<Option<u64>, Error>> {
         Box::pin(self.run_one(sweep))
     }
 
-    async fn run_one(&mut self, sweep: Sweep) -> Result<Option<u64>, Problem> {
+    async fn run_one(&mut self, sweep: Sweep) -> Result<Option<u64>, Error> {
         let (context, queue) = (self.context, self.sources.queue);
         let started_at = context.clock.now();
         let number = queue.begin_sweep(sweep, started_at);
@@ -145,12 +141,13 @@ impl<'c> Sweeps<'c> {
             ended
         };
         let run = Run { sweep, started_at, has_queued: false };
-        self.record.note_run(number, run, ended.as_ref().err()).await?;
+        self.record.note_run(number, run, ended.as_ref().err().map(Error::problem).as_ref()).await?;
         self.observer.waiting(queue.oldest());
         self.observer.stats(context.client.stats());
         match ended {
-            Err(problem) if ends_all(&problem) => Err(problem),
+            Err(problem) if problem.ends_all() => Err(problem),
             Err(problem) => {
+                let problem = problem.problem();
                 let (error, next_step) = (&problem.error, problem.hint());
                 tracing::warn!(store = %context.key, sweep = sweep.as_str(), error, next_step, "a sweep failed; will retry");
                 Ok(None)
@@ -160,7 +157,7 @@ impl<'c> Sweeps<'c> {
     }
 
     /// Runs a sweep's own calls; returns how many listing pages it requested, where that stretches its interval.
-    async fn sweep(&mut self, sweep: Sweep) -> Result<u64, Problem> {
+    async fn sweep(&mut self, sweep: Sweep) -> Result<u64, Error> {
         let (context, changed) = (self.context, &self.changed);
         let SweepSources { queue, signals, sold, identity, watch } = self.sources;
         match sweep {

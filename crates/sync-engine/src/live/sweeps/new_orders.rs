@@ -5,7 +5,7 @@ use espelho_model::sync::Resource;
 
 use super::{changed_rows::ChangedRows, order_listing::OrderListing};
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     live::signals::Signals,
     plan::{last_page::is_last_page, window::Window},
 };
@@ -18,7 +18,7 @@ pub(super) async fn sweep_new_orders(
     context: &StoreContext,
     signals: &Signals,
     changed: &ChangedRows<'_>,
-) -> Result<u64, Problem> {
+) -> Result<u64, Error> {
     let mut orders = OrderListing::new(context, "-created_at", &[]);
     // Until the mirror is complete, the reconciliation reads what is behind.
     let pages = if signals.is_mirrored() { NEW_PAGES } else { 1 };

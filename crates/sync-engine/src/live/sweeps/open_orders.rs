@@ -8,12 +8,9 @@ use espelho_store::Subresource;
 
 use super::{changed_rows::ChangedRows, order_listing::OrderListing};
 use crate::{
-    Problem, StoreContext,
-    live::{
-        refresh_queue::RefreshQueue,
-        refresh_request::{Entity, RefreshRequest},
-        signals::Signals,
-    },
+    Error, StoreContext,
+    live::{refresh_queue::RefreshQueue, signals::Signals},
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{
         last_page::is_last_page,
         open_orders::{closed_orders, open_statuses},
@@ -31,7 +28,7 @@ pub(super) async fn sweep_open_orders(
     queue: &RefreshQueue<'_>,
     signals: &Signals,
     changed: &ChangedRows<'_>,
-) -> Result<u64, Problem> {
+) -> Result<u64, Error> {
     if !signals.is_mirrored() {
         return Ok(0);
     }
@@ -57,11 +54,11 @@ async fn queue_closed_orders(
     context: &StoreContext,
     queue: &RefreshQueue<'_>,
     listed: &HashSet<String>,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let (mut closed, mut after) = (Vec::new(), String::new());
     while closed.len() < CLOSED_AT_ONCE {
         let orders = context.store.staleness().open_orders(&context.key, None, &after, 1_000).await;
-        let orders = orders.map_err(|e| Problem::from_store(&e))?;
+        let orders = orders?;
         let Some(last) = orders.last() else { break };
         last.number.as_str().clone_into(&mut after);
         closed.extend(closed_orders(orders, listed));

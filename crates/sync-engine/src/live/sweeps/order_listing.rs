@@ -4,7 +4,7 @@ use espelho_api_client::{
     Client, Error as ApiError, ListPage, PageMeta, limit::Lane, resources::orders::OrderQuery,
 };
 
-use crate::{Problem, StoreContext};
+use crate::{Error, StoreContext};
 
 /// Rows per page.
 const LIMIT: u32 = 100;
@@ -36,7 +36,7 @@ impl OrderListing {
     }
 
     /// Reads a page. If the server refuses the request, simplifies it; the server's own order is newest first.
-    pub(super) async fn page(&mut self, page: u64) -> Result<ListPage, Problem> {
+    pub(super) async fn page(&mut self, page: u64) -> Result<ListPage, Error> {
         loop {
             self.requests += 1;
             match self.client.orders().list(&OrderQuery { page, ..self.query.clone() }).await {
@@ -47,7 +47,7 @@ impl OrderListing {
                 Err(ApiError::Refused { status: 400 | 422, .. })
                     if page == 1
                         && (self.query.sort.take().is_some() || self.query.limit.take().is_some()) => {}
-                Err(error) => return Err(Problem::from_api(&error)),
+                Err(error) => return Err(error.into()),
             }
         }
     }

@@ -8,12 +8,9 @@ use espelho_model::sync::Resource;
 
 use super::changed_rows::ChangedRows;
 use crate::{
-    Problem, StoreContext,
-    live::{
-        refresh_queue::RefreshQueue,
-        refresh_request::{Entity, RefreshRequest},
-        signals::Signals,
-    },
+    Error, StoreContext,
+    live::{refresh_queue::RefreshQueue, signals::Signals},
+    plan::refresh_request::{Entity, RefreshRequest},
     plan::{interval::is_due, last_page::is_last_page, load::PRODUCTS_AT_ONCE},
     pull::{ProductsPull, Pull as _},
 };
@@ -39,7 +36,7 @@ impl<'c> ProductSweep<'c> {
     }
 
     /// Queues the least recently read products.
-    pub(super) async fn sweep(&mut self, changed: &ChangedRows<'_>) -> Result<(), Problem> {
+    pub(super) async fn sweep(&mut self, changed: &ChangedRows<'_>) -> Result<(), Error> {
         let now = self.context.clock.monotonic();
         if is_due(self.walked, now, WALK_EVERY) && self.signals.take_unknown_product() {
             self.walked = Some(now);
@@ -49,13 +46,13 @@ impl<'c> ProductSweep<'c> {
             return Ok(());
         }
         let aged = self.context.store.staleness().products_by_age(&self.context.key, PRODUCTS_AT_ONCE).await;
-        let aged = aged.map_err(|e| Problem::from_store(&e))?;
+        let aged = aged?;
         let requests = aged.into_iter().map(|(id, _)| (Entity::Product(id), RefreshRequest::default()));
         self.queue.push_swept(requests);
         Ok(())
     }
 
-    async fn walk(&self, changed: &ChangedRows<'_>) -> Result<(), Problem> {
+    async fn walk(&self, changed: &ChangedRows<'_>) -> Result<(), Error> {
         let client = self.context.client.in_lane(Lane::Poll);
         let mut pull = ProductsPull::new(client, Vec::new(), self.context.page_parameter.clone());
         let mut page = 1;
@@ -67,7 +64,7 @@ impl<'c> ProductSweep<'c> {
                 {
                     continue;
                 }
-                Err(error) => return Err(Problem::from_api(&error)),
+                Err(error) => return Err(error.into()),
             };
             let is_end = is_last_page(page, listing.rows.len(), &listing.meta);
             changed.queue(Resource::Products, listing.rows).await?;

@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use espelho_api_client::limit::Lane;
 
 use crate::{
-    Problem, StoreContext,
+    Error, StoreContext,
     live::identity::StoreIdentity,
     pull::{WholeReader, is_final},
 };
@@ -18,7 +18,7 @@ const JOURNAL_KEPT_FOR: TimeDelta = TimeDelta::days(90);
 pub(in crate::live) async fn sweep_profile(
     context: &StoreContext,
     identity: &StoreIdentity,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let client = context.client.in_lane(Lane::Poll);
     match (WholeReader { context, client: &client }).profile().await? {
         Ok(read) => {
@@ -30,13 +30,13 @@ pub(in crate::live) async fn sweep_profile(
             if !error.is_authentication() && is_final(&error) {
                 identity.give_up();
             }
-            Err(Problem::from_api(&error))
+            Err(error.into())
         }
     }
 }
 
 /// Deletes deliveries that were handled long ago, and old effects of the journal.
-pub(super) async fn prune(context: &StoreContext) -> Result<(), Problem> {
+pub(super) async fn prune(context: &StoreContext) -> Result<(), Error> {
     let now = context.clock.now();
     let (deliveries, effects) = (now - KEPT_FOR, now - JOURNAL_KEPT_FOR);
     let pruned = async {
@@ -47,5 +47,5 @@ pub(super) async fn prune(context: &StoreContext) -> Result<(), Problem> {
             .await
             .and(context.store.journal().prune_effects(effects).await)
     };
-    pruned.await.map(drop).map_err(|e| Problem::from_store(&e))
+    pruned.await.map(drop).map_err(Error::from)
 }

@@ -1,13 +1,9 @@
 //! Sweeps products of changed orders: a sale reserves stock, and no event reports it.
 
 use crate::{
-    live::{
-        refresh_queue::RefreshQueue,
-        refresh_request::{Entity, RefreshRequest},
-        signals::Signals,
-        sold_products::SoldProducts,
-    },
+    live::{refresh_queue::RefreshQueue, signals::Signals, sold_products::SoldProducts},
     plan::load::SOLD_AT_ONCE,
+    plan::refresh_request::{Entity, RefreshRequest},
 };
 
 /// Queues products of changed orders.

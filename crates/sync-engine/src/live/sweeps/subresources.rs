@@ -6,12 +6,10 @@ use espelho_model::OrderNumber;
 use espelho_store::{Error as StoreError, Subresource};
 
 use crate::{
-    Problem, StoreContext,
-    live::{
-        refresh_queue::RefreshQueue,
-        refresh_request::{Entity, RefreshRequest},
-        schedule::Intervals,
-    },
+    Error, StoreContext,
+    live::refresh_queue::RefreshQueue,
+    plan::refresh_request::{Entity, RefreshRequest},
+    plan::schedule::Intervals,
     plan::{load::SHIPPED_AT_ONCE, subresource_shares::Shares},
 };
 
@@ -31,7 +29,7 @@ pub(super) async fn sweep_subresources(
     context: &StoreContext,
     queue: &RefreshQueue<'_>,
     intervals: &Intervals,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     if queue.is_crowded() {
         return Ok(());
     }
@@ -55,7 +53,7 @@ async fn sweep_aged_shipments(
     context: &StoreContext,
     queue: &RefreshQueue<'_>,
     intervals: &Intervals,
-) -> Result<(), Problem> {
+) -> Result<(), Error> {
     let now = context.clock.now();
     let before = now - intervals.subresources.period(now);
     let staleness = context.store.staleness();
@@ -70,8 +68,8 @@ fn queue_orders(
     queue: &RefreshQueue<'_>,
     orders: Result<Vec<OrderNumber>, StoreError>,
     subresources: impl Into<BTreeSet<Subresource>>,
-) -> Result<usize, Problem> {
-    let orders = orders.map_err(|e| Problem::from_store(&e))?;
+) -> Result<usize, Error> {
+    let orders = orders?;
     let (count, request) = (orders.len(), RefreshRequest::swept(subresources));
     queue.push_swept(orders.into_iter().map(|number| (Entity::Order(number), request.clone())));
     Ok(count)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::live::refresh_request::Expected;
+use crate::plan::refresh_request::Expected;
 
 const ORDER: Subresource = Subresource::Order;
 const SHIPMENTS: Subresource = Subresource::Shipments;

@@ -10,13 +10,14 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::CommandContext,
     handler::{CommandHandler, Settled},
     journal::ExecutionResult,
+    refused::refused,
     services::Services,
 };
 use crate::{
+    Error,
     live::whole::all,
     plan::push::{
         Verdict,
@@ -52,7 +53,7 @@ impl CommandHandler for CampaignOptIn {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -61,7 +62,7 @@ impl CommandHandler for CampaignOptIn {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Ok(number) = cx.command.key.trim().parse::<i64>() else {
         return Ok(Verdict::Failed(invalid(text!("value-campaign-key"))));
     };
@@ -83,7 +84,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
     let enrolled = match enrolled(services, campaign).await {
         Ok(enrolled) => enrolled,
-        Err(Cause::Api(error)) => return refused(error),
+        Err(Error::Api(error)) => return refused(error),
         Err(cause) => return Err(cause),
     };
     let sent = cx.confirmed("campaign.opt_in");
@@ -127,7 +128,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
 }
 
-async fn enrolled(services: &Services<'_>, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Cause> {
+async fn enrolled(services: &Services<'_>, campaign: CampaignId) -> Result<Vec<EnrolledListing>, Error> {
     let page = |paging| -> BoxFuture<'_, _> {
         Box::pin(async move { services.client.campaigns().enrolled_listings(campaign, paging).await })
     };

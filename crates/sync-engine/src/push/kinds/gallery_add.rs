@@ -9,17 +9,20 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::CommandContext,
     handler::{CommandHandler, Settled},
     images::{Uploaded, no_path},
     journal::ExecutionResult,
+    refused::refused,
     services::Services,
 };
-use crate::plan::push::{
-    Verdict,
-    evidence::{EvidenceKind, read},
-    media::{GalleryEvidence, settle_addition},
+use crate::{
+    Error,
+    plan::push::{
+        Verdict,
+        evidence::{EvidenceKind, read},
+        media::{GalleryEvidence, settle_addition},
+    },
 };
 
 /// `gallery.add`: a picture is read, uploaded and added.
@@ -42,7 +45,7 @@ impl CommandHandler for GalleryAdd {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -51,7 +54,7 @@ impl CommandHandler for GalleryAdd {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(product) = services.products.by_sku(&cx.command.key).await? else {
         return services.products.unknown_sku(&cx.command.key).await;
     };
@@ -81,7 +84,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     }
 }
 
-async fn is_in_gallery(services: &Services<'_>, image: &MediaId, product: &str) -> Result<bool, Cause> {
+async fn is_in_gallery(services: &Services<'_>, image: &MediaId, product: &str) -> Result<bool, Error> {
     match services.client.media().get(image).await {
         Ok(image) => {
             // The answer does not always name the product that uses the picture.

@@ -17,18 +17,21 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::CommandContext,
     handler::{CommandHandler, Settled},
     journal::ExecutionResult,
     label_files::{fetches, format_off, when_files_are_there},
+    refused::refused,
     services::Services,
 };
-use crate::plan::push::{
-    Message, Verdict,
-    evidence::{EvidenceKind, read},
-    invalid,
-    labels::{self, Action, Asked, LabelsEvidence, decide, ids, open, wait},
+use crate::{
+    Error,
+    plan::push::{
+        Message, Verdict,
+        evidence::{EvidenceKind, read},
+        invalid,
+        labels::{self, Action, Asked, LabelsEvidence, decide, ids, open, wait},
+    },
 };
 
 /// `labels.generate`. Labels are polled until they are generated.
@@ -55,7 +58,7 @@ impl CommandHandler for LabelsGenerate {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -64,7 +67,7 @@ impl CommandHandler for LabelsGenerate {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let number = OrderNumber::new(cx.command.key.clone());
     let desired = match cx.data.get("format").map(|format| format.as_str()) {
         None => None,
@@ -84,7 +87,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let shipments = match shipments_of(services, &number).await {
         Ok(Some(shipments)) => shipments,
         Ok(None) => return no_shipment(services, &number).await,
-        Err(Cause::Api(error)) => return refused(error),
+        Err(Error::Api(error)) => return refused(error),
         Err(cause) => return Err(cause),
     };
     let asked = Asked {
@@ -132,7 +135,7 @@ fn poll(
 }
 
 /// Returns an order's shipments; `None` where it has none yet.
-async fn shipments_of(services: &Services<'_>, number: &OrderNumber) -> Result<Option<Vec<Shipment>>, Cause> {
+async fn shipments_of(services: &Services<'_>, number: &OrderNumber) -> Result<Option<Vec<Shipment>>, Error> {
     match services.client.shipments().of_order(number).await {
         Ok(shipments) => Ok(Some(shipments.value)),
         Err(ApiError::Refused { status: 404, .. }) => Ok(None),
@@ -141,7 +144,7 @@ async fn shipments_of(services: &Services<'_>, number: &OrderNumber) -> Result<O
 }
 
 /// Answers for an order without a shipment: the marketplace creates the shipment when the order is prepared.
-async fn no_shipment(services: &Services<'_>, number: &OrderNumber) -> Result<Verdict, Cause> {
+async fn no_shipment(services: &Services<'_>, number: &OrderNumber) -> Result<Verdict, Error> {
     match services.client.orders().get(number).await {
         Ok(_) => Ok(Verdict::Failed(none_yet())),
         Err(error) => refused(error),

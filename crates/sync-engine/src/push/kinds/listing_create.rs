@@ -11,16 +11,15 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        cause::{Cause, refused},
-        command_context::CommandContext,
-        handler::CommandHandler,
-        images::Uploaded,
-        journal::ExecutionResult,
-        services::Services,
+        command_context::CommandContext, handler::CommandHandler, images::Uploaded, journal::ExecutionResult,
+        refused::refused, services::Services,
     },
     listing_publish::{mirror_listing, publish},
 };
-use crate::plan::push::{Message, Verdict, evidence::EvidenceKind, invalid};
+use crate::{
+    Error,
+    plan::push::{Message, Verdict, evidence::EvidenceKind, invalid},
+};
 
 /// `listing.create`. No route reads listings: a lost answer stays doubtful.
 pub(super) struct ListingCreate;
@@ -42,12 +41,12 @@ impl CommandHandler for ListingCreate {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     if let Some(effect) = cx.confirmed("listing.create") {
         let id = effect.answer.as_deref().and_then(id_of_listing);
         if let Some(id) = &id {
@@ -103,7 +102,7 @@ async fn with_pictures(
     services: &Services<'_>,
     cx: &CommandContext<'_>,
     body: &mut Value,
-) -> Result<Option<Verdict>, Cause> {
+) -> Result<Option<Verdict>, Error> {
     let mut pictures = Vec::new();
     let Some(fields) = body.as_object_mut() else { return Ok(None) };
     for (name, value) in fields {

@@ -12,13 +12,13 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::super::{
-    cause::{Cause, refused},
-    command_context::CommandContext,
-    handler::CommandHandler,
-    journal::ExecutionResult,
+    command_context::CommandContext, handler::CommandHandler, journal::ExecutionResult, refused::refused,
     services::Services,
 };
-use crate::plan::push::{Verdict, evidence::EvidenceKind, invalid};
+use crate::{
+    Error,
+    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+};
 
 /// `listing.publish`. No route reads listings: a lost answer stays doubtful.
 pub(super) struct ListingPublish;
@@ -44,12 +44,12 @@ impl CommandHandler for ListingPublish {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let listing = ItemId::new(cx.command.key.trim());
     match listing.is_well_formed() {
         true => publish(services, cx, &listing).await,
@@ -62,7 +62,7 @@ pub(super) async fn publish(
     services: &Services<'_>,
     cx: &CommandContext<'_>,
     listing: &ItemId,
-) -> Result<Verdict, Cause> {
+) -> Result<Verdict, Error> {
     let done = || Ok(Verdict::Done(Some(json!({"item_id": listing.as_str(), "status": "pending_review"}))));
     if let Some(effect) = cx.confirmed("listing.publish") {
         mirror_listing(services, effect, listing.as_str(), "pending_review").await?;
@@ -86,7 +86,7 @@ pub(super) async fn mirror_listing(
     effect: &Effect,
     id: &str,
     status: &str,
-) -> Result<(), Cause> {
+) -> Result<(), Error> {
     let answered = effect.answer.as_deref().and_then(listing_in);
     let least = || listing_in(&json!({"item_id": id}).to_string());
     let Some(mut listing) = answered.or_else(least) else { return Ok(()) };

@@ -5,16 +5,18 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::super::{
-    cause::Cause,
     command_context::CommandContext,
     handler::{CommandHandler, Settled},
     images::{Uploaded, no_path},
     services::Services,
 };
-use crate::plan::push::{
-    Verdict,
-    evidence::{EvidenceKind, read},
-    media::{UploadEvidence, settle_upload},
+use crate::{
+    Error,
+    plan::push::{
+        Verdict,
+        evidence::{EvidenceKind, read},
+        media::{UploadEvidence, settle_upload},
+    },
 };
 
 /// `media.upload`. The key of its effect is the fingerprint of the file.
@@ -37,7 +39,7 @@ impl CommandHandler for MediaUpload {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -46,7 +48,7 @@ impl CommandHandler for MediaUpload {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(path) = cx.data["path"].as_str() else {
         return Ok(Verdict::Failed(no_path()));
     };

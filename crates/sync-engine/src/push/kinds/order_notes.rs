@@ -9,17 +9,20 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::CommandContext,
     handler::{CommandHandler, Settled},
     journal::ExecutionResult,
+    refused::refused,
     services::Services,
 };
-use crate::plan::push::{
-    Verdict,
-    evidence::{EvidenceKind, read},
-    invalid,
-    order_notes::{self, Action, Agreed, NotesEvidence, decide, last_written},
+use crate::{
+    Error,
+    plan::push::{
+        Verdict,
+        evidence::{EvidenceKind, read},
+        invalid,
+        order_notes::{self, Action, Agreed, NotesEvidence, decide, last_written},
+    },
 };
 
 /// `order.notes`.
@@ -46,7 +49,7 @@ impl CommandHandler for OrderNotes {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -55,7 +58,7 @@ impl CommandHandler for OrderNotes {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let number = OrderNumber::new(cx.command.key.clone());
     let desired = match cx.data.get("notes") {
         Some(Value::String(text)) => Some(text.as_str()),

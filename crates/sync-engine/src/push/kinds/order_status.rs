@@ -13,19 +13,22 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::CommandContext,
     handler::{CommandHandler, Settled},
     journal::ExecutionResult,
+    refused::refused,
     services::Services,
 };
-use crate::plan::push::{
-    Settlement, Verdict,
-    evidence::{EvidenceKind, read},
-    invalid,
-    order_status::{
-        self, Action, TransitionEvidence, WAITING_INVOICE, decide, has_been, is_there, payload,
-        still_waits_for_invoice, too_late, wait_without_news, waits_for_invoice,
+use crate::{
+    Error,
+    plan::push::{
+        Settlement, Verdict,
+        evidence::{EvidenceKind, read},
+        invalid,
+        order_status::{
+            self, Action, TransitionEvidence, WAITING_INVOICE, decide, has_been, is_there, payload,
+            still_waits_for_invoice, too_late, wait_without_news, waits_for_invoice,
+        },
     },
 };
 
@@ -64,7 +67,7 @@ impl CommandHandler for OrderStatus {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -73,7 +76,7 @@ impl CommandHandler for OrderStatus {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let number = OrderNumber::new(cx.command.key.clone());
     let Some(target) = cx.data["status"].as_str().filter(|status| !status.is_empty()) else {
         return Ok(Verdict::Failed(invalid(text!(
@@ -130,7 +133,7 @@ async fn next_step(
     number: &OrderNumber,
     target: &str,
     possible: &PossibleStatuses,
-) -> Result<Result<Transition, Verdict>, Cause> {
+) -> Result<Result<Transition, Verdict>, Error> {
     let mut been = None;
     loop {
         match decide(target, payload(&cx.data), possible, been) {
@@ -147,7 +150,7 @@ async fn refused_transition(
     number: &OrderNumber,
     documents: Vec<String>,
     error: ApiError,
-) -> Result<Verdict, Cause> {
+) -> Result<Verdict, Error> {
     match error.kind() {
         Some(Documented::FiscalGate(words)) => {
             let until = services.context.clock.monotonic() + without_news(services, cx);
@@ -177,7 +180,7 @@ async fn still_waits(
     services: &Services<'_>,
     cx: &CommandContext<'_>,
     number: &OrderNumber,
-) -> Result<bool, Cause> {
+) -> Result<bool, Error> {
     let id = cx.command.id;
     let noted = services.invoices.of(id);
     let now = services.context.clock.monotonic();
@@ -220,7 +223,7 @@ async fn has_been_there(
     cx: &CommandContext<'_>,
     number: &OrderNumber,
     target: &str,
-) -> Result<bool, Cause> {
+) -> Result<bool, Error> {
     let was_tried = cx.effects.iter().any(|effect| effect.sent_at.is_some());
     let events = services.client.orders().events(number).await?.value;
     Ok(has_been(target, &events, was_tried, cx.command.created_at))

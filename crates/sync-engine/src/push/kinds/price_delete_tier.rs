@@ -6,12 +6,15 @@ use espelho_store::Command;
 use futures_util::future::BoxFuture;
 
 use super::super::{
-    cause::Cause, command_context::CommandContext, handler::CommandHandler, price_requests::current_tiers,
+    command_context::CommandContext, handler::CommandHandler, price_requests::current_tiers,
     services::Services,
 };
-use crate::plan::{
-    push::{Verdict, evidence::EvidenceKind, invalid, price_step::StepEvidence},
-    tiers::Tier,
+use crate::{
+    Error,
+    plan::{
+        push::{Verdict, evidence::EvidenceKind, invalid, price_step::StepEvidence},
+        tiers::Tier,
+    },
 };
 
 /// `price.delete_tier`. Its effects are steps of prices.
@@ -34,12 +37,12 @@ impl CommandHandler for PriceDeleteTier {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let quantity =
         cx.data["min_quantity"].as_u64().or_else(|| cx.data["min_quantity"].as_str()?.parse().ok());
     let Some(quantity) = quantity.and_then(|q| u32::try_from(q).ok()) else {

@@ -5,10 +5,10 @@ use espelho_model::{price_list::PriceList, push::CommandKind, text, text::Text};
 use serde_json::Value;
 
 use super::{
-    super::{cause::Cause, command_context::CommandContext, services::Services},
+    super::{command_context::CommandContext, services::Services},
     send_once::done,
 };
-use crate::plan::push::Verdict;
+use crate::{Error, plan::push::Verdict};
 
 /// Checks that each field is in the API document and has its type: a field that is not understood must not be dropped.
 pub(super) fn check_fields(data: &Value, known: &[&str]) -> Result<(), Text> {
@@ -40,7 +40,7 @@ pub(super) async fn mirror_and_finish(
     services: &Services<'_>,
     cx: &CommandContext<'_>,
     answer: &str,
-) -> Result<Verdict, Cause> {
+) -> Result<Verdict, Error> {
     let is_new = cx.kind == CommandKind::PriceListCreate;
     if let Some(list) = price_list_in(answer).filter(|_| is_new || cx.kind == CommandKind::PriceListUpdate) {
         let asked = |name: &str| cx.data[name].as_str().map(str::to_owned);

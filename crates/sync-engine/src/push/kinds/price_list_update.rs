@@ -9,11 +9,14 @@ use espelho_store::Command;
 use futures_util::future::BoxFuture;
 
 use super::{
-    super::{cause::Cause, command_context::CommandContext, handler::CommandHandler, services::Services},
+    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
     price_list_fields::{check_fields, mirror_and_finish, whole},
     send_once::send_once,
 };
-use crate::plan::push::{Verdict, evidence::EvidenceKind, invalid};
+use crate::{
+    Error,
+    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+};
 
 /// `price_list.update`.
 pub(super) struct PriceListUpdate;
@@ -35,12 +38,12 @@ impl CommandHandler for PriceListUpdate {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(list) = list_id(&cx.command.key) else {
         return Ok(Verdict::Failed(invalid(text!("value-price-list-key"))));
     };

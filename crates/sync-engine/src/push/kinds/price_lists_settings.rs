@@ -8,10 +8,13 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    super::{cause::Cause, command_context::CommandContext, handler::CommandHandler, services::Services},
+    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
     send_once::{done, send_once},
 };
-use crate::plan::push::{Verdict, evidence::EvidenceKind, invalid};
+use crate::{
+    Error,
+    plan::push::{Verdict, evidence::EvidenceKind, invalid},
+};
 
 /// `price_lists.settings`.
 pub(super) struct PriceListsSettings;
@@ -37,12 +40,12 @@ impl CommandHandler for PriceListsSettings {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(enabled) = cx.data["price_lists_enabled"].as_bool() else {
         let problem = text!("value-not-boolean", field = "data.price_lists_enabled");
         return Ok(Verdict::Failed(invalid(problem)));

@@ -16,19 +16,22 @@ use serde_json::{Value, json};
 
 use super::{
     super::{
-        cause::{Cause, refused},
         command_context::{CommandContext, id_in},
         handler::{CommandHandler, Settled},
         journal::ExecutionResult,
+        refused::refused,
         services::Services,
     },
     product_fields::{changes, check_names},
 };
-use crate::plan::push::{
-    Message, Settlement, Verdict,
-    evidence::{EvidenceKind, read},
-    invalid,
-    product::CreationEvidence,
+use crate::{
+    Error,
+    plan::push::{
+        Message, Settlement, Verdict,
+        evidence::{EvidenceKind, read},
+        invalid,
+        product::CreationEvidence,
+    },
 };
 
 /// `product.create`.
@@ -51,7 +54,7 @@ impl CommandHandler for ProductCreate {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -60,7 +63,7 @@ impl CommandHandler for ProductCreate {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     if let Some(created) = cx.confirmed("product.create") {
         let id = created.answer.as_deref().and_then(id_in);
         if let Some(id) = &id {
@@ -86,7 +89,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
 }
 
 /// Searches all products for a SKU: no route finds a product by its SKU, and a SKU is unique in the store.
-async fn find_sku(services: &Services<'_>, sku: &str) -> Result<Settlement, Cause> {
+async fn find_sku(services: &Services<'_>, sku: &str) -> Result<Settlement, Error> {
     let parameter = services.context.page_parameter.clone();
     let mut last = Vec::new();
     for page in 1.. {

@@ -9,19 +9,22 @@ use futures_util::future::BoxFuture;
 
 use super::{
     super::{
-        cause::{Cause, refused},
         command_context::CommandContext,
         handler::{CommandHandler, Settled},
         journal::ExecutionResult,
+        refused::refused,
         services::Services,
     },
     product_fields::changes,
 };
-use crate::plan::push::{
-    Message, Verdict,
-    evidence::{EvidenceKind, read},
-    invalid,
-    product::{UpdateEvidence, settle_update, shows},
+use crate::{
+    Error,
+    plan::push::{
+        Message, Verdict,
+        evidence::{EvidenceKind, read},
+        invalid,
+        product::{UpdateEvidence, settle_update, shows},
+    },
 };
 
 /// `product.update`.
@@ -49,7 +52,7 @@ impl CommandHandler for ProductUpdate {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -58,7 +61,7 @@ impl CommandHandler for ProductUpdate {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let Some(product) = services.products.by_sku(&cx.command.key).await? else {
         return services.products.unknown_sku(&cx.command.key).await;
     };

@@ -7,12 +7,15 @@ use espelho_store::NewEffect;
 use serde_json::json;
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::{CommandContext, id_in},
     journal::ExecutionResult,
+    refused::refused,
     services::Services,
 };
-use crate::plan::push::{Verdict, invalid};
+use crate::{
+    Error,
+    plan::push::{Verdict, invalid},
+};
 
 /// Sends a request, unless it is confirmed. Returns the marketplace's answer, or the verdict where there is none.
 pub(super) async fn send_once(
@@ -21,7 +24,7 @@ pub(super) async fn send_once(
     kind: &'static str,
     evidence: Option<String>,
     request: Result<ApiRequest, Invalid>,
-) -> Result<Result<String, Verdict>, Cause> {
+) -> Result<Result<String, Verdict>, Error> {
     if let Some(effect) = cx.confirmed(kind) {
         return Ok(Ok(effect.answer.clone().unwrap_or_default()));
     }

@@ -11,22 +11,25 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::super::{
-    cause::{Cause, refused},
     command_context::CommandContext,
     handler::{CommandHandler, Settled, Unsettled},
     journal::ExecutionResult,
+    refused::refused,
     services::Services,
 };
-use crate::plan::{
-    push::{
-        Settlement, Verdict,
-        dispatches::ReadingWindow,
-        evidence::{EvidenceKind, read},
-        invalid,
-        product::number,
-        stock_movement::{self, After, MovementEvidence, check, may_still_land},
+use crate::{
+    Error,
+    plan::{
+        push::{
+            Settlement, Verdict,
+            dispatches::ReadingWindow,
+            evidence::{EvidenceKind, read},
+            invalid,
+            product::number,
+            stock_movement::{self, After, MovementEvidence, check, may_still_land},
+        },
+        stock_balance::Dispatched,
     },
-    stock_balance::Dispatched,
 };
 
 /// An example of a movement's data.
@@ -74,7 +77,7 @@ impl CommandHandler for StockAdjust {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -84,7 +87,7 @@ impl CommandHandler for StockAdjust {
 }
 
 /// Executes `stock.adjust`.
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     if cx.confirmed("stock.adjust").is_some() {
         return Ok(Verdict::Done(None));
     }
@@ -160,7 +163,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
 
 /// Says whether another effect of ours that changes the SKU's stock is under way at any location, or may still land
 /// at this one: nothing could tell it from the movement.
-async fn has_open_movement(services: &Services<'_>, sku: &Sku, location: &LocationId) -> Result<bool, Cause> {
+async fn has_open_movement(services: &Services<'_>, sku: &Sku, location: &LocationId) -> Result<bool, Error> {
     let (store, key) = (&services.context.store, &services.context.key);
     let of_sku = format!("stock/{sku}/");
     if store.journal().open_effects(key).await?.iter().any(|effect| effect.key.starts_with(&of_sku)) {
@@ -182,7 +185,7 @@ async fn has_moved_elsewhere(
     sku: &Sku,
     movement: &Effect,
     mark: i64,
-) -> Result<bool, Cause> {
+) -> Result<bool, Error> {
     let effects = services.context.store.journal().effects_after(&services.context.key, mark).await?;
     let of_sku = format!("stock/{sku}/");
     Ok(effects.iter().any(|effect| effect.id != movement.id && effect.key.starts_with(&of_sku)))
@@ -194,9 +197,9 @@ async fn read_stable_stock(
     services: &Services<'_>,
     evidence: &MovementEvidence,
     window: ReadingWindow,
-) -> Result<Option<([Decimal; 2], Dispatched)>, Cause> {
+) -> Result<Option<([Decimal; 2], Dispatched)>, Error> {
     let (product, sku) = (ProductId::new(&evidence.product), Sku::new(&evidence.sku));
-    let quantity = async || -> Result<Option<[Decimal; 2]>, Cause> {
+    let quantity = async || -> Result<Option<[Decimal; 2]>, Error> {
         let stock = services.client.products().stock(&product, &sku).await?.value;
         let level = stock.levels.iter().find(|level| level.location_id.as_str() == evidence.location);
         Ok(level.and_then(|level| level.quantity).map(|quantity| [quantity, total_of(&stock.levels)]))

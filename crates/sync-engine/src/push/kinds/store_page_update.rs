@@ -12,17 +12,19 @@ use serde_json::Value;
 
 use super::{
     super::{
-        cause::Cause,
         command_context::CommandContext,
         handler::{CommandHandler, Settled},
         services::Services,
     },
     send_once::{done, send_once},
 };
-use crate::plan::push::{
-    Verdict,
-    evidence::{EvidenceKind, read, write},
-    store_page::{self, PageEvidence},
+use crate::{
+    Error,
+    plan::push::{
+        Verdict,
+        evidence::{EvidenceKind, read, write},
+        store_page::{self, PageEvidence},
+    },
 };
 
 /// `store_page.update`.
@@ -45,7 +47,7 @@ impl CommandHandler for StorePageUpdate {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 
@@ -54,7 +56,7 @@ impl CommandHandler for StorePageUpdate {
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let evidence = write(&PageEvidence(cx.data.as_object().cloned().unwrap_or_default()));
     let request = page_request(&cx.data);
     let sent = send_once(services, cx, cx.kind.as_str(), Some(evidence), request).await?;

@@ -7,10 +7,13 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use super::{
-    super::{cause::Cause, command_context::CommandContext, handler::CommandHandler, services::Services},
+    super::{command_context::CommandContext, handler::CommandHandler, services::Services},
     send_once::{done, send_once},
 };
-use crate::plan::push::{Verdict, evidence::EvidenceKind};
+use crate::{
+    Error,
+    plan::push::{Verdict, evidence::EvidenceKind},
+};
 
 /// `webhook.test`.
 pub(super) struct WebhookTest;
@@ -36,12 +39,12 @@ impl CommandHandler for WebhookTest {
         &'a self,
         services: &'a Services<'a>,
         cx: &'a CommandContext<'a>,
-    ) -> BoxFuture<'a, Result<Verdict, Cause>> {
+    ) -> BoxFuture<'a, Result<Verdict, Error>> {
         Box::pin(execute(services, cx))
     }
 }
 
-async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Cause> {
+async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let sent = send_once(services, cx, cx.kind.as_str(), None, Ok(test_request())).await?;
     Ok(sent.map_or_else(|verdict| verdict, |answer| done(&answer)))
 }

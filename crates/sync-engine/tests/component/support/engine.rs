@@ -157,7 +157,7 @@ pub(crate) async fn push_out(
     let pusher = Pusher::new(&context, &options, &NoopListener);
     while !context.stop.is_cancelled() {
         match pusher.work(&written).await {
-            Err(problem) => return Some(problem),
+            Err(error) => return Some(error.into()),
             Ok(Some(wait)) => tokio::select! {
                 () = context.clock.sleep(wait) => (),
                 () = written.notified() => (),

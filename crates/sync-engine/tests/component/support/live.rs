@@ -11,10 +11,8 @@ use espelho_model::{StoreKey, sync::Resource};
 use espelho_store::NewDelivery;
 use espelho_sync_engine::{
     Problem, StoreContext, StoreReport,
-    live::{
-        self, AdminRequest, AdminRequests, Handled, Inquiry, Observer, Options, Wakers, WebhookNews,
-        schedule::{Cadence, Intervals, Sweep},
-    },
+    live::{self, AdminRequest, AdminRequests, Handled, Inquiry, Observer, Options, Wakers, WebhookNews},
+    plan::schedule::{Cadence, Intervals, Sweep},
     push::PushOptions,
 };
 use futures_util::future::BoxFuture;
@@ -125,7 +123,7 @@ pub(crate) fn only(sweeps: &[Sweep], every: Duration) -> Intervals {
 async fn keep(context: StoreContext, options: Options, outside: Arc<Outside>) -> Option<Problem> {
     let Outside { inbox, gap, reconcile, outbox, .. } = &*outside;
     let wakers = Wakers { admin_requests: &Nobody, inbox, gap, outbox, reconcile };
-    live::run(&context, wakers, &options, &*outside).await
+    live::run(&context, wakers, &options, &*outside).await.map(Problem::from)
 }
 
 impl Rig {

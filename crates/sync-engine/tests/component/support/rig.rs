@@ -340,8 +340,7 @@ impl Rig {
             assert!(!has_ended, "the engine ended; {sql}: {rows:?}");
             self.look(&mut looks).await;
         }
-        let errors =
-            self.ask("SELECT entity || ' ' || code || ' ' || error AS e FROM v_errors").await;
+        let errors = self.ask("SELECT entity || ' ' || code || ' ' || error AS e FROM v_errors").await;
         panic!("{sql}: {rows:?}; errors: {errors:?}");
     }
 

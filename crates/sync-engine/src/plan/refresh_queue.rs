@@ -20,7 +20,7 @@ const REST: Duration = Duration::from_secs(1);
 /// The longest wait after transient errors: after an outage nothing waits longer.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(20);
 /// From this queue length on, nothing that can wait is added.
-pub(super) const BUSY: usize = 50;
+pub(crate) const BUSY: usize = 50;
 
 /// The entities to refresh.
 #[derive(Debug, Default)]

@@ -1,28 +1,11 @@
-//! The cause of a failed job: an error of the marketplace or of the database.
+//! Which refusals of the marketplace end a row.
 
 use espelho_api_client::{Class, Error as ApiError};
-use espelho_store::Error as StoreError;
 
-use crate::plan::push::{Message, Verdict};
-
-/// The error that ended a job.
-#[derive(Debug)]
-pub(crate) enum Cause {
-    Api(ApiError),
-    Store(StoreError),
-}
-
-impl From<ApiError> for Cause {
-    fn from(error: ApiError) -> Self {
-        Self::Api(error)
-    }
-}
-
-impl From<StoreError> for Cause {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
+use crate::{
+    Error,
+    plan::push::{Message, Verdict},
+};
 
 /// Says whether an error goes away by itself.
 pub(crate) fn is_temporary(error: &ApiError) -> bool {
@@ -35,9 +18,9 @@ pub(crate) fn is_temporary(error: &ApiError) -> bool {
 ///
 /// # Errors
 /// The error itself, when it is no refusal of this row.
-pub(crate) fn refused(error: ApiError) -> Result<Verdict, Cause> {
+pub(crate) fn refused(error: ApiError) -> Result<Verdict, Error> {
     match is_temporary(&error) || error.is_authentication() || error.is_not_ours() {
-        true => Err(Cause::Api(error)),
+        true => Err(Error::Api(error)),
         false => Ok(Verdict::Failed(Message::of(&error))),
     }
 }
