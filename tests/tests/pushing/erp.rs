@@ -150,6 +150,14 @@ impl Erp {
         own["quantity"].as_f64().unwrap() as i64
     }
 
+    /// Returns the peak of the service's resident memory, in KiB.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        let process = self.service.as_ref().map(Running::id).unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
     /// Returns the service's requests to paths that contain `part`, without reads and logins.
     pub(crate) fn writes(&self, part: &str) -> Vec<JournalEntry> {
         let query = JournalQuery { path: Some(part.to_owned()), ..JournalQuery::default() };
