@@ -121,7 +121,7 @@ impl Inbox<'_> {
     /// When the database does not answer.
     pub async fn oldest_unhandled(self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
         let rows = self.inbox.fetch("read the inbox's age", OLDEST, vec![store.as_str().into()]).await?;
-        rows.first().map(|row| row.time(0)).transpose()
+        rows.first().map(|row| row.time("received_at")).transpose()
     }
 
     /// When the oldest unhandled delivery arrived, of each store that has one.

@@ -34,7 +34,7 @@ impl Inbox<'_> {
     pub async fn webhook_address(self, owner: WebhookOwner<'_>) -> Result<Option<String>, Error> {
         let values = vec![owner.store.as_str().into(), owner.username.into(), owner.base_url.into()];
         let rows = self.inbox.fetch("read the webhook's address", LOAD, values).await?;
-        rows.first().map(|row| row.text(0)).transpose()
+        rows.first().map(|row| row.text("url")).transpose()
     }
 
     /// Refuses an address other than the registered one.

@@ -71,9 +71,9 @@ impl Inbox<'_> {
         let rows = self.inbox.fetch("read the webhook secrets", LOAD, values).await?;
         let secret = |row: &crate::driver::Row| {
             Ok(KeptSecret {
-                secret: row.text(0)?,
-                obtained_at: row.time(1)?,
-                retired_at: row.optional_time(2)?,
+                secret: row.text("secret")?,
+                obtained_at: row.time("obtained_at")?,
+                retired_at: row.optional_time("retired_at")?,
             })
         };
         rows.iter().map(secret).collect()

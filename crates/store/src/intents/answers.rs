@@ -14,8 +14,8 @@ pub(crate) const PRICE_ANSWER: &str = "SELECT state, error_code, error, hint, up
 pub(crate) const COMMAND_ANSWER: &str = "SELECT state, error_code, error, hint, updated_at FROM commands WHERE store \
     = $1 AND CAST(id AS TEXT) = $2";
 /// Waiting rows of all tables, each with its subject.
-pub(crate) const WAITING: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error_code, ''), \
-    COALESCE(error, ''), updated_at, '', sku FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
+pub(crate) const WAITING: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error_code, '') AS code, \
+    COALESCE(error, '') AS reason, updated_at, '' AS kind, sku FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error_code, ''), COALESCE(error, ''), \
     updated_at, '', sku \
     FROM erp_prices WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
@@ -85,11 +85,11 @@ impl Intents<'_> {
             self.database.fetch("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &Row| {
             Ok(Answer {
-                state: row.text(0)?.parse().ok(),
-                code: row.optional_text(1)?,
-                error: row.optional_text(2)?,
-                hint: row.optional_text(3)?,
-                updated_at: row.optional_time(4).ok().flatten(),
+                state: row.text("state")?.parse().ok(),
+                code: row.optional_text("error_code")?,
+                error: row.optional_text("error")?,
+                hint: row.optional_text("hint")?,
+                updated_at: row.optional_time("updated_at").ok().flatten(),
             })
         };
         rows.first().map(read).transpose()
@@ -104,14 +104,14 @@ impl Intents<'_> {
         let rows = self.database.fetch("read what waits", WAITING, values).await?;
         let read = |row: &Row| {
             Ok(WaitingRow {
-                store: row.text(0)?,
-                entity: row.text(1)?,
-                key: row.foreign_text(2)?,
-                code: row.text(3)?,
-                reason: row.text(4)?,
-                since: row.optional_time(5).ok().flatten(),
-                kind: row.foreign_text(6)?,
-                subject: row.foreign_text(7)?,
+                store: row.text("store")?,
+                entity: row.text("entity")?,
+                key: row.foreign_text("key")?,
+                code: row.text("code")?,
+                reason: row.text("reason")?,
+                since: row.optional_time("updated_at").ok().flatten(),
+                kind: row.foreign_text("kind")?,
+                subject: row.foreign_text("sku")?,
             })
         };
         rows.iter().map(read).collect()

@@ -10,8 +10,20 @@ use crate::{
     intents::{Commands, IntentWriter},
 };
 
-pub(crate) const STILL: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM commands \
-    WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
+/// The columns of a command, as [`command`] reads them.
+macro_rules! columns {
+    () => {
+        "id, kind, key, CAST(data AS TEXT) AS data, state, created_at, error_code"
+    };
+}
+
+pub(crate) const OPEN_BY_ID: &str = concat!(
+    "SELECT ",
+    columns!(),
+    " FROM commands WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')"
+);
+pub(crate) const BY_KEY: &str =
+    concat!("SELECT ", columns!(), " FROM commands WHERE store = $1 AND CAST(id AS TEXT) = $2");
 pub(crate) const ANSWER: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $14, \
     result = COALESCE($5, result), updated_at = $6, done_at = $7 \
     WHERE store = $8 AND id = $9 AND kind = $10 AND key = $11 AND COALESCE(CAST(data AS TEXT), '') = $12 \
@@ -69,7 +81,7 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn is_command_open(self, store: &StoreKey, id: i64, fingerprint: &str) -> Result<bool, Error> {
         let values = vec![store.as_str().into(), id.into()];
-        let rows = self.database.fetch("look whether a command is open", STILL, values).await?;
+        let rows = self.database.fetch("look whether a command is open", OPEN_BY_ID, values).await?;
         Ok(rows.first().map(command).transpose()?.is_some_and(|now| now.fingerprint() == fingerprint))
     }
 }
@@ -105,13 +117,13 @@ impl IntentWriter<'_, '_> {
 
 pub(crate) fn command(row: &Row) -> Result<Command, Error> {
     Ok(Command {
-        id: row.int(0)?,
-        kind: row.foreign_text(1)?,
-        key: row.foreign_text(2)?,
-        data: row.foreign_text(3)?,
-        state: row.text(4)?.parse().ok(),
+        id: row.int("id")?,
+        kind: row.foreign_text("kind")?,
+        key: row.foreign_text("key")?,
+        data: row.foreign_text("data")?,
+        state: row.text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
-        created_at: row.optional_time(5).ok().flatten(),
-        code: row.optional_text(6)?,
+        created_at: row.optional_time("created_at").ok().flatten(),
+        code: row.optional_text("error_code")?,
     })
 }

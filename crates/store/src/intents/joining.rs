@@ -9,8 +9,8 @@ use crate::{
     intents::Commands,
 };
 
-pub(crate) const JOINABLE: &str = "SELECT l.campaign_id, l.item_id, CAST(l.price AS TEXT), CAST(l.discount_preview AS \
-    TEXT), \
+pub(crate) const JOINABLE: &str = "SELECT l.campaign_id, l.item_id, CAST(l.price AS TEXT) AS price, CAST(l.discount_preview AS \
+    TEXT) AS preview, \
     g.category_id FROM campaign_listings l \
     JOIN campaigns c ON c.store = l.store AND c.id = l.campaign_id AND c.gone_at IS NULL \
     LEFT JOIN listings g ON g.store = l.store AND g.id = l.item_id \
@@ -59,11 +59,11 @@ impl Commands<'_> {
         let rows = self.database.fetch("read joinable listings", JOINABLE, values).await?;
         let joinable = |row: &Row| {
             Ok(Joinable {
-                campaign: row.text(0)?,
-                item: row.text(1)?,
-                price: row.optional_decimal(2)?,
-                preview: row.optional_decimal(3)?,
-                category: row.optional_text(4)?,
+                campaign: row.text("campaign_id")?,
+                item: row.text("item_id")?,
+                price: row.optional_decimal("price")?,
+                preview: row.optional_decimal("preview")?,
+                category: row.optional_text("category_id")?,
             })
         };
         rows.iter().map(joinable).collect()

@@ -25,18 +25,16 @@ pub(crate) const COMMANDS: &str = "SELECT id, substr(kind, 1, 200) AS kind, subs
     (length(kind) > 200 OR length(key) > 1000 OR COALESCE(octet_length(CAST(data AS TEXT)), 0) > 1048576) AS \
     is_too_large, state, created_at, error_code FROM commands \
     WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3";
-pub(crate) const COMMAND: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM \
-    commands WHERE store = $1 AND id = $2 AND state IN ('new', 'waiting', 'sending')";
-pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT), e.state, e.updated_at, p.id, \
-    p.base_unit, CAST(s.quantity AS TEXT), CAST(s.reserved_quantity AS TEXT), CAST(s.available_quantity AS TEXT), \
-    e.error_code, e.revision \
+pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT) AS written, e.state, e.updated_at, \
+    p.id AS product_id, p.base_unit, CAST(s.quantity AS TEXT) AS mirrored, CAST(s.reserved_quantity AS TEXT) AS reserved, \
+    CAST(s.available_quantity AS TEXT) AS available, e.error_code, e.revision \
     FROM erp_stock e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
     IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') AND e.sku >= $2 \
     AND (e.sku > $2 OR e.location_id > $3) ORDER BY e.sku, e.location_id LIMIT $4";
-pub(crate) const PRICES: &str = "SELECT e.sku, p.id, max(e.revision) FROM erp_prices e \
+pub(crate) const PRICES: &str = "SELECT e.sku, p.id, max(e.revision) AS revision FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     WHERE e.store = $1 AND e.sku > $2 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku \
     LIMIT $3";
@@ -121,7 +119,7 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn read(self, store: &StoreKey, id: i64) -> Result<Option<Command>, Error> {
         let values = vec![store.as_str().into(), id.into()];
-        let rows = self.database.fetch("read a command", COMMAND, values).await?;
+        let rows = self.database.fetch("read a command", commands::OPEN_BY_ID, values).await?;
         rows.first().map(commands::command).transpose()
     }
 }
@@ -214,8 +212,8 @@ fn open_command(row: &Row) -> Result<OpenCommand, Error> {
 
 fn price(row: &Row) -> Result<PriceIntent, Error> {
     Ok(PriceIntent {
-        sku: Sku::new(row.foreign_text(0)?),
-        product: row.optional_text(1)?.map(ProductId::new),
-        revision: row.int(2)?,
+        sku: Sku::new(row.foreign_text("sku")?),
+        product: row.optional_text("id")?.map(ProductId::new),
+        revision: row.int("revision")?,
     })
 }

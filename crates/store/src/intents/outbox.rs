@@ -18,7 +18,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn wanting_stores(self) -> Result<Vec<StoreKey>, Error> {
         let rows = self.database.fetch("look for what is wanted", WANTING, Vec::new()).await?;
-        let keys: Result<Vec<String>, Error> = rows.iter().map(|row| row.foreign_text(0)).collect();
+        let keys: Result<Vec<String>, Error> = rows.iter().map(|row| row.foreign_text("store")).collect();
         Ok(keys?.iter().filter_map(|key| StoreKey::new(key).ok()).collect())
     }
 }

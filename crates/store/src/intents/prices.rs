@@ -12,11 +12,10 @@ use crate::{
     mirror::page::begin_answer,
 };
 
-pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT), CAST(price AS TEXT), CAST(discount_percent AS \
-    TEXT), \
-    CAST(package_weight AS TEXT), CAST(package_height AS TEXT), CAST(package_width AS TEXT), \
-    CAST(package_length AS TEXT), state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER \
-    BY min_quantity";
+pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT) AS minimum, CAST(price AS TEXT) AS price, \
+    CAST(discount_percent AS TEXT) AS discount, CAST(package_weight AS TEXT) AS weight, \
+    CAST(package_height AS TEXT) AS height, CAST(package_width AS TEXT) AS width, CAST(package_length AS TEXT) AS length, \
+    state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = \
     $14, updated_at = $5, \
     pushed_at = COALESCE($6, pushed_at) WHERE store = $7 AND sku = $8 AND min_quantity = $9 \
@@ -111,7 +110,7 @@ impl Intents<'_> {
         let rows = self.database.fetch("read wanted tiers", OF_SKU, values).await?;
         // SQLite stores any type: a quantity that is not a whole number is no tier (`fail_unreadable` answers its
         // row).
-        let is_tier = |row: &&Row| row.text(0).is_ok_and(|text| text.parse::<i64>().is_ok());
+        let is_tier = |row: &&Row| row.text("minimum").is_ok_and(|text| text.parse::<i64>().is_ok());
         rows.iter().filter(is_tier).map(tier).collect()
     }
 }
@@ -151,21 +150,21 @@ impl IntentWriter<'_, '_> {
 
 fn tier(row: &Row) -> Result<TierIntent, Error> {
     Ok(TierIntent {
-        min_quantity: row.text(0)?.parse().unwrap_or_default(),
-        price: row.optional_foreign_text(1)?,
-        discount_percent: row.optional_foreign_text(2)?,
+        min_quantity: row.text("minimum")?.parse().unwrap_or_default(),
+        price: row.optional_foreign_text("price")?,
+        discount_percent: row.optional_foreign_text("discount")?,
         package: [
-            row.optional_decimal(3)?,
-            row.optional_decimal(4)?,
-            row.optional_decimal(5)?,
-            row.optional_decimal(6)?,
+            row.optional_decimal("weight")?,
+            row.optional_decimal("height")?,
+            row.optional_decimal("width")?,
+            row.optional_decimal("length")?,
         ],
-        package_written: [3, 4, 5, 6]
-            .map(|at| row.optional_text(at).ok().flatten().unwrap_or_default())
+        package_written: ["weight", "height", "width", "length"]
+            .map(|name| row.optional_text(name).ok().flatten().unwrap_or_default())
             .join("|"),
-        state: row.text(7)?.parse().ok(),
+        state: row.text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
-        updated_at: row.optional_time(8).ok().flatten(),
-        code: row.optional_text(9)?,
+        updated_at: row.optional_time("updated_at").ok().flatten(),
+        code: row.optional_text("error_code")?,
     })
 }

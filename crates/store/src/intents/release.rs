@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, push::PushState, time::serialize_fixed_width};
 use serde::Serialize;
 
-use super::commands::command;
+use super::commands::{BY_KEY, command};
 use crate::{
     Error,
     driver::{Tx, Value},
@@ -15,10 +15,10 @@ use crate::{
 
 pub(crate) const RELEASE: &str = "INSERT INTO releases (store, what, key, value, at) VALUES ($1, $2, $3, $4, $5) \
     ON CONFLICT (store, what, key) DO UPDATE SET value = excluded.value, at = excluded.at";
-pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) FROM erp_stock \
+pub(crate) const STOCK_VALUE: &str = "SELECT CAST(quantity AS TEXT) AS value FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
 pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' || CAST(discount_percent AS TEXT) || ' \
-    %') \
+    %') AS value \
     FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 /// Raises the revision: the row is a new intent, which requests sent earlier do not answer.
@@ -31,27 +31,24 @@ pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $
 /// Refutes doubtful effects on a person's word; effects refuted before stop counting too.
 pub(crate) const DECIDED: &str = "UPDATE effects SET state = 'refuted', code = 'retried', settled_at = $1 \
     WHERE store = $2 AND CAST(command_id AS TEXT) = $3 AND state IN ('doubtful', 'refuted')";
-pub(crate) const COMMAND_VALUE: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, created_at, error_code FROM \
-    commands \
-    WHERE store = $1 AND CAST(id AS TEXT) = $2";
-pub(crate) const HELD: &str = "SELECT store, 'stock', sku || '/' || location_id, COALESCE(error, ''), COALESCE(hint, \
-    '') \
+pub(crate) const HELD: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error, '') AS error, COALESCE(hint, \
+    '') AS hint \
     FROM erp_stock WHERE state = 'held' \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error, ''), COALESCE(hint, '') \
     FROM erp_prices WHERE state = 'held' \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), COALESCE(error, ''), COALESCE(hint, '') \
     FROM commands WHERE state = 'held' ORDER BY 1, 2, 3";
-pub(crate) const TROUBLED: &str = "SELECT store, 'stock', sku || '/' || location_id, state FROM erp_stock \
+pub(crate) const TROUBLED: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, state FROM erp_stock \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, state FROM erp_prices \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') \
     UNION ALL SELECT store, 'command', CAST(id AS TEXT), state FROM commands \
     WHERE error_code IS NOT NULL AND state IN ('failed', 'held', 'doubtful') ORDER BY 1, 2, 3";
-pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT), error, hint, updated_at FROM erp_stock \
+pub(crate) const STOCK_ROW: &str = "SELECT state, CAST(quantity AS TEXT) AS intent, error, hint, updated_at FROM erp_stock \
     WHERE store = $1 AND sku || '/' || location_id = $2";
-pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT), error, hint, updated_at FROM erp_prices \
+pub(crate) const PRICE_ROW: &str = "SELECT state, CAST(price AS TEXT) AS intent, error, hint, updated_at FROM erp_prices \
     WHERE store = $1 AND sku || '/' || min_quantity = $2";
-pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key, error, hint, updated_at FROM commands \
+pub(crate) const COMMAND_ROW: &str = "SELECT state, kind || ' ' || key AS intent, error, hint, updated_at FROM commands \
     WHERE store = $1 AND CAST(id AS TEXT) = $2";
 pub(crate) const RELEASES: &str = "SELECT key, value FROM releases WHERE store = $1 AND what = $2";
 pub(crate) const RELEASED: &str = "SELECT value FROM releases WHERE store = $1 AND what = $2 AND key = $3";
@@ -77,7 +74,7 @@ impl IntentKind {
         let sql = match self {
             Self::Stock => STOCK_VALUE,
             Self::Price => PRICE_VALUE,
-            Self::Command => COMMAND_VALUE,
+            Self::Command => BY_KEY,
         };
         let values = vec![store.as_str().into(), key.into()];
         let rows = tx.fetch("read what is released", sql.to_owned(), values).await?;
@@ -85,7 +82,7 @@ impl IntentKind {
             let command = rows.first().map(command).transpose()?;
             return Ok(command.map(|command| command.fingerprint()).unwrap_or_default());
         }
-        Ok(rows.first().map(|row| row.optional_text(0)).transpose()?.flatten().unwrap_or_default())
+        Ok(rows.first().map(|row| row.optional_text("value")).transpose()?.flatten().unwrap_or_default())
     }
 
     /// The word in `v_errors` and on the command line.
@@ -159,11 +156,11 @@ impl Releases<'_> {
             self.database.fetch("read a wanted row", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &crate::driver::Row| {
             Ok(IntentRow {
-                state: row.text(0)?,
-                intent: row.optional_foreign_text(1)?,
-                error: row.optional_text(2)?,
-                hint: row.optional_text(3)?,
-                updated_at: row.optional_time(4).ok().flatten(),
+                state: row.text("state")?,
+                intent: row.optional_foreign_text("intent")?,
+                error: row.optional_text("error")?,
+                hint: row.optional_text("hint")?,
+                updated_at: row.optional_time("updated_at").ok().flatten(),
             })
         };
         rows.first().map(read).transpose()
@@ -177,8 +174,13 @@ impl Releases<'_> {
         let rows = self.database.fetch("read what is not done", TROUBLED, Vec::new()).await?;
         let mut troubled = Vec::new();
         for row in &rows {
-            if let (Ok(intent), Ok(state)) = (row.text(1)?.parse(), row.text(3)?.parse()) {
-                troubled.push(TroubledRow { store: row.text(0)?, intent, key: row.foreign_text(2)?, state });
+            if let (Ok(intent), Ok(state)) = (row.text("entity")?.parse(), row.text("state")?.parse()) {
+                troubled.push(TroubledRow {
+                    store: row.text("store")?,
+                    intent,
+                    key: row.foreign_text("key")?,
+                    state,
+                });
             }
         }
         Ok(troubled)
@@ -192,11 +194,11 @@ impl Releases<'_> {
         let rows = self.database.fetch("read what is held", HELD, Vec::new()).await?;
         let held = |row: &crate::driver::Row| {
             Ok(HeldRow {
-                store: row.text(0)?,
-                entity: row.text(1)?,
-                key: row.foreign_text(2)?,
-                error: row.text(3)?,
-                hint: row.text(4)?,
+                store: row.text("store")?,
+                entity: row.text("entity")?,
+                key: row.foreign_text("key")?,
+                error: row.text("error")?,
+                hint: row.text("hint")?,
             })
         };
         rows.iter().map(held).collect()
@@ -256,7 +258,7 @@ impl Releases<'_> {
     ) -> Result<HashMap<String, String>, Error> {
         let values = vec![store.as_str().into(), intent.as_str().into()];
         let rows = self.database.fetch("read releases", RELEASES, values).await?;
-        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
+        rows.iter().map(|row| Ok((row.text("key")?, row.text("value")?))).collect()
     }
 
     /// The value at which a person released a row, if there is a release.
@@ -271,7 +273,7 @@ impl Releases<'_> {
     ) -> Result<Option<String>, Error> {
         let values = vec![store.as_str().into(), intent.as_str().into(), row.into()];
         let rows = self.database.fetch("read a release", RELEASED, values).await?;
-        rows.first().map(|row| row.text(0)).transpose()
+        rows.first().map(|row| row.text("value")).transpose()
     }
 }
 

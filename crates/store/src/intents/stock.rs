@@ -102,20 +102,20 @@ impl IntentWriter<'_, '_> {
 }
 
 pub(crate) fn intent(row: &Row) -> Result<StockIntent, Error> {
-    let written = row.foreign_text(2)?;
+    let written = row.foreign_text("written")?;
     Ok(StockIntent {
-        sku: Sku::new(row.foreign_text(0)?),
-        location: LocationId::new(row.foreign_text(1)?),
+        sku: Sku::new(row.foreign_text("sku")?),
+        location: LocationId::new(row.foreign_text("location_id")?),
         quantity: exact(&written),
         written,
-        state: row.text(3)?.parse().ok(),
-        updated_at: row.optional_time(4).ok().flatten(),
-        product: row.optional_text(5)?.map(ProductId::new),
-        base_unit: row.optional_text(6)?,
-        mirrored: row.optional_decimal(7)?,
-        reserved: row.optional_decimal(8)?,
-        available: row.optional_decimal(9)?,
-        code: row.optional_text(10)?,
-        revision: row.int(11)?,
+        state: row.text("state")?.parse().ok(),
+        updated_at: row.optional_time("updated_at").ok().flatten(),
+        product: row.optional_text("product_id")?.map(ProductId::new),
+        base_unit: row.optional_text("base_unit")?,
+        mirrored: row.optional_decimal("mirrored")?,
+        reserved: row.optional_decimal("reserved")?,
+        available: row.optional_decimal("available")?,
+        code: row.optional_text("error_code")?,
+        revision: row.int("revision")?,
     })
 }

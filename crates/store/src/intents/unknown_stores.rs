@@ -85,7 +85,7 @@ impl Intents<'_> {
     pub async fn reopen_known_stores(self, known: &BTreeSet<StoreKey>) -> Result<(), Error> {
         let rows = self.database.fetch("look for rows of unknown stores", ANSWERED, Vec::new()).await?;
         for row in &rows {
-            let name = row.foreign_text(0)?;
+            let name = row.foreign_text("store")?;
             if StoreKey::new(&name).is_ok_and(|key| known.contains(&key)) {
                 let mut tx = self.database.begin().await?;
                 tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
@@ -104,7 +104,7 @@ impl Intents<'_> {
         }
         let since = vec![(self.clock.now() - LATELY).into()];
         let rows = self.database.fetch("read the leases of others", LEASED_LATELY, since).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("store")).collect()
     }
 
     async fn fail_new_rows(self, store: &str, words: RowWords) -> Result<(), Error> {

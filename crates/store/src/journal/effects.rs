@@ -247,7 +247,7 @@ impl Journal<'_> {
     /// When the database does not answer.
     pub async fn last_effect(self, store: &StoreKey) -> Result<i64, Error> {
         let rows = self.inbox.fetch("find the last effect", LAST, vec![store.as_str().into()]).await?;
-        rows.first().map_or(Ok(0), |row| row.int(0))
+        rows.first().map_or(Ok(0), |row| row.int("id"))
     }
 
     /// Deletes effects that were confirmed or refuted before `before`; returns their number. Doubtful effects stay.

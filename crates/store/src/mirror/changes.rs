@@ -102,13 +102,13 @@ impl Changes<'_> {
 
 fn read_change(row: &Row) -> Result<Change, Error> {
     let corrupt = |column, why: String| Error::Corrupt { column, why };
-    let op = row.text(4)?;
+    let op = row.text("op")?;
     Ok(Change {
-        seq: row.int(0)?,
-        store: StoreKey::new(&row.text(1)?).map_err(|error| corrupt(1, error.to_string()))?,
-        entity: row.text(2)?,
-        key: row.text(3)?,
+        seq: row.int("seq")?,
+        store: StoreKey::new(&row.text("store")?).map_err(|error| corrupt(1, error.to_string()))?,
+        entity: row.text("entity")?,
+        key: row.text("key")?,
         op: op.parse().map_err(|_| corrupt(4, format!("{op:?} is no operation")))?,
-        at: row.time(5)?,
+        at: row.time("at")?,
     })
 }

@@ -35,7 +35,7 @@ impl Changes<'_> {
     /// When the database does not answer.
     pub async fn consumer(self, name: &str) -> Result<Option<i64>, Error> {
         let rows = self.database.fetch("read a consumer", READ, vec![name.into()]).await?;
-        rows.first().map(|row| row.int(0)).transpose()
+        rows.first().map(|row| row.int("seq")).transpose()
     }
 
     /// All consumers, by name.
@@ -45,7 +45,11 @@ impl Changes<'_> {
     pub async fn consumers(self) -> Result<Vec<Consumer>, Error> {
         let rows = self.database.fetch("read the consumers", ALL, Vec::new()).await?;
         let read = |row: &crate::driver::Row| {
-            Ok(Consumer { name: row.text(0)?, seq: row.int(1)?, updated_at: row.time(2)? })
+            Ok(Consumer {
+                name: row.text("name")?,
+                seq: row.int("seq")?,
+                updated_at: row.time("updated_at")?,
+            })
         };
         rows.iter().map(read).collect()
     }

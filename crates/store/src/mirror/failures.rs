@@ -47,10 +47,10 @@ impl Mirror<'_> {
         rows.iter()
             .map(|row| {
                 Ok(Failure {
-                    key: row.text(0)?,
-                    code: row.text(1)?,
-                    error: row.text(2)?,
-                    hint: row.text(3)?,
+                    key: row.text("key")?,
+                    code: row.text("code")?,
+                    error: row.text("error")?,
+                    hint: row.text("hint")?,
                     message: None,
                 })
             })

@@ -24,7 +24,7 @@ impl Mirror<'_> {
         self.database.execute("stamp the store", STAMP, stamp).await?;
         let rows = self.database.fetch("read the store's stamp", READ, vec![key.into()]).await?;
         let Some(row) = rows.first() else { return Ok(()) };
-        let (kept, kept_url) = (row.text(0)?, row.text(1)?);
+        let (kept, kept_url) = (row.text("environment")?, row.text("base_url")?);
         if kept != environment {
             return Err(Error::OtherStore {
                 store: store.clone(),

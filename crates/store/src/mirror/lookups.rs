@@ -24,7 +24,7 @@ impl Lookups<'_> {
     /// When the database does not answer.
     pub async fn skus(self, store: &StoreKey) -> Result<Vec<String>, Error> {
         let rows = self.database.fetch("read SKUs", SKUS, vec![store.as_str().into()]).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("sku")).collect()
     }
 
     /// The stock locations of a store: id and name.
@@ -42,7 +42,7 @@ impl Lookups<'_> {
     /// When the database does not answer.
     pub async fn base_unit(self, store: &StoreKey, sku: &str) -> Result<Option<String>, Error> {
         let rows = self.database.fetch("read a unit", UNIT, vec![store.as_str().into(), sku.into()]).await?;
-        Ok(rows.first().map(|row| row.optional_text(0)).transpose()?.flatten())
+        Ok(rows.first().map(|row| row.optional_text("base_unit")).transpose()?.flatten())
     }
 
     /// The mirrored physical quantity of a SKU at a location.

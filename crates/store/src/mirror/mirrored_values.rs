@@ -24,7 +24,7 @@ impl Lookups<'_> {
     pub async fn order_status(self, store: &StoreKey, order: &OrderNumber) -> Result<Option<String>, Error> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read an order's status", STATUS, values).await?;
-        rows.first().map_or(Ok(None), |row| row.optional_text(0))
+        rows.first().map_or(Ok(None), |row| row.optional_text("status"))
     }
 
     /// The mirrored stock and price of a product.

@@ -49,8 +49,8 @@ impl Mirror<'_> {
         let values = vec![store.as_str().into(), resource.as_str().into(), key.into()];
         let rows = self.database.fetch("read a missing row", LOAD, values).await?;
         let missing = |row: &Row| {
-            let confirmations = u32::try_from(row.int(1)?).unwrap_or(u32::MAX);
-            Ok(Missing { since: row.time(0)?, confirmations, last_at: row.time(2)? })
+            let confirmations = u32::try_from(row.int("confirmations")?).unwrap_or(u32::MAX);
+            Ok(Missing { since: row.time("since")?, confirmations, last_at: row.time("last_at")? })
         };
         rows.first().map(missing).transpose()
     }
@@ -79,7 +79,7 @@ impl Mirror<'_> {
         let values: Vec<Value> =
             vec![store.as_str().into(), resource.as_str().into(), until.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read missing rows", DUE, values).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("key")).collect()
     }
 
     /// The missing rows among some keys.
@@ -94,7 +94,7 @@ impl Mirror<'_> {
     ) -> Result<Vec<String>, Error> {
         let first = [store.as_str().into(), resource.as_str().into()];
         let rows = self.database.fetch_in("look up missing rows", AMONG, &first, keys).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("key")).collect()
     }
 }
 

@@ -97,7 +97,7 @@ impl Mirror<'_> {
     pub async fn location_ids(self, store: &StoreKey) -> Result<Vec<LocationId>, Error> {
         let rows =
             self.database.fetch("read stock locations", LOCATIONS, vec![store.as_str().into()]).await?;
-        rows.iter().map(|row| row.text(0).map(LocationId::new)).collect()
+        rows.iter().map(|row| row.text("location_id").map(LocationId::new)).collect()
     }
 }
 

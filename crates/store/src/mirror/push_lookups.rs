@@ -57,7 +57,7 @@ impl Lookups<'_> {
     pub async fn product_by_sku(self, store: &StoreKey, sku: &str) -> Result<Option<ProductId>, Error> {
         let rows =
             self.database.fetch("find a SKU", PRODUCT, vec![store.as_str().into(), sku.into()]).await?;
-        rows.first().map(|row| row.text(0).map(ProductId::new)).transpose()
+        rows.first().map(|row| row.text("id").map(ProductId::new)).transpose()
     }
 
     /// The mirrored prices of a product: price type, whether its tiers are derived, and the tiers.
@@ -103,7 +103,7 @@ impl Lookups<'_> {
     ) -> Result<Option<DateTime<Utc>>, Error> {
         let values = vec![store.as_str().into(), product.as_str().into()];
         let rows = self.database.fetch("read when a product was read", READ_AT, values).await?;
-        rows.first().map(|row| row.time(0)).transpose()
+        rows.first().map(|row| row.time("read_at")).transpose()
     }
 
     /// The current fiscal documents of an order (id and status), without replaced ones.
@@ -113,7 +113,7 @@ impl Lookups<'_> {
     pub async fn current_invoices(self, store: &StoreKey, order: &OrderNumber) -> Result<Vec<String>, Error> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read invoices", INVOICES, values).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("said")).collect()
     }
 
     /// The mirrored notes of an order; `None` if the order is not mirrored.
@@ -127,7 +127,7 @@ impl Lookups<'_> {
     ) -> Result<Option<Option<String>>, Error> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read notes", NOTES, values).await?;
-        rows.first().map(|row| row.optional_text(0)).transpose()
+        rows.first().map(|row| row.optional_text("notes")).transpose()
     }
 
     /// Orders with lines of a SKU that may have been dispatched since `since`.
@@ -142,7 +142,7 @@ impl Lookups<'_> {
     ) -> Result<Vec<OrderNumber>, Error> {
         let values: Vec<Value> = vec![store.as_str().into(), sku.as_str().into(), since.into()];
         let rows = self.database.fetch("find orders with a SKU", WITH_SKU, values).await?;
-        rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
+        rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }
 
     /// The SKUs of an order; none if the order is not mirrored.
@@ -152,6 +152,6 @@ impl Lookups<'_> {
     pub async fn skus_of_order(self, store: &StoreKey, number: &str) -> Result<Vec<String>, Error> {
         let values: Vec<Value> = vec![store.as_str().into(), number.into()];
         let rows = self.database.fetch("read an order's SKUs", SKUS_OF_ORDER, values).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("sku")).collect()
     }
 }

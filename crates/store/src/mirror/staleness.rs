@@ -88,8 +88,9 @@ impl Staleness<'_> {
         let sql = if status.is_some() { ORDERS_IN } else { OPEN_ORDERS };
         let rows = self.database.fetch("read open orders", sql, values).await?;
         let open = |row: &Row| {
-            let (number, status) = (OrderNumber::new(row.text(0)?), row.optional_text(1)?);
-            Ok(OpenOrder { number, status, mirrored_at: row.time(2)? })
+            let (number, status) =
+                (OrderNumber::new(row.text("order_number")?), row.optional_text("status")?);
+            Ok(OpenOrder { number, status, mirrored_at: row.time("mirrored_at")? })
         };
         rows.iter().map(open).collect()
     }
@@ -147,7 +148,7 @@ impl Staleness<'_> {
     ) -> Result<Vec<(String, DateTime<Utc>)>, Error> {
         let values = vec![store.as_str().into(), i64::from(limit).into()];
         let rows = self.database.fetch("read rows by age", sql, values).await?;
-        rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?))).collect()
+        rows.iter().map(|row| Ok((row.text("id")?, row.time("looked_at")?))).collect()
     }
 }
 

@@ -96,11 +96,11 @@ impl Staleness<'_> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read an order's sides", OF_ORDER, values).await?;
         let known = |row: &Row| {
-            let name = row.text(0)?;
+            let name = row.text("part")?;
             let unknown = |_| Error::Corrupt { column: 0, why: format!("{name:?} is no side") };
             let subresource = name.parse().map_err(unknown)?;
-            let content_hash = ContentHash::from_i64(row.int(2)?);
-            Ok(KnownSubresource { subresource, read_at: row.time(1)?, content_hash })
+            let content_hash = ContentHash::from_i64(row.int("content_hash")?);
+            Ok(KnownSubresource { subresource, read_at: row.time("read_at")?, content_hash })
         };
         let mut subresources: Vec<KnownSubresource> = rows.iter().map(known).collect::<Result<_, Error>>()?;
         subresources.sort_by_key(|known| known.subresource);
@@ -150,7 +150,7 @@ impl Staleness<'_> {
         let values =
             vec![store.as_str().into(), subresource.as_str().into(), before.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read orders by the age of a side", AGED, values).await?;
-        rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
+        rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }
 
     async fn orders_by_subresource(
@@ -164,7 +164,7 @@ impl Staleness<'_> {
         let values =
             vec![store.as_str().into(), subresource.as_str().into(), after.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read orders by their sides", sql, values).await?;
-        rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
+        rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }
 }
 

@@ -101,7 +101,7 @@ fn kinds() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str
 static COUNTS: LazyLock<[(&str, String); 6]> = LazyLock::new(|| {
     SIDES.map(|table| {
         let whose = "store = $1 AND order_number = $2 AND gone_at IS NULL";
-        (table, format!("SELECT count(*) FROM {table} WHERE {whose}"))
+        (table, format!("SELECT count(*) AS rows FROM {table} WHERE {whose}"))
     })
 });
 
@@ -154,11 +154,11 @@ impl History<'_> {
         let mut sides = BTreeMap::new();
         for (table, sql) in COUNTS.iter() {
             let rows = self.database.fetch("count an order's rows", sql, values()).await?;
-            let count = rows.first().map_or(Ok(0), |row| row.int(0))?;
+            let count = rows.first().map_or(Ok(0), |row| row.int("rows"))?;
             sides.insert(*table, u64::try_from(count).unwrap_or(0));
         }
         let rows = self.database.fetch("read an order's sides", PARTS, values()).await?;
-        let parts = rows.iter().map(|row| Ok((row.text(0)?, row.time(1)?)));
+        let parts = rows.iter().map(|row| Ok((row.text("part")?, row.time("read_at")?)));
         Ok((sides, parts.collect::<Result<_, Error>>()?))
     }
 
@@ -174,7 +174,7 @@ impl History<'_> {
     ) -> Result<Vec<(i64, String, DateTime<Utc>)>, Error> {
         let values = vec![store.as_str().into(), entity.into(), key.into()];
         let rows = self.database.fetch("read a row's changes", CHANGES, values).await?;
-        rows.iter().map(|row| Ok((row.int(0)?, row.text(1)?, row.time(2)?))).collect()
+        rows.iter().map(|row| Ok((row.int("seq")?, row.text("op")?, row.time("at")?))).collect()
     }
 
     /// The errors of one row.
@@ -186,9 +186,9 @@ impl History<'_> {
         let rows = self.database.fetch("read a row's errors", ERRORS_OF, values).await?;
         let read = |row: &crate::driver::Row| {
             let (store, entity, key) = (store.to_string(), entity.to_owned(), key.to_owned());
-            let [code, error, hint] = [row.text(0)?, row.text(1)?, row.text(2)?];
+            let [code, error, hint] = [row.text("code")?, row.text("error")?, row.text("hint")?];
             let (kind, subject) = (None, None);
-            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(3)?, kind, subject })
+            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time("at")?, kind, subject })
         };
         rows.iter().map(read).collect()
     }

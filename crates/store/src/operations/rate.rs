@@ -40,7 +40,11 @@ impl Tokens<'_> {
         let rows = self.database.fetch("read the request budget", LOAD, vec![store.as_str().into()]).await?;
         rows.iter()
             .map(|row| {
-                Ok(RateBlock { block: row.int(0)?, requests: row.int(1)?, free_at: row.optional_time(2)? })
+                Ok(RateBlock {
+                    block: row.int("block")?,
+                    requests: row.int("requests")?,
+                    free_at: row.optional_time("free_at")?,
+                })
             })
             .collect()
     }

@@ -34,8 +34,8 @@ pub(crate) const UNSEEN: &str = "SELECT store, count(*), min(updated_at) FROM er
     UNION ALL SELECT store, count(*), min(updated_at) FROM erp_prices WHERE state = 'new' GROUP BY store \
     UNION ALL SELECT store, count(*), min(updated_at) FROM commands WHERE state = 'new' GROUP BY store";
 /// Deadlines before a time, by kind.
-pub(crate) const DUE: &str = "SELECT store, kind, sum(CASE WHEN at < $1 THEN 1 ELSE 0 END), count(*), min(at), \
-    (SELECT f.key FROM v_deadlines f WHERE f.store = d.store AND f.kind = d.kind AND f.at < $2 ORDER BY f.at LIMIT 1) \
+pub(crate) const DUE: &str = "SELECT store, kind, sum(CASE WHEN at < $1 THEN 1 ELSE 0 END), count(*), min(at) AS first_at, \
+    (SELECT f.key FROM v_deadlines f WHERE f.store = d.store AND f.kind = d.kind AND f.at < $2 ORDER BY f.at LIMIT 1) AS first_key \
     FROM v_deadlines d WHERE kind IN ('ship_by', 'invoice_by') AND at < $2 GROUP BY store, kind";
 
 /// Rows of one table and store with the same state and cause.
@@ -131,12 +131,12 @@ fn troubled(row: &Row) -> Result<RowsInTrouble, Error> {
 
 fn due(row: &Row) -> Result<DueDeadlines, Error> {
     Ok(DueDeadlines {
-        store: row.text(0)?,
-        kind: row.text(1)?,
+        store: row.text("store")?,
+        kind: row.text("kind")?,
         past: count(row, 2)?,
         all: count(row, 3)?,
-        first_at: row.time(4)?,
-        first_key: row.optional_text(5)?.unwrap_or_default(),
+        first_at: row.time("first_at")?,
+        first_key: row.optional_text("first_key")?.unwrap_or_default(),
     })
 }
 

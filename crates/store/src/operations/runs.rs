@@ -66,7 +66,7 @@ impl Runs<'_> {
     /// When the database does not answer.
     pub async fn last_run_states(self, store: &StoreKey) -> Result<Vec<String>, Error> {
         let rows = self.database.fetch("read runs", LAST, vec![store.as_str().into()]).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("state")).collect()
     }
 
     /// Whether a store has ever been reconciled completely.

@@ -39,7 +39,7 @@ pub(crate) const FEED: &str = "SELECT at, entity, key, op FROM changes WHERE sto
     'product', 'shipment', \
     'shipment_label', 'order_invoice') AND (key = $2 OR substr(key, 1, length(CAST($3 AS TEXT))) = $3) ORDER BY seq \
     DESC LIMIT 200";
-pub(crate) const COMMANDS: &str = "SELECT id, kind, key, CAST(data AS TEXT), state, error_code, error, hint, \
+pub(crate) const COMMANDS: &str = "SELECT id, kind, key, CAST(data AS TEXT) AS data, state, error_code, error, hint, \
     created_at, updated_at, done_at \
     FROM commands WHERE store = $1 AND ((key = $2 AND $2 <> '') OR CAST(id AS TEXT) = $3) ORDER BY id DESC LIMIT 100";
 pub(crate) const LEVELS: &str = "SELECT sku || '/' || location_id, CAST(quantity AS TEXT), state, error_code, error, \
@@ -262,8 +262,12 @@ impl History<'_> {
         let under = format!("{key}/");
         let keys = [key, &under];
         let newest_first = self.rows(FEED, store, &keys, |row| {
-            let what = Happened::Mirrored { entity: row.text(1)?, key: row.text(2)?, op: row.text(3)? };
-            Ok(vec![Event { at: row.time(0)?, what }])
+            let what = Happened::Mirrored {
+                entity: row.text("entity")?,
+                key: row.text("key")?,
+                op: row.text("op")?,
+            };
+            Ok(vec![Event { at: row.time("at")?, what }])
         });
         let mut events = newest_first.await?;
         events.reverse();
@@ -273,19 +277,23 @@ impl History<'_> {
     /// The commands on a key, or the command with a number: when each was written, and its answer.
     async fn commands_about(self, store: &StoreKey, key: &str, number: &str) -> Result<Vec<Event>, Error> {
         self.rows(COMMANDS, store, &[key, number], |row| {
-            let (intent, id) = (IntentKind::Command, row.int(0)?.to_string());
-            let data = row.foreign_text(3)?;
-            let command = format!("{} {} {data}", row.foreign_text(1)?, row.foreign_text(2)?);
-            let created = row.optional_time(8).ok().flatten();
-            let answered = row.optional_time(10).ok().flatten().or(row.optional_time(9).ok().flatten());
+            let (intent, id) = (IntentKind::Command, row.int("id")?.to_string());
+            let data = row.foreign_text("data")?;
+            let command = format!("{} {} {data}", row.foreign_text("kind")?, row.foreign_text("key")?);
+            let created = row.optional_time("created_at").ok().flatten();
+            let answered = row
+                .optional_time("done_at")
+                .ok()
+                .flatten()
+                .or(row.optional_time("updated_at").ok().flatten());
             let given = Happened::Commanded { key: id.clone(), intent: command.trim_end().to_owned() };
             let answer = Happened::Answered {
                 intent,
                 key: id,
-                state: row.text(4)?,
-                code: row.optional_text(5)?.unwrap_or_default(),
-                error: row.optional_text(6)?.unwrap_or_default(),
-                hint: row.optional_text(7)?.unwrap_or_default(),
+                state: row.text("state")?,
+                code: row.optional_text("error_code")?.unwrap_or_default(),
+                error: row.optional_text("error")?.unwrap_or_default(),
+                hint: row.optional_text("hint")?.unwrap_or_default(),
             };
             let events = [(created, given), (answered.or(created), answer)];
             Ok(events.into_iter().filter_map(|(at, what)| Some(Event { at: at?, what })).collect())
@@ -317,8 +325,8 @@ impl History<'_> {
     /// When the ERP took an order.
     async fn taken(self, store: &StoreKey, number: &str) -> Result<Vec<Event>, Error> {
         self.rows(TAKEN, store, &[number], |row| {
-            let Some(at) = row.optional_time(0).ok().flatten() else { return Ok(Vec::new()) };
-            let (erp_id, note) = (row.optional_foreign_text(1)?, row.optional_foreign_text(2)?);
+            let Some(at) = row.optional_time("taken_at").ok().flatten() else { return Ok(Vec::new()) };
+            let (erp_id, note) = (row.optional_foreign_text("erp_id")?, row.optional_foreign_text("note")?);
             Ok(vec![Event { at, what: Happened::Taken { erp_id, note } }])
         })
         .await
@@ -340,11 +348,14 @@ impl History<'_> {
             let values = vec![store.as_str().into(), before.into()];
             let rows = self.inbox.fetch("read the inbox", DELIVERIES, values).await?;
             let Some(last) = rows.last() else { break };
-            before = last.int(0)?;
+            before = last.int("id")?;
             for row in &rows {
-                if names(&row.bytes(4)?, word.as_bytes()) {
-                    let (event, handled_at) = (row.optional_text(2)?, row.optional_time(3)?);
-                    found.push(Event { at: row.time(1)?, what: Happened::Delivered { event, handled_at } });
+                if names(&row.bytes("body")?, word.as_bytes()) {
+                    let (event, handled_at) = (row.optional_text("event")?, row.optional_time("handled_at")?);
+                    found.push(Event {
+                        at: row.time("received_at")?,
+                        what: Happened::Delivered { event, handled_at },
+                    });
                 }
             }
         }

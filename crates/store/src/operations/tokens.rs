@@ -86,7 +86,9 @@ impl Tokens<'_> {
     ) -> Result<Vec<LoginOnRecord>, Error> {
         let rows =
             self.database.fetch("read the logins", LOGINS, vec![store.as_str().into(), since.into()]).await?;
-        rows.iter().map(|row| Ok(LoginOnRecord { at: row.time(0)?, reason: row.text(1)? })).collect()
+        rows.iter()
+            .map(|row| Ok(LoginOnRecord { at: row.time("at")?, reason: row.text("reason")? }))
+            .collect()
     }
 
     /// Records a login, replacing one of the same instant, and deletes those older than a week.

@@ -26,7 +26,7 @@ impl Leases<'_> {
     pub async fn held_stores(self) -> Result<Option<BTreeSet<String>>, Error> {
         let Some(database) = self.locks.database_file() else {
             let rows = self.database.fetch("look at the stores' locks", HELD_ON_SERVER, Vec::new()).await?;
-            return rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>().map(Some);
+            return rows.iter().map(|row| row.text("store")).collect::<Result<_, _>>().map(Some);
         };
         let Ok(table) = std::fs::read_to_string(KERNEL_LOCKS) else { return Ok(None) };
         let locked = locked_inodes(&table);
@@ -35,7 +35,7 @@ impl Leases<'_> {
             matches!(file, Ok(Ok(file)) if locked.contains(&file.ino()))
         };
         let rows = self.database.fetch("read the leases", LEASED, Vec::new()).await?;
-        let leased: Vec<String> = rows.iter().map(|row| row.text(0)).collect::<Result<_, _>>()?;
+        let leased: Vec<String> = rows.iter().map(|row| row.text("store")).collect::<Result<_, _>>()?;
         Ok(Some(leased.into_iter().filter(is_held).collect()))
     }
 }

@@ -111,10 +111,12 @@ impl Leases<'_> {
         let mut tx = self.database.begin().await?;
         let before = tx.fetch("read the lease", BEFORE.to_owned(), vec![store.as_str().into()]).await?;
         let rows = tx.fetch("take the lease", TAKE.to_owned(), values).await?;
-        let fence = rows.first().map_or(Ok(0), |row| row.int(0))?;
+        let fence = rows.first().map_or(Ok(0), |row| row.int("fence"))?;
         tx.commit().await?;
-        let last =
-            before.first().map(|row| Ok((row.int(0)?, row.optional_time(1)?.is_some()))).transpose()?;
+        let last = before
+            .first()
+            .map(|row| Ok((row.int("fence")?, row.optional_time("released_at")?.is_some())))
+            .transpose()?;
         let begins = self.clock.monotonic() + lock.wait_after(last, fence).await;
         let (given, lease) = watch::channel(());
         let session = match &lock {
@@ -139,7 +141,7 @@ impl Leases<'_> {
     /// When the database does not answer.
     pub async fn last_seen(self, store: &StoreKey) -> Result<Option<DateTime<Utc>>, Error> {
         let rows = self.database.fetch("read the lease", SEEN, vec![store.as_str().into()]).await?;
-        rows.first().map(|row| row.time(0)).transpose()
+        rows.first().map(|row| row.time("renewed_at")).transpose()
     }
 
     /// Tries for almost a second: PostgreSQL takes a moment to notice a killed client.
@@ -156,7 +158,7 @@ impl Leases<'_> {
     async fn who_holds(self, store: &StoreKey) -> Error {
         let rows = self.database.fetch("read the lease", WHO, vec![store.as_str().into()]).await;
         let (owner, since) = match rows.as_deref() {
-            Ok([row, ..]) => (row.text(0).ok(), row.time(1).ok().map(fixed_width)),
+            Ok([row, ..]) => (row.text("owner").ok(), row.time("acquired_at").ok().map(fixed_width)),
             _ => (None, None),
         };
         let unknown = || "unknown".to_owned();

@@ -12,7 +12,7 @@ use crate::{
     ownership::{Leases, lease::WHO, locks::lock_path},
 };
 
-pub(crate) const HELD_BY: &str = "SELECT CAST(l.pid AS BIGINT), a.application_name FROM pg_locks l \
+pub(crate) const HELD_BY: &str = "SELECT CAST(l.pid AS BIGINT) AS id, a.application_name FROM pg_locks l \
     LEFT JOIN pg_stat_activity a ON a.pid = l.pid \
     WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
@@ -57,7 +57,7 @@ impl Leases<'_> {
     pub async fn lock_holder(self, store: &StoreKey) -> Result<Option<LockHolder>, Error> {
         let key = vec![store.as_str().into()];
         let rows = self.database.fetch("read the lease", WHO, key.clone()).await?;
-        let owner = rows.first().map(|row| row.text(0)).transpose()?;
+        let owner = rows.first().map(|row| row.text("id")).transpose()?;
         if let Some(database) = self.locks.database_file() {
             let holder =
                 inode(&lock_path(database, store)).and_then(|inode| whole_file_lock(&table(), inode));
@@ -69,8 +69,8 @@ impl Leases<'_> {
         }
         let rows = self.database.fetch("look at the store's lock", HELD_BY, key).await?;
         let Some(row) = rows.first() else { return Ok(None) };
-        let command = row.optional_text(1)?.filter(|name| !name.is_empty());
-        let id = u32::try_from(row.int(0)?).unwrap_or_default();
+        let command = row.optional_text("application_name")?.filter(|name| !name.is_empty());
+        let id = u32::try_from(row.int("id")?).unwrap_or_default();
         Ok(Some(LockHolder { process: Process { id, command }, owner }))
     }
 

@@ -110,7 +110,7 @@ impl Lookups<'_> {
         let values = vec![store.as_str().into(), self.clock.now().into()];
         let rows = self.database.fetch("read open campaigns", OPEN, values).await?;
         let open = |row: &Row| {
-            let (id, opt_in_deadline) = (row.text(0)?, row.optional_time(1)?);
+            let (id, opt_in_deadline) = (row.text("id")?, row.optional_time("opt_in_deadline")?);
             let unreadable = || Error::Corrupt { column: 0, why: format!("{id:?} is no campaign's id") };
             Ok(OpenCampaign { id: CampaignId::parse(&id).ok_or_else(unreadable)?, opt_in_deadline })
         };

@@ -43,7 +43,7 @@ pub(crate) const OF_ORDER: &str = "SELECT l.id, l.file, l.completed_at, f.code, 
     WHERE l.store = $1 AND l.order_number = $2 AND l.gone_at IS NULL ORDER BY l.id";
 pub(crate) const LOSE_FILE: &str = "UPDATE shipment_labels SET file = NULL, mirrored_at = $4 \
     WHERE store = $1 AND id = $2 AND file = $3 RETURNING order_number";
-pub(crate) const IN_THE_MAKING: &str = "SELECT l.order_number, max(l.mirrored_at), max(p.read_at) \
+pub(crate) const IN_THE_MAKING: &str = "SELECT l.order_number, max(l.mirrored_at) AS changed_at, max(p.read_at) AS read_at \
     FROM shipment_labels AS l JOIN order_parts AS p \
     ON p.store = l.store AND p.part = 'shipments' AND p.order_number = l.order_number \
     WHERE l.store = $1 AND l.gone_at IS NULL AND l.status IN ('pending', 'processing') \
@@ -222,11 +222,11 @@ impl LabelFiles<'_> {
         let rows = self.database.fetch("read ready labels", READY, values).await?;
         let label = |row: &Row| {
             Ok(ReadyLabel {
-                id: LabelId::new(row.text(0)?),
-                shipment: row.optional_text(1)?.map(ShipmentId::new),
-                order: OrderNumber::new(row.text(2)?),
-                format: row.optional_text(3)?.as_deref().map(LabelFormat::new),
-                version: ContentHash::from_i64(row.int(4)?),
+                id: LabelId::new(row.text("id")?),
+                shipment: row.optional_text("shipment_id")?.map(ShipmentId::new),
+                order: OrderNumber::new(row.text("order_number")?),
+                format: row.optional_text("format")?.as_deref().map(LabelFormat::new),
+                version: ContentHash::from_i64(row.int("content_hash")?),
             })
         };
         rows.iter().map(label).collect()
@@ -244,12 +244,12 @@ impl LabelFiles<'_> {
         let values = vec![store.as_str().into(), order.as_str().into()];
         let rows = self.database.fetch("read the labels of an order", OF_ORDER, values).await?;
         let label = |row: &Row| {
-            let failure = row.optional_text(3)?.zip(row.optional_text(4)?);
-            let hint = row.optional_text(5)?.unwrap_or_default();
+            let failure = row.optional_text("code")?.zip(row.optional_text("error")?);
+            let hint = row.optional_text("hint")?.unwrap_or_default();
             Ok(LabelFile {
-                label: LabelId::new(row.text(0)?),
-                file: row.optional_text(1)?,
-                completed_at: row.optional_time(2)?,
+                label: LabelId::new(row.text("id")?),
+                file: row.optional_text("file")?,
+                completed_at: row.optional_time("completed_at")?,
                 failure: failure.map(|(code, error)| [code, error, hint]),
             })
         };
@@ -268,7 +268,7 @@ impl LabelFiles<'_> {
     ) -> Result<Vec<(LabelId, String)>, Error> {
         let values = vec![store.as_str().into(), after.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read labels with files", WITH_FILE, values).await?;
-        rows.iter().map(|row| Ok((LabelId::new(row.text(0)?), row.text(1)?))).collect()
+        rows.iter().map(|row| Ok((LabelId::new(row.text("id")?), row.text("file")?))).collect()
     }
 
     /// Up to `limit` orders with labels in the making, the longest unread first.
@@ -283,8 +283,12 @@ impl LabelFiles<'_> {
         let values = vec![store.as_str().into(), i64::from(limit).into()];
         let rows = self.database.fetch("read labels in the making", IN_THE_MAKING, values).await?;
         let order = |row: &Row| {
-            let order = OrderNumber::new(row.text(0)?);
-            Ok(LabelsInTheMaking { order, changed_at: row.time(1)?, read_at: row.time(2)? })
+            let order = OrderNumber::new(row.text("order_number")?);
+            Ok(LabelsInTheMaking {
+                order,
+                changed_at: row.time("changed_at")?,
+                read_at: row.time("read_at")?,
+            })
         };
         rows.iter().map(order).collect()
     }
@@ -301,7 +305,7 @@ impl LabelFiles<'_> {
     ) -> Result<Vec<OrderNumber>, Error> {
         let values = vec![store.as_str().into(), before.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read orders without labels", UNLABELLED, values).await?;
-        rows.iter().map(|row| row.text(0).map(OrderNumber::new)).collect()
+        rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }
 
     /// Up to `limit` files that became void before `then`.
@@ -316,7 +320,7 @@ impl LabelFiles<'_> {
     ) -> Result<Vec<String>, Error> {
         let values = vec![store.as_str().into(), then.into(), i64::from(limit).into()];
         let rows = self.database.fetch("read void files of labels", VOID_BEFORE, values).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("file")).collect()
     }
 
     /// The recorded files among some names.
@@ -330,6 +334,6 @@ impl LabelFiles<'_> {
     ) -> Result<HashSet<String>, Error> {
         let first = [store.as_str().into()];
         let rows = self.database.fetch_in("read files of labels", ON_RECORD, &first, files).await?;
-        rows.iter().map(|row| row.text(0)).collect()
+        rows.iter().map(|row| row.text("file")).collect()
     }
 }
