@@ -11,11 +11,8 @@ use printing::{Printing, sha256};
 
 on_both_databases![
     a_ready_label_is_a_file_and_one_that_is_made_anew_makes_the_old_file_void,
-    a_download_that_breaks_off_or_comes_too_late_begins_anew_with_a_new_address,
-    what_is_no_label_is_shown_and_not_kept_and_fetched_when_it_is_one,
     a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some,
     a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible,
-    a_file_that_somebody_has_removed_is_fetched_again_by_the_next_start_and_the_others_are_not,
 ];
 
 const FILES: &str =
@@ -58,44 +55,6 @@ async fn a_ready_label_is_a_file_and_one_that_is_made_anew_makes_the_old_file_vo
     printing.shows_no("signature=").await;
 }
 
-// withstands: F124
-async fn a_download_that_breaks_off_or_comes_too_late_begins_anew_with_a_new_address(kind: Kind) {
-    let mut printing = Printing::with(kind, "info", "[labels]\nformats = [\"zebra\"]\n").await;
-    let expired = Fault::Status {
-        code: 403,
-        body: b"<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>".into(),
-        content_type: "application/xml".into(),
-        headers: Vec::new(),
-    };
-    printing.control().faults().add(storage(Some(1), Fault::TruncateBody));
-    printing.control().faults().add(storage(Some(1), expired));
-    printing.make_labels();
-    let files = printing.until(FILES, |files| files.len() == 1).await;
-    assert_eq!(printing.downloads(), 3);
-    let text = fs::read_to_string(printing.dir().join(&files[0])).unwrap();
-    assert!(text.starts_with("^XA") && text.ends_with("^XZ\n"), "{text}");
-    assert_eq!(printing.ask(FAILURES).await, Vec::<String>::new());
-    assert_eq!(printing.on_disk(), files);
-    printing.stop().await;
-}
-
-// withstands: F124
-async fn what_is_no_label_is_shown_and_not_kept_and_fetched_when_it_is_one(kind: Kind) {
-    let mut printing = Printing::with(kind, "info", "[labels]\nformats = [\"a4\"]\n").await;
-    printing.control().faults().add(storage(None, Fault::Html200));
-    printing.make_labels();
-    assert_eq!(printing.until(FAILURES, |codes| !codes.is_empty()).await, ["not_a_label"]);
-    assert_eq!(printing.on_disk(), Vec::<String>::new());
-    assert_eq!(printing.ask(FILES).await, Vec::<String>::new());
-    printing.control().faults().clear();
-    // A restart tries again at once, and so does a regenerated label.
-    printing.restart().await;
-    let files = printing.until(FILES, |files| files.len() == 1).await;
-    assert_eq!(printing.on_disk(), files);
-    assert_eq!(printing.until(FAILURES, <[String]>::is_empty).await, Vec::<String>::new());
-    printing.stop().await;
-}
-
 /// The test process cannot fill a disk, but a limit on file size causes the same error at the same point.
 async fn a_file_that_finds_no_room_is_shown_and_fetched_when_there_is_some(kind: Kind) {
     let mut printing = Printing::cramped(kind, "info", "[labels]\nformats = [\"a4\"]\n").await;
@@ -131,24 +90,5 @@ async fn a_kill_in_the_middle_of_a_download_leaves_nothing_half_visible(kind: Ki
     printing.start();
     let files = printing.until(FILES, |files| files.len() == 1).await;
     assert_eq!(printing.on_disk(), files);
-    printing.stop().await;
-}
-
-async fn a_file_that_somebody_has_removed_is_fetched_again_by_the_next_start_and_the_others_are_not(
-    kind: Kind,
-) {
-    let mut printing = Printing::with(kind, "info", "").await;
-    printing.make_labels();
-    let files = printing.until(FILES, |files| files.len() == 4).await;
-    assert_eq!(printing.downloads(), 4);
-    fs::remove_file(printing.dir().join(&files[1])).unwrap();
-    printing.restart().await;
-    printing.until_downloads(5).await;
-    let on_disk = |path: &String| printing.dir().join(path).exists();
-    let again = printing.until(FILES, |files| files.len() == 4 && files.iter().all(on_disk)).await;
-    assert_eq!((&again, printing.on_disk()), (&files, files.clone()), "the same label has the same name");
-    assert_eq!(printing.downloads(), 5, "only what was missing");
-    assert_eq!(printing.ask(RECORDS).await.len(), 4);
-    assert_eq!(printing.ask(FAILURES).await, Vec::<String>::new());
     printing.stop().await;
 }

@@ -121,11 +121,6 @@ impl Printing {
         assert!(!self.log().contains("panicked"), "{}", self.log());
     }
 
-    pub(crate) async fn restart(&mut self) {
-        self.stop().await;
-        self.start();
-    }
-
     fn log(&self) -> String {
         fs::read_to_string(self.dir().join("log")).unwrap_or_default()
     }

@@ -5,11 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{keeping::Keeping, sweeping::rarely_but};
 
-on_both_databases![
-    an_order_that_is_denied_is_gone_with_the_third_denial_and_kept,
-    a_missing_order_is_asked_for_again_when_its_time_has_come,
-    a_denial_that_was_a_moments_mistake_is_forgotten_when_the_order_is_listed,
-];
+on_both_databases![an_order_that_is_denied_is_gone_with_the_third_denial_and_kept,];
 
 const MISSING: &str = "SELECT key || ' ' || CAST(confirmations AS TEXT) AS m FROM missing ORDER BY key";
 const GONE: &str = "SELECT order_number FROM orders WHERE gone_at IS NOT NULL";
@@ -51,38 +47,5 @@ async fn an_order_that_is_denied_is_gone_with_the_third_denial_and_kept(kind: Ki
     let ops = format!("SELECT op FROM changes WHERE entity = 'order' AND key = '{number}' AND op = 'gone'");
     keeping.shows(&ops, &["gone"]).await;
     assert_eq!(explained(&keeping, &number).await["missing"], Value::Null);
-    keeping.stop().await;
-}
-
-// withstands: F059
-async fn a_missing_order_is_asked_for_again_when_its_time_has_come(kind: Kind) {
-    let mut keeping = Keeping::scheduled(kind, 10, 2, &rarely_but(&["aged_orders"])).await;
-    let (control, store) = (keeping.control(), keeping.store());
-    let numbers = keeping.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 3").await;
-    let [removed, there, early] = numbers.as_slice() else { panic!("{numbers:?}") };
-    for number in [removed, early] {
-        assert!(control.orders().remove(&store, number));
-    }
-    for (number, hours) in [(removed, 13), (there, 13), (early, 11)] {
-        let [since, last] = [30, hours].map(|hours| hours_ago(kind, hours));
-        let missing =
-            format!("INSERT INTO missing VALUES ('loja-1', 'orders', '{number}', {since}, 2, {last})");
-        keeping.mirror().await.execute(&missing).await;
-    }
-    keeping.shows(MISSING, &[&format!("{early} 2")]).await;
-    keeping.shows(GONE, &[removed]).await;
-    keeping.stop().await;
-}
-
-// withstands: F059
-async fn a_denial_that_was_a_moments_mistake_is_forgotten_when_the_order_is_listed(kind: Kind) {
-    let mut keeping = Keeping::scheduled(kind, 5, 2, &rarely_but(&["new_orders"])).await;
-    let number =
-        keeping.ask("SELECT order_number FROM orders ORDER BY created_at DESC LIMIT 1").await.remove(0);
-    let [since, last] = [5, 4].map(|hours| hours_ago(kind, hours));
-    let missing = format!("INSERT INTO missing VALUES ('loja-1', 'orders', '{number}', {since}, 1, {last})");
-    keeping.mirror().await.execute(&missing).await;
-    keeping.shows(MISSING, &[]).await;
-    keeping.shows(GONE, &[]).await;
     keeping.stop().await;
 }

@@ -3,19 +3,16 @@
 use espelho_tests::{
     Installation, Kind, Reply, Shop, on_both_databases, sandbox,
     shop::{ORDERS, Order},
-    truth::Truth,
 };
 use serde_json::{Value, json};
 
-use super::{LIST, PRODUCT, PRODUCTS, asked, joined, routes};
+use super::{LIST, PRODUCT, joined, routes};
 
 on_both_databases![
     many_missing_orders_are_not_believed_until_somebody_accepts_them,
     an_empty_listing_is_never_believed,
     a_day_is_given_a_day_of_overlap_whatever_zone_the_marketplace_means_it_in,
-    since_reads_from_a_day_on_and_marks_nothing_as_gone,
     only_reads_what_was_asked_for,
-    a_dry_run_says_what_it_would_do_and_writes_nothing,
     an_interrupted_run_is_resumed_and_restart_begins_anew,
     what_seems_gone_half_way_through_a_pass_is_decided_by_a_complete_one_only,
 ];
@@ -69,30 +66,6 @@ async fn a_day_is_given_a_day_of_overlap_whatever_zone_the_marketplace_means_it_
     }
 }
 
-async fn since_reads_from_a_day_on_and_marks_nothing_as_gone(kind: Kind) {
-    let sandbox = sandbox(200, 5).await;
-    let installation = joined(kind, &sandbox).await;
-    let truth = Truth::of(&sandbox).await;
-    let mut days: Vec<&str> =
-        truth.orders.values().map(|o| &o["created_at"].as_str().unwrap()[..10]).collect();
-    days.sort_unstable();
-    let day = days[150].to_owned();
-    let run = installation.resync(&["--only", "orders", "--since", &day]).await.expect(0);
-    let mirror = installation.mirror().await;
-    let mirrored = mirror.rows("orders").await;
-    let has = |number: &str| mirrored.iter().any(|row| row["order_number"] == number);
-    for (number, order) in &truth.orders {
-        let created = &order["created_at"].as_str().unwrap()[..10];
-        assert!(created < day.as_str() || has(number), "{number} of {created} is missing");
-    }
-    assert!((mirrored.len() as u64) < 200 && run.count("orders", "seen") == mirrored.len() as u64);
-    let gone = mirrored.last().unwrap()["order_number"].clone();
-    assert!(sandbox.control().orders().remove("loja-1", &gone));
-    let run = installation.resync(&["--only", "orders", "--since", &day]).await.expect(0);
-    assert_eq!(run.count("orders", "gone"), 0);
-    assert_eq!(mirror.live("orders").await, mirrored.len());
-}
-
 async fn only_reads_what_was_asked_for(kind: Kind) {
     let sandbox = sandbox(10, 10).await;
     let installation = joined(kind, &sandbox).await;
@@ -104,25 +77,6 @@ async fn only_reads_what_was_asked_for(kind: Kind) {
     installation.resync(&["--only", "orders,products"]).await.expect(0);
     assert_eq!(mirror.live("orders").await, 10);
     installation.run(&["--resync", "--only", "pedidos"]).await.expect(2).says("orders, products");
-}
-
-async fn a_dry_run_says_what_it_would_do_and_writes_nothing(kind: Kind) {
-    let sandbox = sandbox(60, 10).await;
-    let installation = joined(kind, &sandbox).await;
-    let first = installation.resync(&["--dry-run"]).await.expect(0);
-    assert_eq!([first.count("orders", "changed"), first.count("products", "changed")], [60, 10]);
-    let mirror = installation.mirror().await;
-    assert!(mirror.everything().await.values().all(Vec::is_empty), "a dry run has written");
-    installation.resync(&[]).await.expect(0);
-    let before = mirror.everything().await;
-    let number = before["orders"][5]["order_number"].clone();
-    assert!(sandbox.control().orders().set_notes("loja-1", &number, Some("!")));
-    assert!(sandbox.control().orders().remove("loja-1", &before["orders"][6]["order_number"]));
-    sandbox.reset_stats();
-    let run = installation.resync(&["--dry-run"]).await.expect(0);
-    assert_eq!(["changed", "gone"].map(|name| run.count("orders", name)), [1, 1]);
-    assert_eq!(routes(&sandbox), asked(&[(LIST, 1), (PRODUCTS, 1)]));
-    assert_eq!(mirror.everything().await, before);
 }
 
 async fn an_interrupted_run_is_resumed_and_restart_begins_anew(kind: Kind) {

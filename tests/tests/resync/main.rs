@@ -9,7 +9,6 @@ mod comparison;
 mod differences;
 mod doubts;
 mod shapes;
-mod shifting;
 mod targets;
 
 use std::collections::BTreeMap;

@@ -1,46 +1,13 @@
 //! Whatever the forms of answers, counts and pages, and whatever happens to one store: the other mirrors are the
 //! same.
 
-use std::collections::BTreeMap;
-
-use espelho_sandbox::{ListShape, Options, Window};
+use espelho_sandbox::{Options, Window};
 use espelho_tests::{Installation, Kind, Reply, Row, Shop, on_both_databases, sandbox_of, shop::Order};
 use serde_json::json;
 
-use super::{DETAIL, LIST, PRODUCT, PRODUCTS, asked, joined, routes};
+use super::{LIST, PRODUCTS, joined, routes};
 
-on_both_databases![
-    every_shape_of_listing_and_number_gives_the_same_mirror,
-    stores_are_reconciled_together_and_fail_apart,
-];
-
-// withstands: F077
-async fn every_shape_of_listing_and_number_gives_the_same_mirror(kind: Kind) {
-    let mut first = None;
-    for list_shape in [ListShape::Flat, ListShape::Envelope, ListShape::Laravel] {
-        for numbers_as_strings in [false, true] {
-            let shape =
-                Options { orders: 130, products: 20, list_shape, numbers_as_strings, ..Options::default() };
-            let sandbox = sandbox_of(shape).await;
-            let installation = joined(kind, &sandbox).await;
-            installation.resync(&[]).await.expect(0);
-            let mirror = installation.mirror().await;
-            let mut tables = BTreeMap::new();
-            for table in espelho_tests::mirror::MIRRORED {
-                let as_sent = ["mirrored_at", "raw", "listing_hash", "content_hash"];
-                let left_out = &as_sent[..if table.contains('_') { 2 } else { 4 }];
-                tables.insert(table, mirror.rows_without(table, left_out).await);
-            }
-            match &first {
-                None => first = Some(tables),
-                Some(first) => assert_eq!(*first, tables, "{list_shape:?}, as strings: {numbers_as_strings}"),
-            }
-            sandbox.reset_stats();
-            installation.resync(&[]).await.expect(0);
-            assert_eq!(routes(&sandbox), asked(&[(LIST, 2), (PRODUCTS, 1)]), "{list_shape:?}");
-        }
-    }
-}
+on_both_databases![stores_are_reconciled_together_and_fail_apart];
 
 async fn stores_are_reconciled_together_and_fail_apart(kind: Kind) {
     let sandbox = sandbox_of(Options { stores: 3, orders: 40, products: 10, ..Options::default() }).await;
@@ -83,21 +50,6 @@ async fn meets_no_429(window: Window) {
     let stats = sandbox.stats();
     assert_eq!((stats.rate_limited, &run.store()["rate_limited"]), (0, &json!(0)), "{window:?}");
     assert!(stats.requests > 80 && stats.max_in_60s <= 300, "{stats:?}");
-}
-
-// withstands: F055
-#[tokio::test]
-async fn a_server_that_ignores_the_page_is_found_out_and_named() {
-    let sandbox =
-        sandbox_of(Options { orders: 250, products: 250, ignore_page: true, ..Options::default() }).await;
-    let installation = joined(Kind::Sqlite, &sandbox).await;
-    let run = installation.resync(&[]).await;
-    assert!([1, 3].contains(&run.code), "{run}");
-    let run = run.says("page parameter").says("assumptions.page_parameter");
-    assert_eq!(run.resource("orders")["error"]["code"], "paging");
-    let asked = routes(&sandbox);
-    assert_eq!((asked[LIST], asked[PRODUCTS]), (2, 2));
-    assert!(asked[DETAIL] <= 100 && asked[PRODUCT] <= 100, "{asked:?}");
 }
 
 #[tokio::test]

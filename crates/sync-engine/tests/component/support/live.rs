@@ -1,6 +1,7 @@
 //! The live mirror in a test: all workers of a store, and what their observer was told.
 
 use std::{
+    collections::VecDeque,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -10,19 +11,22 @@ use espelho_api_client::Stats;
 use espelho_model::{StoreKey, sync::Resource};
 use espelho_store::NewDelivery;
 use espelho_sync_engine::{
-    Problem, StoreContext, StoreReport,
+    Audit, AuditOptions, Examination, Options as Reconcile, Problem, Question, StoreContext, StoreReport,
     live::{self, AdminRequest, AdminRequests, Handled, Inquiry, Observer, Options, Wakers, WebhookNews},
     plan::schedule::{Cadence, Intervals, Sweep},
     push::PushOptions,
 };
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use super::{Rig, STORE, engine::Engine};
 
 /// Longer than any test lasts.
 const NEVER: Duration = Duration::from_secs(30 * 86_400);
+
+/// An answer that waits for nothing but the marketplace comes within this time.
+const PROMPT: Duration = Duration::from_millis(500);
 
 /// What the live mirror told about its work.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +38,7 @@ pub(crate) struct Told {
     pub(crate) missed: Vec<&'static str>,
     pub(crate) webhook: Option<WebhookNews>,
     pub(crate) reconciled: usize,
+    pub(crate) audited: Vec<(u64, u64)>,
 }
 
 /// The outside of a running live mirror.
@@ -44,6 +49,7 @@ pub(crate) struct Outside {
     pub(crate) gap: Notify,
     pub(crate) reconcile: Notify,
     outbox: Arc<Notify>,
+    asked: Asked,
 }
 
 impl Outside {
@@ -85,19 +91,40 @@ impl Observer for Outside {
         self.tell(|told| told.webhook = Some(news));
     }
 
+    fn audited(&self, rows: u64, differing: u64) {
+        self.tell(|told| told.audited.push((rows, differing)));
+    }
+
     fn stats(&self, _: Stats) {}
 }
 
-/// Nobody asks for anything.
-struct Nobody;
+/// What people ask of the running live mirror.
+#[derive(Default)]
+struct Asked {
+    requests: Mutex<VecDeque<AdminRequest>>,
+    inquiries: Mutex<VecDeque<Inquiry>>,
+    came: Notify,
+}
 
-impl AdminRequests for Nobody {
+impl Asked {
+    async fn next_of<T>(&self, waiting: &Mutex<VecDeque<T>>) -> T {
+        loop {
+            let came = self.came.notified();
+            if let Some(first) = waiting.lock().unwrap().pop_front() {
+                return first;
+            }
+            came.await;
+        }
+    }
+}
+
+impl AdminRequests for Asked {
     fn next(&self) -> BoxFuture<'_, AdminRequest> {
-        Box::pin(std::future::pending())
+        Box::pin(self.next_of(&self.requests))
     }
 
     fn next_inquiry(&self) -> BoxFuture<'_, Inquiry> {
-        Box::pin(std::future::pending())
+        Box::pin(self.next_of(&self.inquiries))
     }
 }
 
@@ -121,8 +148,8 @@ pub(crate) fn only(sweeps: &[Sweep], every: Duration) -> Intervals {
 }
 
 async fn keep(context: StoreContext, options: Options, outside: Arc<Outside>) -> Option<Problem> {
-    let Outside { inbox, gap, reconcile, outbox, .. } = &*outside;
-    let wakers = Wakers { admin_requests: &Nobody, inbox, gap, outbox, reconcile };
+    let Outside { inbox, gap, reconcile, outbox, asked, .. } = &*outside;
+    let wakers = Wakers { admin_requests: asked, inbox, gap, outbox, reconcile };
     live::run(&context, wakers, &options, &*outside).await.map(Problem::from)
 }
 
@@ -150,6 +177,48 @@ impl Rig {
         outside
     }
 
+    /// Reads the marketplace into the mirror between two engines that keep it in step.
+    pub(crate) async fn mirror_again_in(&mut self, intervals: Intervals) -> Arc<Outside> {
+        self.stop().await;
+        self.reconcile(&Reconcile { deep: true, kind: "manual", ..Reconcile::default() }).await;
+        let outside = self.keep_in_step(intervals, false).await;
+        self.until("it has caught up", async || outside.told().reconciled > 0).await;
+        outside
+    }
+
+    /// Asks the live mirror a question; `None` if it took longer than people wait.
+    pub(crate) async fn inquire(&self, outside: &Outside, question: Question) -> Option<Examination> {
+        let (answer, answered) = oneshot::channel();
+        let answer: Box<dyn FnOnce(&Examination) + Send> =
+            Box::new(move |found| drop(answer.send(found.clone())));
+        outside.asked.inquiries.lock().unwrap().push_back(Inquiry { question, answer });
+        outside.asked.came.notify_waiters();
+        // People wait five seconds: none of them passes while the answer is on its way.
+        let mut answered = answered;
+        match tokio::time::timeout(PROMPT, &mut answered).await {
+            Ok(answer) => answer.ok(),
+            Err(_) => self.done(answered).await.ok(),
+        }
+    }
+
+    /// Asks the live mirror to reconcile.
+    pub(crate) async fn request_reconciliation(&self, outside: &Outside, options: Reconcile) -> StoreReport {
+        let (answer, answered) = oneshot::channel();
+        let done = Box::new(move |report: &StoreReport| drop(answer.send(report.clone())));
+        outside.asked.requests.lock().unwrap().push_back(AdminRequest::Reconcile(options, done));
+        outside.asked.came.notify_waiters();
+        self.done(answered).await.unwrap()
+    }
+
+    /// Asks the live mirror to compare itself with the marketplace.
+    pub(crate) async fn request_audit(&self, outside: &Outside, options: AuditOptions) -> Audit {
+        let (answer, answered) = oneshot::channel();
+        let done = Box::new(move |audit: &Audit| drop(answer.send(audit.clone())));
+        outside.asked.requests.lock().unwrap().push_back(AdminRequest::Audit(options, done));
+        outside.asked.came.notify_waiters();
+        self.done(answered).await.unwrap()
+    }
+
     /// Puts a delivery into the inbox, as the receiver does after it has checked the signature.
     pub(crate) async fn deliver(&self, outside: &Outside, event: &str, data: &Value) {
         let now = self.parts.clock.now();
@@ -159,12 +228,14 @@ impl Rig {
     }
 
     pub(crate) async fn deliver_bytes(&self, outside: &Outside, event: &str, body: Vec<u8>) {
+        // It is under way for a moment: the time of its arrival, to the microsecond, is later than what caused it.
+        self.leap(Duration::from_millis(1));
         let number = self.journal.ask("SELECT CAST(count(*) AS TEXT) FROM webhook_inbox").await.remove(0);
         let delivery = NewDelivery {
             store: StoreKey::new(STORE).unwrap(),
             received_at: self.parts.clock.now(),
             event: Some(event.to_owned()),
-            digest: format!("{number:0<64}"),
+            digest: format!("{number:0>8}{:0<56}", ""),
             body,
         };
         self.parts.store.inbox().keep_deliveries(vec![delivery]).await.unwrap();

@@ -1,8 +1,9 @@
 //! The rig: a sandbox, a database, a clock that the test moves, and the engine between them, in one process.
 //!
-//! Reading order: [`rig`], then [`engine`], [`clock`], [`database`], [`live`] and [`truth`].
+//! Reading order: [`rig`], then [`engine`], [`clock`], [`database`], [`live`], [`truth`] and [`comparison`].
 
 pub(crate) mod clock;
+pub(crate) mod comparison;
 pub(crate) mod database;
 pub(crate) mod engine;
 pub(crate) mod live;

@@ -1,0 +1,176 @@
+//! Orders that the marketplace denies: read again over a day, and accepted as gone if it persists.
+
+use std::time::Duration;
+
+use espelho_sandbox::Fault;
+use espelho_sync_engine::live::schedule::Sweep;
+
+use crate::support::{Kind, Rig, STORE, Setup, live::only, refused_with};
+
+/// How often the sweep of a test runs.
+const OFTEN: Duration = Duration::from_secs(60);
+/// A denial counts when this much time has passed since the one before.
+const HALF_A_DAY: Duration = Duration::from_secs(12 * 3_600);
+
+const MISSING: &str = "SELECT key || ' ' || CAST(confirmations AS TEXT) FROM missing ORDER BY key";
+const GONE: &str = "SELECT order_number FROM orders WHERE gone_at IS NOT NULL ORDER BY order_number";
+
+async fn mirrored(orders: usize) -> Rig {
+    let setup =
+        Setup::on(Kind::Sqlite).with(|setup| (setup.world.orders, setup.world.products) = (orders, 4));
+    let mut rig = setup.start().await;
+    rig.stop().await;
+    rig
+}
+
+impl Rig {
+    /// Records a denial as if it had come hours ago.
+    async fn deny(&self, number: &str, hours_ago: i64, confirmations: u32) {
+        let at = |hours| (self.parts.clock.now() - chrono::TimeDelta::hours(hours)).format("%FT%T%.6fZ");
+        let sql = format!(
+            "INSERT INTO missing VALUES ('{STORE}', 'orders', '{number}', '{}', {confirmations}, '{}')",
+            at(30),
+            at(hours_ago)
+        );
+        self.tables.execute(&sql).await;
+    }
+}
+
+// withstands: F059
+#[tokio::test]
+async fn a_denied_order_is_gone_with_the_third_denial_over_a_day() {
+    let mut rig = mirrored(5).await;
+    let sku = rig.goods().await[0].sku.clone();
+    let number = rig.sell("standard", &sku);
+    rig.kept_in_step(only(&[Sweep::OpenOrders], OFTEN), true).await;
+    let row = format!("SELECT CAST(raw AS TEXT) FROM orders WHERE order_number = '{number}'");
+    let before = rig.ask(&row).await;
+    assert!(rig.control().orders().remove(&rig.key(), &number));
+    for confirmed in [1, 2] {
+        rig.shown(MISSING, |rows| rows == [format!("{number} {confirmed}")]).await;
+        // The sweep reads it every minute, and none of that counts before half a day has passed.
+        let reads = rig.requests(&format!("/orders/{number}")).len();
+        rig.pass(Duration::from_secs(300)).await;
+        assert!(rig.requests(&format!("/orders/{number}")).len() > reads, "it is read again");
+        assert_eq!(rig.ask(MISSING).await, [format!("{number} {confirmed}")]);
+        assert!(rig.ask(GONE).await.is_empty());
+        rig.leap(HALF_A_DAY);
+    }
+    rig.shown(GONE, |rows| rows == [&*number]).await;
+    assert!(rig.ask(MISSING).await.is_empty());
+    assert_eq!(rig.ask(&row).await, before, "the row is kept whole");
+    let told = format!("SELECT op FROM changes WHERE entity = 'order' AND key = '{number}' AND op = 'gone'");
+    assert_eq!(rig.ask(&told).await, ["gone"]);
+    rig.stop().await;
+}
+
+// withstands: F059
+#[tokio::test]
+async fn an_order_that_answers_again_between_two_denials_is_there_and_counts_anew() {
+    let mut rig = mirrored(2).await;
+    let sku = rig.goods().await[0].sku.clone();
+    let number = rig.sell("standard", &sku);
+    rig.kept_in_step(only(&[Sweep::OpenOrders], OFTEN), true).await;
+    let path = format!("/orders/{number}");
+    for round in 0..4 {
+        // Its change makes the sweep read it; denied, it is read again each time.
+        assert!(rig.control().orders().set_notes(&rig.key(), &number, Some(&format!("nota {round}"))));
+        rig.fault(&path, None, refused_with(404, "NOT_FOUND"));
+        rig.shown(MISSING, |rows| rows == [format!("{number} 1")]).await;
+        rig.control().faults().clear();
+        rig.shown(MISSING, <[String]>::is_empty).await;
+        rig.leap(HALF_A_DAY);
+    }
+    assert!(rig.ask(GONE).await.is_empty(), "four denials over two days, and each was taken back");
+    rig.stop().await;
+}
+
+// withstands: F059
+#[tokio::test]
+async fn a_missing_order_is_asked_for_again_when_its_time_has_come() {
+    let mut rig = mirrored(10).await;
+    let numbers = rig.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 3").await;
+    let [removed, there, early] = numbers.as_slice() else { panic!("{numbers:?}") };
+    let outside = rig.kept_in_step(only(&[Sweep::AgedOrders], OFTEN), true).await;
+    for number in [removed, early] {
+        assert!(rig.control().orders().remove(&rig.key(), number));
+    }
+    for (number, hours) in [(removed, 13), (there, 13), (early, 11)] {
+        rig.deny(number, hours, 2).await;
+    }
+    rig.shown(MISSING, |rows| rows == [format!("{early} 2")]).await;
+    rig.shown(GONE, |rows| rows == [removed.as_str()]).await;
+    assert!(outside.told().failed.is_empty(), "{:?}", outside.told().failed);
+    rig.stop().await;
+}
+
+// withstands: F059
+#[tokio::test]
+async fn a_denial_that_was_a_moments_mistake_is_forgotten_when_the_order_is_listed() {
+    let mut rig = mirrored(5).await;
+    rig.kept_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
+    let newest = "SELECT order_number FROM orders ORDER BY created_at DESC LIMIT 1";
+    let number = rig.ask(newest).await.remove(0);
+    rig.deny(&number, 4, 1).await;
+    rig.shown(MISSING, <[String]>::is_empty).await;
+    assert!(rig.ask(GONE).await.is_empty());
+    rig.stop().await;
+}
+
+// withstands: F059, F060
+#[tokio::test]
+async fn when_too_many_orders_are_denied_none_is_gone_by_itself() {
+    let mut rig = mirrored(60).await;
+    rig.kept_in_step(only(&[Sweep::AgedOrders], OFTEN), true).await;
+    for number in &rig.ask("SELECT order_number FROM orders ORDER BY order_number").await[..55] {
+        rig.deny(number, 13, 2).await;
+    }
+    rig.fault("GET /api/v1/sellers/orders/{id}", None, refused_with(404, "NOT_FOUND"));
+    let asked = rig.requests("/api/v1/sellers/orders/").len();
+    rig.until("they are asked for", async || rig.requests("/api/v1/sellers/orders/").len() >= asked + 50)
+        .await;
+    rig.pass(OFTEN).await;
+    assert_eq!((rig.ask(MISSING).await.len(), rig.ask(GONE).await.len()), (55, 0));
+    // They were never away: the answers come back, and the denials go.
+    rig.control().faults().clear();
+    rig.shown(MISSING, <[String]>::is_empty).await;
+    assert!(rig.ask(GONE).await.is_empty());
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn an_order_that_was_never_mirrored_and_is_denied_leaves_a_failure_and_no_row() {
+    let mut rig = mirrored(2).await;
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let data = serde_json::json!({"order_number": "NUNCA-1", "status": "paid", "store_id": 1});
+    rig.deliver(&outside, "order.paid", &data).await;
+    rig.until("it is handled", async || outside.told().handled.len() == 1).await;
+    let failures = "SELECT key || ' ' || code FROM sync_failures WHERE resource = 'orders'";
+    rig.shown(failures, |rows| rows == ["NUNCA-1 not_found"]).await;
+    assert!(rig.ask(MISSING).await.is_empty() && rig.ask(GONE).await.is_empty());
+    assert!(rig.ask("SELECT status FROM orders WHERE order_number = 'NUNCA-1'").await.is_empty());
+    let reads = rig.requests("/orders/NUNCA-1").len();
+    assert!((2..=12).contains(&reads), "a replica may be behind: {reads} reads");
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_marketplace_that_is_down_denies_nothing() {
+    let mut rig = mirrored(3).await;
+    let sku = rig.goods().await[0].sku.clone();
+    let number = rig.sell("standard", &sku);
+    rig.kept_in_step(only(&[Sweep::OpenOrders], OFTEN), true).await;
+    let path = format!("/orders/{number}");
+    for fault in [Fault::Html(503), Fault::Html200, Fault::ResetBefore, Fault::TooMany(1)] {
+        assert!(rig.control().orders().set_notes(&rig.key(), &number, Some(&format!("{fault:?}"))));
+        rig.fault(&path, None, fault.clone());
+        let asked = rig.requests(&path).len();
+        rig.until("it is read in vain", async || rig.requests(&path).len() > asked).await;
+        rig.pass(Duration::from_secs(30)).await;
+        assert!(rig.ask(MISSING).await.is_empty(), "{fault:?} is no denial");
+        rig.control().faults().clear();
+        let notes = format!("SELECT notes FROM orders WHERE order_number = '{number}'");
+        rig.shown(&notes, |rows| rows == [format!("{fault:?}")]).await;
+    }
+    rig.stop().await;
+}

@@ -1,0 +1,212 @@
+//! Refreshes: what a sale, a change or a gap makes the live mirror read, and what it need not read.
+
+use std::time::Duration;
+
+use espelho_sandbox::Fault;
+use espelho_sync_engine::live::{Handled, schedule::Sweep};
+use serde_json::json;
+
+use crate::support::{Kind, Rig, Setup, live::only, refused_with};
+
+const OFTEN: Duration = Duration::from_secs(60);
+const DETAIL: &str = "GET /api/v1/sellers/orders/{id}";
+const PRODUCT: &str = "GET /api/products/{id}";
+
+async fn mirrored(orders: usize, products: usize) -> Rig {
+    let setup = Setup::on(Kind::Sqlite);
+    let world = |setup: &mut Setup| (setup.world.orders, setup.world.products) = (orders, products);
+    let mut rig = setup.with(world).start().await;
+    rig.stop().await;
+    rig
+}
+
+fn status(number: &str) -> String {
+    format!("SELECT status FROM orders WHERE order_number = '{number}'")
+}
+
+// withstands: F149
+#[tokio::test]
+async fn reserved_stock_is_fresh_within_seconds_of_a_sale() {
+    let mut rig = mirrored(5, 4).await;
+    let goods = rig.goods().await.remove(0);
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let reserved = format!("SELECT CAST(reserved_quantity AS TEXT) FROM products WHERE id = '{}'", goods.id);
+    let before = rig.ask(&reserved).await;
+    let (number, sold) = (rig.sell("standard", &goods.sku), rig.elapsed());
+    // No delivery tells of stock that is reserved: the sale does.
+    let data = json!({"store_id": 1, "order_number": number, "status": "paid"});
+    rig.deliver(&outside, "order.created", &data).await;
+    rig.shown(&reserved, |rows| rows != before).await;
+    assert!(rig.elapsed() - sold <= Duration::from_secs(30), "{:?}", rig.elapsed() - sold);
+    rig.products_are_the_marketplaces().await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn many_sales_of_one_product_cost_a_few_readings_of_it() {
+    const SALES: usize = 100;
+    let mut rig = mirrored(1, 2).await;
+    let goods = rig.goods().await.remove(0);
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    rig.control().reset_stats();
+    for _ in 0..SALES {
+        let number = rig.control().orders().insert(&rig.key());
+        let data = json!({"store_id": 1, "order_number": number, "status": "paid"});
+        rig.deliver(&outside, "order.created", &data).await;
+    }
+    rig.until("all are handled", async || outside.told().handled.len() >= SALES).await;
+    rig.until("the product is read", async || rig.sandbox.stats().by_route.contains_key(PRODUCT)).await;
+    rig.pass(OFTEN * 2).await;
+    let readings = rig.sandbox.stats().by_route[PRODUCT];
+    assert!(readings <= SALES as u64 * 3 / 4, "{readings} readings of two products for {SALES} sales");
+    assert_eq!(rig.live("orders").await, SALES + 1);
+    assert!(!rig.requests(&format!("/products/{}", goods.id)).is_empty());
+    rig.orders_are_the_marketplaces().await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep() {
+    let mut rig = mirrored(30, 3).await;
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let numbers = rig.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 10").await;
+    // They changed long ago, and only now does the mirror learn of them.
+    for number in &numbers {
+        rig.tables.execute(&format!("DELETE FROM orders WHERE order_number = '{number}'")).await;
+        let data = json!({"store_id": 1, "order_number": number, "status": "paid"});
+        rig.deliver(&outside, "order.refunded", &data).await;
+    }
+    rig.until("they are mirrored", async || rig.live("orders").await == 30).await;
+    let open = "SELECT event FROM webhook_inbox WHERE handled_at IS NULL";
+    rig.until("all are handled", async || rig.journal.ask(open).await.is_empty()).await;
+    rig.stop().await;
+    rig.control().reset_stats();
+    // The catch-up reads new and open orders, and the reconciliation all of them.
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.until("it is reconciled", async || outside.told().reconciled > 0).await;
+    let routes = rig.sandbox.stats().by_route;
+    assert_eq!(routes.get(DETAIL), None, "{routes:?}");
+    assert!(routes.contains_key("GET /api/v1/sellers/orders"));
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn what_happened_in_an_outage_is_caught_up_with_before_anything_else() {
+    let mut rig = mirrored(10, 3).await;
+    let sku = rig.goods().await[0].sku.clone();
+    let known = rig.sell("standard", &sku);
+    rig.kept_in_step(only(&[], OFTEN), true).await;
+    assert_eq!(rig.ask(&status(&known)).await, ["paid"]);
+    rig.stop().await;
+    rig.leap(Duration::from_secs(14 * 60));
+    assert!(rig.control().orders().cancel(&rig.key(), &known, "desistência"));
+    let new = rig.control().orders().insert(&rig.key());
+    let runs = rig.ask("SELECT kind FROM sync_runs").await.len();
+    let outside = rig.keep_in_step(only(&[], OFTEN), true).await;
+    rig.until("they show", async || {
+        rig.ask(&status(&known)).await == ["cancelled"] && rig.ask(&status(&new)).await == ["paid"]
+    })
+    .await;
+    rig.until("it is reconciled", async || outside.told().reconciled > 0).await;
+    assert_eq!(rig.ask("SELECT kind FROM sync_runs").await.len(), runs + 1);
+    rig.stop().await;
+}
+
+// withstands: F046
+#[tokio::test]
+async fn what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_written_again() {
+    let mut rig = mirrored(5, 2).await;
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let known = rig.control().orders().insert(&rig.key());
+    rig.pass(OFTEN * 5).await;
+    assert!(rig.ask(&status(&known)).await.is_empty(), "no sweep is due for months");
+    outside.gap.notify_one();
+    rig.shown(&status(&known), |rows| rows == ["paid"]).await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_total_that_differs_wakes_the_sweep_that_mends_it() {
+    let mut rig = mirrored(10, 3).await;
+    rig.kept_in_step(only(&[Sweep::Counts], OFTEN), true).await;
+    let new = rig.control().orders().insert(&rig.key());
+    rig.shown(&status(&new), |rows| rows == ["paid"]).await;
+    let counts = "SELECT kind || ' ' || CAST(remote - local AS TEXT) FROM remote_counts ORDER BY kind";
+    rig.shown(counts, |rows| rows == ["open_orders 0", "orders 0", "products 0"]).await;
+    rig.stop().await;
+}
+
+/// What a refresh is answered, whether the delivery is handled then, and the failure that is shown.
+#[tokio::test]
+async fn a_refresh_that_fails_is_repeated_until_it_goes_well_and_one_that_is_refused_is_shown() {
+    for (fault, is_repeated) in [
+        (Fault::Html(503), true),
+        (Fault::ResetBefore, true),
+        (Fault::TruncateBody, true),
+        (Fault::TooMany(1), true),
+        (refused_with(422, "VALIDATION_ERROR"), false),
+    ] {
+        let mut rig = mirrored(2, 2).await;
+        let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+        let number = rig.control().orders().insert(&rig.key());
+        let path = format!("/orders/{number}");
+        rig.fault(&path, None, fault.clone());
+        let data = json!({"store_id": 1, "order_number": number, "status": "paid"});
+        rig.deliver(&outside, "order.created", &data).await;
+        rig.until("it is read in vain", async || rig.requests(&path).len() >= 2 || !is_repeated).await;
+        let open = "SELECT event FROM webhook_inbox WHERE handled_at IS NULL";
+        let failure = format!("SELECT key FROM sync_failures WHERE resource = 'orders' AND key = '{number}'");
+        if is_repeated {
+            assert_eq!(rig.journal.ask(open).await, ["order.created"], "{fault:?}");
+            assert!(outside.told().handled.is_empty(), "{fault:?}");
+        } else {
+            rig.until("it is handled", async || outside.told().handled == [Handled::Read]).await;
+            assert_eq!(rig.ask(&failure).await, [&*number], "{fault:?}");
+        }
+        rig.control().faults().clear();
+        if !is_repeated {
+            rig.deliver(&outside, "order.paid", &data).await;
+        }
+        rig.shown(&status(&number), |rows| rows == ["paid"]).await;
+        rig.until("it is handled", async || rig.journal.ask(open).await.is_empty()).await;
+        assert!(rig.ask(&failure).await.is_empty(), "{fault:?}: what was mended is no failure");
+        rig.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_product_that_the_mirror_does_not_know_is_read_with_the_listing() {
+    let mut rig = mirrored(2, 3).await;
+    let outside = rig.kept_in_step(only(&[], OFTEN), true).await;
+    let product = rig.ask("SELECT id FROM products ORDER BY id").await.remove(1);
+    rig.tables.execute(&format!("DELETE FROM products WHERE id = '{product}'")).await;
+    let data = json!({"store_id": 1, "product_sku_id": product, "location_id": 1, "new_quantity": 3});
+    rig.deliver(&outside, "product.stock_updated", &data).await;
+    rig.until("it is mirrored", async || rig.live("products").await == 3).await;
+    rig.products_are_the_marketplaces().await;
+    rig.stop().await;
+}
+
+#[tokio::test]
+async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age() {
+    let mut rig = mirrored(12, 3).await;
+    let often = only(&[Sweep::AgedOrders], OFTEN);
+    rig.kept_in_step(often, true).await;
+    let parts = "SELECT order_number FROM order_parts WHERE part = 'order'";
+    rig.until("the sub-resources are read", async || rig.ask(parts).await.len() <= 12).await;
+    let closed =
+        "SELECT order_number FROM orders WHERE status IN ('delivered', 'completed', 'cancelled') LIMIT 1";
+    let number = rig.ask(closed).await.remove(0);
+    assert!(rig.control().orders().set_notes(&rig.key(), &number, Some("tarde")));
+    // It was mirrored a month ago, and so were its sub-resources.
+    let ago = (rig.parts.clock.now() - chrono::TimeDelta::days(32)).format("%FT%T%.6fZ").to_string();
+    for sql in [
+        format!("UPDATE orders SET mirrored_at = '{ago}' WHERE order_number = '{number}'"),
+        format!("UPDATE order_parts SET read_at = '{ago}' WHERE order_number = '{number}'"),
+    ] {
+        rig.tables.execute(&sql).await;
+    }
+    let notes = format!("SELECT notes FROM orders WHERE order_number = '{number}'");
+    rig.shown(&notes, |rows| rows == ["tarde"]).await;
+    rig.stop().await;
+}
