@@ -1,89 +1,19 @@
-//! The state of sweeps while the marketplace is unavailable, how soon its return is noticed, and a corrected
-//! password.
+//! A corrected password, sales in a row, and refusals among answers.
 
 use std::time::Duration;
 
 use espelho_sandbox::{DeliveryFault, Fault, FaultRule, NewOrder, Options};
 use espelho_tests::{Installation, Kind, installation::STORE, on_both_databases, sandbox_of, until};
 
-use crate::{comparison, keeping::Keeping, sweeping::rarely_but};
+use crate::{keeping::Keeping, sweeping::rarely_but};
 
-const SESSION: &str = "GET /api/stores/auth/session";
 const PRODUCT: &str = "GET /api/products/{id}";
 
 on_both_databases![
-    while_the_marketplace_is_gone_no_sweep_has_succeeded,
-    the_end_of_an_outage_is_noticed_though_no_sweep_is_due,
     a_corrected_password_file_is_noticed_without_a_reload,
-    reserved_stock_is_fresh_within_seconds_of_a_sale,
     many_sales_of_one_product_cost_a_few_readings_of_it,
     a_resync_is_hardly_slowed_by_refusals_among_answers,
 ];
-
-/// Makes every request fail in this way until the faults are cleared.
-fn everywhere(keeping: &Keeping, kind: Fault) {
-    keeping.control().faults().add(FaultRule { route: String::new(), times: None, kind });
-}
-
-// withstands: F135
-async fn while_the_marketplace_is_gone_no_sweep_has_succeeded(kind: Kind) {
-    let often = [
-        "new_orders",
-        "open_orders",
-        "sold_products",
-        "products",
-        "parts",
-        "aged_orders",
-        "counts",
-        "profile",
-    ];
-    let mut keeping = Keeping::scheduled(kind, 5, 3, &rarely_but(&often)).await;
-    let swept = "SELECT kind FROM sweeps WHERE succeeded_at IS NOT NULL AND kind IN ('new_orders', 'open_orders', \
-                 'sold_products', 'aged_products', 'parts', 'aged_orders', 'counts', 'profile') ORDER BY kind";
-    let all = [
-        "aged_orders",
-        "aged_products",
-        "counts",
-        "new_orders",
-        "open_orders",
-        "parts",
-        "profile",
-        "sold_products",
-    ];
-    keeping.shows(swept, &all).await;
-    everywhere(&keeping, Fault::ResetBefore);
-    let failing = "SELECT kind FROM sweeps WHERE problem IS NOT NULL";
-    until("a sweep has failed", async || !keeping.ask(failing).await.is_empty()).await;
-    let times = "SELECT kind || ' ' || CAST(succeeded_at AS TEXT) AS k FROM sweeps ORDER BY kind";
-    let then = keeping.ask(times).await;
-    let is_asked = async |times: u64| {
-        let before = keeping.control().stats().requests;
-        until("it is asked in vain", async || keeping.control().stats().requests >= before + times).await;
-    };
-    // Completed work that is not recorded yet is recorded with the next sweep.
-    is_asked(15).await;
-    let later = keeping.ask(times).await;
-    is_asked(25).await;
-    assert_eq!(keeping.ask(times).await, later, "{then:?}");
-    keeping.control().faults().clear();
-    let recovered = until("every sweep goes well again", async || keeping.ask(failing).await.is_empty());
-    tokio::time::timeout(Duration::from_secs(60), recovered).await.unwrap();
-    keeping.stop().await;
-}
-
-async fn the_end_of_an_outage_is_noticed_though_no_sweep_is_due(kind: Kind) {
-    let mut keeping = Keeping::scheduled(kind, 5, 3, &rarely_but(&[])).await;
-    let (control, store) = (keeping.control(), keeping.store());
-    everywhere(&keeping, Fault::Html(503));
-    let number = control.orders().place(&store, NewOrder::default());
-    let probes = || control.stats().by_route.get(SESSION).copied().unwrap_or_default();
-    let before = probes();
-    until("the marketplace is asked for a sign of life", async || probes() >= before + 2).await;
-    control.faults().clear();
-    let noticed = keeping.order_is(&number, "paid");
-    tokio::time::timeout(Duration::from_secs(25), noticed).await.expect("it took too long");
-    keeping.kill().await;
-}
 
 // withstands: F146
 async fn a_corrected_password_file_is_noticed_without_a_reload(kind: Kind) {
@@ -108,33 +38,6 @@ async fn a_corrected_password_file_is_noticed_without_a_reload(kind: Kind) {
     let log = keeping.log();
     assert!(!log.contains("not-the-password-1") && !log.contains(&access.password), "{log}");
     keeping.kill().await;
-}
-
-// withstands: F149
-async fn reserved_stock_is_fresh_within_seconds_of_a_sale(kind: Kind) {
-    let mut keeping = Keeping::scheduled(kind, 5, 4, &rarely_but(&[])).await;
-    // Every delivery about stock is lost; reserved stock is never reported anyway.
-    for event in ["product.stock_updated", "stock.depleted", "stock.restored"] {
-        keeping.spoil(event, 1_000, DeliveryFault::Lost);
-    }
-    let (control, store) = (keeping.control(), keeping.store());
-    let reserved = "SELECT CAST(CAST(sum(reserved_quantity) AS INTEGER) AS TEXT) AS r FROM product_stock";
-    let before = keeping.ask(reserved).await;
-    let number = control.orders().place(&store, NewOrder::default());
-    let fresh = async {
-        keeping.order_is(&number, "paid").await;
-        until("the reserved stock is another", async || keeping.ask(reserved).await != before).await;
-    };
-    tokio::time::timeout(Duration::from_secs(20), fresh).await.expect("it took too long");
-    let unread = format!(
-        "SELECT 'x' AS x FROM order_items AS i JOIN products AS p ON p.id = i.product_id \
-         WHERE i.order_number = '{number}' AND p.id NOT IN (SELECT id FROM product_reads)"
-    );
-    keeping.shows(&unread, &[]).await;
-    control.webhooks().deliveries_done().await;
-    keeping.inbox_is_handled().await;
-    let truth = keeping.truth().await;
-    comparison::compare_products(&keeping.mirror().await, &truth).await;
 }
 
 async fn many_sales_of_one_product_cost_a_few_readings_of_it(kind: Kind) {

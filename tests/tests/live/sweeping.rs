@@ -5,14 +5,10 @@ use espelho_tests::{Kind, on_both_databases, until};
 
 use crate::{comparison, keeping::Keeping, receiving};
 
-const DETAIL: &str = "GET /api/v1/sellers/orders/{id}";
-
 on_both_databases![
-    an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep,
     stock_follows_sales_though_no_delivery_tells_of_what_is_reserved,
     a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age,
     a_restart_neither_sweeps_anew_what_has_just_run_nor_forgets_when_it_did,
-    a_total_that_differs_wakes_the_sweep_that_mends_it,
     the_webhook_is_tested_and_the_test_arrives,
     what_refused_deliveries_told_is_swept_for_as_soon_as_something_can_be_written_again,
 ];
@@ -38,30 +34,6 @@ pub(crate) fn rarely_but(often: &[&str]) -> String {
         false => format!("{sweep} = \"0 0 0 1 1 *\"\n"),
     };
     sweeps.map(line).concat()
-}
-
-async fn an_order_that_a_hint_brought_is_not_read_again_by_the_next_sweep(kind: Kind) {
-    let mut keeping = Keeping::scheduled(kind, 30, 3, &rarely_but(&[])).await;
-    let numbers = keeping.ask("SELECT order_number FROM orders ORDER BY order_number LIMIT 10").await;
-    let listed = numbers.iter().map(|number| format!("'{number}'")).collect::<Vec<_>>().join(", ");
-    // They changed long ago, and only now does the mirror learn of them.
-    keeping.mirror().await.execute(&format!("DELETE FROM orders WHERE order_number IN ({listed})")).await;
-    for number in &numbers {
-        let body = format!(r#"{{"event":"order.refunded","data":{{"order_number":"{number}"}}}}"#);
-        assert_eq!(keeping.deliver(&body).await, 200);
-    }
-    let count = format!("SELECT CAST(count(*) AS TEXT) AS n FROM orders WHERE order_number IN ({listed})");
-    keeping.shows(&count, &["10"]).await;
-    keeping.inbox_is_handled().await;
-    keeping.stop().await;
-    keeping.control().reset_stats();
-    // The catch-up reads new and open orders, and the reconciliation all of them.
-    keeping.start();
-    keeping.is_mirrored(2).await;
-    keeping.stop().await;
-    let stats = keeping.control().stats();
-    assert_eq!(stats.by_route.get(DETAIL), None, "{:?}", stats.by_route);
-    assert!(stats.by_route.contains_key("GET /api/v1/sellers/orders"));
 }
 
 async fn stock_follows_sales_though_no_delivery_tells_of_what_is_reserved(kind: Kind) {
@@ -142,17 +114,6 @@ async fn a_restart_neither_sweeps_anew_what_has_just_run_nor_forgets_when_it_did
     keeping
         .shows("SELECT DISTINCT 'x' AS x FROM enums WHERE name = 'statuses' AND value = 'paid'", &["x"])
         .await;
-    keeping.stop().await;
-}
-
-async fn a_total_that_differs_wakes_the_sweep_that_mends_it(kind: Kind) {
-    let mut keeping = Keeping::scheduled(kind, 10, 3, &rarely_but(&["counts"])).await;
-    keeping.spoil("", 1_000, DeliveryFault::Lost);
-    let (control, store) = (keeping.control(), keeping.store());
-    let new = control.orders().place(&store, NewOrder::default());
-    keeping.order_is(&new, "paid").await;
-    let counts = "SELECT kind || ' ' || CAST(remote - local AS TEXT) AS c FROM remote_counts ORDER BY kind";
-    keeping.shows(counts, &["open_orders 0", "orders 0", "products 0"]).await;
     keeping.stop().await;
 }
 

@@ -417,3 +417,95 @@ async fn a_dry_run_does_not_read_what_is_read_in_full() {
     let labels = rig.pass_of(Target::Labels).await;
     assert_eq!((labels.state, labels.notes.len()), (RunState::Complete, 1));
 }
+
+/// A refusal that names a parameter of the request.
+fn refused_parameter(name: &str) -> Fault {
+    let body = serde_json::json!({
+        "success": false, "code": 422, "message_code": "VALIDATION_ERROR", "description": "Campos inválidos.",
+        "data": [], "errors": {name: ["não é aceito"]}, "meta": [],
+    });
+    Fault::Status {
+        code: 422,
+        body: body.to_string().into_bytes(),
+        content_type: "application/json".into(),
+        headers: Vec::new(),
+    }
+}
+
+/// What a listing refuses, one request after the other, and the pages that are read in the end: of 100 rows, of 50, or
+/// of the 20 that the marketplace gives unasked.
+const SIMPLIFIED: [(&[&str], u64); 4] =
+    [(&[], 1), (&["sort"], 1), (&["limit", "sort"], 2), (&["limit", "limit", "limit"], 3)];
+
+#[tokio::test]
+async fn a_listing_that_refuses_its_request_is_asked_for_in_a_simpler_way() {
+    for (refused, pages) in SIMPLIFIED {
+        let rig = store(Kind::Sqlite, 55, 3).await;
+        for name in refused {
+            rig.fault("GET /api/v1/sellers/orders", 1, refused_parameter(name));
+        }
+        let report = rig.pass_of(Resource::Orders).await;
+        assert_eq!((report.state, code(&report)), (RunState::Complete, ""), "{refused:?}: {report:?}");
+        assert_eq!((report.pages, report.counts.seen), (pages, 55), "{refused:?}");
+        // The next run asks in full again, and finds nothing to read.
+        let again = rig.pass_of(Resource::Orders).await;
+        assert_eq!((again.pages, again.details, again.counts.gone), (1, 0, 0), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_listing_that_refuses_every_request_ends_the_pass_with_its_words() {
+    let rig = store(Kind::Sqlite, 30, 3).await;
+    for name in ["sort", "limit", "limit", "date_from"] {
+        rig.fault("GET /api/v1/sellers/orders", 1, refused_parameter(name));
+    }
+    let report = rig.pass_of(Resource::Orders).await;
+    assert_eq!((report.state, report.pages, report.counts.changed), (RunState::Failed, 0, 0));
+    let problem = report.problem.unwrap();
+    assert!(problem.error.contains("Campos inválidos."), "{}", problem.error);
+    let report = rig.pass_of(Resource::Orders).await;
+    assert_eq!((report.state, rig.live("orders").await), (RunState::Complete, 30));
+}
+
+#[tokio::test]
+async fn a_pass_that_was_simplified_resumes_as_it_asked() {
+    let rig = store(Kind::Sqlite, 320, 3).await;
+    let kept = "SELECT CAST(count(*) AS TEXT) FROM sync_pages WHERE resource = 'orders'";
+    rig.fault("GET /api/v1/sellers/orders", 1, refused_parameter("limit"));
+    let options = orders();
+    tokio::select! {
+        biased;
+        () = rig.until("a page is kept", async || rig.ask(kept).await != ["0"]) => (),
+        report = rig.reconcile(&options) => panic!("{report:?}"),
+    }
+    let pages: u64 = rig.ask(kept).await[0].parse().unwrap();
+    let report = rig.pass_of(Resource::Orders).await;
+    assert_eq!(report.resumed_at, Some(pages + 1), "{report:?}");
+    assert_eq!(report.pages, 7 - pages, "pages of 50 rows, as before the interruption");
+    assert_eq!((report.state, report.counts.seen), (RunState::Complete, 320));
+    rig.orders_are_the_marketplaces().await;
+}
+
+#[tokio::test]
+async fn a_listing_that_ends_while_it_is_read_ends_the_pass() {
+    let rig = store(Kind::Sqlite, 210, 3).await;
+    rig.pass_of(Resource::Orders).await;
+    let numbers = numbers(&rig).await;
+    let kept = "SELECT CAST(count(*) AS TEXT) FROM sync_pages WHERE resource = 'orders'";
+    let shrinking = async {
+        rig.until("a page is kept", async || rig.ask(kept).await != ["0"]).await;
+        for number in &numbers[208..] {
+            assert!(rig.control().orders().remove(&rig.key(), number));
+        }
+        std::future::pending::<StoreReport>().await
+    };
+    let options = Options { deep: true, ..orders() };
+    let report = tokio::select! {
+        report = rig.reconcile(&options) => report,
+        report = shrinking => report,
+    };
+    assert!(report.problems().next().is_none(), "{report:?}");
+    let report = rig.pass_of(Resource::Orders).await;
+    assert_eq!((report.state, rig.live("orders").await), (RunState::Complete, 208));
+    rig.orders_are_the_marketplaces().await;
+}

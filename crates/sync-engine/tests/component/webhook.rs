@@ -164,7 +164,10 @@ async fn each_documented_event_leads_to_the_reads_or_the_row_that_it_is_about() 
             Leads::Row(sql) => {
                 assert_eq!(rig.ask(sql).await.len(), 1, "{event}: {sql}");
             }
-            Leads::Nothing => assert!(outside.told().handled.contains(&Handled::Test), "{event}"),
+            Leads::Nothing => {
+                rig.until("the test is handled", async || outside.told().handled.contains(&Handled::Test))
+                    .await;
+            }
         }
     }
     assert!(rig.ask("SELECT code FROM sync_failures WHERE resource = 'webhooks'").await.is_empty());
@@ -239,6 +242,12 @@ async fn receiving() -> (Rig, Arc<Outside>) {
     let mut rig = mirrored().await;
     rig.make_webhook();
     let outside = rig.kept_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
+    // The test that the start has asked for arrives.
+    rig.deliver(&outside, "webhook.test", &json!({"source": "integration.webhook-test"})).await;
+    rig.until("it is heard", async || {
+        outside.told().webhook.is_some_and(|news| news.heard_at.is_some() && news.silent_since.is_none())
+    })
+    .await;
     (rig, outside)
 }
 
@@ -256,51 +265,22 @@ fn silent_since(outside: &Outside) -> Option<chrono::DateTime<chrono::Utc>> {
 }
 
 #[tokio::test]
-async fn silence_is_suspected_after_a_missed_change_proved_by_a_test_and_over_with_a_delivery() {
-    let (mut rig, outside) = receiving().await;
-    rig.sell_in_silence(&outside).await;
-    assert_eq!(silent_since(&outside), None, "one lost delivery proves nothing");
-    rig.until("a test is asked for", async || !rig.requests(TEST).is_empty()).await;
-    assert_eq!(silent_since(&outside), None, "it may be under way");
-    rig.until("it is proved", async || silent_since(&outside).is_some()).await;
-    let silent = outside.told().webhook.unwrap();
-    assert!(silent.missed > 0 && silent.heard_at.is_none(), "{silent:?}");
-    // Another engine knows it, too.
-    rig.stop().await;
-    let outside = rig.keep_in_step(only(&[Sweep::NewOrders], OFTEN), true).await;
-    rig.until("it has caught up", async || outside.told().reconciled > 0).await;
-    let kept = "SELECT CAST(missed AS TEXT) FROM webhook_watch WHERE missed_since IS NOT NULL AND tested_at IS NOT NULL";
-    assert_eq!(rig.ask(kept).await, [silent.missed.to_string()]);
-    rig.deliver(&outside, "webhook.test", &json!({"source": "integration.webhook-test"})).await;
-    rig.until("it is over", async || {
-        outside.told().webhook.is_some_and(|news| news.heard_at.is_some() && news.silent_since.is_none())
-    })
-    .await;
-    let heard = "SELECT 'x' FROM webhook_watch WHERE heard_at IS NOT NULL AND test_heard_at IS NOT NULL";
-    rig.shown(heard, |rows| rows == ["x"]).await;
-    rig.stop().await;
-}
-
-#[tokio::test]
-async fn a_test_that_arrives_settles_the_suspicion() {
+async fn no_silence_is_proved_while_each_test_that_is_asked_for_arrives() {
     let (mut rig, outside) = receiving().await;
     rig.sell_in_silence(&outside).await;
     rig.until("a test is asked for", async || !rig.requests(TEST).is_empty()).await;
     // What else of the sale a sweep finds raises it again: each test arrives within five seconds.
-    let (mut answered, mut last) = (0, Duration::ZERO);
+    let mut answered = 0;
     for _ in 0..60 {
         let asked = rig.requests(TEST).len();
         if asked > answered {
             rig.deliver(&outside, "webhook.test", &json!({"source": "integration.webhook-test"})).await;
-            (answered, last) = (asked, rig.elapsed());
+            answered = asked;
         }
         rig.pass(Duration::from_secs(5)).await;
         assert_eq!(silent_since(&outside), None, "after {answered} tests");
     }
-    assert!(
-        rig.elapsed() - last > Duration::from_secs(100),
-        "it is settled, and no further test is asked for"
-    );
+    assert!(answered > 0 && !outside.told().missed.is_empty());
     rig.stop().await;
 }
 
