@@ -15,7 +15,8 @@ pub(crate) const COMMAND_ANSWER: &str = "SELECT state, error_code, error, hint, 
     = $1 AND CAST(id AS TEXT) = $2";
 /// Waiting rows of all tables, each with its subject.
 pub(crate) const WAITING: &str = "SELECT store, 'stock' AS entity, sku || '/' || location_id AS key, COALESCE(error_code, '') AS code, \
-    COALESCE(error, '') AS reason, updated_at, '' AS kind, sku FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
+    COALESCE(error, '') AS reason, updated_at, '' AS kind, \
+    sku FROM erp_stock WHERE state = 'waiting' AND ($1 = '' OR store = $1) \
     UNION ALL SELECT store, 'price', sku || '/' || min_quantity, COALESCE(error_code, ''), COALESCE(error, ''), \
     updated_at, '', sku \
     FROM erp_prices WHERE state = 'waiting' AND ($1 = '' OR store = $1) \

@@ -1,5 +1,5 @@
-//! Open work a page at a time: however many rows are open, and whatever their size, reading them costs the memory of one
-//! page. Long data of a command is left where it is until its turn comes ([`Commands::read`]).
+//! Open work a page at a time: however many rows are open, and whatever their size, reading them costs the memory
+//! of one page. Long data of a command is left where it is until its turn comes ([`Commands::read`]).
 
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, ProductId, Sku, StoreKey, push::PushState};
@@ -26,7 +26,8 @@ pub(crate) const COMMANDS: &str = "SELECT id, substr(kind, 1, 200) AS kind, subs
     is_too_large, state, created_at, error_code FROM commands \
     WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3";
 pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT) AS written, e.state, e.updated_at, \
-    p.id AS product_id, p.base_unit, CAST(s.quantity AS TEXT) AS mirrored, CAST(s.reserved_quantity AS TEXT) AS reserved, \
+    p.id AS product_id, p.base_unit, CAST(s.quantity AS TEXT) AS mirrored, \
+    CAST(s.reserved_quantity AS TEXT) AS reserved, \
     CAST(s.available_quantity AS TEXT) AS available, e.error_code, e.revision \
     FROM erp_stock e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
@@ -46,7 +47,8 @@ pub(crate) const EMPTIES: &str = "SELECT CAST(count(*) AS BIGINT) AS zeroes FROM
     JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
     IS NULL \
-    WHERE e.store = $1 AND e.state IN ('new', 'waiting') AND e.quantity = 0 AND (s.quantity IS NULL OR s.quantity <> 0)";
+    WHERE e.store = $1 AND e.state IN ('new', 'waiting') AND e.quantity = 0 \
+    AND (s.quantity IS NULL OR s.quantity <> 0)";
 
 /// An open command without long data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,7 +14,8 @@ use crate::{
 
 pub(crate) const OF_SKU: &str = "SELECT CAST(min_quantity AS TEXT) AS minimum, CAST(price AS TEXT) AS price, \
     CAST(discount_percent AS TEXT) AS discount, CAST(package_weight AS TEXT) AS weight, \
-    CAST(package_height AS TEXT) AS height, CAST(package_width AS TEXT) AS width, CAST(package_length AS TEXT) AS length, \
+    CAST(package_height AS TEXT) AS height, CAST(package_width AS TEXT) AS width, \
+    CAST(package_length AS TEXT) AS length, \
     state, updated_at, error_code FROM erp_prices WHERE store = $1 AND sku = $2 ORDER BY min_quantity";
 pub(crate) const ANSWER: &str = "UPDATE erp_prices SET state = $1, error_code = $2, error = $3, hint = $4, said = \
     $14, updated_at = $5, \

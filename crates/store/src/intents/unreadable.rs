@@ -22,7 +22,8 @@ pub(crate) const STOCK: [&str; 2] = [
         rowid = $4",
 ];
 pub(crate) const PRICES: [&str; 2] = [
-    "SELECT rowid AS number, CAST(sku || ' ' || COALESCE(price, '') || ' ' || COALESCE(discount_percent, '') AS BLOB) AS bytes, \
+    "SELECT rowid AS number, CAST(sku || ' ' || COALESCE(price, '') || ' ' || \
+     COALESCE(discount_percent, '') AS BLOB) AS bytes, \
      typeof(sku) || ' ' || typeof(price) || ' ' || typeof(discount_percent) || \
      CASE WHEN typeof(min_quantity) = 'integer' AND typeof(revision) = 'integer' THEN '' ELSE ' blob' END AS types \
      FROM erp_prices \

@@ -63,7 +63,8 @@ pub(crate) static TABLES: LazyLock<Both> = LazyLock::new(|| {
 /// The database's view of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// The last holder of the lease, and since when. The handle [`Leases`](crate::Leases) tells whether it is still held.
+    /// The last holder of the lease, and since when. The handle [`Leases`](crate::Leases) tells whether it
+    /// is still held.
     pub holder: Option<(String, DateTime<Utc>)>,
     /// The newest run.
     pub last_run: Option<RunOnRecord>,

@@ -35,7 +35,8 @@ pub(crate) const UNSEEN: &str = "SELECT store, count(*), min(updated_at) FROM er
     UNION ALL SELECT store, count(*), min(updated_at) FROM commands WHERE state = 'new' GROUP BY store";
 /// Deadlines before a time, by kind.
 pub(crate) const DUE: &str = "SELECT store, kind, sum(CASE WHEN at < $1 THEN 1 ELSE 0 END), count(*), min(at) AS first_at, \
-    (SELECT f.key FROM v_deadlines f WHERE f.store = d.store AND f.kind = d.kind AND f.at < $2 ORDER BY f.at LIMIT 1) AS first_key \
+    (SELECT f.key FROM v_deadlines f WHERE f.store = d.store AND f.kind = d.kind AND f.at < $2 ORDER BY f.at \
+    LIMIT 1) AS first_key \
     FROM v_deadlines d WHERE kind IN ('ship_by', 'invoice_by') AND at < $2 GROUP BY store, kind";
 
 /// Rows of one table and store with the same state and cause.

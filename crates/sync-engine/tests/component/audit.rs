@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use espelho_sandbox::{Fault, NewCampaign};
 use espelho_sync_engine::{
-    Audit, AuditOptions, Difference, ResourceAudit, Subject, Trouble, audit, live::schedule::Sweep,
+    Audit, AuditOptions, Difference, ResourceAudit, Subject, Trouble, audit, plan::schedule::Sweep,
 };
 
 use crate::support::{Kind, Rig, STORE, Setup, live::only, refused_with};

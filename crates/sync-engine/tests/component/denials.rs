@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_sandbox::Fault;
-use espelho_sync_engine::live::schedule::Sweep;
+use espelho_sync_engine::plan::schedule::Sweep;
 
 use crate::support::{Kind, Rig, STORE, Setup, live::only, refused_with};
 

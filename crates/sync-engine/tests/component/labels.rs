@@ -4,7 +4,7 @@ use std::{fs, sync::Arc, time::Duration};
 
 use espelho_model::shipment::LabelFormat;
 use espelho_sandbox::Fault;
-use espelho_sync_engine::{Options, live::schedule::Sweep};
+use espelho_sync_engine::{Options, plan::schedule::Sweep};
 
 use crate::support::{
     Kind, Rig, Setup,
@@ -94,7 +94,7 @@ impl Rig {
     }
 }
 
-fn intervals() -> espelho_sync_engine::live::schedule::Intervals {
+fn intervals() -> espelho_sync_engine::plan::schedule::Intervals {
     only(&[Sweep::NewOrders, Sweep::OpenOrders, Sweep::Subresources], OFTEN)
 }
 

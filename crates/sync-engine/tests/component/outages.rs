@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use espelho_model::sync::RunState;
 use espelho_sandbox::Fault;
-use espelho_sync_engine::{Options, live::schedule::Sweep};
+use espelho_sync_engine::{Options, plan::schedule::Sweep};
 
 use crate::support::{Kind, Rig, Setup, live::only};
 
@@ -91,25 +91,6 @@ async fn the_end_of_an_outage_is_noticed_though_no_sweep_is_due() {
         .await;
     assert!(rig.elapsed() - cleared <= Duration::from_secs(60), "{:?}", rig.elapsed() - cleared);
     rig.stop().await;
-}
-
-/// Requests for a sign of life in an hour of an outage cost at most a twentieth of the budget.
-#[tokio::test]
-async fn probes_are_rare_where_the_budget_is_small() {
-    for (budget, most) in [(60_000, 190), (60, 95), (10, 20)] {
-        let mut rig = mirrored(60_000).await;
-        rig.parts.budget = budget;
-        let outside = rig.keep_in_step(only(&[], OFTEN), false).await;
-        rig.until("it has caught up", async || outside.told().reconciled > 0).await;
-        rig.fail_everywhere(Fault::Html(503));
-        rig.pass(OFTEN * 5).await;
-        let before = rig.requests(SESSION).len();
-        rig.pass(OFTEN * 30).await;
-        let probes = rig.requests(SESSION).len() - before;
-        assert!((1..=most).contains(&probes), "{probes} probes at {budget} a minute");
-        rig.control().faults().clear();
-        rig.kill().await;
-    }
 }
 
 #[tokio::test]

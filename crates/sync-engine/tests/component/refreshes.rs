@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use espelho_sandbox::Fault;
-use espelho_sync_engine::live::{Handled, schedule::Sweep};
+use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
 use serde_json::json;
 
 use crate::support::{Kind, Rig, Setup, live::only, refused_with};

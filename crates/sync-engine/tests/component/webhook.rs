@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use espelho_sandbox::{NewOrder, NewWebhook};
-use espelho_sync_engine::live::{Handled, schedule::Sweep};
+use espelho_sync_engine::{live::Handled, plan::schedule::Sweep};
 use serde_json::{Value, json};
 
 use crate::support::{
