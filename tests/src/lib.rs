@@ -68,10 +68,11 @@ macro_rules! on_both_databases {
 /// # Panics
 /// When it does not hold in time.
 pub async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
-    let mut ticks = tokio::time::interval(std::time::Duration::from_millis(2));
+    // Often enough to miss little, seldom enough to leave the machine to what is waited for.
+    let pause = std::time::Duration::from_millis(20);
     let looking = async {
         while !condition().await {
-            ticks.tick().await;
+            tokio::time::sleep(pause).await;
         }
     };
     let waited = tokio::time::timeout(std::time::Duration::from_secs(120), looking).await;

@@ -161,7 +161,7 @@ impl Keeping {
                 mirror.ask(sql).await.into_iter().flat_map(std::collections::BTreeMap::into_values).collect();
             found == expected
         });
-        if tokio::time::timeout(std::time::Duration::from_secs(20), shown).await.is_err() {
+        if tokio::time::timeout(std::time::Duration::from_secs(60), shown).await.is_err() {
             let odd: Vec<_> = found.iter().filter(|row| !expected.contains(&row.as_str())).collect();
             let missing: Vec<_> = expected.iter().filter(|row| !found.iter().any(|f| f == *row)).collect();
             panic!("{sql}: {odd:?} in place of {missing:?}\n{}", self.log());

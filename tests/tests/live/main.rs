@@ -296,6 +296,13 @@ async fn a_busy_marketplace_is_mirrored_row_for_row_though_half_the_deliveries_a
         "SELECT order_number || ' ' || status || ' ' || COALESCE(notes, '') AS o FROM orders WHERE order_number >= '{first}'"
     );
     keeping.shows(&sql, &rows).await;
+    // A refund follows its cancellation later.
+    control.forward(120);
+    let unrefunded =
+        "SELECT order_number FROM orders WHERE status = 'cancelled' AND payment_status = 'approved'";
+    keeping.shows(unrefunded, &[]).await;
+    control.webhooks().deliveries_done().await;
+    keeping.inbox_is_handled().await;
     let truth = keeping.truth().await;
     comparison::compare_orders(&keeping.mirror().await, &truth).await;
 }

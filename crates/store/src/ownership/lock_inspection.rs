@@ -57,7 +57,7 @@ impl Leases<'_> {
     pub async fn lock_holder(self, store: &StoreKey) -> Result<Option<LockHolder>, Error> {
         let key = vec![store.as_str().into()];
         let rows = self.database.fetch("read the lease", WHO, key.clone()).await?;
-        let owner = rows.first().map(|row| row.text("id")).transpose()?;
+        let owner = rows.first().map(|row| row.text("owner")).transpose()?;
         if let Some(database) = self.locks.database_file() {
             let holder =
                 inode(&lock_path(database, store)).and_then(|inode| whole_file_lock(&table(), inode));

@@ -101,12 +101,12 @@ async fn each_sweep_finds_what_no_delivery_reported() {
 async fn every_sweep_is_recorded_and_not_repeated_by_the_next_engine() {
     let mut rig = mirrored().await;
     rig.kept_in_step(only(&[], OFTEN), false).await;
-    let recorded = "SELECT kind FROM sweeps WHERE succeeded_at IS NOT NULL AND problem IS NULL ORDER BY kind";
-    let names = rig.ask(recorded).await;
+    let recorded = "SELECT kind FROM sweeps WHERE succeeded_at IS NOT NULL AND problem IS NULL \
+        AND kind <> 'webhook_test' ORDER BY kind";
     let mut expected: Vec<&str> = Sweep::ALL.iter().map(|sweep| sweep.as_str()).collect();
     expected.retain(|name| *name != Sweep::WebhookTest.as_str());
     expected.sort_unstable();
-    assert_eq!(names, expected);
+    rig.shown(recorded, |names| *names == expected[..]).await;
     rig.kill().await;
     let campaigns = rig.requests("/discounts/campaigns").len();
     let outside = rig.keep_in_step(only(&[], OFTEN), false).await;
@@ -164,9 +164,12 @@ async fn a_delivery_is_a_hint_and_the_row_is_read() {
     assert!(rig.control().orders().cancel(&rig.key(), &number, "desistência"));
     rig.deliver(&outside, "order.cancelled", &last(&rig, "order.cancelled")).await;
     rig.shown(&status, |rows| rows == ["cancelled"]).await;
-    rig.until("all are handled", async || outside.told().handled == [Handled::Read; 3]).await;
     let open = "SELECT event FROM webhook_inbox WHERE handled_at IS NULL";
-    assert_eq!(rig.journal.ask(open).await, Vec::<String>::new());
+    rig.until("all are handled", async || {
+        outside.told().handled.len() >= 3 && rig.journal.ask(open).await.is_empty()
+    })
+    .await;
+    assert!(outside.told().handled.iter().all(|handled| *handled == Handled::Read));
     assert!(outside.told().missed.is_empty(), "{:?}", outside.told().missed);
     rig.stop().await;
 }

@@ -129,10 +129,13 @@ pub(crate) async fn whether_a_store_is_held_is_seen_without_touching_its_lock(wo
     assert_eq!(held().await, [""; 0]);
     let (lease, another) = (world.lease().await, world.lease_of(&store_key("outra")).await);
     assert_eq!(held().await, ["minha-loja", "outra"]);
+    let holder = other.leases().lock_holder(&minha_loja()).await.unwrap().unwrap();
+    assert_ne!(holder.process.id, 0);
     another.release().await.unwrap();
     assert_eq!(held().await, ["minha-loja"]);
     lease.release().await.unwrap();
     assert_eq!(held().await, [""; 0]);
+    assert!(other.leases().lock_holder(&minha_loja()).await.unwrap().is_none());
     drop(other.leases().acquire(&minha_loja(), "the other").await.unwrap());
 }
 
