@@ -255,8 +255,8 @@ impl Error {
         self.kind() == Some(Documented::NotFound)
     }
 
-    /// Returns whether somebody else says that there is nothing here: a proxy's page, or another server. The marketplace
-    /// itself has then not answered.
+    /// Returns whether somebody else says that there is nothing here: a proxy's page, or another server. The
+    /// marketplace itself has then not answered.
     pub fn is_foreign_denial(&self) -> bool {
         matches!(self, Self::Refused { status: 404 | 410, .. }) && !self.is_absent()
     }

@@ -71,8 +71,8 @@ impl Runs<'_> {
         rows.iter().map(|row| row.text("state")).collect()
     }
 
-    /// Whether a pass has ever mirrored every product that the marketplace listed: an unknown SKU is then unknown to the
-    /// marketplace too.
+    /// Whether a pass has ever mirrored every product that the marketplace listed: an unknown SKU is then unknown to
+    /// the marketplace too.
     ///
     /// # Errors
     /// When the database does not answer.

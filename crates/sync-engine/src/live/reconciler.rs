@@ -92,7 +92,8 @@ impl<'c> Reconciler<'c> {
         let pause = self.repetition.after(is_repeated(report));
         self.repeat_at = pause.map(|pause| self.context.clock.monotonic() + pause);
         if let Some(pause) = pause {
-            tracing::info!(store = %self.context.key, seconds = pause.as_secs(), "a reconciliation ended early; will be repeated");
+            let seconds = pause.as_secs();
+            tracing::info!(store = %self.context.key, seconds, "a reconciliation ended early; will be repeated");
         }
     }
 

@@ -7,7 +7,7 @@ pub(super) const HOPELESS: usize = 20;
 /// How many times [`HOPELESS`] consecutive failures end the pass itself.
 pub(super) const HOPELESS_PAGES: usize = 3;
 
-/// Whether an error may concern one row or all: the marketplace is down, a proxy answers instead, or a scope is missing.
+/// Whether an error may concern one row or all: the marketplace is down, a proxy answers, or a scope is missing.
 pub(super) fn may_concern_all(error: &ApiError) -> bool {
     error.is_foreign_denial()
         || matches!(error.class(), Class::Transient { .. })

@@ -1,5 +1,5 @@
-//! What must hold while a request is under way: no transaction is open, the journal has it as sent, and nothing that was
-//! read before it overwrites what was read after it.
+//! What must hold while a request is under way: no transaction is open, the journal has it as sent, and nothing that
+//! was read before it overwrites what was read after it.
 
 use std::time::Duration;
 
@@ -160,7 +160,8 @@ async fn a_command_under_way_has_no_transaction_open_and_is_in_the_journal_as_se
 async fn a_row_of_the_erp_under_way_has_no_transaction_open_and_is_in_the_journal_as_sent(kind: Kind) {
     let mut rig = Rig::on(kind).await;
     let goods = rig.goods().await.remove(0);
-    let sql = "SELECT sku || '|' || CAST(price AS TEXT) FROM products WHERE price_type = 'default' AND price > 2 LIMIT 1";
+    let sql = "SELECT sku || '|' || CAST(price AS TEXT) FROM products \
+               WHERE price_type = 'default' AND price > 2 LIMIT 1";
     let row = rig.ask(sql).await.remove(0);
     let (sku, price) = row.split_once('|').unwrap();
     let price: Decimal = price.parse().unwrap();
