@@ -164,6 +164,7 @@ impl Shared {
                 page_parameter: config.page_parameter.clone(),
                 labels: self.labels(config),
                 writing: Arc::default(),
+                new_products: Arc::default(),
                 memory_budget: Arc::clone(&self.memory_budget),
             }),
             Err(problem) => {

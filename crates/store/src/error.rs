@@ -244,9 +244,12 @@ impl Error {
     pub fn concerns_a_row(&self) -> bool {
         let Self::Statement { source: sqlx::Error::Database(refusal), .. } = self else { return false };
         let code = refusal.code().unwrap_or_default();
-        // PostgreSQL: data exception, integrity, program limit. SQLite: TOOBIG, CONSTRAINT, MISMATCH.
-        ["22", "23", "54"].iter().any(|class| code.len() == 5 && code.starts_with(class))
-            || ["18", "19", "20"].contains(&&*code)
+        if code.len() == 5 {
+            // PostgreSQL: data exception, integrity, program limit.
+            return ["22", "23", "54"].iter().any(|class| code.starts_with(class));
+        }
+        // SQLite: TOOBIG, CONSTRAINT, MISMATCH. An extended code has the primary one in its lowest byte.
+        code.parse::<u32>().is_ok_and(|code| matches!(code & 0xFF, 18..=20))
     }
 
     /// Cause and next step, for people.

@@ -42,6 +42,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0016_numeric_amounts",
     "0017_alarms_and_taking_orders",
     "0031_tokens_leave",
+    "0032_passes_of_a_run",
 );
 
 /// The second file, beside it.
@@ -73,6 +74,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0017_alarms_and_taking_orders",
     "0030_tokens",
     "0031_tokens_leave",
+    "0032_passes_of_a_run",
 );
 
 #[cfg(test)]

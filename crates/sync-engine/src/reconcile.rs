@@ -7,6 +7,7 @@ use espelho_store::RunResult;
 
 use crate::{
     Problem, ResourceReport, StoreContext, StoreReport, Trouble,
+    plan::reconciled::passes,
     pull::{OrdersPull, PassOptions, ProductsPull, read_subresource, read_whole, run_pass, subresource_of},
 };
 
@@ -61,9 +62,8 @@ pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport
     if let Some(run) = run {
         let error = report.problems().next().map(|p| p.in_one_line(context.locale));
         let (state, requests, counts) = (report.state.as_str(), report.requests, report.counts());
-        if let Err(error) =
-            context.store.runs().finish_run(run, RunResult { state, requests, counts, error }).await
-        {
+        let result = RunResult { state, requests, counts, error, passes: passes(&report) };
+        if let Err(error) = context.store.runs().finish_run(run, result).await {
             report.problem = Some(Problem::from_store(&error));
         }
     }

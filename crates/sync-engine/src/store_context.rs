@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use espelho_api_client::Client;
 use espelho_model::{Clock, StoreKey, text::Locale};
-use espelho_store::{Lease, Store};
-use tokio::sync::Mutex;
+use espelho_store::{Known, Lease, Store};
+use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Progress, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard};
@@ -37,6 +37,17 @@ pub struct StoreContext {
     /// Held while a task compares what it read with the mirror and writes it, where several tasks read at once: an
     /// earlier read must not overwrite a later one.
     pub writing: Arc<Mutex<()>>,
+    /// Notified when a product was mirrored that the mirror did not have: rows of the ERP may wait for its SKU.
+    pub new_products: Arc<Notify>,
     /// The memory budget that it shares with the other stores of the process.
     pub memory_budget: Arc<MemoryBudget>,
+}
+
+impl StoreContext {
+    /// Notes that a product was written, with the row from before: a new one, or one that was gone, wakes the outbox.
+    pub(crate) fn note_product(&self, before: Option<&Known>) {
+        if before.is_none_or(|known| known.gone) {
+            self.new_products.notify_one();
+        }
+    }
 }

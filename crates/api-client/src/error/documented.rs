@@ -51,7 +51,7 @@ impl Refusal {
             400 if self.names("increment") && self.names("decrement") => Documented::BothDirections,
             401 => Documented::Unauthorized,
             403 => Documented::MissingAbilities(self.abilities()),
-            404 => Documented::NotFound,
+            404 if self.message_code == "NOT_FOUND" => Documented::NotFound,
             409 => Documented::ImageInUse,
             422 => self.unprocessable(),
             429 => Documented::TooManyRequests,
@@ -161,6 +161,9 @@ mod tests {
             Documented::MissingAbilities(texts(&["store_products_write"])),
         );
         check(404, r#"{"message_code":"NOT_FOUND"}"#, Documented::NotFound);
+        // A proxy's page, or another server's words.
+        check(404, "<html>not found</html>", Documented::Unknown);
+        check(404, r#"{"message":"no Route matched"}"#, Documented::Unknown);
         check(409, "{}", Documented::ImageInUse);
         check(
             422,

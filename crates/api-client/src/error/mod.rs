@@ -249,6 +249,18 @@ impl Error {
         })
     }
 
+    /// Returns whether the marketplace itself answers that the object does not exist, in the document's words. The 404
+    /// of a proxy or of another server says nothing about the object.
+    pub fn is_absent(&self) -> bool {
+        self.kind() == Some(Documented::NotFound)
+    }
+
+    /// Returns whether somebody else says that there is nothing here: a proxy's page, or another server. The
+    /// marketplace itself has then not answered.
+    pub fn is_foreign_denial(&self) -> bool {
+        matches!(self, Self::Refused { status: 404 | 410, .. }) && !self.is_absent()
+    }
+
     /// Returns whether the marketplace refused to process the call because of too many requests.
     pub(crate) fn is_too_many(&self) -> bool {
         matches!(self, Self::Refused { status: 429, .. })
@@ -312,6 +324,33 @@ mod tests {
             assert_eq!(refused(status, true), expected_read, "read {status}");
             assert_eq!(refused(status, false), expected_write, "write {status}");
         }
+    }
+
+    #[test]
+    fn only_the_marketplaces_own_404_says_that_an_object_is_absent() {
+        for (status, body, is_absent, is_foreign) in [
+            (404, r#"{"success":false,"code":404,"message_code":"NOT_FOUND"}"#, true, false),
+            (404, "<html><h1>404 Not Found</h1></html>", false, true),
+            (404, "", false, true),
+            (404, "{}", false, true),
+            (404, r#"{"message":"no Route matched with those values"}"#, false, true),
+            (404, r#"{"message_code":"UNAUTHORIZED"}"#, false, true),
+            (410, "<html>gone</html>", false, true),
+            (410, r#"{"message_code":"NOT_FOUND"}"#, false, true),
+            (403, r#"{"message_code":"NOT_FOUND"}"#, false, false),
+            (200, r#"{"message_code":"NOT_FOUND"}"#, false, false),
+            (503, "<html>down</html>", false, false),
+        ] {
+            let refusal = Box::new(Refusal::parse(body.as_bytes()));
+            let error = Error::Refused { request: "GET /".into(), read: true, status, refusal, after: None };
+            assert_eq!(
+                (error.is_absent(), error.is_foreign_denial()),
+                (is_absent, is_foreign),
+                "{status} {body}"
+            );
+        }
+        let cut = Error::TooLarge { request: String::new(), read: true, limit_mib: 32 };
+        assert!(!cut.is_absent() && !cut.is_foreign_denial());
     }
 
     // withstands: F008

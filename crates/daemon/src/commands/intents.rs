@@ -326,7 +326,7 @@ fn read_file(locale: Locale, kind: ImportKind, file: &Path) -> Result<Rows, Refu
 }
 
 async fn known(reading: &Reading, store: &StoreKey) -> Result<Known, espelho_store::Error> {
-    let is_mirrored = reading.store.runs().has_complete_run(store).await?;
+    let is_mirrored = reading.store.runs().has_all_products(store).await?;
     if !is_mirrored {
         return Ok(Known::default());
     }

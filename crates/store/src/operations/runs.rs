@@ -10,7 +10,7 @@ pub(crate) const START: &str =
     "INSERT INTO sync_runs (store, kind, state, started_at) VALUES ($1, $2, 'running', $3) RETURNING id";
 pub(crate) const FINISH: &str = "UPDATE sync_runs SET state = $2, finished_at = $3, requests = $4, seen = $5, changed \
     = $6, \
-    gone = $7, failed = $8, error = $9 WHERE id = $1";
+    gone = $7, failed = $8, error = $9, passes = $10 WHERE id = $1";
 
 /// The number of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct RunResult {
     pub counts: Counts,
     /// The first cause, unless it was complete.
     pub error: Option<String>,
+    /// How each pass ended: `orders:complete products:whole`.
+    pub passes: String,
 }
 
 impl Runs<'_> {
@@ -56,7 +58,7 @@ impl Runs<'_> {
         let Counts { seen, changed, gone, failed } = result.counts;
         let mut values = vec![run.0.into(), result.state.into(), self.clock.now().into()];
         values.extend([result.requests, seen, changed, gone, failed].map(number));
-        values.push(result.error.into());
+        values.extend([result.error.into(), result.passes.into()]);
         self.database.execute("finish a run", FINISH, values).await.map(drop)
     }
 
@@ -69,16 +71,31 @@ impl Runs<'_> {
         rows.iter().map(|row| row.text("state")).collect()
     }
 
-    /// Whether a store has ever been reconciled completely.
+    /// Whether a pass has ever mirrored every product that the marketplace listed: an unknown SKU is then unknown to
+    /// the marketplace too.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn has_complete_run(self, store: &StoreKey) -> Result<bool, Error> {
-        let rows = self.database.fetch("look for a run", WAS_COMPLETE, vec![store.as_str().into()]).await?;
+    pub async fn has_all_products(self, store: &StoreKey) -> Result<bool, Error> {
+        self.has_run(store, ALL_PRODUCTS).await
+    }
+
+    /// Whether a pass over the orders has ever gone to its end, though rows of it may have failed.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn has_walked_orders(self, store: &StoreKey) -> Result<bool, Error> {
+        self.has_run(store, WALKED_ORDERS).await
+    }
+
+    async fn has_run(self, store: &StoreKey, sql: &'static str) -> Result<bool, Error> {
+        let rows = self.database.fetch("look for a run", sql, vec![store.as_str().into()]).await?;
         Ok(!rows.is_empty())
     }
 }
 
 pub(crate) const LAST: &str = "SELECT state FROM sync_runs WHERE store = $1 ORDER BY id DESC LIMIT 20";
-pub(crate) const WAS_COMPLETE: &str =
-    "SELECT 1 FROM sync_runs WHERE store = $1 AND state IN ('complete', 'partial') LIMIT 1";
+pub(crate) const ALL_PRODUCTS: &str =
+    "SELECT 1 FROM sync_runs WHERE store = $1 AND passes LIKE '%products:complete%' LIMIT 1";
+pub(crate) const WALKED_ORDERS: &str = "SELECT 1 FROM sync_runs WHERE store = $1 \
+    AND (passes LIKE '%orders:complete%' OR passes LIKE '%orders:whole%') LIMIT 1";

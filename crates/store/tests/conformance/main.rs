@@ -239,7 +239,8 @@ conformance! {
         a_run_that_was_killed_is_interrupted_by_the_next,
         runs_of_other_stores_are_left_running,
         a_run_under_a_lost_lease_does_not_begin,
-        the_last_twenty_runs_are_told_newest_first;
+        the_last_twenty_runs_are_told_newest_first,
+        only_a_complete_pass_has_all_products_and_only_a_whole_one_has_walked_the_orders;
     tokens:
         a_token_is_kept_until_the_next_one,
         a_token_is_never_shown,

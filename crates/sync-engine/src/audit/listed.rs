@@ -9,7 +9,10 @@ use espelho_store::Known;
 use super::{Difference, ResourceAudit, choose};
 use crate::{
     Error, Problem, StoreContext, Trouble,
-    plan::paging::{Pager, Step},
+    plan::{
+        last_page::is_beyond_the_end,
+        paging::{Pager, Step},
+    },
     pull::Pull,
 };
 
@@ -136,7 +139,7 @@ impl<P: Pull> Comparison<'_, P> {
                 Err(error) => error,
             };
             match &error {
-                ApiError::Refused { status: 404 | 416, .. } if page > 1 => {
+                error if is_beyond_the_end(page, error) => {
                     return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
                 }
                 ApiError::Refused { status: 400 | 422, refusal, .. }
@@ -174,7 +177,7 @@ impl<P: Pull> Comparison<'_, P> {
         match self.pull.detail(&key).await {
             Ok(read) if known.get(&key).is_some_and(|known| known.content_hash == read.content_hash) => {}
             Ok(_) => drop(self.differences.insert(key, Difference::Detail)),
-            Err(ApiError::Refused { status: 404 | 410, .. }) => {
+            Err(error) if error.is_absent() => {
                 self.differences.insert(key, Difference::Surplus);
             }
             Err(error @ ApiError::Refused { .. }) if !error.is_authentication() => {
@@ -210,8 +213,8 @@ impl<P: Pull> Comparison<'_, P> {
             (Ok(read), Some(known)) if known.content_hash == read.content_hash => Ok(None),
             (Ok(_), Some(_)) if was == Difference::Listing => Ok(Some(was)),
             (Ok(_), Some(_)) => Ok(Some(Difference::Detail)),
-            (Err(ApiError::Refused { status: 404 | 410, .. }), None) => Ok(None),
-            (Err(ApiError::Refused { status: 404 | 410, .. }), Some(_)) => Ok(Some(Difference::Surplus)),
+            (Err(error), None) if error.is_absent() => Ok(None),
+            (Err(error), Some(_)) if error.is_absent() => Ok(Some(Difference::Surplus)),
             (Err(error @ ApiError::Refused { .. }), _) if !error.is_authentication() => {
                 Ok(Some(Difference::Unreadable))
             }

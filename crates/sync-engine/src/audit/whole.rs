@@ -106,7 +106,7 @@ impl Comparison<'_> {
             };
             match client.campaigns().get(number).await {
                 Ok(read) => campaigns.push(read.value),
-                Err(ApiError::Refused { status: 404 | 410, .. }) => (),
+                Err(error) if error.is_absent() => (),
                 Err(error) if is_final(&error) => drop(passed_over.insert(id.clone())),
                 Err(error) => return Err(error.into()),
             }

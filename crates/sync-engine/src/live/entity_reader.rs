@@ -49,7 +49,7 @@ impl Cause {
     /// Converts the refusal of an order itself: for its sub-resources, a 404 may only mean that there is none yet.
     fn of_order(self) -> Self {
         match self {
-            Self::Api(error @ ApiError::Refused { status: 404 | 410, .. }) => Self::Denied(error),
+            Self::Api(error) if error.is_absent() => Self::Denied(error),
             other => other,
         }
     }

@@ -81,6 +81,7 @@ impl<'c> Outbox<'c> {
             tokio::select! {
                 () = outbox.notified() => (),
                 () = self.signals.campaigns_read() => pusher.campaigns_were_read(),
+                () = self.context.new_products.notified() => pusher.products_were_mirrored(),
                 () = self.context.stop.cancelled() => (),
             }
         }
@@ -102,6 +103,7 @@ impl<'c> Outbox<'c> {
                 () = self.context.clock.sleep(wait) => (),
                 () = outbox.notified() => (),
                 () = self.signals.campaigns_read() => pusher.campaigns_were_read(),
+                () = self.context.new_products.notified() => pusher.products_were_mirrored(),
                 () = self.context.stop.cancelled() => (),
             }
         }

@@ -1,5 +1,7 @@
 //! Reconciles completely, on the schedule and on demand, and serves the other admin requests between two of these.
 
+use std::time::Duration;
+
 use espelho_api_client::limit::Lane;
 use espelho_model::watch;
 use futures_util::future::BoxFuture;
@@ -12,9 +14,15 @@ use super::{
 use crate::{
     Audit, AuditOptions, Error, StoreContext, StoreReport, audit,
     error::ends_all,
-    plan::reconciled::{is_cut_short, is_whole},
+    plan::{
+        reconciled::{is_cut_short, is_whole},
+        repetition::{Repetition, is_repeated},
+    },
     reconcile,
 };
+
+/// The kind of the reconciliations that nobody asked for.
+const SCHEDULED: &str = "scheduled";
 
 /// Receives the report of a reconciliation.
 type Done = Box<dyn FnOnce(&StoreReport) + Send>;
@@ -26,18 +34,22 @@ pub(super) struct Reconciler<'c> {
     signals: &'c Signals,
     /// Whether the last reconciliation ended early, so that it resumes as soon as the marketplace answers again.
     is_cut_short: bool,
+    repetition: Repetition,
+    /// When the last scheduled reconciliation is repeated, if it ended early: a monotonic time.
+    repeat_at: Option<Duration>,
 }
 
 impl<'c> Reconciler<'c> {
     /// Returns a reconciler that tells `signals` when the mirror is complete.
     pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, signals: &'c Signals) -> Self {
-        Self { context, observer, signals, is_cut_short: false }
+        let repetition = Repetition::default();
+        Self { context, observer, signals, is_cut_short: false, repetition, repeat_at: None }
     }
 
     /// Reconciles completely, now and whenever it is due.
     pub(super) async fn run(&mut self, wakers: Wakers<'_>) -> Result<(), Error> {
         let options =
-            crate::Options { kind: "scheduled", lane: Some(Lane::Backfill), ..crate::Options::default() };
+            crate::Options { kind: SCHEDULED, lane: Some(Lane::Backfill), ..crate::Options::default() };
         while !self.context.stop.is_cancelled() {
             self.boxed_reconcile(&options, Box::new(|_| ())).await?;
             self.serve_until_due(wakers).await?;
@@ -55,6 +67,7 @@ impl<'c> Reconciler<'c> {
                 () = self.context.stop.cancelled() => return Ok(()),
                 // A reconciliation that failed when contact was lost resumes where it ended.
                 () = self.signals.recovered(), if self.is_cut_short => return Ok(()),
+                () = self.repetition_is_due() => return Ok(()),
                 admin_request = wakers.admin_requests.next() => admin_request,
             };
             drop(waiting);
@@ -63,6 +76,24 @@ impl<'c> Reconciler<'c> {
                 // Never beside a reconciliation: the audit would report rows that the reconciliation is about to write.
                 AdminRequest::Audit(options, done) => done(&*self.boxed_audit(&options).await),
             }
+        }
+    }
+
+    /// Resolves when a reconciliation that ended early is due again.
+    async fn repetition_is_due(&self) {
+        match self.repeat_at {
+            Some(at) => self.context.clock.sleep(at.saturating_sub(self.context.clock.monotonic())).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Decides when a scheduled reconciliation is repeated.
+    fn plan_repetition(&mut self, report: &StoreReport) {
+        let pause = self.repetition.after(is_repeated(report));
+        self.repeat_at = pause.map(|pause| self.context.clock.monotonic() + pause);
+        if let Some(pause) = pause {
+            let seconds = pause.as_secs();
+            tracing::info!(store = %self.context.key, seconds, "a reconciliation ended early; will be repeated");
         }
     }
 
@@ -87,6 +118,9 @@ impl<'c> Reconciler<'c> {
         self.observer.stats(self.context.client.stats());
         if is_whole(&report) {
             self.signals.note_mirrored();
+        }
+        if options.kind == SCHEDULED {
+            self.plan_repetition(&report);
         }
         self.is_cut_short = is_cut_short(&report, self.context.client.metrics().is_lost());
         report

@@ -108,6 +108,7 @@ impl<'c> RowWriter<'c> {
         let op = put(&mut tx, pull, id.as_str(), known, fetched, (listing_hash, None)).await?;
         tx.staleness().note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
+        self.context.note_product(known.as_ref());
         Ok(Written::Row(op))
     }
 

@@ -53,7 +53,8 @@ impl FetchedSubresource {
             Subresource::Order => Ok(SubresourceContent::Nothing),
         };
         let content = match read {
-            Err(ApiError::Refused { status: 403 | 404, .. }) => SubresourceContent::Nothing,
+            Err(ApiError::Refused { status: 403, .. }) => SubresourceContent::Nothing,
+            Err(error) if error.is_absent() => SubresourceContent::Nothing,
             other => other?,
         };
         Ok(Self { subresource, hash: content.hash(), content })

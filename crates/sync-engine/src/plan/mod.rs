@@ -26,6 +26,7 @@ pub mod refresh;
 pub mod refresh_errors;
 pub mod refresh_queue;
 pub mod refresh_request;
+pub mod repetition;
 pub mod row;
 pub mod schedule;
 pub mod silence;

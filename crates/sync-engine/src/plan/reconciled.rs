@@ -10,6 +10,20 @@ pub fn is_whole(report: &StoreReport) -> bool {
     orders.is_some_and(|orders| orders.state != RunState::Failed && orders.problem.is_none())
 }
 
+/// Returns how the passes over orders and products ended, as the run's record has it.
+pub fn passes(report: &StoreReport) -> String {
+    let listed = Resource::ALL.into_iter().filter_map(|resource| {
+        let own = report.resources.iter().find(|own| own.resource == resource.into())?;
+        let end = match own.state {
+            RunState::Complete => "complete",
+            RunState::Partial if own.problem.is_none() => "whole",
+            _ => "cut",
+        };
+        Some(format!("{}:{end}", resource.as_str()))
+    });
+    listed.collect::<Vec<_>>().join(" ")
+}
+
 /// Whether a reconciliation ended early with the contact, so that it resumes as soon as the marketplace answers again.
 pub fn is_cut_short(report: &StoreReport, is_contact_lost: bool) -> bool {
     is_contact_lost && report.problems().any(|problem| problem.trouble == Trouble::Failure)
@@ -50,6 +64,31 @@ mod tests {
                 expected,
                 "{target:?} {state:?} {trouble:?}"
             );
+        }
+    }
+
+    #[test]
+    fn the_record_of_a_run_says_how_each_pass_ended() {
+        use RunState::{Complete, Failed, Partial};
+        let (orders, products) = (Target::Listed(Resource::Orders), Target::Listed(Resource::Products));
+        for (parts, expected) in [
+            (vec![], ""),
+            (vec![(orders, Complete, None)], "orders:complete"),
+            (vec![(products, Partial, None)], "products:whole"),
+            (vec![(Target::Events, Complete, None)], ""),
+            (
+                vec![(orders, Partial, Some(Trouble::Failure)), (products, Complete, None)],
+                "orders:cut products:complete",
+            ),
+            (
+                vec![(orders, Failed, None), (products, Failed, Some(Trouble::Guard))],
+                "orders:cut products:cut",
+            ),
+        ] {
+            let resources =
+                parts.iter().flat_map(|(target, state, trouble)| report(*target, *state, *trouble).resources);
+            let whole = StoreReport { resources: resources.collect(), ..report(orders, Complete, None) };
+            assert_eq!(passes(&whole), expected);
         }
     }
 

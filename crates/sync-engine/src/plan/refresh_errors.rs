@@ -35,12 +35,15 @@ pub fn after_error(entity: &Entity, urgency: Urgency, is_last: bool, error: &Api
     if error.is_authentication() {
         return AfterError::End;
     }
-    if let ApiError::Refused { status: 404 | 410, .. } = error {
+    if error.is_absent() {
         return match (entity, urgency) {
             (Entity::Product(_), _) => AfterError::WalkListing,
             (Entity::Order(_), Urgency::Hinted) => AfterError::Await { is_shown: is_last },
             (Entity::Order(_), Urgency::Found | Urgency::Swept) => AfterError::Leave,
         };
+    }
+    if error.is_foreign_denial() {
+        return AfterError::Retry { after: None };
     }
     match error.class() {
         Class::Transient { after } => AfterError::Retry { after },
@@ -56,13 +59,19 @@ mod tests {
 
     use super::*;
 
+    /// Returns a refusal; a 404 of 4040 is that of a proxy.
     fn refused(status: u16) -> ApiError {
+        let (status, message_code) = match status {
+            404 => (404, "NOT_FOUND"),
+            4_040 => (404, ""),
+            status => (status, ""),
+        };
         let after = (status == 429).then(|| Duration::from_secs(7));
         ApiError::Refused {
             request: "GET /x".to_owned(),
             read: true,
             status,
-            refusal: Box::new(Refusal::default()),
+            refusal: Box::new(Refusal { message_code: message_code.to_owned(), ..Refusal::default() }),
             after,
         }
     }
@@ -80,11 +89,27 @@ mod tests {
             (&product, Urgency::Found, false, 500, AfterError::Retry { after: None }, "it is down"),
             (&order, Urgency::Hinted, false, 404, AfterError::Await { is_shown: false }, "it may be behind"),
             (&order, Urgency::Hinted, true, 404, AfterError::Await { is_shown: true }, "it never came"),
-            (&order, Urgency::Hinted, true, 410, AfterError::Await { is_shown: true }, "it is gone already"),
+            (
+                &order,
+                Urgency::Hinted,
+                true,
+                410,
+                AfterError::Retry { after: None },
+                "the marketplace never says so",
+            ),
+            (&order, Urgency::Hinted, true, 4_040, AfterError::Retry { after: None }, "it is a proxy's page"),
+            (
+                &product,
+                Urgency::Swept,
+                false,
+                4_040,
+                AfterError::Retry { after: None },
+                "it is a proxy's page",
+            ),
             (&order, Urgency::Found, true, 404, AfterError::Leave, "what was listed is gone again"),
-            (&order, Urgency::Swept, false, 410, AfterError::Leave, "a denial is recorded elsewhere"),
+            (&order, Urgency::Swept, false, 404, AfterError::Leave, "a denial is recorded elsewhere"),
             (&product, Urgency::Hinted, false, 404, AfterError::WalkListing, "it may be a listing's number"),
-            (&product, Urgency::Swept, true, 410, AfterError::WalkListing, "the listing tells"),
+            (&product, Urgency::Swept, true, 404, AfterError::WalkListing, "the listing tells"),
             (&order, Urgency::Hinted, false, 403, AfterError::Show, "it will be refused again"),
             (&product, Urgency::Swept, false, 422, AfterError::Show, "it will be refused again"),
         ] {

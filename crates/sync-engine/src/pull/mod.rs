@@ -4,6 +4,7 @@
 //! writes rows and checkpoint in one transaction. It reads one page at a time, so a killed run reads at most one page
 //! again.
 
+mod hopeless;
 mod orders;
 mod pass;
 mod products;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use espelho_api_client::{Class, Error as ApiError, ListPage, ListedRow, PageMeta};
+use espelho_api_client::{Error as ApiError, ListPage, ListedRow, PageMeta};
 use espelho_model::{
     ContentHash,
     sync::{Counts, RunState},
@@ -12,11 +12,15 @@ use espelho_model::{
 use espelho_store::{KeptPage, Known, Pass};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
-use super::{Fetched, Pull};
+use super::{
+    Fetched, Pull,
+    hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+};
 use crate::{
     Error, Position, Problem, ResourceReport, StoreContext, Trouble,
     memory_budget::Permit,
     plan::{
+        last_page::is_beyond_the_end,
         page::plan_page,
         paging::{Pager, Step, Stuck},
     },
@@ -24,10 +28,6 @@ use crate::{
 
 /// Details read at once. More would only fill the marketplace's queue: at 300 a minute, two would be enough.
 const AT_ONCE: usize = 16;
-/// Consecutive failures that may concern all rows, before the rest of a page is left for another run.
-const HOPELESS: usize = 20;
-/// How many times [`HOPELESS`] consecutive failures end the pass itself.
-const HOPELESS_PAGES: usize = 3;
 /// A pass that started earlier than this restarts: its first pages are out of date.
 const STALE_HOURS: i64 = 24;
 
@@ -257,7 +257,7 @@ impl<P: Pull> Walk<'_, P> {
         // restart.
         let all_seen = all_seen || self.report.resumed_at == Some(page);
         match error {
-            ApiError::Refused { status: 404 | 416, .. } => page > 1,
+            error if is_beyond_the_end(page, error) => true,
             ApiError::Refused { status: 400 | 422, .. } => page > 1 && all_seen,
             _ => false,
         }
@@ -370,25 +370,4 @@ impl<P: Pull> Walk<'_, P> {
 
 fn stuck_at(stuck: Stuck) -> Problem {
     Problem::new(Trouble::Failure, "paging", &stuck, stuck.text())
-}
-
-/// Whether an error may concern one row or all: the marketplace is down, or a scope is missing.
-fn may_concern_all(error: &ApiError) -> bool {
-    matches!(error.class(), Class::Transient { .. }) || matches!(error, ApiError::Refused { status: 403, .. })
-}
-
-/// Whether an error would concern every row alike.
-pub(super) fn concerns_all(error: &ApiError) -> bool {
-    error.is_authentication()
-        || error.is_not_ours()
-        || matches!(
-            error,
-            ApiError::Unreachable { .. }
-                | ApiError::TokenStore { .. }
-                | ApiError::QuotaStore { .. }
-                | ApiError::Setup(_)
-                | ApiError::LoginFailed { .. }
-                | ApiError::Refused { status: 429, .. }
-        )
-        || error.class() == Class::Ambiguous
 }

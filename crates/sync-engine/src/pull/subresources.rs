@@ -10,7 +10,7 @@ use espelho_model::{
 use espelho_store::{Error as StoreError, Failure, Subresource};
 use futures_util::future::join_all;
 
-use super::pass::concerns_all;
+use super::hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all};
 use crate::{
     Error, Position, Problem, ResourceReport, StoreContext, Trouble, live::subresources::FetchedSubresource,
 };
@@ -62,7 +62,7 @@ async fn walk(
 ) -> Result<(), Error> {
     let (store, key) = (&context.store, &context.key);
     let total = store.mirror().count(key, Resource::Orders).await?;
-    let mut after = String::new();
+    let (mut after, mut failing_in_a_row) = (String::new(), 0);
     loop {
         let numbers = store.mirror().live_keys(key, Resource::Orders, &after).await?;
         let Some(last) = numbers.last() else { return Ok(()) };
@@ -71,7 +71,7 @@ async fn walk(
             if context.stop.is_cancelled() {
                 return Err(stopped().into());
             }
-            read_some(context, client, subresource, some, dry_run, report).await?;
+            read_some(context, client, subresource, some, dry_run, &mut failing_in_a_row, report).await?;
             let seen = report.counts.seen;
             let position = Position::new(seen, Some(total.max(seen)), seen, report.details);
             context.progress.advance(key, report.resource, position);
@@ -85,6 +85,7 @@ async fn read_some(
     subresource: Subresource,
     numbers: &[String],
     dry_run: bool,
+    failing_in_a_row: &mut usize,
     report: &mut ResourceReport,
 ) -> Result<(), Error> {
     report.counts.seen += numbers.len() as u64;
@@ -97,9 +98,18 @@ async fn read_some(
     for (number, answer) in answers {
         report.details += 1;
         match answer {
-            Ok(side) => sides.push((number, side)),
+            Ok(side) => {
+                *failing_in_a_row = 0;
+                sides.push((number, side));
+            }
             Err(error) if concerns_all(&error) => ended = Some(Error::from(error)),
-            Err(error) => note(report, &number, &error, context.locale),
+            Err(error) => {
+                note(report, &number, &error, context.locale);
+                *failing_in_a_row = if may_concern_all(&error) { *failing_in_a_row + 1 } else { 0 };
+                if *failing_in_a_row >= HOPELESS * HOPELESS_PAGES {
+                    ended.get_or_insert(Error::from(error));
+                }
+            }
         }
     }
     report.counts.changed += write(context, subresource, sides).await?;

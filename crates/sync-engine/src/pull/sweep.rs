@@ -1,6 +1,5 @@
 //! Ends a pass: handles the rows that it no longer found.
 
-use espelho_api_client::Error as ApiError;
 use espelho_model::{ContentHash, StoreKey, text, text::words};
 use espelho_store::Failure;
 
@@ -93,7 +92,7 @@ fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
     Problem::of(Trouble::Failure, "incomplete", text)
 }
 
-/// Reads each missing row itself: only a 404 or a 410 proves that it is gone. A row that answers was merely not listed.
+/// Reads each missing row itself: only the marketplace's own 404 proves that it is gone. A row that answers was merely not listed.
 async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Error> {
     if walk.options.accept_gone || walk.options.dry_run {
         return Ok(keys);
@@ -103,7 +102,7 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
         walk.report.details += 1;
         match walk.pull.detail(&key).await {
             Ok(_) => unlisted += 1,
-            Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(key),
+            Err(error) if error.is_absent() => gone.push(key),
             Err(error) if error.is_authentication() || error.is_not_ours() => {
                 return Err(error.into());
             }

@@ -100,7 +100,7 @@ impl WholeReader<'_> {
         let whole = match self.all(|paging| client.campaigns().calendar(paging).boxed()).await {
             Ok(whole) => whole,
             // A credential without this ability has no campaigns.
-            Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(CampaignsRead::default()),
+            Err(error) if is_withheld(&error) => return Ok(CampaignsRead::default()),
             Err(error) => return Err(error.into()),
         };
         let ids: Vec<CampaignId> = whole.rows.iter().map(|campaign| campaign.id).collect();
@@ -169,7 +169,7 @@ impl WholeReader<'_> {
                     read.ended.push(id);
                     ended.push(campaign.value);
                 }
-                Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
+                Err(error) if error.is_absent() => gone.push(id),
                 Err(error) if is_final(&error) => (),
                 Err(error) => return Err(error.into()),
             }
@@ -199,7 +199,7 @@ impl WholeReader<'_> {
         });
         let whole = match whole.await {
             Ok(whole) => whole,
-            Err(ApiError::Refused { status: 403 | 404, .. }) => return Ok(Counts::default()),
+            Err(error) if is_withheld(&error) => return Ok(Counts::default()),
             Err(error) => return Err(error.into()),
         };
         let listed: HashSet<String> = whole.rows.iter().map(|image| image.id.as_str().to_owned()).collect();
@@ -210,7 +210,7 @@ impl WholeReader<'_> {
                     continue;
                 }
                 match client.media().get(&MediaId::new(id.as_str())).await {
-                    Err(ApiError::Refused { status: 404 | 410, .. }) => gone.push(id),
+                    Err(error) if error.is_absent() => gone.push(id),
                     Err(error) if !is_final(&error) => return Err(error.into()),
                     _ => (),
                 }
@@ -274,6 +274,11 @@ impl WholeReader<'_> {
     ) -> Result<Whole<T>, ApiError> {
         all(&self.context.stop, page_of).await
     }
+}
+
+/// Whether the marketplace has no such listing for this credential.
+fn is_withheld(error: &ApiError) -> bool {
+    error.is_absent() || matches!(error, ApiError::Refused { status: 403, .. })
 }
 
 /// Whether a retry would get the same answer.

@@ -3,7 +3,11 @@
 use std::collections::HashMap;
 
 use espelho_api_client::{Error as ApiError, ListedRow};
-use espelho_model::{sync::Counts, text, text::Locale};
+use espelho_model::{
+    sync::{Counts, Resource},
+    text,
+    text::Locale,
+};
 use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
@@ -113,6 +117,7 @@ impl<P: Pull> Walk<'_, P> {
         let Sorted { writes, relisted, mut failures, mut mended } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         kept.counts.changed = writes.len() as u64;
+        let keys: Vec<String> = writes.iter().map(|write| write.key.clone()).collect();
         if row_by_row {
             let refused = self.write_rows(&mut tx, writes).await?;
             kept.counts.changed -= refused.len() as u64;
@@ -132,6 +137,9 @@ impl<P: Pull> Walk<'_, P> {
             tx.passes().keep_page(P::RESOURCE, &kept).await?;
         }
         tx.commit().await?;
+        if P::RESOURCE == Resource::Products {
+            keys.iter().for_each(|key| self.context.note_product(known.get(key)));
+        }
         Ok(kept.counts)
     }
 

@@ -63,3 +63,36 @@ pub(crate) fn id_in(answer: &str) -> Option<String> {
         names.iter().find_map(|name| text(&answer[*name]["id"]).or_else(|| text(&answer[*name]["item_id"])))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::id_in;
+
+    #[test]
+    fn an_id_is_found_at_each_place_where_an_answer_may_have_it() {
+        for (answer, expected) in [
+            (r#"{"id":7}"#, Some("7")),
+            (r#"{"id":"P-1"}"#, Some("P-1")),
+            (r#"{"item_id":"MPB-1"}"#, Some("MPB-1")),
+            (r#"{"id":7,"item_id":"MPB-1"}"#, Some("7")),
+            (r#"{"product":{"id":7}}"#, Some("7")),
+            (r#"{"price_list":{"id":"L"}}"#, Some("L")),
+            (r#"{"image":{"id":"01ARZ"}}"#, Some("01ARZ")),
+            (r#"{"media":{"id":"01ARZ"}}"#, Some("01ARZ")),
+            (r#"{"item":{"item_id":"MPB-1"}}"#, Some("MPB-1")),
+            (r#"{"data":{"id":18446744073709551615}}"#, Some("18446744073709551615")),
+            (r#"{"id":"","product":{"id":7}}"#, Some("7")),
+            (r#"{"id":null,"data":{"id":7}}"#, Some("7")),
+            (r#"{"id":""}"#, None),
+            (r#"{"id":[7]}"#, None),
+            (r#"{"category":{"id":7}}"#, None),
+            ("{}", None),
+            ("[]", None),
+            ("null", None),
+            ("", None),
+            (r#"{"id":7"#, None),
+        ] {
+            assert_eq!(id_in(answer).as_deref(), expected, "{answer}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use chrono::TimeDelta;
 use espelho_api_client::{
-    Client, Error as ApiError,
+    Client,
     resources::media::{MediaQuery, MediaSort, ProductImage, upload_request},
 };
 use espelho_model::{ContentHash, MediaId, text, text::Text};
@@ -121,7 +121,8 @@ impl<'c> ImageUploads<'c> {
         let Some(path) = path else { return is };
         match self.client.media().get(&MediaId::new(id)).await {
             Ok(image) if image.value.in_use == Some(true) => return is,
-            Ok(_) | Err(ApiError::Refused { status: 404, .. }) => (),
+            Ok(_) => (),
+            Err(error) if error.is_absent() => (),
             Err(error) => return Err(error.into()),
         }
         // Only the identical picture may replace it.
@@ -144,7 +145,7 @@ impl<'c> ImageUploads<'c> {
                     may_be_removed(image.value.in_use, confirmed.planned_at, self.context.clock.now());
                 Ok((!may_go).then_some(id))
             }
-            Err(ApiError::Refused { status: 404, .. }) => Ok(None),
+            Err(error) if error.is_absent() => Ok(None),
             Err(error) => Err(error.into()),
         }
     }

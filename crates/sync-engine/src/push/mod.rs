@@ -62,6 +62,7 @@ use stock::{StockPusher, StockTools};
 pub struct Pusher<'c> {
     queue: IntentQueue<'c>,
     policy: Arc<CampaignPolicy<'c>>,
+    stock: Arc<StockPusher<'c>>,
 }
 
 impl<'c> Pusher<'c> {
@@ -112,11 +113,11 @@ impl<'c> Pusher<'c> {
             guards,
             policy: policy.clone(),
             settlements,
-            stock,
+            stock: stock.clone(),
             prices,
             commands,
         };
-        Self { queue: IntentQueue::new(context, options, workers), policy }
+        Self { queue: IntentQueue::new(context, options, workers), policy, stock }
     }
 
     /// Processes all open work, the most urgent first, until nothing is due. Returns the time until something is due,
@@ -126,6 +127,11 @@ impl<'c> Pusher<'c> {
     /// Only an error that ends the work on the store: all others are in the rows.
     pub async fn work(&self, written: &Notify) -> Result<Option<Duration>, Error> {
         self.queue.work(written).await
+    }
+
+    /// Notes that new products were mirrored, so that the next scan looks at unknown SKUs again.
+    pub(crate) fn products_were_mirrored(&self) {
+        self.stock.products_were_mirrored();
     }
 
     /// Notes that the campaigns were read again, so that the policy is applied once more.

@@ -44,6 +44,7 @@ impl<'c> Products<'c> {
             put(&mut tx, &pull, id.as_str(), known, fetched, (None, None)).await?;
             tx.staleness().note_products_read(vec![id.clone()]).await?;
             tx.commit().await?;
+            self.context.note_product(known.as_ref());
         }
         Ok(detail)
     }
@@ -69,9 +70,9 @@ impl<'c> Products<'c> {
     pub(super) async fn unknown_sku(&self, sku: &str) -> Result<Verdict, Error> {
         let message = Message::new("unknown_sku", text!("push-unknown-sku", sku = sku));
         let (store, key) = (&self.context.store, &self.context.key);
-        let is_mirrored = store.runs().has_complete_run(key).await?;
+        let has_all = store.runs().has_all_products(key).await?;
         let is_coming = store.commands().is_commanded(key, CommandKind::ProductCreate.as_str(), sku).await?;
-        match is_mirrored && !is_coming {
+        match has_all && !is_coming {
             true => Ok(Verdict::Failed(message)),
             false => Ok(Verdict::Waiting(message, UNKNOWN_SKU_RECHECK_INTERVAL)),
         }

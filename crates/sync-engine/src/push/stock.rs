@@ -97,6 +97,11 @@ impl<'c> StockPusher<'c> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes the next scan look at unknown SKUs again, however short ago it did.
+    pub(super) fn products_were_mirrored(&self) {
+        self.state().reopened = None;
+    }
+
     pub(super) async fn recheck_unknown_skus(&self) -> Result<(), Error> {
         let now = self.context.clock.monotonic();
         if self.state().reopened.is_some_and(|at| now < at + REOPEN_INTERVAL) {

@@ -243,8 +243,14 @@ async fn what_the_marketplace_does_not_show_is_unreadable_and_what_it_denies_is_
     let rig = mirrored().await;
     let number = rig.ask("SELECT order_number FROM orders ORDER BY order_number").await.remove(3);
     let path = format!("/orders/{number}");
-    for (status, difference) in [(422, Difference::Unreadable), (410, Difference::Surplus)] {
-        rig.fault(&path, None, refused_with(status, "VALIDATION_ERROR"));
+    for (status, code, difference) in [
+        (422, "VALIDATION_ERROR", Difference::Unreadable),
+        (404, "NOT_FOUND", Difference::Surplus),
+        // Somebody else's words say nothing about the order.
+        (404, "", Difference::Unreadable),
+        (410, "", Difference::Unreadable),
+    ] {
+        rig.fault(&path, None, refused_with(status, code));
         let audit = rig.audited(&[Subject::Orders], 4).await.resources.remove(0);
         // Of four orders out of six, the fourth is one.
         let found: Vec<_> = audit.differences.into_iter().filter(|(key, _)| *key == number).collect();

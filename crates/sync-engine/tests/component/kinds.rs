@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// A kind of command.
-struct Case {
-    kind: CommandKind,
+pub(crate) struct Case {
+    pub(crate) kind: CommandKind,
     /// A part of its route.
-    route: &'static str,
+    pub(crate) route: &'static str,
     /// A part of its path, and its method.
     path: (&'static str, &'static str),
     /// Whether a lost answer can be found out by reading.
-    is_provable: bool,
+    pub(crate) is_provable: bool,
 }
 
 const fn case(
@@ -33,7 +33,7 @@ const fn case(
 }
 
 /// Every kind, in an order in which each finds what it needs.
-const CASES: [Case; 17] = [
+pub(crate) const CASES: [Case; 17] = [
     case(CommandKind::OrderStatus, "POST /api/v1/sellers/orders/{id}/status", ("POST", "/status"), true),
     case(CommandKind::OrderNotes, "PUT /api/v1/sellers/orders/{id}/notes", ("PUT", "/notes"), true),
     case(CommandKind::LabelsGenerate, "shipment-labels/generate", ("POST", "shipment-labels/generate"), true),
@@ -55,14 +55,19 @@ const CASES: [Case; 17] = [
 
 impl Case {
     /// Returns how often its request was sent.
-    fn sent(&self, rig: &Rig) -> usize {
+    pub(crate) fn sent(&self, rig: &Rig) -> usize {
         let (method, path) = self.path;
         rig.writes(path).iter().filter(|entry| entry.method == method).count()
     }
 }
 
-async fn stage() -> Rig {
-    let setup = Setup::on(Kind::Sqlite).with(|setup| setup.world.store_page = true);
+pub(crate) async fn stage() -> Rig {
+    stage_on(Kind::Sqlite).await
+}
+
+/// A store in which every kind of command can be carried out.
+pub(crate) async fn stage_on(kind: Kind) -> Rig {
+    let setup = Setup::on(kind).with(|setup| setup.world.store_page = true);
     let rig = setup.start().await;
     let access = rig.sandbox.stores().remove(0);
     let webhook = NewWebhook {
@@ -76,7 +81,7 @@ async fn stage() -> Rig {
 }
 
 /// Returns key and data of a command that can succeed, and makes what it needs.
-async fn wanted(rig: &mut Rig, kind: CommandKind) -> (String, Value) {
+pub(crate) async fn wanted(rig: &mut Rig, kind: CommandKind) -> (String, Value) {
     let goods = rig.goods().await;
     let one = &goods[0];
     let file = |name: &str, extra: u8| {
@@ -153,7 +158,7 @@ async fn listing(rig: &Rig, title: &str) -> Value {
 }
 
 /// Gives each kind of command under a fault; says what became of it and how often it was sent.
-async fn fates(fault: Option<Fault>, mut judge: impl FnMut(&Case, &[String; 4], usize)) {
+pub(crate) async fn fates(fault: Option<Fault>, mut judge: impl FnMut(&Case, &[String; 4], usize)) {
     let mut rig = stage().await;
     for case in &CASES {
         let (key, data) = wanted(&mut rig, case.kind).await;

@@ -9,7 +9,8 @@ use crate::world::{World, minha_loja, store_key};
 
 fn complete() -> RunResult {
     let counts = Counts { seen: 7, changed: 5, gone: 3, failed: 1 };
-    RunResult { state: "complete", requests: 11, counts, error: None }
+    let passes = "orders:complete products:complete".to_owned();
+    RunResult { state: "complete", requests: 11, counts, error: None, passes }
 }
 
 pub(crate) async fn a_run_ends_with_its_figures(world: &World) {
@@ -36,6 +37,7 @@ pub(crate) async fn a_run_ends_with_its_figures(world: &World) {
         ("gone", "3"),
         ("failed", "1"),
         ("error", "página 3"),
+        ("passes", "orders:complete products:complete"),
     ] {
         assert_eq!(line.get(column), Some(value), "{column}");
     }
@@ -66,6 +68,42 @@ pub(crate) async fn runs_of_other_stores_are_left_running(world: &World) {
     let _also = world.store.runs().start_run(&mine, "resync").await.unwrap();
     for store in ["minha-loja", "outra"] {
         assert_eq!(world.store.runs().last_run_states(&store_key(store)).await.unwrap(), ["running"]);
+    }
+}
+
+pub(crate) async fn only_a_complete_pass_has_all_products_and_only_a_whole_one_has_walked_the_orders(
+    world: &World,
+) {
+    for (passes, has_products, has_orders) in [
+        ("", false, false),
+        ("orders:cut", false, false),
+        ("orders:cut products:cut", false, false),
+        ("orders:complete", false, true),
+        ("orders:whole", false, true),
+        ("orders:whole products:whole", false, true),
+        ("products:complete", true, false),
+        ("orders:cut products:complete", true, false),
+        ("orders:complete products:complete", true, true),
+    ] {
+        let key = store_key(&format!("loja-{}", passes.replace([':', ' '], "-")).trim_end_matches('-'));
+        let lease = world.lease_of(&key).await;
+        let runs = || world.store.runs();
+        let run = runs().start_run(&lease, "resync").await.unwrap();
+        assert!(
+            !runs().has_all_products(&key).await.unwrap() && !runs().has_walked_orders(&key).await.unwrap()
+        );
+        let state = if has_products && has_orders { "complete" } else { "partial" };
+        let result = RunResult { state, passes: passes.to_owned(), ..complete() };
+        runs().finish_run(run, result).await.unwrap();
+        assert_eq!(runs().has_all_products(&key).await.unwrap(), has_products, "{passes:?}");
+        assert_eq!(runs().has_walked_orders(&key).await.unwrap(), has_orders, "{passes:?}");
+        // What was there once is there, whatever becomes of a later run.
+        let later = runs().start_run(&lease, "resync").await.unwrap();
+        runs()
+            .finish_run(later, RunResult { state: "failed", passes: String::new(), ..complete() })
+            .await
+            .unwrap();
+        assert_eq!(runs().has_all_products(&key).await.unwrap(), has_products, "{passes:?}");
     }
 }
 

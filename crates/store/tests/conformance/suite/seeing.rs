@@ -73,7 +73,7 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
         .await;
     world.clock.advance(Duration::from_secs(60));
     let counts = Counts { seen: 3, changed: 2, gone: 1, failed: 0 };
-    let result = RunResult { state: "complete", requests: 9, counts, error: None };
+    let result = RunResult { state: "complete", requests: 9, counts, error: None, passes: String::new() };
     world.store.runs().finish_run(run, result).await.unwrap();
     world.clock.advance(Duration::from_secs(60));
     world.store.runs().start_run(&lease, "resync").await.unwrap();

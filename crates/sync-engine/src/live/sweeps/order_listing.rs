@@ -4,7 +4,7 @@ use espelho_api_client::{
     Client, Error as ApiError, ListPage, PageMeta, limit::Lane, resources::orders::OrderQuery,
 };
 
-use crate::{Error, StoreContext};
+use crate::{Error, StoreContext, plan::last_page::is_beyond_the_end};
 
 /// Rows per page.
 const LIMIT: u32 = 100;
@@ -41,7 +41,7 @@ impl OrderListing {
             self.requests += 1;
             match self.client.orders().list(&OrderQuery { page, ..self.query.clone() }).await {
                 Ok(listing) => return Ok(listing),
-                Err(ApiError::Refused { status: 404 | 416, .. }) if page > 1 => {
+                Err(error) if is_beyond_the_end(page, &error) => {
                     return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
                 }
                 Err(ApiError::Refused { status: 400 | 422, .. })

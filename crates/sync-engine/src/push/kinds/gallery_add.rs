@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use espelho_api_client::{Error as ApiError, resources::products::gallery::add_request};
+use espelho_api_client::resources::products::gallery::add_request;
 use espelho_model::MediaId;
 use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
@@ -91,7 +91,7 @@ async fn is_in_gallery(services: &Services<'_>, image: &MediaId, product: &str) 
             let is_here = image.value.reference_id.as_deref().is_none_or(|own| own == product);
             Ok(image.value.in_use == Some(true) && is_here)
         }
-        Err(ApiError::Refused { status: 404, .. }) => Ok(false),
+        Err(error) if error.is_absent() => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

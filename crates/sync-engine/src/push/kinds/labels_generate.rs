@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use espelho_api_client::{
-    ApiRequest, Error as ApiError,
+    ApiRequest,
     resources::shipments::{LabelPolling, labels::generate_request},
 };
 use espelho_model::{
@@ -16,13 +16,16 @@ use espelho_store::{Command, Effect};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::super::{
-    command_context::CommandContext,
-    handler::{CommandHandler, Settled},
-    journal::ExecutionResult,
-    label_files::{fetches, format_off, when_files_are_there},
-    refused::refused,
-    services::Services,
+use super::{
+    super::{
+        command_context::CommandContext,
+        handler::{CommandHandler, Settled},
+        journal::ExecutionResult,
+        label_files::{fetches, format_off, when_files_are_there},
+        refused::refused,
+        services::Services,
+    },
+    fields::{FieldType, check_fields},
 };
 use crate::{
     Error,
@@ -33,6 +36,9 @@ use crate::{
         labels::{self, Action, Asked, LabelsEvidence, decide, ids, open, wait},
     },
 };
+
+/// The fields of a command.
+const FIELDS: [(&str, FieldType); 2] = [("format", FieldType::Other), ("regenerate", FieldType::FlagOrNull)];
 
 /// `labels.generate`. Labels are polled until they are generated.
 pub(super) struct LabelsGenerate;
@@ -69,6 +75,11 @@ impl CommandHandler for LabelsGenerate {
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
     let number = OrderNumber::new(cx.command.key.clone());
+    if !cx.data.is_null()
+        && let Err(problem) = check_fields(&cx.data, &FIELDS)
+    {
+        return Ok(Verdict::Failed(invalid(problem)));
+    }
     let desired = match cx.data.get("format").map(|format| format.as_str()) {
         None => None,
         Some(Some(format)) => Some(LabelFormat::new(format)),
@@ -138,7 +149,7 @@ fn poll(
 async fn shipments_of(services: &Services<'_>, number: &OrderNumber) -> Result<Option<Vec<Shipment>>, Error> {
     match services.client.shipments().of_order(number).await {
         Ok(shipments) => Ok(Some(shipments.value)),
-        Err(ApiError::Refused { status: 404, .. }) => Ok(None),
+        Err(error) if error.is_absent() => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -9,7 +9,8 @@ use futures_util::future::BoxFuture;
 
 use super::{
     super::{command_context::CommandContext, handler::CommandHandler, services::Services},
-    price_list_fields::{check_fields, mirror_and_finish},
+    fields::{FieldType, check_fields},
+    price_list_fields::mirror_and_finish,
     send_once::send_once,
 };
 use crate::{
@@ -43,7 +44,7 @@ impl CommandHandler for PriceListCreate {
 }
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
-    if let Err(problem) = check_fields(&cx.data, &["name", "mode"]) {
+    if let Err(problem) = check_fields(&cx.data, &[("name", FieldType::Text), ("mode", FieldType::Text)]) {
         return Ok(Verdict::Failed(invalid(problem)));
     }
     let text = |name: &'static str| cx.data[name].as_str().unwrap_or_default().to_owned();

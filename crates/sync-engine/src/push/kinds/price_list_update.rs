@@ -10,13 +10,22 @@ use futures_util::future::BoxFuture;
 
 use super::{
     super::{command_context::CommandContext, handler::CommandHandler, services::Services},
-    price_list_fields::{check_fields, mirror_and_finish, whole},
+    fields::{FieldType, check_fields, whole},
+    price_list_fields::mirror_and_finish,
     send_once::send_once,
 };
 use crate::{
     Error,
     plan::push::{Verdict, evidence::EvidenceKind, invalid},
 };
+
+/// The fields of a command.
+const FIELDS: [(&str, FieldType); 4] = [
+    ("name", FieldType::Text),
+    ("mode", FieldType::Text),
+    ("position", FieldType::Whole),
+    ("is_active", FieldType::Flag),
+];
 
 /// `price_list.update`.
 pub(super) struct PriceListUpdate;
@@ -47,7 +56,7 @@ async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Ver
     let Some(list) = list_id(&cx.command.key) else {
         return Ok(Verdict::Failed(invalid(text!("value-price-list-key"))));
     };
-    if let Err(problem) = check_fields(&cx.data, &["name", "mode", "position", "is_active"]) {
+    if let Err(problem) = check_fields(&cx.data, &FIELDS) {
         return Ok(Verdict::Failed(invalid(problem)));
     }
     let build = || -> Result<ApiRequest, Invalid> {

@@ -93,3 +93,65 @@ fn dimensions(data: &Value) -> Result<Option<Dimensions>, Text> {
         _ => Err(text!("value-dimensions")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use espelho_model::text::Locale;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn fields_that_the_document_knows_are_read_nested_or_plain() {
+        let size = |height, width, length, weight| json!({"height": height, "width": width, "length": length, "weight": weight});
+        let nested = changes(&json!({"dimensions": size(10, 8, 8, 1)})).unwrap();
+        let plain = changes(&size(10, 8, 8, 1)).unwrap();
+        assert!(nested.dimensions.is_some() && nested.dimensions == plain.dimensions);
+        let texts = changes(&json!({"height": "10", "width": "8.0", "length": 8, "weight": "1"})).unwrap();
+        assert!(texts.dimensions.is_some(), "numbers may be texts");
+        let none =
+            changes(&json!({"name": null, "base_unit": null, "height": null, "is_industrializable": null}))
+                .unwrap();
+        assert!(none.name.is_none() && none.base_unit.is_none() && none.dimensions.is_none());
+        assert_eq!(none.switches, ProductSwitches::default(), "null is as good as no field");
+        let on =
+            changes(&json!({"sku": "CAN-1", "is_available_for_sale": true, "auto_wholesale_pricing": false}))
+                .unwrap();
+        assert_eq!(
+            (on.switches.is_available_for_sale, on.switches.auto_wholesale_pricing),
+            (Some(true), Some(false))
+        );
+        assert_eq!((on.switches.is_industrializable, on.switches.allow_sale_without_stock), (None, None));
+    }
+
+    #[test]
+    fn a_field_of_another_type_or_table_is_refused_by_its_name() {
+        for (data, named) in [
+            (json!({"name": 5}), "name"),
+            (json!({"base_unit": true}), "base_unit"),
+            (json!({"base_unit": "saco"}), "saco"),
+            (json!({"price_type": ["default"]}), "price_type"),
+            (json!({"price_type": "leilão"}), "leilão"),
+            (json!({"is_available_for_sale": 1}), "is_available_for_sale"),
+            (json!({"auto_wholesale_pricing": "não"}), "auto_wholesale_pricing"),
+            (json!({"dimensions": {"height": "alto", "width": 1, "length": 1, "weight": 1}}), "height"),
+            (json!({"weight": [1]}), "weight"),
+            (json!({"price": "9.90"}), "erp_prices"),
+            (json!({"quantity": 1}), "erp_stock"),
+            (json!({"reserved_quantity": 1}), "reserved_quantity"),
+            (json!({"available_quantity": 1}), "available_quantity"),
+            (json!({"Name": "x"}), "Name"),
+            (json!({"gtin": "7891234567895"}), "gtin"),
+        ] {
+            let Err(refused) = changes(&data) else { panic!("{data} is taken") };
+            let refused = refused.message(Locale::default());
+            assert!(refused.contains(named), "{data}: {refused}");
+        }
+        for part in [json!({"height": 1}), json!({"dimensions": {"height": 1, "width": 1, "length": 1}})] {
+            assert!(changes(&part).is_err(), "{part}: all of them or none");
+        }
+        for data in [json!(null), json!([]), json!("nome"), json!(7)] {
+            assert!(changes(&data).is_err(), "{data}");
+        }
+    }
+}

@@ -225,7 +225,7 @@ async fn settle(services: &Services<'_>, effect: &Effect) -> Settled {
     let evidence: MovementEvidence = read(effect)?;
     let sent_at = effect.sent_at.ok_or(Unsettled::Unreadable)?;
     // Without all orders the sold quantity is unknown.
-    if !services.context.store.runs().has_complete_run(&services.context.key).await? {
+    if !services.context.store.runs().has_walked_orders(&services.context.key).await? {
         return Ok(Settlement::NotYet(Duration::from_secs(5)));
     }
     let age = services.context.clock.now() - sent_at;

@@ -16,6 +16,7 @@ use super::{
         handler::{CommandHandler, Settled},
         services::Services,
     },
+    fields::{FieldType, check_fields},
     send_once::{done, send_once},
 };
 use crate::{
@@ -23,9 +24,18 @@ use crate::{
     plan::push::{
         Verdict,
         evidence::{EvidenceKind, read, write},
+        invalid,
         store_page::{self, PageEvidence},
     },
 };
+
+/// The fields of a command; `null` clears one. A value of another type must not pass for an empty text.
+const FIELDS: [(&str, FieldType); 4] = [
+    ("short_description", FieldType::TextOrNull),
+    ("description", FieldType::TextOrNull),
+    ("full_description", FieldType::TextOrNull),
+    ("foundation_date", FieldType::TextOrNull),
+];
 
 /// `store_page.update`.
 pub(super) struct StorePageUpdate;
@@ -57,6 +67,11 @@ impl CommandHandler for StorePageUpdate {
 }
 
 async fn execute(services: &Services<'_>, cx: &CommandContext<'_>) -> Result<Verdict, Error> {
+    if cx.confirmed(cx.kind.as_str()).is_none()
+        && let Err(problem) = check_fields(&cx.data, &FIELDS)
+    {
+        return Ok(Verdict::Failed(invalid(problem)));
+    }
     let evidence = write(&PageEvidence(cx.data.as_object().cloned().unwrap_or_default()));
     let request = page_request(&cx.data);
     let sent = send_once(services, cx, cx.kind.as_str(), Some(evidence), request).await?;
@@ -91,8 +106,9 @@ fn change<T>(
     read: impl Fn(&str) -> Result<T, Invalid>,
 ) -> Result<Change<T>, Invalid> {
     match data.get(name) {
-        None => Ok(Change::Leave),
+        Some(Value::String(text)) => read(text).map(Change::Set),
         Some(Value::Null) => Ok(Change::Clear),
-        Some(value) => read(value.as_str().unwrap_or_default()).map(Change::Set),
+        // `check_fields` lets no other type pass.
+        Some(_) | None => Ok(Change::Leave),
     }
 }

@@ -89,6 +89,7 @@ impl Parts {
             page_parameter: "page".to_owned(),
             labels: self.labels.clone(),
             writing: Arc::default(),
+            new_products: Arc::default(),
             memory_budget: Arc::<MemoryBudget>::default(),
         }
     }

@@ -29,6 +29,12 @@ impl Truth {
         let request = self.http.get(format!("{}{path}", self.base_url)).bearer_auth(&self.token);
         answer_to(request).await["data"].take()
     }
+
+    /// Does something as the seller does it in the portal.
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Value {
+        let request = self.http.post(format!("{}{path}", self.base_url)).bearer_auth(&self.token).json(body);
+        answer_to(request).await["data"].take()
+    }
 }
 
 async fn answer_to(request: reqwest::RequestBuilder) -> Value {
