@@ -51,7 +51,8 @@ impl Refusal {
             400 if self.names("increment") && self.names("decrement") => Documented::BothDirections,
             401 => Documented::Unauthorized,
             403 => Documented::MissingAbilities(self.abilities()),
-            404 if self.message_code == "NOT_FOUND" => Documented::NotFound,
+            // The document's table names one code and says that it is not the full catalogue.
+            404 | 410 if !self.message_code.is_empty() => Documented::NotFound,
             409 => Documented::ImageInUse,
             422 => self.unprocessable(),
             429 => Documented::TooManyRequests,
