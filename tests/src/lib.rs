@@ -69,10 +69,11 @@ macro_rules! on_both_databases {
 /// When it does not hold in time.
 pub async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
     // Often enough to miss little, seldom enough to leave the machine to what is waited for.
-    let pause = std::time::Duration::from_millis(20);
+    let mut ticks = tokio::time::interval(std::time::Duration::from_millis(20));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let looking = async {
         while !condition().await {
-            tokio::time::sleep(pause).await;
+            ticks.tick().await;
         }
     };
     let waited = tokio::time::timeout(std::time::Duration::from_secs(120), looking).await;

@@ -123,9 +123,8 @@ impl fmt::Display for Target {
 }
 
 /// The tables of the contract that a target fills, by their own names.
-const TABLES: [(&str, Target); 15] = [
+const TABLES: &[(&str, Target)] = &[
     ("order_items", Target::Listed(Resource::Orders)),
-    ("order_benefits", Target::Listed(Resource::Orders)),
     ("product_prices", Target::Listed(Resource::Products)),
     ("product_stock", Target::Listed(Resource::Products)),
     ("stock_locations", Target::Listed(Resource::Products)),
@@ -134,6 +133,8 @@ const TABLES: [(&str, Target); 15] = [
     ("order_invoices", Target::Invoices),
     ("fiscal", Target::Invoices),
     ("order_events", Target::Events),
+    ("order_benefits", Target::Financial),
+    ("order_commissions", Target::Financial),
     ("order_splits", Target::Financial),
     ("shipment_labels", Target::Labels),
     ("campaign_listings", Target::Campaigns),
@@ -162,7 +163,7 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let own = Self::ALL.into_iter().find(|target| target.as_str() == text);
-        let table = || TABLES.into_iter().find(|(table, _)| *table == text).map(|(_, target)| target);
+        let table = || TABLES.iter().find(|(table, _)| *table == text).map(|(_, target)| *target);
         own.or_else(table).ok_or_else(|| match UNREAD.contains(&text) {
             true => UnknownTarget::Unread(text.to_owned()),
             false => UnknownTarget::Unknown(text.to_owned()),

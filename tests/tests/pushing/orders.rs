@@ -1,4 +1,4 @@
-//! Commands about orders: status, notes, labels.
+//! Commands about orders: status, labels.
 
 use espelho_sandbox::{Fault, FaultRule};
 use espelho_tests::{Kind, on_both_databases};

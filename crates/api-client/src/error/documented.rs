@@ -51,8 +51,8 @@ impl Refusal {
             400 if self.names("increment") && self.names("decrement") => Documented::BothDirections,
             401 => Documented::Unauthorized,
             403 => Documented::MissingAbilities(self.abilities()),
-            // The document's table names one code and says that it is not the full catalogue.
-            404 | 410 if !self.message_code.is_empty() => Documented::NotFound,
+            // The document names `NOT_FOUND` and says that its catalogue is not the full one: `ORDER_NOT_FOUND` is as good.
+            404 | 410 if self.message_code.ends_with("NOT_FOUND") => Documented::NotFound,
             409 => Documented::ImageInUse,
             422 => self.unprocessable(),
             429 => Documented::TooManyRequests,

@@ -335,6 +335,7 @@ mod tests {
             (404, "{}", false, true),
             (404, r#"{"message":"no Route matched with those values"}"#, false, true),
             (404, r#"{"message_code":"ORDER_NOT_FOUND"}"#, true, false),
+            (404, r#"{"message_code":"NO_TENANT"}"#, false, true),
             (410, "<html>gone</html>", false, true),
             (410, r#"{"message_code":"NOT_FOUND"}"#, true, false),
             (403, r#"{"message_code":"NOT_FOUND"}"#, false, false),

@@ -22,7 +22,7 @@ pub(crate) static MIRROR: ResourceStatements = ResourceStatements {
     live: "SELECT order_number FROM orders WHERE store = $1 AND order_number > $2 AND gone_at IS NULL \
            ORDER BY order_number LIMIT 1000",
     gone: "UPDATE orders SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number",
-    subresources_gone: &[ITEMS_GONE],
+    dependents_gone: &[ITEMS_GONE],
     relist: "UPDATE orders SET listing_hash = $2 WHERE store = $1 AND order_number = $3",
 };
 

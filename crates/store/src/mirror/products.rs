@@ -20,7 +20,7 @@ pub(crate) static MIRROR: ResourceStatements = ResourceStatements {
     count: "SELECT count(*) FROM products WHERE store = $1",
     live: "SELECT id FROM products WHERE store = $1 AND id > $2 AND gone_at IS NULL ORDER BY id LIMIT 1000",
     gone: "UPDATE products SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND id",
-    subresources_gone: &[PRICES_GONE, STOCK_GONE],
+    dependents_gone: &[PRICES_GONE, STOCK_GONE],
     relist: "UPDATE products SET listing_hash = $2 WHERE store = $1 AND id = $3",
 };
 

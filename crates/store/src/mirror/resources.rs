@@ -92,7 +92,7 @@ impl MirrorWriter<'_, '_> {
         let changes = keys.iter().map(|key| (key.as_str(), Op::Gone));
         self.page.announce(mirror.entity, changes);
         let first = [store.as_str().into(), at.into()];
-        for parts in mirror.subresources_gone {
+        for parts in mirror.dependents_gone {
             self.page.tx.execute_in("mark parts of rows as gone", parts, &first, keys.clone()).await?;
         }
         self.page.staleness().forget_missing(resource, keys.clone()).await?;

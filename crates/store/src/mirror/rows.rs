@@ -15,7 +15,7 @@ pub(crate) struct ResourceStatements {
     /// `UPDATE … SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND key`
     pub(crate) gone: &'static str,
     /// The same for dependent rows, by their parent's key.
-    pub(crate) subresources_gone: &'static [&'static str],
+    pub(crate) dependents_gone: &'static [&'static str],
     /// `UPDATE … SET listing_hash = $2 WHERE store = $1 AND key = $3`
     pub(crate) relist: &'static str,
 }
