@@ -127,6 +127,30 @@ async fn a_reload_adds_removes_and_changes_stores_and_the_others_do_not_notice(k
     ended.says("loja-3.toml:2").says("base_url").says("refused").says("loja-2.toml");
 }
 
+/// A socket that nobody reads takes ten messages and blocks the next.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_service_goes_on_though_systemd_does_not_read_what_it_is_told() {
+    let (first, second) = (Shop::open(Order::many(3)).await, Shop::open(Order::many(2)).await);
+    let installation = Installation::on(Kind::Sqlite).await;
+    let base = installation.write_main_with_known_port();
+    first.join(&installation);
+    let path = installation.dir().join("notify");
+    let _unread = UnixDatagram::bind(&path).unwrap();
+    let mut command = installation.command(&["run"]);
+    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "20000");
+    let mut service = Running::of(command);
+    pages::ready(&mut service, &base).await;
+    let mirror = installation.mirror().await;
+    until("loja-1 is mirrored", async || mirror.rows("orders").await.len() == 3).await;
+    installation.write_store("loja-2", &second.base_url(), USERNAME, PASSWORD);
+    for _ in 0..12 {
+        signals::send(service.id(), "HUP");
+        until("it answers", async || !shown(&base).await.is_empty()).await;
+    }
+    until("loja-2 is mirrored", async || mirror.rows("orders").await.len() == 5).await;
+    pages::stopped(service).await;
+}
+
 /// Stops a service while the marketplace is silent; the next start continues.
 async fn stopped_in_silence(held: impl Fn(&espelho_tests::Call) -> bool + Send + Sync + Clone + 'static) {
     let rule = held.clone();

@@ -167,7 +167,7 @@ impl Service {
         };
         self.shared.stop.cancel();
         tell.iter().for_each(JoinHandle::abort);
-        watchdog::tell(&[
+        watchdog::tell_last(&[
             NotifyState::Stopping,
             NotifyState::Status(&text!("service-stopping").message(self.shared.locale)),
         ]);

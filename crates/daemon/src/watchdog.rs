@@ -1,6 +1,15 @@
 //! systemd's watchdog, fed by progress and not by a timer; and its `STATUS=` line.
 
-use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicI64, Ordering},
+        mpsc::{SyncSender, sync_channel},
+    },
+    time::Duration,
+};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{
@@ -19,6 +28,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_secs(10);
 /// The minimum interval between two writes of the status line.
 const STATUS: Duration = Duration::from_secs(5);
+/// How many messages may wait for systemd.
+const WAITING: usize = 32;
+/// How long the last message may wait for systemd.
+const LAST: Duration = Duration::from_secs(1);
 /// The maximum number of characters in the status line.
 const MOST: usize = 240;
 
@@ -65,7 +78,7 @@ pub(crate) async fn feed(watch: Arc<Watch>) {
                 if std::mem::take(&mut hung) {
                     tracing::info!("all lanes make progress again");
                 }
-                tell(&[NotifyState::Watchdog]);
+                tell_again(&[NotifyState::Watchdog]);
             }
             Some(worst) if !std::mem::replace(&mut hung, true) => {
                 let Hanging(Stalled { store, lane, stalled }) = worst;
@@ -88,8 +101,7 @@ pub(crate) async fn write_status_line(watch: Arc<Watch>, health: Arc<Health>, lo
     let mut said = String::new();
     loop {
         let line = line(&health.snapshot(), &stalled(&watch), watch.now(), locale);
-        if line != said {
-            tell(&[NotifyState::Status(&line)]);
+        if line != said && tell_again(&[NotifyState::Status(&line)]) {
             said = line;
         }
         watch.sleep(STATUS).await;
@@ -129,12 +141,69 @@ fn line(
     parts.join("; ").chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST).collect()
 }
 
-/// Notifies systemd, if it is there.
+/// Notifies systemd, if it is there. Never waits, even while nobody reads systemd's socket.
 pub(crate) fn tell(states: &[NotifyState<'_>]) {
-    if let Err(error) = sd_notify::notify(states) {
-        tracing::debug!(%error, "cannot notify systemd");
+    hand_over(states, None);
+}
+
+/// Notifies systemd of what comes again anyway; drops it, and returns `false`, while an earlier message still waits.
+fn tell_again(states: &[NotifyState<'_>]) -> bool {
+    let is_free = PENDING.load(Ordering::Relaxed) <= 0;
+    if is_free {
+        hand_over(states, None);
+    }
+    is_free
+}
+
+/// Notifies systemd as the last thing before the end: waits a moment until the message is on its way.
+pub(crate) fn tell_last(states: &[NotifyState<'_>]) {
+    let (sent, is_sent) = sync_channel(1);
+    if hand_over(states, Some(sent)) {
+        let _ = is_sent.recv_timeout(LAST);
     }
 }
+
+/// Gives a message to the thread that sends it; `false` if there is no systemd, or it hangs.
+fn hand_over(states: &[NotifyState<'_>], sent: Option<SyncSender<()>>) -> bool {
+    if std::env::var_os("NOTIFY_SOCKET").is_none() {
+        return false;
+    }
+    let lines = states.iter().map(ToString::to_string).collect();
+    let is_taken = SENDER.try_send(Message { lines, sent }).is_ok();
+    match is_taken {
+        true => drop(PENDING.fetch_add(1, Ordering::Relaxed)),
+        false => tracing::debug!("systemd does not read its messages; one was dropped"),
+    }
+    is_taken
+}
+
+/// A message to systemd, and whom to tell that it is sent.
+struct Message {
+    lines: Vec<String>,
+    sent: Option<SyncSender<()>>,
+}
+
+/// The messages that are not sent yet.
+static PENDING: AtomicI64 = AtomicI64::new(0);
+
+/// The thread that writes to systemd's socket. A socket that nobody reads blocks its writer, and the service must go
+/// on.
+static SENDER: LazyLock<SyncSender<Message>> = LazyLock::new(|| {
+    let (sender, messages) = sync_channel::<Message>(WAITING);
+    std::thread::spawn(move || {
+        for Message { lines, sent } in messages {
+            let states: Vec<_> = lines.iter().map(|line| NotifyState::Custom(line)).collect();
+            if let Err(error) = sd_notify::notify(&states) {
+                tracing::debug!(%error, "cannot notify systemd");
+            }
+            PENDING.fetch_sub(1, Ordering::Relaxed);
+            if let Some(sent) = sent {
+                let _ = sent.send(());
+            }
+        }
+    });
+    sender
+});
 
 /// Reports a reload to systemd, until the service reports ready.
 pub(crate) fn tell_reloading() {

@@ -85,7 +85,7 @@ pub(crate) async fn only_a_complete_pass_has_all_products_and_only_a_whole_one_h
         ("orders:cut products:complete", true, false),
         ("orders:complete products:complete", true, true),
     ] {
-        let key = store_key(&format!("loja-{}", passes.replace([':', ' '], "-")).trim_end_matches('-'));
+        let key = store_key(format!("loja-{}", passes.replace([':', ' '], "-")).trim_end_matches('-'));
         let lease = world.lease_of(&key).await;
         let runs = || world.store.runs();
         let run = runs().start_run(&lease, "resync").await.unwrap();
