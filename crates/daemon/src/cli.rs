@@ -248,9 +248,17 @@ pub struct WriteArgs {
     /// The store, where there are several.
     #[arg(long, value_name = "KEY")]
     pub store: Option<String>,
-    /// Wait up to 5 s for what becomes of it, also where stdout is no terminal.
-    #[arg(long, conflicts_with = "no_wait")]
-    pub wait: bool,
+    /// Wait for what becomes of it, also where stdout is no terminal: up to so many seconds, or 5.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "5",
+        value_parser = clap::value_parser!(u16).range(1..=3_600),
+        conflicts_with = "no_wait"
+    )]
+    pub wait: Option<u16>,
     /// Do not wait, also on a terminal.
     #[arg(long)]
     pub no_wait: bool,

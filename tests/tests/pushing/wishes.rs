@@ -30,28 +30,31 @@ async fn a_wish_that_is_waited_for_says_what_became_of_it(kind: Kind) {
     let Goods { sku, quantity, .. } = &goods[0];
     let name = place_of(&erp, &goods[0]).await;
     let told =
-        erp.installation.run_in_portuguese(&["stock", "set", sku, &name, "3", "--wait"]).await.expect(0);
+        erp.installation.run_in_portuguese(&["stock", "set", sku, &name, "3", "--wait=120"]).await.expect(0);
     assert_eq!(told.stdout, format!("✓ {sku} @ {name}: {quantity} → 3\n"));
     let told = erp
         .installation
-        .run_in_portuguese(&["stock", "set", sku, &goods[0].location, "4", "--wait", "--json"])
+        .run_in_portuguese(&["stock", "set", sku, &goods[0].location, "4", "--wait=120", "--json"])
         .await;
     let told = told.expect(0).json();
     assert_eq!((&told["state"], &told["entity"]), (&json!("done"), &json!("stock")), "{told}");
     assert_eq!(erp.stock_of(&goods[0]).await, 4);
-    let told =
-        erp.installation.run_in_portuguese(&["stock", "adjust", sku, &name, "-2", "--wait"]).await.expect(0);
+    let told = erp
+        .installation
+        .run_in_portuguese(&["stock", "adjust", sku, &name, "-2", "--wait=120"])
+        .await
+        .expect(0);
     assert_eq!(told.stdout, format!("✓ {sku} @ {name}: -2\n"));
     let number = erp.sell("standard", &goods[1].sku);
     let told = erp
         .installation
-        .run_in_portuguese(&["orders", "advance", &number, "preparing", "--wait"])
+        .run_in_portuguese(&["orders", "advance", &number, "preparing", "--wait=120"])
         .await
         .expect(0);
     assert_eq!(told.stdout, format!("✓ pedido {number}: em preparação\n"));
     let told = erp
         .installation
-        .run_in_portuguese(&["orders", "advance", "MP-0", "preparing", "--wait"])
+        .run_in_portuguese(&["orders", "advance", "MP-0", "preparing", "--wait=120"])
         .await
         .expect(1);
     assert!(told.stdout.starts_with("✗ pedido MP-0: "), "{told}");
@@ -88,8 +91,11 @@ async fn a_wish_beside_a_stopped_service_says_so_at_once(kind: Kind) {
     let goods = erp.goods().await;
     erp.stop().await;
     let Goods { sku, location, .. } = &goods[0];
-    let told =
-        erp.installation.run_in_portuguese(&["stock", "set", sku, location, "3", "--wait"]).await.expect(0);
+    let told = erp
+        .installation
+        .run_in_portuguese(&["stock", "set", sku, location, "3", "--wait=120"])
+        .await
+        .expect(0);
     assert!(told.stdout.contains("o serviço está parado\n  sudo systemctl start espelho"), "{told}");
     assert_eq!(erp.ask(STATES).await, ["new"]);
 }
@@ -99,12 +105,12 @@ async fn an_order_that_waits_for_its_invoice_is_told_by_errors_and_explain(kind:
     let goods = erp.goods().await;
     let number = erp.sell("standard", &goods[0].sku);
     erp.installation
-        .run_in_portuguese(&["orders", "advance", &number, "preparing", "--wait"])
+        .run_in_portuguese(&["orders", "advance", &number, "preparing", "--wait=120"])
         .await
         .expect(0);
     let told = erp
         .installation
-        .run_in_portuguese(&["orders", "advance", &number, "ready_to_ship", "--wait"])
+        .run_in_portuguese(&["orders", "advance", &number, "ready_to_ship", "--wait=120"])
         .await
         .expect(0);
     assert_eq!(told.stdout, format!("… pedido {number}: espera NF-e; continua sozinho\n"));

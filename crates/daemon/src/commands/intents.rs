@@ -7,7 +7,7 @@ mod answer;
 mod check;
 mod wait;
 
-use std::{io::IsTerminal as _, path::Path};
+use std::{io::IsTerminal as _, path::Path, time::Duration};
 
 use espelho_model::{
     StoreKey,
@@ -121,10 +121,13 @@ async fn carry_out(cli: &Cli, reading: &Reading, intent: &IntentCommand<'_>) -> 
     let args = intent.args();
     let Checked { store, deed, intent } = checked(cli, reading, intent).await?;
     let (written, command) = write(reading, store, intent).await?;
-    let waits = args.wait || (!args.no_wait && std::io::stdout().is_terminal());
-    let became = match waits {
-        true => wait::wait(reading, &written).await?,
-        false => Became::Written,
+    let longest = match args.wait {
+        Some(seconds) => Some(Duration::from_secs(seconds.into())),
+        None => (!args.no_wait && std::io::stdout().is_terminal()).then_some(wait::LONGEST),
+    };
+    let became = match longest {
+        Some(longest) => wait::wait(reading, &written, longest).await?,
+        None => Became::Written,
     };
     let spoken = spoken(&deed, &became, command);
     match cli.json {

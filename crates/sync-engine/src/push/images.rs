@@ -77,12 +77,13 @@ impl<'c> ImageUploads<'c> {
         let Ok(_uploading) = self.uploading.try_lock() else {
             return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
         };
-        if let Some(id) = self.uploaded_before(&fingerprint).await? {
-            return Ok(Uploaded::Is(id));
-        }
+        // Asked for before the settled ones: an upload that is settled in between is then found among those.
         let open = self.context.store.journal().open_effects(&self.context.key).await?;
         if open.iter().any(|effect| effect.kind == UploadEvidence::KIND) {
             return Ok(Uploaded::Not(Verdict::RetryAfter(Duration::from_secs(1))));
+        }
+        if let Some(id) = self.uploaded_before(&fingerprint).await? {
+            return Ok(Uploaded::Is(id));
         }
         let before: Vec<String> = self.newest().await?;
         let request = upload_request(&image);

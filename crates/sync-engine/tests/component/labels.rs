@@ -247,9 +247,8 @@ async fn what_is_no_label_is_tried_again_less_and_less_often() {
         printing.rig.pass(Duration::from_secs(120)).await;
         tried.push(printing.downloads());
     }
-    // After ten minutes, and after another twenty to forty.
-    assert!(tried[0] < tried[2] && tried[2] < tried[4], "{tried:?}");
-    assert!(tried[4] <= tried[0] + 3, "{tried:?}");
+    // At the earliest after ten minutes, and then after another twenty to forty.
+    assert!(tried[0] < tried[4] && tried[4] <= tried[0] + 3, "{tried:?}");
     printing.rig.stop().await;
 }
 

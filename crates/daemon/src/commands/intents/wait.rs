@@ -11,8 +11,8 @@ use super::{
 };
 use crate::local;
 
-/// How long a person waits for an answer.
-const LONGEST: Duration = Duration::from_secs(5);
+/// How long a person waits for an answer who names no time.
+pub(super) const LONGEST: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The number of rows of a file that are waited for one by one.
 const MOST_ROWS: usize = 500;
@@ -24,12 +24,12 @@ pub(super) struct Written {
     pub(super) keys: Vec<String>,
 }
 
-/// Waits until the rows are answered, at most `LONGEST`.
-pub(super) async fn wait(reading: &Reading, written: &Written) -> Result<Became, Error> {
+/// Waits until the rows are answered, at most so long.
+pub(super) async fn wait(reading: &Reading, written: &Written, longest: Duration) -> Result<Became, Error> {
     if !is_served(reading, &written.store).await? {
         return Ok(Became::ServiceStopped);
     }
-    let end = reading.clock.monotonic() + LONGEST;
+    let end = reading.clock.monotonic() + longest;
     loop {
         let answers = look(reading, written).await?;
         if answers.iter().all(is_answered) || reading.clock.monotonic() >= end {
