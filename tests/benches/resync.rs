@@ -13,7 +13,7 @@ use std::{
 use serde_json::Value;
 
 mod support;
-use support::{Marketplace, Shop, argument};
+use support::{Database, Marketplace, Shop, argument, databases};
 
 /// Facts of the data set: `sum(price)` and `sum(freight_value)` over all lines.
 const TOTAL_PRODUCTS: &str = "13591643.70";
@@ -40,76 +40,31 @@ fn main() {
     }
 }
 
-/// A database: its name, and a URL that is emptied before each use.
-struct Database {
-    name: &'static str,
-    url: String,
-    server: Option<String>,
+/// Returns `sum(total_products)|sum(total_shipping)|count(*)` to the cent.
+fn sums(database: &Database) -> String {
+    match &database.server {
+        Some(_) => {
+            let sql =
+                "SELECT sum(total_products), sum(total_shipping), count(*) FROM orders WHERE gone_at IS NULL";
+            let output = Command::new("psql").args([&database.url, "-Atc", sql]).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
+        }
+        None => {
+            let sql = "SELECT printf('%.2f', sum(total_products)), printf('%.2f', sum(total_shipping)), count(*) FROM orders WHERE gone_at IS NULL";
+            support::ask_sqlite(database.url.trim_start_matches("sqlite:"), sql)
+        }
+    }
 }
 
-fn databases(scratch: &Path) -> Vec<Database> {
-    let file = scratch.join("bench.db");
-    let mut all = vec![Database { name: "SQLite", url: format!("sqlite:{}", file.display()), server: None }];
-    match std::env::var("ESPELHO_TEST_POSTGRES") {
-        Ok(server) => {
-            let url = format!("{server}/espelho_bench");
-            all.push(Database { name: "PostgreSQL", url, server: Some(server) });
-        }
-        Err(_) => println!("PostgreSQL is left out: ESPELHO_TEST_POSTGRES names no server"),
-    }
-    all
-}
-
-impl Database {
-    fn empty(&self) {
-        match &self.server {
-            Some(server) => {
-                let admin = format!("{server}/postgres");
-                let sql =
-                    ["DROP DATABASE IF EXISTS espelho_bench WITH (FORCE)", "CREATE DATABASE espelho_bench"];
-                for sql in sql {
-                    let done = Command::new("psql")
-                        .args([&admin, "-qc", sql])
-                        .stderr(Stdio::null())
-                        .status()
-                        .unwrap();
-                    assert!(done.success(), "psql could not run {sql}");
-                }
-            }
-            None => {
-                for suffix in ["", "-wal", "-shm"] {
-                    let _ =
-                        std::fs::remove_file(format!("{}{suffix}", self.url.trim_start_matches("sqlite:")));
-                }
-            }
-        }
-    }
-
-    /// Returns `sum(total_products)|sum(total_shipping)|count(*)` to the cent.
-    fn sums(&self) -> String {
-        match &self.server {
-            Some(_) => {
-                let sql = "SELECT sum(total_products), sum(total_shipping), count(*) FROM orders WHERE gone_at IS NULL";
-                let output = Command::new("psql").args([&self.url, "-Atc", sql]).output().unwrap();
-                String::from_utf8(output.stdout).unwrap().trim().to_owned()
-            }
-            None => {
-                let sql = "SELECT printf('%.2f', sum(total_products)), printf('%.2f', sum(total_shipping)), count(*) FROM orders WHERE gone_at IS NULL";
-                support::ask_sqlite(self.url.trim_start_matches("sqlite:"), sql)
-            }
-        }
-    }
-
-    fn check(&self, what: &str) {
-        let expected = format!("{TOTAL_PRODUCTS}|{TOTAL_SHIPPING}|{ORDERS}");
-        let sums = self.sums();
-        println!(
-            "{:<34} {sums} {}",
-            format!("  {what}: sums"),
-            if sums == expected { "as the data set" } else { "WRONG" }
-        );
-        assert_eq!(sums, expected);
-    }
+fn check(database: &Database, what: &str) {
+    let expected = format!("{TOTAL_PRODUCTS}|{TOTAL_SHIPPING}|{ORDERS}");
+    let sums = sums(database);
+    println!(
+        "{:<34} {sums} {}",
+        format!("  {what}: sums"),
+        if sums == expected { "as the data set" } else { "WRONG" }
+    );
+    assert_eq!(sums, expected);
 }
 
 fn measure(marketplace: &Marketplace, scratch: &Path, database: &Database) {
@@ -125,7 +80,7 @@ fn measure(marketplace: &Marketplace, scratch: &Path, database: &Database) {
         let details: u64 = resources(&again).map(|(_, r)| r["details"].as_u64().unwrap()).sum();
         println!("{:<34} {changed} rows changed, {details} details read", "  the same again");
         assert_eq!((changed, details), (0, 0));
-        database.check(database.name);
+        check(database, database.name);
     }
 }
 
@@ -195,5 +150,5 @@ fn kill_loop(marketplace: &Marketplace, scratch: &Path, database: &Database, kil
         format!("{}, killed", database.name)
     );
     assert!(pages <= u64::from(kills) && details <= u64::from(kills) * 100);
-    database.check("after the kills");
+    check(database, "after the kills");
 }

@@ -125,9 +125,63 @@ impl Shop {
 
     /// Builds `espelho --resync --json`, ready for more arguments.
     pub(crate) fn resync(&self) -> Command {
-        let mut command = Command::new(espelho());
+        self.resync_with(&espelho())
+    }
+
+    /// The same with another binary.
+    pub(crate) fn resync_with(&self, binary: &Path) -> Command {
+        let mut command = Command::new(binary);
         command.arg("--config").arg(&self.folder).args(["--resync", "--json"]);
         command
+    }
+}
+
+/// A database: its name, and a URL that is emptied before each use.
+pub(crate) struct Database {
+    pub(crate) name: &'static str,
+    pub(crate) url: String,
+    /// The PostgreSQL server; none for SQLite.
+    pub(crate) server: Option<String>,
+}
+
+/// Returns SQLite, and PostgreSQL if `ESPELHO_TEST_POSTGRES` names a server.
+pub(crate) fn databases(scratch: &Path) -> Vec<Database> {
+    let file = scratch.join("bench.db");
+    let mut all = vec![Database { name: "SQLite", url: format!("sqlite:{}", file.display()), server: None }];
+    match std::env::var("ESPELHO_TEST_POSTGRES") {
+        Ok(server) => {
+            let url = format!("{server}/espelho_bench");
+            all.push(Database { name: "PostgreSQL", url, server: Some(server) });
+        }
+        Err(_) => println!("PostgreSQL is left out: ESPELHO_TEST_POSTGRES names no server"),
+    }
+    all
+}
+
+impl Database {
+    /// Removes everything in it.
+    pub(crate) fn empty(&self) {
+        match &self.server {
+            Some(server) => {
+                let admin = format!("{server}/postgres");
+                let sql =
+                    ["DROP DATABASE IF EXISTS espelho_bench WITH (FORCE)", "CREATE DATABASE espelho_bench"];
+                for sql in sql {
+                    let done = Command::new("psql")
+                        .args([&admin, "-qc", sql])
+                        .stderr(Stdio::null())
+                        .status()
+                        .unwrap();
+                    assert!(done.success(), "psql could not run {sql}");
+                }
+            }
+            None => {
+                for suffix in ["", "-wal", "-shm"] {
+                    let _ =
+                        std::fs::remove_file(format!("{}{suffix}", self.url.trim_start_matches("sqlite:")));
+                }
+            }
+        }
     }
 }
 
