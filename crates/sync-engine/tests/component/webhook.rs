@@ -183,7 +183,7 @@ async fn each_event_without_its_identifier_is_put_aside_and_asks_for_nothing() {
     for (event, ..) in &CATALOGUE[..23] {
         rig.deliver(&outside, event, &json!({"store_id": 1, "note": event})).await;
     }
-    rig.until("all are handled", async || outside.told().handled.len() == 23).await;
+    rig.until("all are handled", async || outside.told().handled.len() >= 23).await;
     let handled = outside.told().handled;
     assert!(!handled.contains(&Handled::Read), "{handled:?}");
     let by_route = rig.sandbox.stats().by_route;
@@ -228,7 +228,8 @@ async fn what_only_deliveries_tell_is_right_in_whatever_order_they_come() {
             let body = json!({"event": event, "data": data, "timestamp": at, "webhook_id": "w-1"});
             rig.deliver_bytes(&outside, event, body.to_string().into_bytes()).await;
         }
-        rig.until("all are handled", async || outside.told().handled.len() == 10).await;
+        let open = "SELECT event FROM webhook_inbox WHERE handled_at IS NULL";
+        rig.until("all are handled", async || rig.journal.ask(open).await.is_empty()).await;
         let talk = "SELECT status || ' ' || COALESCE(reason, '-') || ' ' || COALESCE(order_number, '-') FROM conversations";
         assert_eq!(rig.ask(talk).await, ["closed resolvido 1"], "{order:?}");
         assert_eq!(rig.ask("SELECT body FROM conversation_messages").await, ["Oi"], "{order:?}");
