@@ -70,7 +70,7 @@ fn main() {
             .collect();
         for (run, what) in RUNS.iter().enumerate() {
             println!("\n{}, {what}", database.name);
-            println!("  {:<36} {:>12} {:>12} {:>7}  {}", "", "this tree", commit, "ratio", "of the pairs");
+            println!("  {:<36} {:>12} {:>12} {:>7}  of the pairs", "", "this tree", commit, "ratio");
             let of_run: Vec<[Figures; 2]> = pairs.iter().map(|pair| pair[run]).collect();
             worst = worst.max(print(&of_run));
         }
