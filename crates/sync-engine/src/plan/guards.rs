@@ -53,7 +53,8 @@ impl Guards {
         if after < self.price_floor {
             return Some(PriceHeld::BelowFloor(self.price_floor));
         }
-        let before = before.filter(|before| *before > Decimal::ZERO)?;
+        // A division by zero is none, too.
+        let before = before.filter(Decimal::is_sign_positive)?;
         let per_cent = (after - before).checked_mul(Decimal::ONE_HUNDRED)?.checked_div(before)?;
         let jumps = per_cent < -self.price_max_fall_percent || per_cent > self.price_max_rise_percent;
         jumps.then(|| PriceHeld::Jumps(per_cent.round_dp(1)))

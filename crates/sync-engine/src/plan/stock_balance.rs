@@ -91,6 +91,19 @@ mod tests {
         Decimal::from(number)
     }
 
+    #[test]
+    fn two_thousand_sums_are_looked_through_and_no_more() {
+        // Each quantity is the number of sums before it, so that no two sums are the same.
+        let mut possible: Vec<Decimal> =
+            [1, 1, 1, 1, 5, 5, 5, 5, 25, 25, 25, 25, 125, 250, 500, 1_000].map(whole).into();
+        let may_be = |possible: &[Decimal], quantity| {
+            Dispatched { certain: Vec::new(), possible: possible.to_vec() }.may_be(whole(quantity))
+        };
+        assert!(may_be(&possible, 0) && may_be(&possible, 1_999) && !may_be(&possible, 2_000));
+        possible.push(whole(2_000));
+        assert!(!may_be(&possible, 0), "too many to tell");
+    }
+
     proptest! {
         // withstands: F001
         #[test]

@@ -25,6 +25,8 @@ const MOST_HEADERS: usize = 64;
 const BUFFER: usize = 16 << 10;
 /// The pause after an error of `accept` that the next try would meet again at once.
 const BACK_OFF: Duration = Duration::from_millis(100);
+/// How often the log may say that connections cannot be accepted: now and then one is, between two that are not.
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves connections.
 pub(super) struct Front {
@@ -39,7 +41,7 @@ pub(super) struct Front {
 impl Front {
     /// Accepts until `stop` is cancelled. It closes the socket then, and requests that arrived are served.
     pub(super) async fn accept_all(self: Arc<Self>, listener: TcpListener) {
-        let mut exhausted = false;
+        let mut warned_at: Option<Duration> = None;
         loop {
             let waiting = watch::idle();
             let accepted = tokio::select! {
@@ -48,14 +50,13 @@ impl Front {
             };
             drop(waiting);
             match accepted {
-                Ok((socket, peer)) => {
-                    exhausted = false;
-                    self.take(socket, peer);
-                }
+                Ok((socket, peer)) => self.take(socket, peer),
                 // The client has gone before it was accepted.
                 Err(error) if is_the_clients(&error) => {}
                 Err(error) => {
-                    if !std::mem::replace(&mut exhausted, true) {
+                    let now = self.receiver.clock.monotonic();
+                    if warned_at.is_none_or(|at| now.saturating_sub(at) >= WARNING_INTERVAL) {
+                        warned_at = Some(now);
                         tracing::warn!(%error, open = self.connections.len(), "connections cannot be accepted for now");
                     }
                     // Descriptors or memory have run out: an unproven connection makes room.

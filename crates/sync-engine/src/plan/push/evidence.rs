@@ -114,6 +114,16 @@ mod tests {
     }
 
     #[test]
+    fn evidence_of_a_later_version_is_not_read() {
+        let of_version =
+            |version: &str| LevelEvidence::EARLIER_ROW.replacen('{', &format!("{{\"v\":{version},"), 1);
+        assert!(reads::<LevelEvidence>(&of_version(&VERSION.to_string())));
+        for version in ["0", "2", "null", "\"1\"", "1.5"] {
+            assert!(!reads::<LevelEvidence>(&of_version(version)), "{version}");
+        }
+    }
+
+    #[test]
     fn evidence_of_another_kind_is_not_read() {
         let row = Some(LevelEvidence::EARLIER_ROW);
         assert!(reads::<LevelEvidence>(LevelEvidence::EARLIER_ROW));

@@ -387,6 +387,36 @@ mod tests {
     }
 
     #[test]
+    fn a_level_is_as_urgent_as_the_sale_that_it_prevents() {
+        assert_eq!(rank(&level("A", 0, 5)), Rank::Empties);
+        assert_eq!(rank(&level("A", -1, 5)), Rank::Empties);
+        assert_eq!(rank(&level("A", 4, 5)), Rank::Lowers);
+        assert_eq!((rank(&level("A", 5, 5)), rank(&level("A", 6, 5))), (Rank::Raises, Rank::Raises));
+        assert_eq!(rank(&StockIntent { mirrored: None, ..level("A", 0, 5) }), Rank::Raises);
+        assert_eq!(rank(&StockIntent { product: None, ..level("A", 0, 5) }), Rank::Unknown);
+    }
+
+    #[test]
+    fn the_levels_of_the_last_sku_of_a_page_wait_for_the_next_page_unless_they_fill_a_queue() {
+        let split = |last: usize| {
+            let mut levels = vec![level("A", 1, 0), level("B", 1, 0)];
+            levels.extend((0..last).map(|_| level("C", 1, 0)));
+            let rest = last_sku(&mut levels);
+            (levels.len(), rest.len())
+        };
+        assert_eq!(split(1), (2, 1));
+        assert_eq!(split(KEPT_JOBS - 1), (2, KEPT_JOBS - 1));
+        assert_eq!(split(KEPT_JOBS), (2 + KEPT_JOBS, 0));
+        assert_eq!(last_sku(&mut Vec::new()).len(), 0);
+    }
+
+    #[test]
+    fn a_key_is_busy_while_work_on_it_is_under_way() {
+        let scan = Scan::new(keys(&["stock/A/1"]));
+        assert!(scan.is_busy("stock/A/1") && !scan.is_busy("stock/A/2"));
+    }
+
+    #[test]
     fn an_effect_is_settled_by_its_open_command_and_otherwise_by_itself() {
         let (one, two) = (notes(1, "A"), notes(2, "A"));
         let find = |commands: &[&OpenCommand], effects: Vec<(Effect, Option<i64>)>, busy: &[&str]| {

@@ -120,6 +120,140 @@ mod tests {
         Tier { min_quantity, price: Some(Decimal::from(price)), discount_percent: None, package: None }
     }
 
+    fn number(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    fn row(min_quantity: i64, price: Option<&str>, discount: Option<&str>) -> TierIntent {
+        TierIntent {
+            min_quantity,
+            price: price.map(str::to_owned),
+            discount_percent: discount.map(str::to_owned),
+            package: [None; 4],
+            package_written: String::new(),
+            state: Some(PushState::New),
+            updated_at: None,
+            code: None,
+        }
+    }
+
+    fn in_state(state: Option<PushState>) -> TierIntent {
+        TierIntent { state, ..row(1, Some("10"), None) }
+    }
+
+    /// What the guards hold of a row, with nothing else but the tiers of 1 at 100 and of 10 at 50.
+    fn held(row: &TierIntent, floor: Option<&str>) -> Option<(PriceHeld, Decimal)> {
+        let current = [tier(10, 50), tier(1, 100)];
+        held_by_price_guard(&Guards::default(), floor.map(number), row, &current)
+    }
+
+    #[test]
+    fn a_price_is_compared_with_that_of_the_tier_which_applies_to_its_quantity() {
+        let jumps = |min_quantity, price| {
+            let (held, of) = held(&row(min_quantity, Some(price), None), None)?;
+            assert_eq!(of, number(price));
+            Some(held)
+        };
+        let fall = |percent: &str| Some(PriceHeld::Jumps(number(percent)));
+        assert_eq!(jumps(1, "15"), fall("-85"));
+        assert_eq!((jumps(9, "15"), jumps(9, "20")), (fall("-85"), None), "the tier of 1 applies");
+        assert_eq!((jumps(10, "15"), jumps(10, "9")), (None, fall("-82")), "the tier of 10 applies");
+        assert_eq!((jumps(11, "15"), jumps(11, "251")), (None, fall("402")));
+        let first = held_by_price_guard(&Guards::default(), None, &row(5, Some("1"), None), &[tier(10, 50)]);
+        assert_eq!(first, None, "nothing applies yet");
+    }
+
+    #[test]
+    fn a_discount_is_guarded_by_the_price_that_results_from_the_base_tier() {
+        let discount = |min_quantity, percent| held(&row(min_quantity, None, Some(percent)), None);
+        assert_eq!(discount(1, "81"), Some((PriceHeld::Jumps(number("-81")), number("19"))));
+        assert_eq!((discount(1, "80"), discount(1, "0")), (None, None));
+        assert_eq!(
+            discount(10, "92"),
+            Some((PriceHeld::Jumps(number("-84")), number("8"))),
+            "of 100, not of 50"
+        );
+        for no_discount in ["100", "101", "-1", "-900"] {
+            assert_eq!(discount(1, no_discount), None, "{no_discount}: its rule refuses it");
+        }
+        let without_base = [tier(10, 50)];
+        let row = row(10, None, Some("99"));
+        assert_eq!(held_by_price_guard(&Guards::default(), None, &row, &without_base), None);
+    }
+
+    #[test]
+    fn the_floor_of_a_sku_is_in_place_of_that_of_the_shop() {
+        let guards = Guards { price_floor: number("30"), ..Guards::default() };
+        let held = |floor, price| {
+            let row = row(1, Some(price), None);
+            held_by_price_guard(&guards, floor, &row, &[tier(1, 40)]).map(|(held, _)| held)
+        };
+        let below = |floor| Some(PriceHeld::BelowFloor(number(floor)));
+        assert_eq!((held(None, "29"), held(None, "30")), (below("30"), None));
+        assert_eq!((held(Some(number("35")), "34"), held(Some(number("20")), "29")), (below("35"), None));
+    }
+
+    #[test]
+    fn open_and_failed_rows_are_answered() {
+        use PushState::{Done, Failed, Held, Ignored, New, Sending, Superseded, Waiting};
+        for state in [New, Waiting, Sending, Failed] {
+            assert!(is_asked(&in_state(Some(state))), "{state:?}");
+        }
+        for state in [Done, Held, Ignored, Superseded] {
+            assert!(!is_asked(&in_state(Some(state))), "{state:?}");
+        }
+        assert!(!is_asked(&in_state(None)), "a state that nobody knows");
+    }
+
+    #[test]
+    fn a_release_is_for_one_tier_and_one_value() {
+        let (sku, row) = (Sku::new("A"), row(10, Some("9.90"), None));
+        let released = |key: &str, value: &str| {
+            is_released(&sku, &row, &HashMap::from([(key.to_owned(), value.to_owned())]))
+        };
+        assert_eq!(key_in_table(&sku, &row), "A/10");
+        assert!(released("A/10", "9.90"));
+        assert!(!released("A/10", "9.91") && !released("A/1", "9.90") && !released("B/10", "9.90"));
+        assert!(!is_released(&sku, &row, &HashMap::new()));
+    }
+
+    #[test]
+    fn a_row_is_a_tier_when_each_of_its_values_is_one() {
+        let plain = tier_of(&row(1, Some("9.90"), None)).unwrap();
+        assert_eq!(
+            plain,
+            Tier { min_quantity: 1, price: Some(number("9.90")), discount_percent: None, package: None }
+        );
+        let discount = tier_of(&row(10, None, Some("5"))).unwrap();
+        assert_eq!((discount.min_quantity, discount.discount_percent), (10, Some(number("5"))));
+        assert!(tier_of(&row(1, Some("0"), None)).is_ok(), "the guards hold it");
+        for (min_quantity, price, discount) in [
+            (0, Some("1"), None),
+            (-1, Some("1"), None),
+            (i64::MAX, Some("1"), None),
+            (1, Some("-0.01"), None),
+            (1, Some("caro"), None),
+            (1, None, Some("pouco")),
+        ] {
+            assert!(tier_of(&row(min_quantity, price, discount)).is_err(), "{min_quantity} {price:?}");
+        }
+    }
+
+    #[test]
+    fn a_package_has_all_its_measures_or_none() {
+        let of = |package: [Option<i64>; 4]| {
+            let package = package.map(|measure| measure.map(Decimal::from));
+            tier_of(&TierIntent { package, ..row(1, Some("9.90"), None) }).map(|tier| tier.package)
+        };
+        let [weight, height, width, length] = [1, 2, 3, 4].map(Decimal::from);
+        assert_eq!(
+            of([Some(1), Some(2), Some(3), Some(4)]),
+            Ok(Some(Package { weight, height, width, length }))
+        );
+        assert_eq!(of([None; 4]), Ok(None));
+        assert!(of([Some(1), Some(2), Some(3), None]).is_err() && of([None, None, None, Some(4)]).is_err());
+    }
+
     #[test]
     fn tiers_that_the_erp_does_not_write_stay_unless_its_list_is_the_whole_list() {
         let current = [tier(1, 10), tier(5, 9), tier(10, 8)];

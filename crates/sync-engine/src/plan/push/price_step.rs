@@ -190,4 +190,37 @@ mod tests {
         assert_eq!(taken(Some(4)), Some(4));
         assert_eq!(taken(None), None);
     }
+
+    #[test]
+    fn a_step_without_a_value_proves_nothing() {
+        let proves = |step| StepEvidence::of(step, "P", None).can_prove();
+        assert!(proves(Step::Put(tier(1, Some("9.90"), None))));
+        assert!(proves(Step::Post(tier(10, None, Some("5")))));
+        assert!(proves(Step::Delete(10)));
+        assert!(!proves(Step::Put(tier(1, None, None))));
+    }
+
+    #[test]
+    fn a_row_is_desired_unless_it_is_decided_against() {
+        let is_desired = |state| {
+            is_desired(&TierIntent {
+                min_quantity: 1,
+                price: Some("9.90".into()),
+                discount_percent: None,
+                package: [None; 4],
+                package_written: String::new(),
+                state,
+                updated_at: None,
+                code: None,
+            })
+        };
+        use PushState::{Done, Failed, Held, Ignored, New, Superseded};
+        for state in [New, Done, Failed] {
+            assert!(is_desired(Some(state)), "{state:?}");
+        }
+        assert!(is_desired(None));
+        for state in [Ignored, Superseded, Held] {
+            assert!(!is_desired(Some(state)), "{state:?}");
+        }
+    }
 }

@@ -591,4 +591,9 @@ mod tests {
             prop_assert!(did_not, "{:?}", settled);
         }
     }
+
+    #[test]
+    fn a_basis_is_the_word_of_the_configuration() {
+        assert_eq!((Basis::Physical.as_str(), Basis::Available.as_str()), ("physical", "available"));
+    }
 }
