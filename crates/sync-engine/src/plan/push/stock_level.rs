@@ -1,7 +1,7 @@
 //! Levels of stock (`erp_stock`, effect `stock.set`): absolute, so that one may be set twice; and the check of what a
 //! level came to.
 
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
@@ -252,35 +252,30 @@ fn as_set(Shown { quantity, reserved }: Shown, set: &LevelSet) -> Verdict {
 /// What became of a set whose answer was lost. A level that is lower by what was sold since was set: setting it again
 /// would bring back what is gone. `is_explained` says that dispatches explain the difference.
 pub fn settle(evidence: &LevelEvidence, quantity: Decimal, is_explained: bool) -> Settlement {
-    match quantity == evidence.target {
-        true => Settlement::Happened { answer: None, how: "the product shows it" },
-        false if quantity < evidence.target && is_explained => {
+    match quantity.cmp(&evidence.target) {
+        Ordering::Equal => Settlement::Happened { answer: None, how: "the product shows it" },
+        Ordering::Less if is_explained => {
             Settlement::Happened { answer: None, how: "the product shows it, less what was sold" }
         }
-        false => Settlement::DidNotHappen { how: "the product does not show it" },
+        _ => Settlement::DidNotHappen { how: "the product does not show it" },
     }
 }
 
 /// The last level that effects on it have set, the newest first.
 pub fn last_set(effects: &[Effect], now: DateTime<Utc>) -> Option<LevelSet> {
     let is_set = |effect: &Effect| effect.kind == LevelEvidence::KIND && may_have_happened(effect);
-    let at = effects.iter().position(is_set)?;
-    let evidence = read::<LevelEvidence>(&effects[at]).ok()?;
+    let (later, rest) = effects.split_at(effects.iter().position(is_set)?);
+    let (set, earlier) = rest.split_first()?;
+    let evidence = read::<LevelEvidence>(set).ok()?;
     let target = evidence.target;
-    let moved = effects[..at]
+    let moved = later
         .iter()
         .filter(|effect| effect.state == EffectState::Confirmed)
         .filter_map(|effect| Some(read::<MovementEvidence>(effect).ok()?.delta))
         .sum();
     let left = |effect: &Effect| may_land_for(effect, target, now);
-    let may_be_overruled_for = effects[at + 1..].iter().filter_map(left).max();
-    Some(LevelSet {
-        planned_at: effects[at].planned_at,
-        target,
-        moved,
-        wish: evidence.wish,
-        may_be_overruled_for,
-    })
+    let may_be_overruled_for = earlier.iter().filter_map(left).max();
+    Some(LevelSet { planned_at: set.planned_at, target, moved, wish: evidence.wish, may_be_overruled_for })
 }
 
 /// How long another quantity, set and not seen when it was looked for, may still land.
@@ -517,8 +512,10 @@ mod tests {
         assert_eq!(after(true, 0), Verdict::Done(None));
         assert_eq!(after(false, 0), Verdict::RetryAfter(RECHECK_INTERVAL));
         assert_eq!(after(false, 29), Verdict::RetryAfter(RECHECK_INTERVAL));
-        let Verdict::Failed(message) = after(false, 30) else { panic!("conflict") };
-        assert_eq!(message.code, "stock_conflict");
+        assert_eq!(after(false, 30), Verdict::Failed(conflict(whole(7), whole(5))));
+        let last = last_set(&[moved(-1, CONFIRMED), set(7, CONFIRMED)], at(60)).unwrap();
+        let given_up = after_comparing(shown, &last, false, EXPLAINED_WITHIN);
+        assert_eq!(given_up, Verdict::Failed(conflict(whole(6), whole(5))), "we took one ourselves");
     }
 
     // withstands: F001
@@ -542,6 +539,16 @@ mod tests {
             "5 are on sale"
         );
         assert_eq!(checked(Basis::Physical, 9, 9, 0, &covered), Check::Answer(Verdict::Done(None)));
+        assert_eq!(
+            checked(Basis::Available, 7, 10, 2, &covered),
+            Check::Compare(whole(-1)),
+            "what is reserved has not changed; somebody added one"
+        );
+        assert_eq!(
+            checked(Basis::Available, 7, 9, 0, &[moved(-1, CONFIRMED), set(9, CONFIRMED)]),
+            Check::Compare(whole(-1)),
+            "we moved stock ourselves since"
+        );
     }
 
     #[test]

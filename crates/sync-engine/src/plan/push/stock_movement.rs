@@ -259,6 +259,10 @@ mod tests {
         };
         assert_eq!(code(Some("un"), 2, "-2"), None);
         assert_eq!(code(Some("un"), 2, "-3"), Some("too_little_stock".to_owned()));
+        let refused = check(Some("un"), whole(2), whole(-3)).unwrap_err();
+        let (before, less) = (Arg::Quantity(whole(2)), Arg::Quantity(whole(3)));
+        let words = text!("push-too-little-stock", before = before, less = less);
+        assert_eq!(refused, Message::new("too_little_stock", words), "the quantity without its sign");
         assert_eq!(code(Some("un"), 2, "0.5"), Some("invalid_data".to_owned()));
         assert_eq!(code(Some("kg"), 2, "-0.5"), None);
         assert_eq!(code(None, 2, "0.5"), None);
