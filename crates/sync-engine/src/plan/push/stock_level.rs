@@ -600,6 +600,28 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_set_is_settled_by_what_the_product_shows() {
+        let evidence = LevelEvidence {
+            product: "P".into(),
+            location: "1".into(),
+            sku: "A".into(),
+            target: whole(5),
+            wish: None,
+        };
+        for (there, is_explained, happened) in [
+            (5, false, true),
+            (5, true, true),
+            (4, true, true),
+            (4, false, false),
+            (6, true, false),
+            (6, false, false),
+        ] {
+            let settled = settle(&evidence, whole(there), is_explained);
+            assert_eq!(matches!(settled, Settlement::Happened { .. }), happened, "{there} {is_explained}");
+        }
+    }
+
+    #[test]
     fn a_basis_is_the_word_of_the_configuration() {
         assert_eq!((Basis::Physical.as_str(), Basis::Available.as_str()), ("physical", "available"));
     }
