@@ -5,6 +5,10 @@
 //! --olist DIR] [--fail-above 1.1]`. PostgreSQL is used if `ESPELHO_TEST_POSTGRES` names a server of this machine.
 //! The other commit is built once, below `target/compare`. Prints medians and the median of the ratios of each pair;
 //! exits with 1 if one of CPU time, memory or requests has a ratio above `--fail-above`.
+//!
+//! With `--instructions` it counts instead: valgrind runs both binaries over 1,000 and over 3,000 orders into SQLite, and
+//! the difference is what one order costs in instructions of our own code, whatever else the machine does. That leaves
+//! out the system's part (files, sockets), which only the measured CPU time has.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
 use std::{
@@ -51,6 +55,10 @@ fn main() {
     arguments.extend(["--rate", "off"]);
     let marketplace = Marketplace::start(&arguments);
     let scratch = tempfile::tempdir().unwrap();
+    if std::env::args().any(|argument| argument == "--instructions") {
+        drop(marketplace);
+        return count_instructions(&commit, scratch.path());
+    }
     // How much of a program's file is in memory depends on how the file came to be: both are fresh copies.
     let binaries = [("this", support::espelho()), ("that", build(&commit))].map(|(name, built)| {
         let copy = scratch.path().join(name);
@@ -108,6 +116,36 @@ fn print(pairs: &[[Figures; 2]]) -> f64 {
         }
     }
     worst
+}
+
+/// Prints how many instructions each binary needs for one more order.
+fn count_instructions(commit: &str, scratch: &Path) {
+    let [few, many] = [1_000, 3_000].map(|orders: u64| {
+        let arguments = ["--orders", &orders.to_string(), "--products", "100", "--rate", "off"];
+        (orders, Marketplace::start(&arguments))
+    });
+    let [this, that] = [support::espelho(), build(commit)].map(|binary| {
+        let [of_few, of_many] =
+            [&few, &many].map(|(_, marketplace)| instructions(&binary, marketplace, scratch));
+        (of_many - of_few) / (many.0 - few.0)
+    });
+    println!("instructions for each order: {this}, {commit} {that}, ratio {:.3}", this as f64 / that as f64);
+}
+
+/// Returns the instructions of one `--resync` into an empty SQLite file.
+fn instructions(binary: &Path, marketplace: &Marketplace, scratch: &Path) -> u64 {
+    let database = databases(scratch).swap_remove(0);
+    database.empty();
+    let shop = Shop::write(scratch, marketplace, &database.url, 10_000_000);
+    let resync = shop.resync_with(binary);
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(binary).args(resync.get_args());
+    let output = valgrind.output().expect("`--instructions` needs valgrind");
+    assert!(output.status.success(), "{} did not end well", binary.display());
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let count =
+        words.lines().find_map(|line| line.split_once("refs:")).map(|(_, count)| count.replace(',', ""));
+    count.unwrap().trim().parse().unwrap()
 }
 
 fn median(mut all: Vec<f64>) -> f64 {

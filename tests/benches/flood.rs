@@ -1,16 +1,18 @@
 //! The webhook receiver of the installed binary under a flood.
 //!
 //! `cargo bench -p espelho-tests --bench flood -- [--seconds 60] [--rate 5000] [--kills 20] [--stalled 10000]
-//! [--connections 128] [--database URL]`. First a flood of signed deliveries at a steady rate; then the same with
+//! [--connections 128] [--database URL] [--receivers 1] [--erp 0]`. First a flood of signed deliveries at a steady rate; then the same with
 //! repeated `kill -9` and restart; then stalled sockets beside real deliveries. Latency counts from the time at which
 //! a delivery was due, not from when it could be sent. The database is SQLite in a temporary folder unless
-//! `--database` names one, which must be empty.
+//! `--database` names one, which must be empty. `--receivers N` sends to N processes over one database, and `--erp N`
+//! lets an ERP write N levels a second meanwhile, a transaction each (both PostgreSQL only).
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
 use std::{
     collections::HashSet,
     fs,
     net::SocketAddr,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{
@@ -57,10 +59,35 @@ fn main() {
         "lost",
         "peak MiB"
     );
+    let (receivers, erp_rate) = (number("--receivers", 1), number("--erp", 0));
+    // Each has its own folder and port; they share the store and `--database`.
+    let mut others: Vec<Service> = (1..receivers).map(|_| Service::prepare(&marketplace)).collect();
     service.start();
-    let plan = Plan { address: service.address, rate, connections, seconds };
-    let plain = runtime.block_on(flood(plan, "plain", None));
+    others.iter_mut().for_each(Service::start);
+    let all = std::iter::once(&service).chain(&others);
+    let addresses: &'static [SocketAddr] = all.map(|one| one.address).collect::<Vec<_>>().leak();
+    for address in addresses {
+        while runtime.block_on(ask(*address, &mut None, &request("warm-up"))) != Some(200) {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    let plan = Plan { addresses, rate, connections, seconds };
+    let database = service.database.clone();
+    let (plain, erp) = runtime.block_on(async {
+        tokio::join!(flood(plan, "plain", None), write_as_erp(database, erp_rate, seconds))
+    });
     plain.print("flood", &service, runtime.block_on(service.missing(&plain.acked)));
+    if erp_rate > 0 {
+        println!(
+            "  ERP: {} commits, p50 {:.1} ms, p99 {:.1} ms; waits for the notification lock: {} in {} looks",
+            erp.commits.len(),
+            milliseconds(&erp.commits, 0.5),
+            milliseconds(&erp.commits, 0.99),
+            erp.waits,
+            erp.looks
+        );
+    }
+    others.iter_mut().for_each(Service::kill);
     if kills > 0 {
         let (name, done) = (format!("flood, {kills} kills"), Arc::new(AtomicBool::new(false)));
         let (killed, service_back) = std::thread::scope(|scope| {
@@ -92,7 +119,9 @@ impl Service {
         let scratch = tempfile::tempdir().unwrap();
         let file = format!("sqlite:{}", scratch.path().join("flood.db").display());
         let database = argument("--database").unwrap_or(file);
-        Shop::write(scratch.path(), marketplace, &database, 1_000_000);
+        // What an ERP writes is pushed within the budget of a shop, so that the marketplace does not take the cores.
+        let budget = if number("--erp", 0) > 0 { 300 } else { 1_000_000 };
+        Shop::write(scratch.path(), marketplace, &database, budget);
         let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let installation = format!(
             "[database]\nurl = \"{database}\"\n[http]\nlisten = \"127.0.0.1:0\"\n[webhooks]\nlisten = \"{address}\"\n"
@@ -103,7 +132,9 @@ impl Service {
         let webhook = "\n[webhook]\npublic_url = \"http://127.0.0.1/\"\nsecret_file = \"flood.whsec\"\n";
         fs::rename(&store, scratch.path().join("stores/flood.toml")).unwrap();
         fs::write(scratch.path().join("stores/flood.toml"), text + webhook).unwrap();
-        fs::write(scratch.path().join("stores/flood.whsec"), SECRET).unwrap();
+        let secret = scratch.path().join("stores/flood.whsec");
+        fs::write(&secret, SECRET).unwrap();
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
         Self { scratch, database, address, child: None }
     }
 
@@ -112,7 +143,8 @@ impl Service {
         command.arg("--config").arg(self.scratch.path()).arg("run").env("ESPELHO_LOG", "error");
         self.child = Some(command.stdout(Stdio::null()).spawn().unwrap());
         while std::net::TcpStream::connect(self.address).is_err() {
-            std::thread::yield_now();
+            assert!(self.child.as_mut().unwrap().try_wait().unwrap().is_none(), "the service has ended");
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 
@@ -193,7 +225,7 @@ fn kill_again_and_again(service: &mut Service, kills: u64, seconds: u64, done: &
 
 #[derive(Clone, Copy)]
 struct Plan {
-    address: SocketAddr,
+    addresses: &'static [SocketAddr],
     rate: u64,
     connections: u64,
     seconds: u64,
@@ -269,7 +301,8 @@ async fn deliver(
         }
         sleep_until(began + due).await;
         let number = format!("{name}-{connection}-{turn}");
-        match ask(plan.address, &mut talk, &request(&number)).await {
+        let address = plan.addresses[connection as usize % plan.addresses.len()];
+        match ask(address, &mut talk, &request(&number)).await {
             Some(200) => {
                 flooded.latencies.push((began + due).elapsed());
                 flooded.acked.insert(number);
@@ -323,12 +356,71 @@ fn order_number(body: &[u8]) -> Option<&str> {
     text.split_once("\"order_number\":\"")?.1.split('"').next()
 }
 
+const ERP_SESSIONS: u64 = 4;
+const UPSERT: &str = "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('flood', $1, '1', $2) \
+    ON CONFLICT (store, sku, location_id) DO UPDATE SET quantity = excluded.quantity";
+/// Sessions that wait for the lock that transactions with notifications hold until they are durable.
+const WAITS: &str = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'object' AND classid = 1262 AND objid = 0";
+
+/// What the ERP saw.
+#[derive(Default)]
+struct Written {
+    commits: Vec<Duration>,
+    looks: u64,
+    waits: u64,
+}
+
+/// Writes levels as an ERP does, a row and a transaction each.
+async fn write_as_erp(database: String, rate: u64, seconds: u64) -> Written {
+    use sqlx::Connection as _;
+    let mut written = Written::default();
+    if rate == 0 {
+        return written;
+    }
+    let began = Instant::now() + Duration::from_millis(100);
+    let looking = tokio::spawn(count_waits(database.clone(), began + Duration::from_secs(seconds)));
+    let session = |session: u64| {
+        let database = database.clone();
+        tokio::spawn(async move {
+            let mut connection = sqlx::PgConnection::connect(&database).await.unwrap();
+            let mut commits = Vec::new();
+            for row in (session..rate * seconds).step_by(ERP_SESSIONS as usize) {
+                let due = began + Duration::from_secs_f64(row as f64 / rate as f64);
+                sleep_until(due).await;
+                let query = sqlx::query(UPSERT).bind(format!("ERP-{}", row % 5_000)).bind((row % 97) as i64);
+                query.execute(&mut connection).await.unwrap();
+                commits.push(due.elapsed());
+            }
+            commits
+        })
+    };
+    for ended in (0..ERP_SESSIONS).map(session).collect::<Vec<_>>() {
+        written.commits.extend(ended.await.unwrap());
+    }
+    written.commits.sort();
+    (written.looks, written.waits) = looking.await.unwrap();
+    written
+}
+
+async fn count_waits(database: String, until: Instant) -> (u64, u64) {
+    use sqlx::{Connection as _, Row as _};
+    let mut connection = sqlx::PgConnection::connect(&database).await.unwrap();
+    let (mut looks, mut waits) = (0, 0);
+    while Instant::now() < until {
+        let row = sqlx::query(WAITS).fetch_one(&mut connection).await.unwrap();
+        waits += row.get::<i64, _>(0) as u64;
+        looks += 1;
+        sleep_until(Instant::now() + Duration::from_millis(20)).await;
+    }
+    (looks, waits)
+}
+
 /// Opens sockets that send nothing, half a head or half a body, beside deliveries at 200 a second, every second one
 /// on its own connection.
 async fn stall(address: SocketAddr, sockets: u64, seconds: u64) {
     let began = Instant::now();
     let stalled: Vec<_> = (0..sockets).map(|n| tokio::spawn(stalled(address, n, began))).collect();
-    let plan = Plan { address, rate: 100, connections: 10, seconds };
+    let plan = Plan { addresses: Box::leak(Box::new([address])), rate: 100, connections: 10, seconds };
     let (kept, fresh) = tokio::join!(flood(plan, "kept", None), fresh(address, seconds));
     let mut closed = Vec::new();
     for task in stalled {

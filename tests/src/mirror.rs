@@ -145,9 +145,10 @@ impl Mirror {
 
     /// Returns every mirrored table as users see it, without the write times.
     pub async fn contents(&self) -> BTreeMap<&'static str, Vec<Row>> {
+        const TIMES: [&str; 3] = ["mirrored_at", "gone_at", "unread_since"];
         let mut contents = BTreeMap::new();
         for table in MIRRORED {
-            contents.insert(table, self.rows_without(table, &["mirrored_at", "gone_at"]).await);
+            contents.insert(table, self.rows_without(table, &TIMES).await);
         }
         contents
     }

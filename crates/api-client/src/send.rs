@@ -32,6 +32,8 @@ use crate::{
 
 /// The largest accepted answer: several orders of 100,000 lines would fit.
 const LARGEST_ANSWER: usize = 32 << 20;
+/// The most memory that an announced length reserves at once.
+const USUAL_ANSWER: usize = 256 << 10;
 /// The most characters of an unreadable answer that are shown.
 const EXCERPT: usize = 200;
 /// A 2xx answer.
@@ -61,7 +63,7 @@ pub(crate) struct Transport {
     pub(crate) http: Http,
     /// Checks the store's lease, if set.
     pub(crate) owner: Ownership,
-    /// The base address as text without a trailing slash, ready for a path.
+    /// The path of the base address without a trailing slash, ready for a route's path.
     prefix: String,
 }
 
@@ -76,7 +78,7 @@ struct RateHeaders {
 
 impl Transport {
     pub(crate) fn new(base: Url, http: Http, clock: Arc<dyn Clock>) -> Self {
-        let prefix = base.as_str().trim_end_matches('/').to_owned();
+        let prefix = base.path().trim_end_matches('/').to_owned();
         Self {
             base,
             counters: Counters::default(),
@@ -145,8 +147,12 @@ impl Transport {
     }
 
     fn build(&self, request: &ApiRequest, token: Option<&TokenRecord>) -> Result<reqwest::Request, Error> {
-        let address = format!("{}{}", self.prefix, request.path_and_query);
-        let url = Url::parse(&address).map_err(|e| Error::Setup(format!("{}: {e}", request.describe())))?;
+        // Joining parses the path only. A path that would lead to another host is refused.
+        let url = self.base.join(&format!("{}{}", self.prefix, request.path_and_query));
+        let url = url.map_err(|e| Error::Setup(format!("{}: {e}", request.describe())))?;
+        if (url.host_str(), url.port()) != (self.base.host_str(), self.base.port()) {
+            return Err(Error::Setup(format!("{}: not an address of the marketplace", request.describe())));
+        }
         let mut outgoing = reqwest::Request::new(request.method.clone(), url);
         if let Some(token) = token {
             let bearer = format!("Bearer {}", token.token.expose_secret());
@@ -190,7 +196,8 @@ impl Transport {
         let date = header(&response, DATE.as_str()).and_then(|date| httpdate::parse_http_date(date).ok());
         let date = date.map(DateTime::<Utc>::from);
         date.into_iter().for_each(|date| self.metrics.clock_ahead(date, self.clock.now()));
-        let mut body = Vec::new();
+        let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
+        let mut body = Vec::with_capacity(announced.unwrap_or_default().min(USUAL_ANSWER));
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) if body.len() + chunk.len() > LARGEST_ANSWER => {

@@ -94,6 +94,8 @@ impl Shared {
         let admin_queue = Arc::new(AdminQueue::new(progress));
         let watched = store.clone();
         tokio::spawn(async move { watched.leases().watch_over_leases().await });
+        let writing = store.clone();
+        tokio::spawn(async move { writing.send_notifications().await });
         let lease_watcher = Arc::new(LeaseWatcher::new(store.clone(), Arc::clone(&clock)));
         Ok(Self {
             store,

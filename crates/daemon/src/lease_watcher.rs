@@ -13,10 +13,12 @@ use crate::http::webhook::WakerRegistry;
 const TRY: Duration = Duration::from_secs(5);
 /// How often the locks of a shared database are read: a fraction of the time within which another owner must take over.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often SQLite is asked whether the ERP has written an intent: three look-ups in small indexes.
+/// How often the database is asked whether the ERP has written an intent: three look-ups in small indexes.
 const INTENT_POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// The interval if triggers announce intents.
-const NOTIFIED_POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// A question that took long, because many rows are new, is asked again after this multiple of its duration,
+const POLL_SHARE: u32 = 4;
+/// but at the latest after this time.
+const LONGEST_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The interval between two attempts to listen for deliveries.
 const LISTEN_AGAIN: Duration = Duration::from_secs(1);
 
@@ -80,22 +82,25 @@ pub(crate) async fn hear_of_deliveries(
     tokio::select! { () = hearing => (), () = stop.cancelled() => () }
 }
 
-/// Wakes the stores for which the ERP has written intents. Any program may write them: on SQLite it announces nothing,
-/// and on PostgreSQL its announcement may be lost.
+/// Wakes the stores for which the ERP has written intents. Any program may write them, and none announces it: on
+/// PostgreSQL a trigger that notified would make the ERP's transactions commit one after the other.
 pub(crate) async fn watch_intents(
     store: Store,
     clock: Arc<dyn Clock>,
     wakers: Arc<WakerRegistry>,
     stop: CancellationToken,
 ) {
-    let every = if store.leases().is_shared() { NOTIFIED_POLL_INTERVAL } else { INTENT_POLL_INTERVAL };
     let looking = async {
+        let mut pause = INTENT_POLL_INTERVAL;
         loop {
-            clock.sleep(every).await;
+            clock.sleep(pause).await;
+            let began = clock.monotonic();
             match store.intents().wanting_stores().await {
                 Ok(wanting) => wakers.wake_pushers(&wanting),
                 Err(error) => tracing::debug!(%error, "cannot read which stores have intents"),
             }
+            let took = clock.monotonic().saturating_sub(began);
+            pause = (took * POLL_SHARE).clamp(INTENT_POLL_INTERVAL, LONGEST_POLL_INTERVAL);
         }
     };
     tokio::select! { () = looking => (), () = stop.cancelled() => () }
@@ -106,7 +111,6 @@ async fn hear(store: &Store, wakers: &WakerRegistry) -> Result<(), espelho_store
     loop {
         match watch.next().await? {
             Heard::Deliveries(store) => wakers.wake([&store]),
-            Heard::IntentKind(store) => wakers.wake_pushers([&store]),
             Heard::Gap => wakers.wake_all(),
         }
     }

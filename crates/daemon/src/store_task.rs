@@ -33,7 +33,7 @@ const LOGIN_RETRY: Duration = Duration::from_secs(300);
 /// The task of a store.
 pub(crate) struct StoreTask {
     pub(crate) shared: Shared,
-    pub(crate) config: StoreConfig,
+    pub(crate) config: Arc<StoreConfig>,
     pub(crate) intervals: Intervals,
     /// Woken by the schedule.
     pub(crate) waker: Arc<Notify>,
@@ -62,7 +62,9 @@ impl StoreTask {
     }
 
     /// Works on the store whenever this process holds it, until the service stops.
-    pub(crate) async fn run(self, taken: Option<Taken>) {
+    ///
+    /// `self` is boxed, because the future of an `async` function has room for its arguments twice.
+    pub(crate) async fn run(self: Box<Self>, taken: Option<Taken>) {
         let mut taken = taken;
         loop {
             let (lease, last_seen) = match taken.take() {

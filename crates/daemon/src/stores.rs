@@ -40,7 +40,7 @@ pub(crate) struct Stores {
 
 /// A store's task, seen from outside.
 struct Running {
-    config: StoreConfig,
+    config: Arc<StoreConfig>,
     schedule: Arc<Schedule>,
     stop: CancellationToken,
     /// Cancelled when the task has ended and its lease is released.
@@ -107,7 +107,7 @@ impl Stores {
             return;
         }
         let taken = asked.into_iter().filter_map(|(taken, task, _)| Some((taken.ok()?.0, task.config)));
-        let giving_back = |(lease, config): (Lease, StoreConfig)| async move {
+        let giving_back = |(lease, config): (Lease, Arc<StoreConfig>)| async move {
             give_back(&config, lease).await;
         };
         let all_given_back = stream::iter(taken).for_each_concurrent(AT_ONCE, giving_back);
@@ -202,8 +202,9 @@ impl Stores {
         self.wakers.put(&config.key, &store_wakers);
         self.health.change(&config.key, |_| ());
         let stop = self.shared.stop.child_token();
+        let config = Arc::new(config.clone());
         let running = Running {
-            config: config.clone(),
+            config: Arc::clone(&config),
             schedule: Arc::clone(schedule),
             stop: stop.clone(),
             ended: CancellationToken::new(),
@@ -212,16 +213,16 @@ impl Stores {
         let shared = self.shared.with_stop(stop);
         let health = Arc::clone(&self.health);
         let intervals = schedule.intervals();
-        (StoreTask { shared, config: config.clone(), intervals, waker, store_wakers, health }, running)
+        (StoreTask { shared, config, intervals, waker, store_wakers, health }, running)
     }
 
-    fn spawn<W>(&mut self, running: Running, task: StoreTask, work: impl FnOnce(StoreTask) -> W)
+    fn spawn<W>(&mut self, running: Running, task: StoreTask, work: impl FnOnce(Box<StoreTask>) -> W)
     where
         W: Future<Output = ()> + Send + 'static,
     {
         let key = running.config.key.clone();
         let ended = running.ended.clone().drop_guard();
-        let work = Box::pin(work(task));
+        let work = Box::pin(work(Box::new(task)));
         let work = self.shared.watch.scope(Some(&key.clone()), async move {
             watch::lane("owner", work).await;
             drop(ended);

@@ -63,12 +63,13 @@ impl Store {
 
     /// The inbox of webhook deliveries.
     pub fn inbox(&self) -> Inbox<'_> {
-        Inbox { inbox: &self.inbox, clock: &self.clock }
+        Inbox { inbox: &self.inbox, clock: &self.clock, notifications: &self.notifications }
     }
 
     /// The leases of stores.
     pub fn leases(&self) -> Leases<'_> {
-        Leases { database: &self.database, clock: &self.clock, locks: &self.locks }
+        let Self { database, clock, locks, notifications, .. } = self;
+        Leases { database, clock, locks, notifications }
     }
 
     /// Heartbeats and alarms.

@@ -16,6 +16,7 @@ mod intents;
 mod journal;
 mod migrations;
 mod mirror;
+mod notifications;
 mod operations;
 mod ownership;
 mod statements;
@@ -61,8 +62,8 @@ pub use mirror::{
     page::{Known, PageTx},
     passes::{KeptPage, Pass},
     products::ProductWrite,
-    staleness::{OpenOrder, Paces},
-    subresources::{KnownSubresource, Subresource},
+    staleness::{DueOrder, DueTime, OpenOrder, Rescheduling, UnscheduledOrder},
+    subresources::{KnownSubresource, Subresource, UnreadOrder},
     tables::{
         campaigns::OpenCampaign,
         compare::{Compared, Unlike},
@@ -95,4 +96,4 @@ pub use ownership::{
 pub use trouble::DatabaseTrouble;
 
 #[doc(hidden)]
-pub use statements::prepare_all;
+pub use statements::{prepare_all, statements_of_sweeps};

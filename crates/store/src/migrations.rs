@@ -43,6 +43,9 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0017_alarms_and_taking_orders",
     "0031_tokens_leave",
     "0032_passes_of_a_run",
+    "0033_indexes_of_orders",
+    "0034_due_reads",
+    "0035_triggers_do_not_notify",
 );
 
 /// The second file, beside it.
@@ -75,6 +78,9 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0030_tokens",
     "0031_tokens_leave",
     "0032_passes_of_a_run",
+    "0033_indexes_of_orders",
+    "0034_due_reads",
+    "0035_triggers_do_not_notify",
 );
 
 #[cfg(test)]

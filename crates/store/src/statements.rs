@@ -25,6 +25,7 @@ use crate::{
     mirror::staleness,
     mirror::subresources,
     mirror::tables::{self, campaigns, label_files, listed, tracking},
+    notifications,
     operations::alarms,
     operations::ask,
     operations::audits,
@@ -109,10 +110,10 @@ const PLAIN: &[&str] = &[
     missing::COUNT,
     missing::DUE,
     missing::LOAD,
-    subresources::NEVER_READ,
     subresources::OF_ORDER,
-    subresources::READ_BEFORE_CHANGE,
     subresources::AGED,
+    subresources::UNREAD,
+    subresources::UNREAD_BELOW,
     passes::BEGIN,
     passes::END,
     passes::END_PAGES,
@@ -122,11 +123,11 @@ const PLAIN: &[&str] = &[
     products::LOCATIONS,
     rate::FORGET,
     rate::LOAD,
-    staleness::AGED_FIRST,
-    staleness::AGED_YOUNG,
+    staleness::DUE,
     staleness::OPEN_ORDERS,
-    staleness::ORDERS_IN,
     staleness::PRODUCTS,
+    staleness::SCHEDULE,
+    staleness::UNSCHEDULED,
     rows_in_trouble::DUE,
     rows_in_trouble::UNSEEN,
     runs::ABANDON,
@@ -264,7 +265,7 @@ const ON_SERVER: &[&str] = &[
     page::LOCK_TIMEOUT,
     changes::TAKE_TURN,
     held_stores::HELD_ON_SERVER,
-    deliveries::TELL,
+    notifications::SEND,
     lock_inspection::BLOCKERS,
     lock_inspection::HELD_BY,
 ];
@@ -278,8 +279,11 @@ const WITH_KEYS: &[&str] = &[
     label_files::FORGET,
     label_files::ON_RECORD,
     orders::ITEMS_GONE,
+    orders::RESCHEDULE,
+    products::FORGET_READS,
     products::PRICES_GONE,
     products::STOCK_GONE,
+    subresources::ALL_READ,
 ];
 
 /// Statements that insert many rows.
@@ -289,9 +293,12 @@ const INSERTS: &[&Insert] = &[
     &changes::APPEND,
     &failures::KEEP,
     &missing::NOTE,
+    &orders::INSERT,
+    &orders::INSERT_ITEMS,
     &orders::UPSERT,
     &orders::UPSERT_ITEMS,
     &subresources::NOTE,
+    &products::NOTE_FIRST_READ,
     &products::UPSERT,
     &products::UPSERT_LOCATIONS,
     &products::UPSERT_PRICES,
@@ -307,6 +314,18 @@ const INSERTS: &[&Insert] = &[
 ];
 
 const MIRRORS: &[&ResourceStatements] = &[&orders::MIRROR, &products::MIRROR];
+
+/// What the sweeps look up again and again, by name, so that a test can see that none of it reads a whole table.
+pub fn statements_of_sweeps() -> [(&'static str, &'static str); 6] {
+    [
+        ("unread", subresources::UNREAD),
+        ("unread below", subresources::UNREAD_BELOW),
+        ("aged", subresources::AGED),
+        ("due", staleness::DUE),
+        ("unscheduled", staleness::UNSCHEDULED),
+        ("products", staleness::PRODUCTS),
+    ]
+}
 
 /// Prepares every statement; returns their number.
 ///

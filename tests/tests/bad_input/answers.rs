@@ -195,7 +195,7 @@ async fn an_order_with_a_null_everywhere_is_mirrored(kind: Kind) {
     let run = installation.resync(&[]).await.expect(0);
     assert_eq!((run.count("orders", "changed"), run.count("orders", "failed")), (3, 0));
     let mirror = installation.mirror().await;
-    let columns = ["mirrored_at", "raw", "listing_hash", "content_hash"];
+    let columns = ["mirrored_at", "unread_since", "raw", "listing_hash", "content_hash"];
     for row in mirror.rows_without("orders", &columns).await {
         assert_eq!(row.keys().collect::<Vec<_>>(), ["order_number", "store"], "all else is NULL: {row:?}");
     }

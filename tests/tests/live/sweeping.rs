@@ -46,8 +46,9 @@ async fn stock_follows_sales_though_no_delivery_tells_of_what_is_reserved(kind: 
     let number = control.orders().place(&store, NewOrder::default());
     keeping.order_is(&number, "paid").await;
     let same = format!(
-        "SELECT 'x' AS x FROM order_items AS i JOIN products AS p ON p.id = i.product_id \
-         WHERE i.order_number = '{number}' AND p.id NOT IN (SELECT id FROM product_reads)"
+        "SELECT 'x' AS x FROM order_items AS i JOIN orders AS o ON o.order_number = i.order_number \
+         JOIN products AS p ON p.id = i.product_id WHERE i.order_number = '{number}' \
+         AND NOT EXISTS (SELECT 1 FROM product_reads AS r WHERE r.id = p.id AND r.read_at >= o.mirrored_at)"
     );
     keeping.shows(&same, &[]).await;
     control.webhooks().deliveries_done().await;
@@ -76,10 +77,10 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age(ki
         Kind::Sqlite => "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now', '-32 days')",
         Kind::Postgres => "now() - interval '32 days'",
     };
-    // It must have been mirrored then too; otherwise its sub-resources would be older than the order.
-    let mirrored = format!("UPDATE orders SET mirrored_at = {ago} WHERE order_number = '{number}'");
-    keeping.mirror().await.execute(&mirrored).await;
-    let aged = format!("UPDATE order_parts SET read_at = {ago} WHERE order_number = '{number}'");
+    let aged = format!(
+        "UPDATE order_parts SET read_at = {ago}, due_at = CASE part WHEN 'shipments' THEN {ago} END \
+         WHERE order_number = '{number}'"
+    );
     keeping.mirror().await.execute(&aged).await;
     keeping.order_is(number, "completed").await;
     keeping.counts("espelho_missed_hints_total{store=\"loja-1\",event=\"order.status_changed\"} 1").await;

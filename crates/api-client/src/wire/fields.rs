@@ -159,6 +159,10 @@ impl FieldReader {
 }
 
 fn unquote(json: &str) -> Option<String> {
+    // Text without an escape stands there as it is: a parser has accepted it.
+    if !json.contains('\\') {
+        return Some(json.strip_prefix('"')?.strip_suffix('"')?.to_owned());
+    }
     serde_json::from_str(&storable(json)).ok()
 }
 

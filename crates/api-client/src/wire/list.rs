@@ -1,13 +1,15 @@
 //! Listings. The document shows the paginated envelope for campaigns only. For orders it says "`data[]` plus `meta`",
 //! for products nothing. All likely forms are read (see `docs/ASSUMPTIONS.md`).
 
+use std::borrow::Cow;
+
 use espelho_model::ContentHash;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    envelope::{BodyError, Envelope},
-    fields::{Field, FieldReader, object},
+    envelope::BodyError,
+    fields::{Field, FieldReader},
+    members::{Members, member},
 };
 
 /// One page of a listing.
@@ -47,40 +49,9 @@ pub struct PageMeta {
     pub has_next: Option<bool>,
 }
 
-/// The possible names of pagination fields, at any of the levels that [`parse`] searches.
-#[derive(Default, Deserialize)]
-struct MetaWire<'a> {
-    #[serde(borrow, default)]
-    pagination: Field<'a>,
-    #[serde(borrow, default)]
-    page: Field<'a>,
-    #[serde(borrow, default)]
-    current_page: Field<'a>,
-    #[serde(borrow, default)]
-    limit: Field<'a>,
-    #[serde(borrow, default)]
-    per_page: Field<'a>,
-    #[serde(borrow, default)]
-    last_page: Field<'a>,
-    #[serde(borrow, default)]
-    total_pages: Field<'a>,
-    #[serde(borrow, default)]
-    total: Field<'a>,
-    #[serde(borrow, default)]
-    total_items: Field<'a>,
-    #[serde(borrow, default)]
-    total_records: Field<'a>,
-    #[serde(borrow, default)]
-    has_next_page: Field<'a>,
-    #[serde(borrow, default)]
-    records: Field<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct RecordsWire<'a> {
-    #[serde(borrow, default)]
-    records: Field<'a>,
-}
+/// An object around the rows, which may carry pagination: its members without the rows.
+#[derive(Default)]
+pub(super) struct Level<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
 /// Reads a listing whose rows are in `data[]`, in `data.data[]`, or are the body itself. `key_of` returns a row's
 /// identifier.
@@ -109,56 +80,100 @@ pub(crate) fn split(body: &[u8]) -> Result<(Vec<&RawValue>, PageMeta), BodyError
 }
 
 /// Returns the rows of a listing and the objects around them that may carry metadata, innermost first.
-pub(super) fn around(body: &[u8]) -> Result<(Vec<&RawValue>, Vec<&RawValue>), BodyError> {
-    let whole: &RawValue = serde_json::from_slice(body)?;
+pub(super) fn around(body: &[u8]) -> Result<(Vec<&RawValue>, Vec<Level<'_>>), BodyError> {
     let mut levels = Vec::new();
-    let rows = rows_of(whole, &mut levels, 3)?;
-    Ok((rows, levels))
+    let rows = match std::str::from_utf8(body) {
+        Ok(text) => rows_of(text, &mut levels, 3),
+        Err(_) => Err(BodyError::shape("not UTF-8")),
+    };
+    match rows {
+        Ok(rows) => Ok((rows, levels)),
+        // What is no JSON at all is a broken answer, not one of another shape.
+        Err(BodyError::Shape(problem)) => {
+            serde_json::from_slice::<&RawValue>(body)?;
+            Err(BodyError::Shape(problem))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Reads pagination from those objects; an earlier object takes precedence.
-pub(super) fn read_metas(levels: &[&RawValue]) -> PageMeta {
-    levels.iter().fold(PageMeta::default(), |meta, level| meta.or(read_meta(level)))
+pub(super) fn read_metas(levels: &[Level<'_>]) -> PageMeta {
+    levels.iter().fold(PageMeta::default(), |meta, level| meta.or(level.page_meta()))
 }
 
 /// Follows `data` down to the list and collects every object on the way that may carry pagination, innermost first.
 fn rows_of<'a>(
-    value: &'a RawValue,
-    levels: &mut Vec<&'a RawValue>,
+    json: &'a str,
+    levels: &mut Vec<Level<'a>>,
     depth: usize,
 ) -> Result<Vec<&'a RawValue>, BodyError> {
-    if value.get().starts_with('[') {
-        return Ok(serde_json::from_str(value.get())?);
+    if json.trim_ascii_start().starts_with('[') {
+        return Ok(serde_json::from_str(json)?);
     }
-    let container: Envelope<'a> = object(value.get())?;
-    if container.success == Some(false) {
-        return Err(BodyError::Denied);
+    let Some(mut members) = Members::of(json) else {
+        return Err(BodyError::shape("neither a list nor an object"));
+    };
+    let (mut own, mut inner, mut rows) = (Level::default(), None, None);
+    while let Some(name) = members.name()? {
+        match &*name {
+            "data" if members.rest().starts_with('[') && depth > 1 => rows = Some(members.value()?),
+            "data" => inner = members.value::<Option<&RawValue>>()?,
+            _ => own.0.push((name, members.value()?)),
+        }
     }
-    let rows = match container.data {
-        Some(inner) if depth > 1 => rows_of(inner, levels, depth - 1)?,
+    if !members.rest().trim_ascii_start().is_empty() {
+        return Err(BodyError::shape("more than an object"));
+    }
+    match own.get("success").map(RawValue::get) {
+        None | Some("true") => (),
+        Some("false") => return Err(BodyError::Denied),
+        Some(_) => return Err(BodyError::shape("a `success` that is not a boolean")),
+    }
+    let rows = match (rows, inner) {
+        (Some(rows), _) => rows,
+        (None, Some(inner)) if depth > 1 => rows_of(inner.get(), levels, depth - 1)?,
         _ => return Err(BodyError::shape("a listing without a list in `data`")),
     };
-    levels.extend(container.meta);
-    levels.push(value);
+    levels.extend(own.get("meta").and_then(Level::of));
+    levels.push(own);
     Ok(rows)
 }
 
-fn read_meta(level: &RawValue) -> PageMeta {
-    let Ok(wire) = object::<MetaWire<'_>>(level.get()) else { return PageMeta::default() };
-    let inner = wire.pagination.map(read_meta).unwrap_or_default();
-    let mut reader = FieldReader::new(chrono::FixedOffset::east_opt(0).expect("zero is an offset"));
-    let mut number = |field: Field<'_>| reader.integer("meta", field).and_then(|n| u64::try_from(n).ok());
-    let records = wire.records.and_then(|r| object::<RecordsWire<'_>>(r.get()).ok()).unwrap_or_default();
-    let own = PageMeta {
-        page: number(wire.page).or_else(|| number(wire.current_page)),
-        per_page: number(wire.per_page).or_else(|| number(wire.limit)),
-        last_page: number(wire.last_page).or_else(|| number(wire.total_pages)),
-        total: [wire.total, wire.total_items, wire.total_records, records.records]
-            .into_iter()
-            .find_map(&mut number),
-        has_next: reader.boolean("meta", wire.has_next_page),
-    };
-    inner.or(own)
+impl<'a> Level<'a> {
+    /// Reads an object; `None` for anything else.
+    pub(super) fn of(json: &'a RawValue) -> Option<Self> {
+        let mut members = Members::of(json.get())?;
+        let mut own = Self::default();
+        while let Some(name) = members.name().ok()? {
+            own.0.push((name, members.value().ok()?));
+        }
+        Some(own)
+    }
+
+    /// Returns a member. `null` is none.
+    pub(super) fn get(&self, name: &str) -> Field<'a> {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        found.map(|(_, value)| *value).filter(|value| value.get() != "null")
+    }
+
+    fn page_meta(&self) -> PageMeta {
+        let inner = self.get("pagination").and_then(Level::of).map(|level| level.page_meta());
+        let mut reader = FieldReader::new(chrono::FixedOffset::east_opt(0).expect("zero is an offset"));
+        let has_next = reader.boolean("meta", self.get("has_next_page"));
+        let records = self.get("records").and_then(|records| member(records, "records"));
+        let mut first = |fields: &[Field<'_>]| {
+            fields.iter().find_map(|field| u64::try_from(reader.integer("meta", *field)?).ok())
+        };
+        let own = PageMeta {
+            page: first(&[self.get("page"), self.get("current_page")]),
+            per_page: first(&[self.get("per_page"), self.get("limit")]),
+            last_page: first(&[self.get("last_page"), self.get("total_pages")]),
+            total: first(&[self.get("total"), self.get("total_items"), self.get("total_records"), records]),
+            has_next,
+        };
+        inner.unwrap_or_default().or(own)
+    }
 }
 
 impl PageMeta {

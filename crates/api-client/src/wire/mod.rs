@@ -4,15 +4,15 @@
 /// Declares an object of the document by the names of its fields. Reading the object never fails on a field; a
 /// [`FieldReader`](fields::FieldReader) interprets each.
 macro_rules! shape {
-    ($(#[$doc:meta])* $name:ident { $($(#[$rename:meta])? $field:ident),+ $(,)? }) => {
+    ($(#[$doc:meta])* $visible:vis $name:ident { $($(#[$rename:meta])? $field:ident),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Default, serde::Deserialize)]
         #[serde(default)]
-        struct $name<'a> {
+        $visible struct $name<'a> {
             $(
                 $(#[$rename])?
                 #[serde(borrow)]
-                $field: $crate::wire::fields::Field<'a>,
+                $visible $field: $crate::wire::fields::Field<'a>,
             )+
         }
     };
@@ -24,6 +24,7 @@ pub(crate) mod envelope;
 pub mod fields;
 pub mod list;
 pub(crate) mod masked;
+pub(crate) mod members;
 pub(crate) mod outward;
 pub mod rows;
 pub(crate) mod within;

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::{
     envelope::{self, BodyError, Envelope},
     fields::{FieldReader, object},
-    list::{self, PageMeta},
+    list::{self, Level, PageMeta},
 };
 use crate::resources::Read;
 
@@ -41,25 +41,26 @@ pub struct Echo {
     pub to: Option<u64>,
 }
 
-shape! { EchoWire { search_query, filters, pagination } }
 shape! { PaginationWire { has_prev_page, records } }
 shape! { RecordsWire { from, to } }
 
 impl Echo {
     /// Reads it from the first object that has it.
-    fn of(levels: &[&RawValue]) -> Self {
-        let wires = levels.iter().filter_map(|level| object::<EchoWire<'_>>(level.get()).ok());
-        let has_any = |wire: &EchoWire<'_>| wire.search_query.or(wire.filters).or(wire.pagination).is_some();
-        let Some(wire) = wires.into_iter().find(has_any) else { return Self::default() };
+    fn of(levels: &[Level<'_>]) -> Self {
+        let has_any = |level: &&Level<'_>| {
+            ["search_query", "filters", "pagination"].iter().any(|name| level.get(name).is_some())
+        };
+        let Some(level) = levels.iter().find(has_any) else { return Self::default() };
         let mut read = FieldReader::new(FixedOffset::east_opt(0).expect("zero is an offset"));
-        let pagination: PaginationWire<'_> = read.nested("pagination", wire.pagination).unwrap_or_default();
+        let pagination: PaginationWire<'_> =
+            read.nested("pagination", level.get("pagination")).unwrap_or_default();
         let records: RecordsWire<'_> = read.nested("records", pagination.records).unwrap_or_default();
         let mut number = |field| read.integer("records", field).and_then(|n| u64::try_from(n).ok());
         Self {
             from: number(records.from),
             to: number(records.to),
-            search_query: read.text("search_query", wire.search_query),
-            filters: wire.filters.map(|filters| RawJson::new(filters.get())),
+            search_query: read.text("search_query", level.get("search_query")),
+            filters: level.get("filters").map(|filters| RawJson::new(filters.get())),
             has_prev: read.boolean("has_prev_page", pagination.has_prev_page),
         }
     }
@@ -90,7 +91,7 @@ pub(crate) fn parse<T>(
 
 /// Returns the only list in the payload; with two lists the right one is unknown. Its pagination is beside it or
 /// beside the payload.
-fn only_list(body: &[u8]) -> Option<(Vec<&RawValue>, Vec<&RawValue>)> {
+fn only_list(body: &[u8]) -> Option<(Vec<&RawValue>, Vec<Level<'_>>)> {
     let payload = envelope::payload(body).ok()?;
     let members: BTreeMap<Cow<'_, str>, &RawValue> = object(payload.get()).ok()?;
     let meta = members.get("meta").copied();
@@ -99,7 +100,7 @@ fn only_list(body: &[u8]) -> Option<(Vec<&RawValue>, Vec<&RawValue>)> {
     let whole: &RawValue = serde_json::from_slice(body).ok()?;
     let outer: Envelope<'_> = object(whole.get()).ok()?;
     let levels = [meta, Some(payload), outer.meta, Some(whole)].into_iter().flatten();
-    Some((serde_json::from_str(only.get()).ok()?, levels.collect()))
+    Some((serde_json::from_str(only.get()).ok()?, levels.filter_map(Level::of).collect()))
 }
 
 #[cfg(test)]

@@ -4,15 +4,16 @@
 //! Every transaction on SQLite is `BEGIN IMMEDIATE`: a deferred one that turns to writing fails under
 //! concurrency, and no time-out helps.
 //!
-//! This file has the connections; `tx` is a transaction, `value` binds arguments, `row` reads columns, `statement`
-//! builds SQL text.
+//! This file has the connections; `line` is where callers wait for one, `tx` is a transaction, `value` binds arguments,
+//! `row` reads columns, `statement` builds SQL text.
 
+mod line;
 mod row;
 mod statement;
 mod tx;
 mod value;
 
-use sqlx::{AssertSqlSafe, PgPool, SqlitePool};
+use sqlx::{AssertSqlSafe, Postgres, Sqlite};
 
 use self::{
     statement::{check_arity, in_lists},
@@ -21,6 +22,7 @@ use self::{
 use crate::Error;
 
 pub(crate) use self::{
+    line::Line,
     row::{Column, Row, exact},
     statement::{Insert, Places, placeholders},
     tx::Tx,
@@ -32,23 +34,20 @@ pub(crate) use self::{
 pub(crate) enum Database {
     /// One writer, because SQLite has one; several readers, because WAL allows them.
     Sqlite {
-        write: SqlitePool,
-        read: SqlitePool,
+        write: Line<Sqlite>,
+        read: Line<Sqlite>,
     },
-    Postgres(PgPool),
+    Postgres(Line<Postgres>),
 }
 
 impl Database {
     /// Begins a transaction that may write.
     pub(crate) async fn begin(&self) -> Result<Tx, Error> {
-        let failed = |source| Error::statement("begin a transaction", source);
-        match self {
-            Self::Sqlite { write, .. } => {
-                write.begin_with("BEGIN IMMEDIATE").await.map(Tx::Sqlite).map_err(failed)
-            }
-            #[expect(clippy::disallowed_methods, reason = "this file owns the transactions")]
-            Self::Postgres(pool) => pool.begin().await.map(Tx::Postgres).map_err(failed),
-        }
+        let begun = match self {
+            Self::Sqlite { write, .. } => write.begin("BEGIN IMMEDIATE").await.map(Tx::Sqlite),
+            Self::Postgres(line) => line.begin("BEGIN").await.map(Tx::Postgres),
+        };
+        begun.map_err(|source| Error::statement("begin a transaction", source))
     }
 
     /// Runs one statement in a transaction of its own.
@@ -71,15 +70,17 @@ impl Database {
         sql: &'static str,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
-        let reader = match self {
-            Self::Sqlite { read, .. } => Connections::Sqlite(read),
-            Self::Postgres(pool) => Connections::Postgres(pool),
-        };
-        reader.fetch(operation, sql.to_owned(), values, Plan::Kept).await
+        self.reader().fetch(operation, sql.to_owned(), values, Plan::Kept).await
     }
 
-    /// Reads `head IN ($n, …)` over a list of keys of any length, just before the caller writes these rows. Uses the
-    /// writer's connection, because a SQLite reader loses its whole cache with every commit.
+    fn reader(&self) -> Connections<'_> {
+        match self {
+            Self::Sqlite { read, .. } => Connections::Sqlite(read),
+            Self::Postgres(line) => Connections::Postgres(line),
+        }
+    }
+
+    /// Reads `head IN ($n, …)` over a list of keys of any length, outside any transaction.
     pub(crate) async fn fetch_in(
         &self,
         operation: &'static str,
@@ -87,13 +88,9 @@ impl Database {
         first: &[Value],
         keys: Vec<String>,
     ) -> Result<Vec<Row>, Error> {
-        let writer = match self {
-            Self::Sqlite { write, .. } => Connections::Sqlite(write),
-            Self::Postgres(pool) => Connections::Postgres(pool),
-        };
         let mut rows = Vec::new();
         for (sql, values) in in_lists(head, first, keys) {
-            rows.extend(writer.fetch(operation, sql, values, Plan::Anew).await?);
+            rows.extend(self.reader().fetch(operation, sql, values, Plan::Anew).await?);
         }
         Ok(rows)
     }
@@ -104,8 +101,8 @@ impl Database {
         let failed = |source| Error::Statement { operation: "prepare", source };
         let text = AssertSqlSafe(sql).into_sql_str();
         match self {
-            Self::Sqlite { write, .. } => write.prepare(text).await.map(drop).map_err(failed),
-            Self::Postgres(pool) => pool.prepare(text).await.map(drop).map_err(failed),
+            Self::Sqlite { write, .. } => write.pool().prepare(text).await.map(drop).map_err(failed),
+            Self::Postgres(line) => line.pool().prepare(text).await.map(drop).map_err(failed),
         }
     }
 }
@@ -118,10 +115,10 @@ enum Plan {
     Anew,
 }
 
-/// A pool to read from.
+/// The connections to read from.
 enum Connections<'d> {
-    Sqlite(&'d SqlitePool),
-    Postgres(&'d PgPool),
+    Sqlite(&'d Line<Sqlite>),
+    Postgres(&'d Line<Postgres>),
 }
 
 impl Connections<'_> {
@@ -135,16 +132,15 @@ impl Connections<'_> {
         check_arity(&sql, values.len())?;
         let sql = AssertSqlSafe(sql);
         let rows = match self {
-            Self::Sqlite(pool) => {
-                let rows = sqlx::query_with(sql, sqlite_arguments(values)?).fetch_all(*pool).await;
-                rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+            Self::Sqlite(line) => {
+                let query = sqlx::query_with(sql, sqlite_arguments(values)?);
+                let read = line.in_turn(|pool| query.fetch_all(pool)).await;
+                read.map(|(rows, _)| rows.into_iter().map(Row::Sqlite).collect())
             }
-            Self::Postgres(pool) => {
-                let rows = sqlx::query_with(sql, postgres_arguments(values)?)
-                    .persistent(plan == Plan::Kept)
-                    .fetch_all(*pool)
-                    .await;
-                rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+            Self::Postgres(line) => {
+                let query = sqlx::query_with(sql, postgres_arguments(values)?).persistent(plan == Plan::Kept);
+                let read = line.in_turn(|pool| query.fetch_all(pool)).await;
+                read.map(|(rows, _)| rows.into_iter().map(Row::Postgres).collect())
             }
         };
         rows.map_err(|source| Error::statement(operation, source))

@@ -1,9 +1,10 @@
 //! An open transaction.
 
-use sqlx::{AssertSqlSafe, Postgres, Sqlite, Transaction};
+use sqlx::{AssertSqlSafe, Postgres, Sqlite};
 
 use super::{
     Insert, Places, Plan, Row, Value,
+    line::Held,
     statement::{batch_of, check_arity, in_lists},
     value::{postgres_arguments, sqlite_arguments},
 };
@@ -11,8 +12,8 @@ use crate::Error;
 
 /// An open transaction. Dropped without [`Tx::commit`], it is rolled back.
 pub(crate) enum Tx {
-    Sqlite(Transaction<'static, Sqlite>),
-    Postgres(Transaction<'static, Postgres>),
+    Sqlite(Held<Sqlite>),
+    Postgres(Held<Postgres>),
 }
 
 impl Tx {
@@ -113,12 +114,14 @@ impl Tx {
         let rows = match self {
             Self::Sqlite(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), sqlite_arguments(values)?);
-                query.fetch_all(&mut **tx).await.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
+                let rows = query.fetch_all(tx.connection()).await;
+                rows.map(|rows| rows.into_iter().map(Row::Sqlite).collect())
             }
             Self::Postgres(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), postgres_arguments(values)?);
                 let query = query.persistent(plan == Plan::Kept);
-                query.fetch_all(&mut **tx).await.map(|rows| rows.into_iter().map(Row::Postgres).collect())
+                let rows = query.fetch_all(tx.connection()).await;
+                rows.map(|rows| rows.into_iter().map(Row::Postgres).collect())
             }
         };
         rows.map_err(|source| Error::statement(operation, source))
@@ -134,12 +137,12 @@ impl Tx {
         let affected = match self {
             Self::Sqlite(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), sqlite_arguments(values)?);
-                query.execute(&mut **tx).await.map(|done| done.rows_affected())
+                query.execute(tx.connection()).await.map(|done| done.rows_affected())
             }
             Self::Postgres(tx) => {
                 let query = sqlx::query_with(AssertSqlSafe(sql), postgres_arguments(values)?);
                 let query = query.persistent(plan == Plan::Kept);
-                query.execute(&mut **tx).await.map(|done| done.rows_affected())
+                query.execute(tx.connection()).await.map(|done| done.rows_affected())
             }
         };
         affected.map_err(|source| Error::statement(operation, source))

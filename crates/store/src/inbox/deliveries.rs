@@ -10,13 +10,11 @@ use espelho_model::StoreKey;
 use crate::{
     Error,
     driver::{Insert, Row, Value},
-    inbox::Inbox,
+    inbox::{Inbox, watch::CHANNEL},
 };
 
 /// Rows that one statement of [`Inbox::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
 const PRUNED_AT_ONCE: u64 = 1_000;
-/// Notifies the store's owner, which may be another process than the receiver; [`Inbox::watch_inbox`] listens.
-pub(crate) const TELL: &str = "SELECT pg_notify('espelho_inbox', $1)";
 pub(crate) const PROBE: &str = "UPDATE webhook_secrets SET secret = secret WHERE store = ''";
 pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
@@ -84,10 +82,10 @@ impl Inbox<'_> {
         }
         let mut tx = self.inbox.begin().await?;
         tx.insert(&KEEP, values).await?;
-        for store in stores {
-            tx.execute_on_server("tell of deliveries", TELL, vec![store.as_str().into()]).await?;
-        }
-        tx.commit().await
+        let kept = tx.commit().await;
+        // Their owner may be another process. After an error too: they may be durable nevertheless.
+        self.notifications.note(CHANNEL, stores);
+        kept
     }
 
     /// Up to `limit` unhandled deliveries of a store with ids above `after`, in the order of their ids.

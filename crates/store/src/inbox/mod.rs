@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use espelho_model::Clock;
 
-use crate::driver::Database;
+use crate::{driver::Database, notifications::Notifications};
 
 /// Webhook deliveries, and the secrets and addresses of the webhooks.
 #[derive(Clone, Copy)]
 pub struct Inbox<'s> {
     pub(crate) inbox: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
+    pub(crate) notifications: &'s Notifications,
 }

@@ -1,13 +1,12 @@
-//! Listens for deliveries and intents that other processes write to a shared database.
+//! Listens for deliveries that other processes write to a shared database.
 
 use espelho_model::StoreKey;
 use sqlx::postgres::{PgListener, PgPoolOptions};
 
 use crate::{Error, driver::Database, inbox::Inbox};
 
-const CHANNEL: &str = "espelho_inbox";
-/// The channel of the triggers on the ERP's tables.
-const OUTBOX: &str = "espelho_outbox";
+/// The channel on which PostgreSQL announces deliveries; the payload is the store's key.
+pub(crate) const CHANNEL: &str = "espelho_inbox";
 
 /// A listener for deliveries. Notifications are lost while its connection is down.
 pub struct InboxWatch(PgListener);
@@ -17,8 +16,6 @@ pub struct InboxWatch(PgListener);
 pub enum Heard {
     /// The inbox has a new delivery of this store.
     Deliveries(StoreKey),
-    /// The ERP has written an intent of this store.
-    IntentKind(StoreKey),
     /// The connection was down: any store may have something new.
     Gap,
 }
@@ -29,12 +26,12 @@ impl Inbox<'_> {
     /// # Errors
     /// When PostgreSQL does not answer.
     pub async fn watch_inbox(self) -> Result<Option<InboxWatch>, Error> {
-        let Database::Postgres(pool) = self.inbox else { return Ok(None) };
+        let Database::Postgres(line) = self.inbox else { return Ok(None) };
         // A connection of its own: those of the pool serve acknowledgements.
         let own = PgPoolOptions::new().max_connections(1).max_lifetime(None).idle_timeout(None);
-        let own = own.connect_with((*pool.connect_options()).clone()).await.map_err(failed)?;
+        let own = own.connect_with((*line.pool().connect_options()).clone()).await.map_err(failed)?;
         let mut listener = PgListener::connect_with(&own).await.map_err(failed)?;
-        listener.listen_all([CHANNEL, OUTBOX]).await.map_err(failed)?;
+        listener.listen(CHANNEL).await.map_err(failed)?;
         Ok(Some(InboxWatch(listener)))
     }
 }
@@ -46,13 +43,8 @@ impl InboxWatch {
     /// When the connection fails and cannot be restored.
     pub async fn next(&mut self) -> Result<Heard, Error> {
         let heard = self.0.try_recv().await.map_err(failed)?;
-        let notification =
-            heard.and_then(|sent| Some((sent.channel() == OUTBOX, StoreKey::new(sent.payload()).ok()?)));
-        Ok(match notification {
-            Some((true, store)) => Heard::IntentKind(store),
-            Some((false, store)) => Heard::Deliveries(store),
-            None => Heard::Gap,
-        })
+        let store = heard.and_then(|sent| StoreKey::new(sent.payload()).ok());
+        Ok(store.map_or(Heard::Gap, Heard::Deliveries))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Finds stores with new intents, for databases without notifications.
+//! Finds stores with new intents.
 
 use espelho_model::StoreKey;
 

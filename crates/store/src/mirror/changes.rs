@@ -5,8 +5,7 @@
 //! another order than they insert. Reading only below the oldest running transaction does not help: transaction ids
 //! follow no such order either. So a page collects its changes until the end. Only then, with all its rows written,
 //! it takes the feed's lock and its numbers, and commits: numbers rise in the order of commits, and the lock is held
-//! for one insert. `NOTIFY` serializes commits in the same way, so one statement notifies the listeners and takes
-//! the lock.
+//! for one insert. Listeners are notified after the commit ([`crate::notifications`]).
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, time::serialize_fixed_width};
@@ -26,9 +25,8 @@ pub(crate) const APPEND: Insert = Insert {
     columns: 5,
     tail: "",
 };
-pub(crate) const TAKE_TURN: &str = "SELECT pg_advisory_xact_lock(hashtextextended('espelho, changes of ' || \
-    current_schema(), 0)), \
-    pg_notify('espelho_changes', $1)";
+pub(crate) const TAKE_TURN: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('espelho, changes of ' || current_schema(), 0))";
 pub(crate) const AFTER: &str =
     "SELECT seq, store, entity, key, op, at FROM changes WHERE seq > $1 ORDER BY seq LIMIT $2";
 pub(crate) const BOUNDS: &str = "SELECT min(seq), max(seq) FROM changes";

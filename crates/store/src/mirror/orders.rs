@@ -22,7 +22,7 @@ pub(crate) static MIRROR: ResourceStatements = ResourceStatements {
     live: "SELECT order_number FROM orders WHERE store = $1 AND order_number > $2 AND gone_at IS NULL \
            ORDER BY order_number LIMIT 1000",
     gone: "UPDATE orders SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number",
-    dependents_gone: &[ITEMS_GONE],
+    dependents_gone: &[ITEMS_GONE, RESCHEDULE],
     relist: "UPDATE orders SET listing_hash = $2 WHERE store = $1 AND order_number = $3",
 };
 
@@ -34,8 +34,8 @@ pub(crate) const UPSERT: Insert = Insert {
            total_discounts, total_order, items_count, lines_count, payment_method, payment_status, payment_expires_at, \
            is_collective, is_awaiting_campaign, release_at, picked_up_at, notes, created_at, updated_at, raw, \
            status_label, \
-           customer_city, customer_state, ship_by, invoice_by, pick_by)",
-    columns: 36,
+           customer_city, customer_state, ship_by, invoice_by, pick_by, unread_since)",
+    columns: 37,
     tail: "ON CONFLICT (store, order_number) DO UPDATE SET listing_hash = excluded.listing_hash, \
            content_hash = excluded.content_hash, gone_at = NULL, mirrored_at = excluded.mirrored_at, \
            status = excluded.status, workflow_type = excluded.workflow_type, type = excluded.type, \
@@ -50,9 +50,12 @@ pub(crate) const UPSERT: Insert = Insert {
            picked_up_at = excluded.picked_up_at, notes = excluded.notes, created_at = excluded.created_at, \
            updated_at = excluded.updated_at, raw = excluded.raw, status_label = excluded.status_label, \
            customer_city = excluded.customer_city, customer_state = excluded.customer_state, \
-           ship_by = excluded.ship_by, invoice_by = excluded.invoice_by, pick_by = excluded.pick_by \
+           ship_by = excluded.ship_by, invoice_by = excluded.invoice_by, pick_by = excluded.pick_by, \
+           unread_since = excluded.unread_since \
            WHERE orders.content_hash <> excluded.content_hash OR orders.gone_at IS NOT NULL",
 };
+/// The same for orders that the mirror does not have: nothing to compare with.
+pub(crate) const INSERT: Insert = Insert { tail: "", ..UPSERT };
 pub(crate) const UPSERT_ITEMS: Insert = Insert {
     operation: "mirror order lines",
     head: "INSERT INTO order_items (store, order_number, id, mirrored_at, product_id, sku, quantity, unit_price, \
@@ -65,8 +68,12 @@ pub(crate) const UPSERT_ITEMS: Insert = Insert {
            stock_status = excluded.stock_status, is_blocking_stock = excluded.is_blocking_stock, raw = excluded.raw, \
            name = excluded.name",
 };
+pub(crate) const INSERT_ITEMS: Insert = Insert { tail: "", ..UPSERT_ITEMS };
 pub(crate) const ITEMS_GONE: &str =
     "UPDATE order_items SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND order_number";
+/// Of an order that changed or went, the engine decides anew when it is read again.
+pub(crate) const RESCHEDULE: &str = "UPDATE order_parts SET due_at = $2, is_young = NULL \
+    WHERE store = $1 AND part = 'shipments' AND order_number";
 
 /// An order to mirror.
 #[derive(Clone, Debug)]
@@ -90,31 +97,40 @@ impl MirrorWriter<'_, '_> {
         let changes = orders.iter().map(|w| (w.order.number.as_str(), w.op));
         self.page.announce(MIRROR.entity, changes);
         let known = orders.iter().filter(|w| w.op == Op::Update).map(|w| w.order.number.as_str().to_owned());
+        let known: Vec<String> = known.collect();
         let first = [store.as_str().into(), at.into()];
         // The insert below clears the mark of lines that still exist, in the same transaction.
-        self.page.tx.execute_in("mark order lines as gone", ITEMS_GONE, &first, known.collect()).await?;
-        let mut rows = Vec::with_capacity(orders.len() * UPSERT.columns);
-        let mut lines = Vec::new();
-        for write in orders {
-            let mut order = write.order;
-            for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
-                lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
+        self.page.tx.execute_in("mark order lines as gone", ITEMS_GONE, &first, known.clone()).await?;
+        self.page.tx.execute_in("reschedule changed orders", RESCHEDULE, &first, known).await?;
+        // A page that was refused is written row by row: then a row that exists against all knowledge is updated.
+        let is_alone = orders.len() == 1;
+        let (new, mirrored): (Vec<_>, Vec<_>) =
+            orders.into_iter().partition(|write| write.op == Op::Insert && !is_alone);
+        for (orders, into, items_into) in [(new, &INSERT, &INSERT_ITEMS), (mirrored, &UPSERT, &UPSERT_ITEMS)]
+        {
+            let mut rows = Vec::with_capacity(orders.len() * into.columns);
+            let mut lines = Vec::with_capacity(orders.len() * items_into.columns);
+            for write in orders {
+                let mut order = write.order;
+                for item in last_of_each(std::mem::take(&mut order.items), |item| item.id.clone()) {
+                    lines.extend(item_values(store.as_str(), order.number.as_str(), at.into(), item));
+                }
+                rows.extend(order_values(store.as_str(), write.listing_hash, at.into(), order));
             }
-            rows.extend(order_values(store.as_str(), write.listing_hash, at.into(), order));
+            self.page.tx.insert(into, rows).await?;
+            self.page.tx.insert(items_into, lines).await?;
         }
-        self.page.tx.insert(&UPSERT, rows).await?;
-        self.page.tx.insert(&UPSERT_ITEMS, lines).await?;
         Ok(())
     }
 }
 
-fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order) -> [Value; 36] {
+fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order) -> [Value; 37] {
     [
         store.into(),
         order.number.into_string().into(),
         listing_hash.as_i64().into(),
         order.raw.content_hash().as_i64().into(),
-        at,
+        at.clone(),
         order.status.into(),
         order.workflow_type.into(),
         order.order_type.into(),
@@ -146,6 +162,8 @@ fn order_values(store: &str, listing_hash: ContentHash, at: Value, order: Order)
         order.ship_by.into(),
         order.invoice_by.into(),
         order.pick_by.into(),
+        // None of its sub-resources was read after this change.
+        at,
     ]
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use espelho_model::{Clock, ContentHash, StoreKey};
 
-use super::changes::{APPEND, Op, PendingChange, TAKE_TURN};
+use super::changes::{APPEND, CHANNEL, Op, PendingChange, TAKE_TURN};
 use crate::{
     Error, Lease, Store,
     driver::{Database, Tx, Value},
@@ -113,8 +113,14 @@ impl PageTx<'_> {
     /// When the database does not answer. The rows may be committed nevertheless; the next read finds them by their
     /// keys.
     pub async fn commit(mut self) -> Result<(), Error> {
+        let has_changes = !self.pending.is_empty();
         self.append_changes().await?;
-        self.tx.commit().await
+        let committed = self.tx.commit().await;
+        // After an error too: the rows may be committed nevertheless.
+        if has_changes {
+            self.lease.notifications.note(CHANNEL, [self.lease.store().clone()]);
+        }
+        committed
     }
 
     /// Collects changes for the feed.
@@ -135,8 +141,7 @@ impl PageTx<'_> {
             return Ok(());
         }
         let (store, at) = (self.store_key().clone(), self.at());
-        let payload = vec![store.as_str().into()];
-        self.tx.execute_on_server("take the turn in the change feed", TAKE_TURN, payload).await?;
+        self.tx.execute_on_server("take the turn in the change feed", TAKE_TURN, Vec::new()).await?;
         let values = pending.into_iter().flat_map(|PendingChange { entity, key, op }| -> [Value; 5] {
             [store.as_str().into(), entity.into(), key.into(), op.as_str().into(), at.into()]
         });

@@ -14,8 +14,9 @@ use crate::{
 pub(crate) const LOAD: &str = "SELECT scope, started_at FROM sync_passes WHERE store = $1 AND resource = $2";
 pub(crate) const BEGIN: &str = "INSERT INTO sync_passes (store, resource, scope, started_at) VALUES ($1, $2, $3, $4) \
     ON CONFLICT (store, resource) DO UPDATE SET scope = excluded.scope, started_at = excluded.started_at";
+/// A few at a time: the keys of a million rows take 8 MB.
 pub(crate) const PAGES: &str = "SELECT step, page, total, seen, changed, failed, keys, last FROM sync_pages WHERE \
-    store = $1 AND resource = $2 ORDER BY step";
+    store = $1 AND resource = $2 AND step > $3 ORDER BY step LIMIT 200";
 pub(crate) const KEEP: &str = "INSERT INTO sync_pages (store, resource, step, page, total, seen, changed, failed, \
     keys, last) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
@@ -29,8 +30,6 @@ pub struct Pass {
     pub scope: String,
     /// When it began.
     pub started_at: DateTime<Utc>,
-    /// The mirrored pages, in order.
-    pub pages: Vec<KeptPage>,
 }
 
 /// A mirrored page.
@@ -56,10 +55,26 @@ impl Mirror<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn pass(self, store: &StoreKey, resource: Resource) -> Result<Option<Pass>, Error> {
-        let key = || vec![store.as_str().into(), resource.as_str().into()];
-        let passes = self.database.fetch("read the pass", LOAD, key()).await?;
-        let Some(pass) = passes.first() else { return Ok(None) };
-        let pages = self.database.fetch("read the pass's pages", PAGES, key()).await?;
+        let key = vec![store.as_str().into(), resource.as_str().into()];
+        let passes = self.database.fetch("read the pass", LOAD, key).await?;
+        let pass = |row: &crate::driver::Row| {
+            Ok(Pass { scope: row.text("scope")?, started_at: row.time("started_at")? })
+        };
+        passes.first().map(pass).transpose()
+    }
+
+    /// The next mirrored pages of the pass in progress after the step `after`, in order; none after the last one.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn pages_of_pass(
+        self,
+        store: &StoreKey,
+        resource: Resource,
+        after: u64,
+    ) -> Result<Vec<KeptPage>, Error> {
+        let values = vec![store.as_str().into(), resource.as_str().into(), stored(after).into()];
+        let pages = self.database.fetch("read the pass's pages", PAGES, values).await?;
         let count = |n: i64| u64::try_from(n).unwrap_or(0);
         let kept = |row: &crate::driver::Row| {
             let [step, page, seen, changed, failed] = [
@@ -80,8 +95,7 @@ impl Mirror<'_> {
                 last: row.truth("last")?,
             })
         };
-        let pages = pages.iter().map(kept).collect::<Result<_, Error>>()?;
-        Ok(Some(Pass { scope: pass.text("scope")?, started_at: pass.time("started_at")?, pages }))
+        pages.iter().map(kept).collect()
     }
 }
 
@@ -106,7 +120,6 @@ impl PassWriter<'_, '_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn keep_page(&mut self, resource: Resource, page: &KeptPage) -> Result<(), Error> {
-        let stored = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let number = |n: u64| stored(n).into();
         let values = vec![
             self.page.store_key().as_str().into(),
@@ -133,6 +146,10 @@ impl PassWriter<'_, '_> {
         self.page.tx.execute("forget a pass's pages", END_PAGES, pages).await?;
         self.page.tx.execute("end a pass", END, pass).await.map(drop)
     }
+}
+
+fn stored(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
 }
 
 fn pack(keys: &[ContentHash]) -> Vec<u8> {

@@ -20,7 +20,7 @@ pub(crate) static MIRROR: ResourceStatements = ResourceStatements {
     count: "SELECT count(*) FROM products WHERE store = $1",
     live: "SELECT id FROM products WHERE store = $1 AND id > $2 AND gone_at IS NULL ORDER BY id LIMIT 1000",
     gone: "UPDATE products SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND id",
-    dependents_gone: &[PRICES_GONE, STOCK_GONE],
+    dependents_gone: &[PRICES_GONE, STOCK_GONE, FORGET_READS],
     relist: "UPDATE products SET listing_hash = $2 WHERE store = $1 AND id = $3",
 };
 
@@ -73,6 +73,16 @@ pub(crate) const PRICES_GONE: &str =
     "UPDATE product_prices SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
 pub(crate) const STOCK_GONE: &str =
     "UPDATE product_stock SET gone_at = $2 WHERE store = $1 AND gone_at IS NULL AND product_id";
+/// A product that is gone leaves the rotation.
+pub(crate) const FORGET_READS: &str = "DELETE FROM product_reads WHERE store = $1 AND read_at <= $2 AND id";
+/// Puts products into the rotation that are not there yet. A read that is noted already stays: a push relies on its
+/// time, and a pass may write long after it has read.
+pub(crate) const NOTE_FIRST_READ: Insert = Insert {
+    operation: "note the first read of products",
+    head: "INSERT INTO product_reads (store, id, read_at)",
+    columns: 3,
+    tail: "ON CONFLICT (store, id) DO NOTHING",
+};
 pub(crate) const LOCATIONS: &str =
     "SELECT location_id FROM stock_locations WHERE store = $1 AND gone_at IS NULL";
 
@@ -117,8 +127,11 @@ impl MirrorWriter<'_, '_> {
         self.page.tx.execute_in("mark price tiers as gone", PRICES_GONE, &first, known.clone()).await?;
         self.page.tx.execute_in("mark stock as gone", STOCK_GONE, &first, known).await?;
         let (mut rows, mut tiers, mut levels) = (Vec::new(), Vec::new(), Vec::new());
+        let mut reads = Vec::new();
         for mut write in products {
             let id = write.product.id.as_str().to_owned();
+            let read: [Value; 3] = [store.as_str().into(), id.as_str().into(), at.into()];
+            reads.extend(read);
             tiers
                 .extend(std::mem::take(&mut write.product.prices).into_iter().map(|tier| (id.clone(), tier)));
             levels.extend(
@@ -129,6 +142,7 @@ impl MirrorWriter<'_, '_> {
         let tiers = last_of_each(tiers, |(id, tier)| (id.clone(), tier.min_quantity));
         let levels = last_of_each(levels, |(_, level)| (level.sku.clone(), level.location_id.clone()));
         self.page.tx.insert(&UPSERT, rows).await?;
+        self.page.tx.insert(&NOTE_FIRST_READ, reads).await?;
         let tiers = tiers
             .into_iter()
             .flat_map(|(id, tier)| tier_values(store.as_str(), id, at.into(), tier))

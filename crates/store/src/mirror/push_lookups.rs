@@ -1,6 +1,6 @@
 //! Mirrored values that the push side needs before it sends an intent.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{OrderNumber, ProductId, RawJson, Sku, StoreKey, product::PriceTier};
 
 use crate::{
@@ -8,6 +8,9 @@ use crate::{
     driver::{Row, Value},
     mirror::Lookups,
 };
+
+/// How far the marketplace's clock may be ahead of ours.
+const CLOCKS_APART: TimeDelta = TimeDelta::hours(1);
 
 pub(crate) const STOCKED: &str = "SELECT count(*) FROM product_stock WHERE store = $1 AND gone_at IS NULL \
     AND quantity > 0";
@@ -29,13 +32,15 @@ pub(crate) const INVOICES: &str = "SELECT id || ' ' || COALESCE(status, '') AS s
     said";
 pub(crate) const NOTES: &str =
     "SELECT notes FROM orders WHERE store = $1 AND order_number = $2 AND gone_at IS NULL";
-/// Orders with lines of a SKU that may have been dispatched since a time: those not yet dispatched, and those
-/// changed since.
-pub(crate) const WITH_SKU: &str = "SELECT DISTINCT o.order_number FROM order_items i \
-    JOIN orders o ON o.store = i.store AND o.order_number = i.order_number \
-    WHERE i.store = $1 AND i.sku = $2 AND i.gone_at IS NULL AND COALESCE(i.stock_status, '') <> 'released' \
-    AND (COALESCE(i.stock_status, '') <> 'committed' OR o.updated_at >= $3 OR o.mirrored_at >= $3) ORDER BY \
-    o.order_number";
+/// Orders with lines of a SKU that may have been dispatched since a time: those not yet dispatched (the index
+/// `order_items_undispatched`), and those changed since (`orders_by_mirroring`, from an hour before, because `updated_at`
+/// is of the marketplace's clock). In no order: SQLite would walk all lines to put them in order.
+pub(crate) const WITH_SKU: &str = "SELECT order_number FROM order_items WHERE store = $1 AND sku = $2 AND gone_at IS NULL \
+    AND COALESCE(stock_status, '') NOT IN ('committed', 'released') \
+    UNION SELECT i.order_number FROM orders o \
+    JOIN order_items i ON i.store = o.store AND i.order_number = o.order_number \
+    WHERE o.store = $1 AND o.mirrored_at >= $4 AND (o.updated_at >= $3 OR o.mirrored_at >= $3) \
+    AND i.sku = $2 AND i.gone_at IS NULL AND i.stock_status = 'committed'";
 pub(crate) const SKUS_OF_ORDER: &str = "SELECT DISTINCT sku FROM order_items WHERE store = $1 AND order_number = $2 \
     AND gone_at IS NULL AND sku IS NOT NULL";
 
@@ -140,7 +145,9 @@ impl Lookups<'_> {
         sku: &Sku,
         since: DateTime<Utc>,
     ) -> Result<Vec<OrderNumber>, Error> {
-        let values: Vec<Value> = vec![store.as_str().into(), sku.as_str().into(), since.into()];
+        let mirrored_since = since - CLOCKS_APART;
+        let values: Vec<Value> =
+            vec![store.as_str().into(), sku.as_str().into(), since.into(), mirrored_since.into()];
         let rows = self.database.fetch("find orders with a SKU", WITH_SKU, values).await?;
         rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }

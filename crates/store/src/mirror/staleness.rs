@@ -1,6 +1,9 @@
 //! Rows to read again without a hint of a change: open orders often, the rest in rotation.
+//!
+//! When an order is due stands on the row of its shipments (`order_parts.due_at`), and the engine decides it. Until it
+//! has, after each read and each change, `is_young` is NULL and `due_at` is the time of that read or change.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 use espelho_model::{OrderNumber, ProductId, StoreKey};
 
 use crate::{
@@ -14,34 +17,23 @@ pub(crate) const OPEN_ORDERS: &str = "SELECT order_number, status, mirrored_at F
     WHERE store = $1 AND order_number > $2 AND gone_at IS NULL \
     AND COALESCE(status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') \
     ORDER BY order_number LIMIT $3";
-pub(crate) const ORDERS_IN: &str = "SELECT order_number, status, mirrored_at FROM orders \
-    WHERE store = $1 AND order_number > $2 AND gone_at IS NULL AND status = $4 \
-    ORDER BY order_number LIMIT $3";
-
-/// The age of an order is that of its shipments, which are read together with everything else. Orders never read so
-/// belong to the sweep for missing sub-resources.
-macro_rules! aged {
-    ($order:literal) => {
-        concat!(
-            "SELECT order_number, looked_at FROM (SELECT o.order_number, p.read_at AS looked_at, ",
-            "COALESCE(o.updated_at, o.created_at, o.mirrored_at) AS changed_at, ",
-            "COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AS is_open ",
-            "FROM orders AS o JOIN order_parts AS p ON p.store = o.store AND p.part = 'shipments' ",
-            "AND p.order_number = o.order_number WHERE o.store = $1 AND o.gone_at IS NULL) AS aged ",
-            "WHERE looked_at < $6 OR (changed_at >= $4 AND looked_at < $5) ",
-            "OR ((is_open OR changed_at >= $2) AND looked_at < $3) ORDER BY ",
-            $order,
-            ", order_number LIMIT $7"
-        )
-    };
-}
-
-pub(crate) const AGED_YOUNG: &str = aged!("changed_at DESC");
-pub(crate) const AGED_FIRST: &str = aged!("looked_at");
-pub(crate) const PRODUCTS: &str = "SELECT p.id, \
-    CASE WHEN r.read_at > p.mirrored_at THEN r.read_at ELSE p.mirrored_at END AS looked_at FROM products AS p \
-    LEFT JOIN product_reads AS r ON r.store = p.store AND r.id = p.id \
-    WHERE p.store = $1 AND p.gone_at IS NULL ORDER BY looked_at, p.id LIMIT $2";
+/// By the index `order_parts_due`, like the next statement.
+pub(crate) const DUE: &str = "SELECT order_number, due_at FROM order_parts \
+    WHERE store = $1 AND is_young = $2 AND due_at < $3 ORDER BY due_at, order_number LIMIT $4";
+/// The limit comes before the join, and `is_young` is named in the order, so that PostgreSQL walks the index too.
+pub(crate) const UNSCHEDULED: &str = "SELECT p.order_number, p.due_at, p.read_at, o.status, \
+    COALESCE(o.updated_at, o.created_at, o.mirrored_at) AS changed_at \
+    FROM (SELECT store, order_number, due_at, read_at FROM order_parts \
+    WHERE store = $1 AND is_young IS NULL AND due_at IS NOT NULL \
+    ORDER BY is_young, due_at, order_number LIMIT $2) AS p \
+    LEFT JOIN orders AS o ON o.store = p.store AND o.order_number = p.order_number AND o.gone_at IS NULL";
+pub(crate) const SCHEDULE: &str = "UPDATE order_parts SET due_at = $4, is_young = $5 \
+    WHERE store = $1 AND part = 'shipments' AND order_number = $2 AND due_at = $3";
+/// In the order of the index `product_reads_by_age`, which SQLite walks first because of the `CROSS JOIN`.
+pub(crate) const PRODUCTS: &str = "SELECT r.id, r.read_at AS looked_at \
+    FROM product_reads AS r CROSS JOIN products AS p \
+    WHERE r.store = $1 AND p.store = r.store AND p.id = r.id AND p.gone_at IS NULL \
+    ORDER BY r.read_at, r.id LIMIT $2";
 pub(crate) const NOTE_PRODUCTS: Insert = Insert {
     operation: "note that products were read",
     head: "INSERT INTO product_reads (store, id, read_at)",
@@ -49,15 +41,49 @@ pub(crate) const NOTE_PRODUCTS: Insert = Insert {
     tail: "ON CONFLICT (store, id) DO UPDATE SET read_at = excluded.read_at",
 };
 
-/// How often orders are read again, by the time since their last change.
+/// When an order is read again with all its sub-resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DueTime {
+    /// From then on.
+    pub at: DateTime<Utc>,
+    /// Whether the order is open or changed lately: half of what is read are such orders.
+    pub is_young: bool,
+}
+
+/// An order that is due to be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Paces {
-    /// Orders that are open, or changed within the first span: once per second span.
-    pub young: (TimeDelta, TimeDelta),
-    /// Orders that changed within the first span: once per second span.
-    pub middle: (TimeDelta, TimeDelta),
-    /// All others.
-    pub old: TimeDelta,
+pub struct DueOrder {
+    /// Its number.
+    pub number: OrderNumber,
+    /// Since when it is due.
+    pub due: DueTime,
+}
+
+/// An order that was read or has changed since its due time was decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnscheduledOrder {
+    /// Its number.
+    pub number: OrderNumber,
+    /// When that was.
+    pub since: DateTime<Utc>,
+    /// When its shipments were last read, which are read with everything else.
+    pub read_at: DateTime<Utc>,
+    /// When it last changed at the marketplace; `None` for an order that is gone.
+    pub changed_at: Option<DateTime<Utc>>,
+    /// Its status.
+    pub status: Option<String>,
+}
+
+/// Another due time of an order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rescheduling {
+    /// Its number.
+    pub number: OrderNumber,
+    /// The time that it replaces: [`UnscheduledOrder::since`], or that of [`DueOrder::due`]. If the order has another
+    /// one by now, that one stays.
+    pub replaces: DateTime<Utc>,
+    /// The new one; `None` if it is never due.
+    pub due: Option<DueTime>,
 }
 
 /// An order that is not gone.
@@ -72,21 +98,18 @@ pub struct OpenOrder {
 }
 
 impl Staleness<'_> {
-    /// Up to `limit` orders after `after`, by number: those in `status`, or without one all open orders.
+    /// Up to `limit` open orders after `after`, by number.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn open_orders(
         self,
         store: &StoreKey,
-        status: Option<&str>,
         after: &str,
         limit: u32,
     ) -> Result<Vec<OpenOrder>, Error> {
-        let mut values: Vec<Value> = vec![store.as_str().into(), after.into(), i64::from(limit).into()];
-        values.extend(status.map(Value::from));
-        let sql = if status.is_some() { ORDERS_IN } else { OPEN_ORDERS };
-        let rows = self.database.fetch("read open orders", sql, values).await?;
+        let values = vec![store.as_str().into(), after.into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read open orders", OPEN_ORDERS, values).await?;
         let open = |row: &Row| {
             let (number, status) =
                 (OrderNumber::new(row.text("order_number")?), row.optional_text("status")?);
@@ -95,36 +118,49 @@ impl Staleness<'_> {
         rows.iter().map(open).collect()
     }
 
-    /// Up to `limit` orders due for another read with all sub-resources: half of them the latest changed, half the
-    /// longest unread, so that neither group starves the other.
+    /// Up to `limit` orders that are due: half of them young, half not, so that neither group starves the other; of
+    /// each the longest due first.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn aged_orders(
+    pub async fn due_orders(self, store: &StoreKey, limit: u32) -> Result<Vec<DueOrder>, Error> {
+        let young = self.due(store, true, limit).await?;
+        let others = self.due(store, false, limit).await?;
+        Ok(halves(young, others, limit as usize))
+    }
+
+    async fn due(self, store: &StoreKey, is_young: bool, limit: u32) -> Result<Vec<DueOrder>, Error> {
+        let is_due = Value::Bool(Some(is_young));
+        let values = vec![store.as_str().into(), is_due, self.clock.now().into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read orders that are due", DUE, values).await?;
+        let order = |row: &Row| {
+            let due = DueTime { at: row.time(1)?, is_young };
+            Ok(DueOrder { number: OrderNumber::new(row.text(0)?), due })
+        };
+        rows.iter().map(order).collect()
+    }
+
+    /// The `limit` orders that wait the longest for a decision when they are due, in no order.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn unscheduled_orders(
         self,
         store: &StoreKey,
-        paces: &Paces,
         limit: u32,
-    ) -> Result<Vec<OrderNumber>, Error> {
-        let now = self.clock.now();
-        let mut due = Vec::new();
-        for (sql, most) in [(AGED_YOUNG, limit.div_ceil(2)), (AGED_FIRST, limit)] {
-            let most = i64::from(most).into();
-            let mut values: Vec<Value> = vec![store.as_str().into()];
-            let Paces { young, middle, old } = paces;
-            for before in [young.0, young.1, middle.0, middle.1, *old] {
-                values.push((now - before).into());
-            }
-            values.push(most);
-            let rows = self.database.fetch("read orders by age", sql, values).await?;
-            for row in &rows {
-                let number = OrderNumber::new(row.text(0)?);
-                if due.len() < limit as usize && !due.contains(&number) {
-                    due.push(number);
-                }
-            }
-        }
-        Ok(due)
+    ) -> Result<Vec<UnscheduledOrder>, Error> {
+        let values = vec![store.as_str().into(), i64::from(limit).into()];
+        let rows = self.database.fetch("read orders to schedule", UNSCHEDULED, values).await?;
+        let order = |row: &Row| {
+            Ok(UnscheduledOrder {
+                number: OrderNumber::new(row.text("order_number")?),
+                since: row.time("due_at")?,
+                read_at: row.time("read_at")?,
+                changed_at: row.optional_time("changed_at")?,
+                status: row.optional_text("status")?,
+            })
+        };
+        rows.iter().map(order).collect()
     }
 
     /// The `limit` longest unread products, with the time of their last read.
@@ -152,7 +188,35 @@ impl Staleness<'_> {
     }
 }
 
+/// Half from each, the odd one from the first; where one has less than its half, the other fills it.
+fn halves<T>(mut first: Vec<T>, mut second: Vec<T>, most: usize) -> Vec<T> {
+    first.truncate(most.div_ceil(2).max(most.saturating_sub(second.len())));
+    second.truncate(most.saturating_sub(first.len()));
+    first.extend(second);
+    first
+}
+
 impl StalenessWriter<'_, '_> {
+    /// Gives orders other due times.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn schedule_orders(&mut self, orders: Vec<Rescheduling>) -> Result<(), Error> {
+        let store = self.page.store_key().as_str().to_owned();
+        for Rescheduling { number, replaces, due } in orders {
+            let (at, is_young) = (due.map(|due| due.at), due.map(|due| due.is_young));
+            let values = vec![
+                store.as_str().into(),
+                number.into_string().into(),
+                replaces.into(),
+                at.into(),
+                is_young.into(),
+            ];
+            self.page.tx.execute("schedule an order", SCHEDULE, values).await?;
+        }
+        Ok(())
+    }
+
     /// Records that products were read just now, changed or not.
     ///
     /// # Errors
@@ -178,9 +242,10 @@ mod tests {
     fn what_is_open_and_what_is_closed_is_said_in_the_words_of_the_model() {
         let list = TERMINAL_STATUSES.map(|status| format!("'{status}'")).join(", ");
         assert!(OPEN_ORDERS.contains(&format!("NOT IN ({list})")));
+        let statuses = format!("(o.status IS NULL OR o.status NOT IN ({list}))");
+        assert!(crate::mirror::subresources::AGED.contains(&statuses));
         for sql in [
-            AGED_YOUNG,
-            AGED_FIRST,
+            crate::mirror::subresources::AGED,
             crate::operations::sweeps::OPEN[0],
             crate::operations::sweeps::OPEN[1],
             crate::operations::sweeps::LIVE_COUNTS,
@@ -193,5 +258,29 @@ mod tests {
         ] {
             assert_eq!(migration.matches(&format!("NOT IN ({list})")).count(), 3);
         }
+        for migration in [
+            include_str!("../../../../migrations/sqlite/0034_due_reads.sql"),
+            include_str!("../../../../migrations/postgres/0034_due_reads.sql"),
+        ] {
+            assert_eq!(migration.matches(&format!("NOT IN ({list})")).count(), 1);
+        }
+    }
+
+    #[test]
+    fn each_group_has_its_half_and_what_the_other_leaves() {
+        let check = |young: usize, others: usize, most: usize, expected: &str| {
+            let taken: String = halves(vec!['y'; young], vec!['o'; others], most).into_iter().collect();
+            assert_eq!(taken, expected, "{most} of {young} and {others}");
+        };
+        check(9, 9, 5, "yyyoo");
+        check(9, 9, 4, "yyoo");
+        check(9, 1, 5, "yyyyo");
+        check(9, 0, 5, "yyyyy");
+        check(1, 9, 5, "yoooo");
+        check(0, 9, 5, "ooooo");
+        check(2, 1, 5, "yyo");
+        check(9, 9, 1, "y");
+        check(0, 0, 5, "");
+        check(9, 9, 0, "");
     }
 }

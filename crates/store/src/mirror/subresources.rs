@@ -1,5 +1,7 @@
 //! Which sub-resources of an order were read, when, and with which fingerprint.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use espelho_model::{ContentHash, OrderNumber, StoreKey};
 
@@ -11,34 +13,49 @@ use crate::{
 
 pub(crate) const NOTE: Insert = Insert {
     operation: "note that sides of orders were read",
-    head: "INSERT INTO order_parts (store, order_number, part, read_at, content_hash)",
-    columns: 5,
+    head: "INSERT INTO order_parts (store, order_number, part, read_at, content_hash, due_at)",
+    columns: 6,
     tail: "ON CONFLICT (store, part, order_number) DO UPDATE SET read_at = excluded.read_at, \
-           content_hash = excluded.content_hash",
+           content_hash = excluded.content_hash, due_at = excluded.due_at, is_young = NULL",
 };
 pub(crate) const OF_ORDER: &str = "SELECT part, read_at, content_hash FROM order_parts \
     WHERE store = $1 AND order_number = $2 AND part IN ('order', 'invoices', 'events', 'financial', 'shipments', \
     'tracking')";
-pub(crate) const NEVER_READ: &str = "SELECT order_number FROM orders AS o \
-    WHERE store = $1 AND order_number > $3 AND gone_at IS NULL \
-    AND NOT EXISTS (SELECT 1 FROM order_parts AS p \
-    WHERE p.store = o.store AND p.part = $2 AND p.order_number = o.order_number) \
-    ORDER BY order_number LIMIT $4";
-pub(crate) const READ_BEFORE_CHANGE: &str = "SELECT o.order_number FROM orders AS o \
-    JOIN order_parts AS p ON p.store = o.store AND p.part = $2 AND p.order_number = o.order_number \
-    WHERE o.store = $1 AND o.order_number > $3 AND o.gone_at IS NULL AND p.read_at < o.mirrored_at \
-    ORDER BY o.order_number LIMIT $4";
+/// The latest changed orders with the sub-resources that were read since, by the index `orders_unread`. The limit comes
+/// before the join, so that its cost does not depend on how many orders follow.
+macro_rules! unread {
+    ($below:literal) => {
+        concat!(
+            "SELECT u.order_number, u.unread_since, p.part FROM (SELECT store, order_number, unread_since FROM orders ",
+            "WHERE store = $1 AND unread_since IS NOT NULL AND gone_at IS NULL ",
+            $below,
+            "ORDER BY unread_since DESC, order_number DESC LIMIT $2) AS u ",
+            "LEFT JOIN order_parts AS p ON p.store = u.store AND p.order_number = u.order_number ",
+            "AND p.part IN ('invoices', 'events', 'financial', 'shipments', 'tracking') ",
+            "AND p.read_at >= u.unread_since ORDER BY u.unread_since DESC, u.order_number DESC"
+        )
+    };
+}
+
+pub(crate) const UNREAD: &str = unread!("");
+pub(crate) const UNREAD_BELOW: &str = unread!("AND (unread_since, order_number) < ($3, $4) ");
+pub(crate) const ALL_READ: &str = "UPDATE orders SET unread_since = NULL \
+    WHERE store = $1 AND unread_since IS NOT NULL AND 5 = (SELECT count(*) FROM order_parts AS p \
+    WHERE p.store = orders.store AND p.order_number = orders.order_number \
+    AND p.part IN ('invoices', 'events', 'financial', 'shipments', 'tracking') \
+    AND p.read_at >= orders.unread_since) AND order_number";
 /// The first half walks the index `orders_open`, the second `shipment_labels_unready`: neither grows with closed
-/// orders.
+/// orders. SQLite keeps the order of a `CROSS JOIN`. PostgreSQL has statistics for `status` and none for `COALESCE`, so
+/// it learns from the second wording that few orders are open.
 pub(crate) const AGED: &str = "SELECT order_number FROM ( \
-    SELECT p.order_number, p.read_at FROM orders AS o \
-    JOIN order_parts AS p ON p.store = o.store AND p.part = $2 AND p.order_number = o.order_number \
+    SELECT p.order_number, p.read_at FROM orders AS o CROSS JOIN order_parts AS p \
     WHERE o.store = $1 AND o.gone_at IS NULL \
-    AND COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') AND p.read_at < $3 \
-    UNION SELECT p.order_number, p.read_at FROM shipment_labels AS l \
-    JOIN order_parts AS p ON p.store = l.store AND p.part = $2 AND p.order_number = l.order_number \
-    WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.is_ready AND COALESCE(l.status, '') <> 'error' AND p.read_at < \
-    $3 \
+    AND COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') \
+    AND (o.status IS NULL OR o.status NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired')) \
+    AND p.store = o.store AND p.part = $2 AND p.order_number = o.order_number AND p.read_at < $3 \
+    UNION SELECT p.order_number, p.read_at FROM shipment_labels AS l CROSS JOIN order_parts AS p \
+    WHERE l.store = $1 AND l.gone_at IS NULL AND NOT l.is_ready AND COALESCE(l.status, '') <> 'error' \
+    AND p.store = l.store AND p.part = $2 AND p.order_number = l.order_number AND p.read_at < $3 \
     ) AS aged ORDER BY read_at, order_number LIMIT $4";
 
 /// A sub-resource of an order, with a route of its own.
@@ -66,6 +83,10 @@ impl Subresource {
     pub const ALL: [Self; 6] =
         [Self::Order, Self::Invoices, Self::Events, Self::Financial, Self::Shipments, Self::Tracking];
 
+    /// All but the order itself: an order is read when each of these was read after its last change.
+    pub const BELOW_ORDER: [Self; 5] =
+        [Self::Invoices, Self::Events, Self::Financial, Self::Shipments, Self::Tracking];
+
     /// The word in `order_parts.part`.
     pub fn as_str(self) -> &'static str {
         self.into()
@@ -81,6 +102,17 @@ pub struct KnownSubresource {
     pub read_at: DateTime<Utc>,
     /// The fingerprint of its content.
     pub content_hash: ContentHash,
+}
+
+/// An order with sub-resources that were not read after its last change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadOrder {
+    /// Its number.
+    pub number: OrderNumber,
+    /// When it last changed.
+    pub since: DateTime<Utc>,
+    /// The sub-resources to read; never empty.
+    pub subresources: BTreeSet<Subresource>,
 }
 
 impl Staleness<'_> {
@@ -107,32 +139,41 @@ impl Staleness<'_> {
         Ok(subresources)
     }
 
-    /// Up to `limit` orders after `after`, by number, without any read of a sub-resource.
+    /// Up to `limit` orders with sub-resources to read, the latest changed first: all, or those below an order of an
+    /// earlier answer (its `since` and its number).
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn orders_missing_subresource(
+    pub async fn unread_orders(
         self,
         store: &StoreKey,
-        subresource: Subresource,
-        after: &str,
+        below: Option<&(DateTime<Utc>, OrderNumber)>,
         limit: u32,
-    ) -> Result<Vec<OrderNumber>, Error> {
-        self.orders_by_subresource(NEVER_READ, store, subresource, after, limit).await
-    }
-
-    /// Up to `limit` orders after `after`, by number, that have changed since the last read of a sub-resource.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn orders_with_stale_subresource(
-        self,
-        store: &StoreKey,
-        subresource: Subresource,
-        after: &str,
-        limit: u32,
-    ) -> Result<Vec<OrderNumber>, Error> {
-        self.orders_by_subresource(READ_BEFORE_CHANGE, store, subresource, after, limit).await
+    ) -> Result<Vec<UnreadOrder>, Error> {
+        let mut values: Vec<Value> = vec![store.as_str().into(), i64::from(limit).into()];
+        let mut sql = UNREAD;
+        if let Some((since, number)) = below {
+            values.push((*since).into());
+            values.push(number.as_str().into());
+            sql = UNREAD_BELOW;
+        }
+        let rows = self.database.fetch("read orders with unread sides", sql, values).await?;
+        let mut orders: Vec<UnreadOrder> = Vec::new();
+        for row in &rows {
+            let number = OrderNumber::new(row.text(0)?);
+            if orders.last().is_none_or(|last| last.number != number) {
+                let subresources = BTreeSet::from(Subresource::BELOW_ORDER);
+                orders.push(UnreadOrder { number, since: row.time(1)?, subresources });
+            }
+            if let (Some(order), Some(read)) = (orders.last_mut(), row.optional_text(2)?) {
+                order.subresources.retain(|subresource| subresource.as_str() != read);
+            }
+        }
+        // An order with nothing to read would stay here for ever; reading it again takes it off.
+        for order in orders.iter_mut().filter(|order| order.subresources.is_empty()) {
+            order.subresources = BTreeSet::from(Subresource::BELOW_ORDER);
+        }
+        Ok(orders)
     }
 
     /// Up to `limit` orders that are open or have unfinished labels, whose sub-resource was last read before
@@ -152,20 +193,6 @@ impl Staleness<'_> {
         let rows = self.database.fetch("read orders by the age of a side", AGED, values).await?;
         rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
     }
-
-    async fn orders_by_subresource(
-        self,
-        sql: &'static str,
-        store: &StoreKey,
-        subresource: Subresource,
-        after: &str,
-        limit: u32,
-    ) -> Result<Vec<OrderNumber>, Error> {
-        let values =
-            vec![store.as_str().into(), subresource.as_str().into(), after.into(), i64::from(limit).into()];
-        let rows = self.database.fetch("read orders by their sides", sql, values).await?;
-        rows.iter().map(|row| row.text("order_number").map(OrderNumber::new)).collect()
-    }
 }
 
 impl StalenessWriter<'_, '_> {
@@ -179,11 +206,35 @@ impl StalenessWriter<'_, '_> {
     ) -> Result<(), Error> {
         let (store, at) = (self.page.store_key().as_str().to_owned(), self.page.at());
         let read = last_of_each(read, |(order, subresource, _)| (order.clone(), *subresource));
-        let values = read.into_iter().flat_map(|(order, subresource, hash)| -> [Value; 5] {
-            let order = order.into_string().into();
-            [store.as_str().into(), order, subresource.as_str().into(), at.into(), hash.as_i64().into()]
+        let below_order = read.iter().filter(|(_, subresource, _)| *subresource != Subresource::Order);
+        let orders: BTreeSet<String> = below_order.map(|(order, ..)| order.as_str().to_owned()).collect();
+        let values = read.into_iter().flat_map(|(order, subresource, hash)| -> [Value; 6] {
+            // The age of an order is that of its shipments, which are read together with everything else.
+            let due_at = (subresource == Subresource::Shipments).then_some(at);
+            let (order, part) = (order.into_string().into(), subresource.as_str().into());
+            [store.as_str().into(), order, part, at.into(), hash.as_i64().into(), due_at.into()]
         });
         let values = values.collect();
-        self.page.tx.insert(&NOTE, values).await.map(drop)
+        self.page.tx.insert(&NOTE, values).await?;
+        let (first, orders) = ([store.as_str().into()], Vec::from_iter(orders));
+        self.page.tx.execute_in("note orders that are read", ALL_READ, &first, orders).await.map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_is_read_when_all_that_is_below_it_is() {
+        let word = |subresource: Subresource| format!("'{}'", subresource.as_str());
+        let list = Subresource::BELOW_ORDER.map(word).join(", ");
+        let count = format!("{} = (SELECT count(*)", Subresource::BELOW_ORDER.len());
+        assert!(ALL_READ.contains(&count));
+        for sql in [UNREAD, UNREAD_BELOW, ALL_READ] {
+            assert!(sql.contains(&format!("p.part IN ({list})")), "{sql}");
+        }
+        let others = Subresource::ALL.into_iter().filter(|subresource| *subresource != Subresource::Order);
+        assert_eq!(others.collect::<Vec<_>>(), Subresource::BELOW_ORDER);
     }
 }

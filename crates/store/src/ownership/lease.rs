@@ -14,6 +14,7 @@ use super::{
 use crate::{
     Error, LeaseGuard,
     driver::{Database, Tx, Value},
+    notifications::Notifications,
     ownership::Leases,
 };
 
@@ -40,6 +41,7 @@ pub struct Lease {
     given: watch::Sender<()>,
     database: Database,
     clock: Arc<dyn Clock>,
+    pub(crate) notifications: Arc<Notifications>,
 }
 
 impl Lease {
@@ -132,6 +134,7 @@ impl Leases<'_> {
             given,
             database: self.database.clone(),
             clock: Arc::clone(self.clock),
+            notifications: Arc::clone(self.notifications),
         })
     }
 

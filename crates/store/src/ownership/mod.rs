@@ -13,7 +13,7 @@ use std::sync::Arc;
 use espelho_model::Clock;
 
 use self::locks::Locks;
-use crate::driver::Database;
+use crate::{driver::Database, notifications::Notifications};
 
 /// The leases of stores: taking them, and finding their holders.
 #[derive(Clone, Copy)]
@@ -21,4 +21,5 @@ pub struct Leases<'s> {
     pub(crate) database: &'s Database,
     pub(crate) clock: &'s Arc<dyn Clock>,
     pub(crate) locks: &'s Locks,
+    pub(crate) notifications: &'s Arc<Notifications>,
 }

@@ -179,7 +179,8 @@ conformance! {
         who_follows_the_feed_misses_nothing_while_eight_stores_write;
     work:
         open_orders_are_those_that_no_status_has_ended,
-        open_orders_come_in_pages_and_by_status,
+        open_orders_come_in_pages,
+        open_orders_come_by_the_age_of_their_shipments,
         orders_are_due_by_their_age,
         products_take_turns,
         orders_whose_sides_were_never_read_are_found,
@@ -229,6 +230,7 @@ conformance! {
     passes:
         a_pass_is_read_back_as_it_was_kept,
         pages_come_back_in_the_order_of_their_steps,
+        the_pages_of_a_long_pass_come_a_part_at_a_time,
         a_new_pass_forgets_the_one_before,
         an_ended_pass_leaves_nothing,
         passes_of_other_resources_and_stores_are_left_alone,

@@ -114,6 +114,136 @@ async fn what_was_mirrored_before_is_kept_on_postgres() {
     assert_kept(&world).await;
 }
 
+/// The last version that looked through all orders for what is due.
+const NO_DUE_TIMES: i64 = 33;
+
+fn read_rows() -> Vec<String> {
+    let at = |day: &str| format!("'2026-{day}T12:00:00.000000Z'");
+    let mirrored = at("11-20");
+    let order = |number: &str, status: &str, updated: &str, gone: &str| {
+        format!(
+            "INSERT INTO orders (store, order_number, listing_hash, content_hash, mirrored_at, status, updated_at, gone_at, raw) \
+             VALUES ('minha-loja', '{number}', 1, 2, {mirrored}, '{status}', {}, {gone}, '{{}}')",
+            at(updated)
+        )
+    };
+    let product = |id: &str, gone: &str| {
+        format!(
+            "INSERT INTO products (store, id, listing_hash, content_hash, mirrored_at, gone_at, raw) \
+             VALUES ('minha-loja', '{id}', 1, 2, {mirrored}, {gone}, '{{}}')"
+        )
+    };
+    let mut rows = vec![
+        order("open", "paid", "01-01", "NULL"),
+        order("week", "delivered", "11-15", "NULL"),
+        order("month", "cancelled", "11-01", "NULL"),
+        order("old", "delivered", "01-01", "NULL"),
+        order("gone", "paid", "11-15", &mirrored),
+        order("unread", "paid", "11-15", "NULL"),
+        product("mirrored", "NULL"),
+        product("read", "NULL"),
+        product("gone", &mirrored),
+    ];
+    for number in ["open", "week", "month", "old", "gone"] {
+        for part in ["order", "shipments", "tracking", "events", "invoices", "financial"] {
+            let read_at = match (number, part) {
+                ("week", "tracking") => continue,
+                ("month", "events") => at("11-19"),
+                _ => mirrored.clone(),
+            };
+            rows.push(format!(
+                "INSERT INTO order_parts (store, order_number, part, read_at, content_hash) \
+                 VALUES ('minha-loja', '{number}', '{part}', {read_at}, 3)"
+            ));
+        }
+    }
+    for id in ["read", "gone"] {
+        let read_at = at("11-22");
+        rows.push(format!("INSERT INTO product_reads VALUES ('minha-loja', '{id}', {read_at})"));
+    }
+    rows
+}
+
+async fn assert_due(world: &World) {
+    let tables = &world.tables;
+    let unread = "SELECT order_number FROM orders WHERE unread_since = mirrored_at ORDER BY order_number";
+    assert_eq!(tables.list(unread).await, ["month", "unread", "week"]);
+    assert_eq!(tables.count("orders WHERE unread_since IS NOT NULL").await, 3);
+    let lines = tables.all("order_parts").await;
+    let mut due: Vec<_> = lines
+        .iter()
+        .filter(|line| line.get("part") == Some("shipments"))
+        .map(|line| ["order_number", "due_at", "is_young"].map(|column| line.get(column)))
+        .collect();
+    due.sort();
+    let expected = [
+        [Some("gone"), None, None],
+        [Some("month"), Some("2026-11-27T12:00:00.000000Z"), Some("0")],
+        [Some("old"), Some("2026-12-20T12:00:00.000000Z"), Some("0")],
+        [Some("open"), Some("2026-11-21T12:00:00.000000Z"), Some("1")],
+        [Some("week"), Some("2026-11-21T12:00:00.000000Z"), Some("1")],
+    ];
+    assert_eq!(due, expected);
+    assert_eq!(tables.count("order_parts WHERE due_at IS NOT NULL").await, 4, "only shipments are due");
+    let lines = tables.all("product_reads").await;
+    let reads: Vec<_> = lines.iter().map(|line| ["id", "read_at"].map(|column| line.get(column))).collect();
+    let expected = [
+        [Some("mirrored"), Some("2026-11-20T12:00:00.000000Z")],
+        [Some("read"), Some("2026-11-22T12:00:00.000000Z")],
+    ];
+    assert_eq!(reads, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_due_of_what_was_mirrored_before_is_known_on_sqlite() {
+    assert_due(&World::on_older_sqlite(NO_DUE_TIMES, &read_rows()).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_due_of_what_was_mirrored_before_is_known_on_postgres() {
+    assert_due(&World::on_older_postgres(NO_DUE_TIMES, &read_rows()).await).await;
+}
+
+/// Sweeps look again and again: what they cost must not grow with the mirror. Each step is the walk over an index that
+/// holds only what is looked for, or the look-up of one row.
+#[tokio::test]
+async fn no_sweep_reads_all_orders_to_find_what_is_due() {
+    const READS: &str = "p USING PRIMARY KEY (store=? AND part=? AND order_number=?)";
+    const UNREAD: &str = "orders USING COVERING INDEX orders_unread (store=?";
+    const DUE: &str =
+        "order_parts USING COVERING INDEX order_parts_due (store=? AND is_young=? AND due_at<?)";
+    let world = World::on_sqlite().await;
+    for (name, sql) in espelho_store::statements_of_sweeps() {
+        let expected = match name {
+            "unread" | "unread below" => vec![UNREAD, READS],
+            "aged" => {
+                let labels = "l USING INDEX shipment_labels_unready (store=?)";
+                vec!["o USING COVERING INDEX orders_open (store=?)", READS, labels, READS]
+            }
+            "due" => vec![DUE],
+            "unscheduled" => {
+                let order = "o USING INDEX sqlite_autoindex_orders_1 (store=? AND order_number=?)";
+                vec!["order_parts USING INDEX order_parts_due (store=? AND is_young=?", order]
+            }
+            "products" => {
+                let product = "p USING INDEX sqlite_autoindex_products_1 (store=? AND id=?)";
+                vec!["r USING COVERING INDEX product_reads_by_age (store=?)", product]
+            }
+            other => panic!("{other} has no plan here"),
+        };
+        let plan = world.tables.plan(sql).await;
+        let searched: Vec<&str> = plan.iter().filter_map(|step| step.strip_prefix("SEARCH ")).collect();
+        let is_as_expected = searched.len() == expected.len()
+            && searched.iter().zip(&expected).all(|(step, expected)| step.starts_with(expected));
+        assert!(is_as_expected, "{name}: {plan:#?}");
+        // The answer of a part of the statement is read whole, a table never is.
+        let mut scanned = plan.iter().filter_map(|step| step.strip_prefix("SCAN "));
+        assert!(scanned.all(|of| ["u", "p", "aged"].contains(&of)), "{name}: {plan:#?}");
+        let sorts = plan.iter().any(|step| step.contains("TEMP B-TREE FOR ORDER BY"));
+        assert_eq!(sorts, name == "aged", "{name}: {plan:#?}");
+    }
+}
+
 /// An ERP polls this: it reads an index and no row, however long the history.
 #[tokio::test]
 async fn new_orders_are_found_without_reading_the_others() {

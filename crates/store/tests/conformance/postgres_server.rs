@@ -174,13 +174,16 @@ async fn listeners_are_told_which_store_has_news_and_nothing_else() {
     let (a, b) = (world.lease_of(&store_key("a")).await, world.lease_of(&store_key("b")).await);
     let page = (0..100).map(|n| order(&n.to_string(), "paid")).collect();
     world.write_orders(&a, Op::Insert, page).await;
+    world.store.flush_notifications().await.unwrap();
     assert_eq!(listener.recv().await.unwrap().payload(), "a");
     // A page without changes and a rolled-back page send nothing: the next notification is of the other store.
     world.store.begin(&a).await.unwrap().commit().await.unwrap();
     let mut lost = world.store.begin(&a).await.unwrap();
     write_orders(&mut lost, Op::Insert, vec![order("lost", "paid")]).await;
     drop(lost);
+    world.store.flush_notifications().await.unwrap();
     world.write_orders(&b, Op::Insert, vec![order("1", "paid")]).await;
+    world.store.flush_notifications().await.unwrap();
     assert_eq!(listener.recv().await.unwrap().payload(), "b");
     assert_eq!(
         world.store.changes().changes_after(0, 1_000).await.unwrap().len(),
@@ -252,6 +255,7 @@ async fn whoever_watches_the_inbox_hears_for_which_store_others_have_received() 
     };
     let at_once = vec![delivery("a", "1"), delivery("b", "2"), delivery("a", "3")];
     world.store.inbox().keep_deliveries(at_once).await.unwrap();
+    world.store.flush_notifications().await.unwrap();
     let mut heard = Vec::new();
     for _ in 0..2 {
         heard.push(watch.next().await.unwrap());
@@ -299,4 +303,46 @@ async fn a_session_whose_transaction_was_left_open_is_not_used_again() {
         }
     }
     assert_eq!(left, ["0"]);
+}
+
+/// A transaction that notifies holds a lock of the whole server until it is durable.
+// withstands: F155
+#[tokio::test]
+async fn no_transaction_that_writes_notifies() {
+    let world = World::on_postgres().await;
+    let mut listener = PgListener::connect(&world.url).await.unwrap();
+    listener.listen_all([CHANNEL, "espelho_inbox", "espelho_outbox", "probe"]).await.unwrap();
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
+    let delivery = NewDelivery {
+        store: minha_loja(),
+        received_at: world.clock.now(),
+        event: None,
+        digest: "1".to_owned(),
+        body: b"{}".to_vec(),
+    };
+    world.store.inbox().keep_deliveries(vec![delivery]).await.unwrap();
+    for sql in [
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '1', 5)",
+        "UPDATE erp_stock SET quantity = 6",
+        "INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', 'A', 5)",
+        "UPDATE erp_prices SET price = 6",
+        "INSERT INTO commands (store, kind) VALUES ('minha-loja', 'webhook.test')",
+        "UPDATE commands SET state = 'failed'",
+        "UPDATE commands SET kind = 'labels.generate'",
+        "SELECT pg_notify('probe', '')",
+    ] {
+        world.tables.execute(sql).await;
+    }
+    // Notifications arrive in the order of commits: nothing came before the probe.
+    assert_eq!(listener.recv().await.unwrap().channel(), "probe");
+    world.store.flush_notifications().await.unwrap();
+    let heard = [listener.recv().await.unwrap(), listener.recv().await.unwrap()];
+    let mut heard = heard.map(|sent| (sent.channel().to_owned(), sent.payload().to_owned()));
+    heard.sort();
+    assert_eq!(
+        heard,
+        [CHANNEL, "espelho_inbox"].map(|channel| (channel.to_owned(), "minha-loja".to_owned()))
+    );
+    assert_eq!(world.store.intents().wanting_stores().await.unwrap(), [minha_loja()]);
 }

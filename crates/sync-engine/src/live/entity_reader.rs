@@ -143,7 +143,7 @@ impl<'c> EntityReader<'c> {
         let (sold, status) = seen_of(order.as_ref().map(|fetched| &fetched.detail));
         let is_settled = order.is_some() && is_settled(changed_at, self.context.clock.now());
         let read = OrderRead { known, order, is_settled, subresources };
-        let Written::Row(op) = self.rows.write_order(&pull, number, request, read).await? else {
+        let Written::Row(op) = self.rows.write_order(number, request, read).await? else {
             return Err(Cause::Overtaken);
         };
         if op.is_some() {
@@ -208,7 +208,7 @@ impl<'c> EntityReader<'c> {
         let fetched = self.answer(entity, request, pull.detail(id.as_str())).await?;
         let before = self.context.store.lookups().product_levels(&self.context.key, id).await?;
         let after = (fetched.detail.product.quantity, fetched.detail.product.price);
-        let written = self.rows.write_product(&pull, id, request.listing_hash, known, fetched).await?;
+        let written = self.rows.write_product(id, request.listing_hash, known, fetched).await?;
         let Written::Row(op) = written else { return Err(Cause::Overtaken) };
         Ok(Refreshed { is_shown: true, op, events: product_events(op, before, after), changed_at: None })
     }

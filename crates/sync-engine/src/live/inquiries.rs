@@ -50,10 +50,14 @@ impl<'c> Inquiries<'c> {
             tokio::select! {
                 () = self.context.stop.cancelled() => return Ok(()),
                 () = self.context.clock.sleep(LONGEST) => {}
-                found = self.answer_to(question) => answer(&found),
+                found = self.boxed_answer(question) => answer(&found),
             }
         }
         Ok(())
+    }
+
+    fn boxed_answer(&self, question: Question) -> BoxFuture<'_, Examination> {
+        Box::pin(self.answer_to(question))
     }
 
     async fn answer_to(&self, question: Question) -> Examination {

@@ -86,4 +86,15 @@ mod tests {
         let size = size_of_future(run);
         assert!(size <= 4_096, "{size} bytes");
     }
+
+    fn size_of_reconciliation<'a, F>(_: impl FnOnce(&'a StoreContext, &'a crate::Options) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// Thousands of stores begin with one together, and most of them wait for the memory or the database.
+    #[test]
+    fn a_reconciliation_takes_twenty_four_kib() {
+        let size = size_of_reconciliation(crate::reconcile);
+        assert!(size <= 24 * 1_024, "{size} bytes");
+    }
 }

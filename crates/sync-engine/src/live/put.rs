@@ -12,7 +12,6 @@ use crate::{
 /// fingerprint of its listing row, if a listing showed it, and what replaces it if none did.
 pub(crate) async fn put<P: Pull>(
     tx: &mut PageTx<'_>,
-    pull: &P,
     key: &str,
     known: Option<Known>,
     fetched: Fetched<P::Detail>,
@@ -27,7 +26,7 @@ pub(crate) async fn put<P: Pull>(
             let content_hash = fetched.content_hash;
             let write =
                 RowWrite { key: key.to_owned(), detail: fetched.detail, listing_hash, content_hash, op };
-            pull.write(tx, vec![write]).await.map(|()| Some(op))
+            P::write(tx, vec![write]).await.map(|()| Some(op))
         }
     }
 }

@@ -63,7 +63,6 @@ impl<'c> RowWriter<'c> {
     /// Writes an order, and its sub-resources, in one transaction.
     pub(super) async fn write_order(
         &self,
-        pull: &OrdersPull,
         number: &OrderNumber,
         request: &RefreshRequest,
         read: OrderRead,
@@ -81,7 +80,8 @@ impl<'c> RowWriter<'c> {
             let listing_hash = request.listing_hash.filter(|_| is_settled);
             noted.push((number.clone(), Subresource::Order, fetched.content_hash));
             let unlisted = is_settled.then_some(SETTLED);
-            op = put(&mut tx, pull, number.as_str(), known, fetched, (listing_hash, unlisted)).await?;
+            op =
+                put::<OrdersPull>(&mut tx, number.as_str(), known, fetched, (listing_hash, unlisted)).await?;
         }
         for subresource in subresources {
             subresource.write(&mut tx, number).await?;
@@ -94,7 +94,6 @@ impl<'c> RowWriter<'c> {
     /// Writes a product.
     pub(super) async fn write_product(
         &self,
-        pull: &ProductsPull,
         id: &ProductId,
         listing_hash: Option<ContentHash>,
         known: Option<Known>,
@@ -105,7 +104,7 @@ impl<'c> RowWriter<'c> {
             return Ok(Written::Overtaken);
         }
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        let op = put(&mut tx, pull, id.as_str(), known, fetched, (listing_hash, None)).await?;
+        let op = put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (listing_hash, None)).await?;
         tx.staleness().note_products_read(vec![id.clone()]).await?;
         tx.commit().await?;
         self.context.note_product(known.as_ref());

@@ -1,5 +1,6 @@
 //! Decisions. Pure: no `async`, no clock, no I/O.
 
+pub mod aged_orders;
 pub mod alarms;
 pub mod batches;
 pub mod counts;
@@ -29,9 +30,10 @@ pub mod refresh_request;
 pub mod repetition;
 pub mod row;
 pub mod schedule;
+mod seen_keys;
 pub mod silence;
 pub mod stock_balance;
-pub mod subresource_shares;
 pub mod tiers;
+pub mod unread_orders;
 pub mod webhook_news;
 pub mod window;

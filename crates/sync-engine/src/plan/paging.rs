@@ -1,11 +1,11 @@
 //! A walk through a listing page by page: decides when to go on, when the listing ends, and when the server goes in
 //! circles. The rows count for more than what the server says about them.
 
-use std::collections::HashSet;
-
 use espelho_api_client::PageMeta;
 use espelho_model::{ContentHash, text, text::Text};
 use espelho_store::KeptPage;
+
+use super::seen_keys::SeenKeys;
 
 /// Pages without a new row that are accepted in a row: rows that shift back cause one or two.
 const IDLE_PAGES: u32 = 3;
@@ -64,7 +64,7 @@ impl Stuck {
 pub struct Pager {
     /// Rows that are requested with each page.
     limit: usize,
-    seen: HashSet<ContentHash>,
+    seen: SeenKeys,
     first: Vec<ContentHash>,
     /// Rows on the first page: the size of a full page where the server does not say it.
     first_received: usize,
@@ -86,7 +86,7 @@ impl Pager {
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
-            seen: HashSet::new(),
+            seen: SeenKeys::default(),
             first: Vec::new(),
             first_received: 0,
             previous: Vec::new(),
@@ -100,19 +100,15 @@ impl Pager {
         }
     }
 
-    /// Restores a walk that was interrupted after these pages. Returns it with the next step.
-    pub fn resumed(limit: usize, pages: &[KeptPage]) -> (Self, Step) {
-        let mut pager = Self::new(limit);
-        let mut next = Step::Read(1);
-        for kept in pages {
-            if kept.page == 1 && !pager.previous.is_empty() {
-                pager.full_sweeps += 1;
-            }
-            let meta = PageMeta { total: kept.total, ..PageMeta::default() };
-            pager.note(kept.page, &kept.keys, meta);
-            next = if kept.last { Step::Finished } else { Step::Read(kept.page + 1) };
+    /// Restores an interrupted walk, one page of it after the other. Returns the next step, should this be the last of
+    /// its pages.
+    pub fn resume(&mut self, kept: &KeptPage) -> Step {
+        if kept.page == 1 && !self.previous.is_empty() {
+            self.full_sweeps += 1;
         }
-        (pager, next)
+        let meta = PageMeta { total: kept.total, ..PageMeta::default() };
+        self.note(kept.page, &kept.keys, meta);
+        if kept.last { Step::Finished } else { Step::Read(kept.page + 1) }
     }
 
     /// Returns the number of rows seen so far, each counted once.
@@ -122,7 +118,7 @@ impl Pager {
 
     /// Says whether a row was seen.
     pub fn has_seen(&self, key: ContentHash) -> bool {
-        self.seen.contains(&key)
+        self.seen.contains(key)
     }
 
     /// Returns the number of rows that the server reports.
@@ -181,8 +177,10 @@ impl Pager {
     }
 
     fn note(&mut self, page: u64, keys: &[ContentHash], meta: PageMeta) -> usize {
-        let before = self.seen.len();
-        self.seen.extend(keys);
+        if let Some(total) = meta.total {
+            self.seen.note_total(total);
+        }
+        let fresh = keys.iter().filter(|key| self.seen.insert(**key)).count();
         if page == 1 {
             self.first = keys.to_vec();
             self.first_received = keys.len();
@@ -190,7 +188,7 @@ impl Pager {
         }
         self.previous = keys.to_vec();
         self.total = meta.total.or(self.total);
-        self.seen.len() - before
+        fresh
     }
 
     fn is_last(&self, page: u64, rows: usize, meta: PageMeta) -> bool {
@@ -344,12 +342,12 @@ mod tests {
             counts: espelho_model::sync::Counts::default(),
             keys: keys(range),
         };
-        let (mut pager, next) = Pager::resumed(10, &[kept(1, 1, 0..10, false), kept(2, 2, 10..20, false)]);
-        assert_eq!((next, pager.seen()), (Step::Read(3), 20));
+        let mut pager = Pager::new(10);
+        assert_eq!(pager.resume(&kept(1, 1, 0..10, false)), Step::Read(2));
+        assert_eq!((pager.resume(&kept(2, 2, 10..20, false)), pager.seen()), (Step::Read(3), 20));
         assert_eq!(pager.after(3, &keys(20..30), 10, meta(3, 3, 30)), Ok(Step::Finished));
         assert!(pager.has_seen(keys(5..6)[0]));
-        let (_, next) = Pager::resumed(10, &[kept(1, 1, 0..10, true)]);
-        assert_eq!(next, Step::Finished);
+        assert_eq!(Pager::new(10).resume(&kept(1, 1, 0..10, true)), Step::Finished);
     }
 
     /// Walks a listing that changes meanwhile: before each page some rows arrive at the front, or leave.

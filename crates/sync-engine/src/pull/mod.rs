@@ -1,13 +1,14 @@
 //! Reads a resource of the marketplace into the mirror.
 //!
 //! A pass walks the listing. For each page, it looks up the known rows, reads the details of new or changed rows, and
-//! writes rows and checkpoint in one transaction. It reads one page at a time, so a killed run reads at most one page
-//! again.
+//! writes rows and checkpoint in one transaction. While it writes a page, it reads the next one, so a killed run reads at
+//! most two pages again.
 
 mod hopeless;
 mod orders;
 mod pass;
 mod products;
+mod read;
 mod subresources;
 mod sweep;
 mod whole;
@@ -53,7 +54,6 @@ pub trait Pull: Send + Sync {
 
     /// Writes details into the mirror.
     fn write(
-        &self,
         tx: &mut PageTx<'_>,
         rows: Vec<RowWrite<Self::Detail>>,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;

@@ -89,7 +89,7 @@ impl Pull for OrdersPull {
         Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks })
     }
 
-    async fn write(&self, tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {
+    async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {
         let write = |row: RowWrite<Order>| OrderWrite {
             order: row.detail,
             listing_hash: row.listing_hash,

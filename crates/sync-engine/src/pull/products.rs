@@ -101,7 +101,7 @@ impl Pull for ProductsPull {
         Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks })
     }
 
-    async fn write(&self, tx: &mut PageTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {
+    async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {
         let mut locations = Vec::new();
         let mut products = Vec::with_capacity(rows.len());
         for RowWrite { detail, listing_hash, content_hash, op, .. } in rows {

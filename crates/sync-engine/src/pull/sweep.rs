@@ -12,17 +12,17 @@ use crate::{
 impl<P: Pull> Walk<'_, P> {
     /// Ends a pass that reached the last page: marks missing rows gone, and drops the checkpoints.
     pub(super) async fn finish(&mut self) -> Result<(), Error> {
-        let whole = self.pager.is_whole();
+        let whole = self.reader.pager.is_whole();
         let mut refused = (!whole).then(|| incomplete(self));
         let mut gone = Vec::new();
-        if whole && self.options.covers_everything {
+        if whole && self.reader.options.covers_everything {
             match missing(self).await? {
                 Ok(keys) => gone = confirm(self, keys).await?,
                 Err(problem) => refused = Some(problem),
             }
         }
-        self.report.counts.gone = gone.len() as u64;
-        if !self.options.dry_run {
+        self.writer.counts.gone = gone.len() as u64;
+        if !self.reader.options.dry_run {
             end(self, gone).await?;
         }
         self.report.failures = shown_failures(self).await?;
@@ -31,12 +31,12 @@ impl<P: Pull> Walk<'_, P> {
 }
 
 async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espelho_store::Error> {
-    let mut tx = walk.context.store.begin(&walk.context.lease).await?;
+    let mut tx = walk.reader.context.store.begin(&walk.reader.context.lease).await?;
     tx.mirror().mark_gone(P::RESOURCE, gone).await?;
-    if walk.pager.is_whole() && walk.options.covers_everything {
+    if walk.reader.pager.is_whole() && walk.reader.options.covers_everything {
         // A row that failed once and is no longer listed needs no repair.
-        let unlisted = |key: &&String| !walk.pager.has_seen(ContentHash::of(key.as_bytes()));
-        let keys = walk.earlier_failures.iter().filter(unlisted).cloned().collect();
+        let unlisted = |key: &&String| !walk.reader.pager.has_seen(ContentHash::of(key.as_bytes()));
+        let keys = walk.reader.earlier_failures.iter().filter(unlisted).cloned().collect();
         tx.failures().clear_failures(P::RESOURCE, keys).await?;
     }
     tx.passes().end_pass(P::RESOURCE).await?;
@@ -45,33 +45,42 @@ async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espel
 
 /// Returns the mirrored rows that the pass did not see, or a problem if they are too many to believe.
 async fn missing<P: Pull>(walk: &Walk<'_, P>) -> Result<Result<Vec<String>, Problem>, Error> {
-    let (store, key) = (&walk.context.store, &walk.context.key);
+    let (store, key) = (&walk.reader.context.store, &walk.reader.context.key);
     let mirrored = store.mirror().count(key, P::RESOURCE).await?;
     // Every row that was seen is mirrored or listed as failed, so equal numbers mean that no row is missing.
-    if !walk.options.dry_run
-        && mirrored <= walk.pager.seen() - walk.report.counts.failed.min(walk.pager.seen())
+    if !walk.reader.options.dry_run
+        && mirrored <= walk.reader.pager.seen() - walk.writer.counts.failed.min(walk.reader.pager.seen())
     {
         return Ok(Ok(Vec::new()));
     }
-    let (mut keys, mut live) = (Vec::new(), 0);
+    let (guard, accept_gone) = (walk.reader.context.gone_guard, walk.reader.options.accept_gone);
+    // More are refused, and then no key is needed: a listing that lost its rows misses every key of the mirror.
+    let most = if accept_gone { u64::MAX } else { guard.max_rows };
+    let is_unseen = |key: &String| !walk.reader.pager.has_seen(ContentHash::of(key.as_bytes()));
+    let (mut keys, mut missing, mut live) = (Vec::new(), 0, 0);
     let mut after = String::new();
     loop {
         let batch = store.mirror().live_keys(key, P::RESOURCE, &after).await?;
         let Some(last) = batch.last() else { break };
         after.clone_from(last);
         live += batch.len() as u64;
-        keys.extend(batch.into_iter().filter(|k| !walk.pager.has_seen(ContentHash::of(k.as_bytes()))));
+        for unseen in batch.into_iter().filter(is_unseen) {
+            if missing < most {
+                keys.push(unseen);
+            }
+            missing += 1;
+        }
     }
-    let listed = walk.pager.seen();
-    match judge(walk.context.gone_guard, keys.len() as u64, live, listed) {
-        GoneVerdict::Refuse { limit } if !walk.options.accept_gone => {
-            Ok(Err(too_many::<P>(key, keys.len(), live, listed, limit)))
+    let listed = walk.reader.pager.seen();
+    match judge(guard, missing, live, listed) {
+        GoneVerdict::Refuse { limit } if !accept_gone => {
+            Ok(Err(too_many::<P>(key, missing, live, listed, limit)))
         }
         _ => Ok(Ok(keys)),
     }
 }
 
-fn too_many<P: Pull>(store: &StoreKey, missing: usize, live: u64, listed: u64, limit: u64) -> Problem {
+fn too_many<P: Pull>(store: &StoreKey, missing: u64, live: u64, listed: u64, limit: u64) -> Problem {
     let resource = P::RESOURCE;
     let text = text!(
         "run-too-many-gone",
@@ -86,7 +95,8 @@ fn too_many<P: Pull>(store: &StoreKey, missing: usize, live: u64, listed: u64, l
 }
 
 fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
-    let (seen, total, resource) = (walk.pager.seen(), walk.pager.total().unwrap_or(0), P::RESOURCE);
+    let (seen, total, resource) =
+        (walk.reader.pager.seen(), walk.reader.pager.total().unwrap_or(0), P::RESOURCE);
     let resource = words::resource(resource.as_str());
     let text = text!("run-incomplete", total = total, resource = resource, seen = seen);
     Problem::of(Trouble::Failure, "incomplete", text)
@@ -94,13 +104,13 @@ fn incomplete<P: Pull>(walk: &Walk<'_, P>) -> Problem {
 
 /// Reads each missing row itself: only the marketplace's own 404 proves that it is gone. A row that answers was merely not listed.
 async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<Vec<String>, Error> {
-    if walk.options.accept_gone || walk.options.dry_run {
+    if walk.reader.options.accept_gone || walk.reader.options.dry_run {
         return Ok(keys);
     }
     let (mut gone, mut unlisted, mut unclear) = (Vec::new(), 0_u64, 0_u64);
     for key in keys {
-        walk.report.details += 1;
-        match walk.pull.detail(&key).await {
+        walk.reader.details += 1;
+        match walk.reader.pull.detail(&key).await {
             Ok(_) => unlisted += 1,
             Err(error) if error.is_absent() => gone.push(key),
             Err(error) if error.is_authentication() || error.is_not_ours() => {
@@ -120,9 +130,9 @@ async fn confirm<P: Pull>(walk: &mut Walk<'_, P>, keys: Vec<String>) -> Result<V
 
 /// Returns the rows of this pass that are not mirrored, whichever run they first failed in.
 async fn shown_failures<P: Pull>(walk: &Walk<'_, P>) -> Result<Vec<Failure>, Error> {
-    let failures = walk.context.store.mirror().failures(&walk.context.key, P::RESOURCE).await;
+    let failures = walk.reader.context.store.mirror().failures(&walk.reader.context.key, P::RESOURCE).await;
     let mut failures = failures?;
-    failures.retain(|failure| walk.pager.has_seen(ContentHash::of(failure.key.as_bytes())));
+    failures.retain(|failure| walk.reader.pager.has_seen(ContentHash::of(failure.key.as_bytes())));
     failures.truncate(ResourceReport::SHOWN);
     Ok(failures)
 }

@@ -1,21 +1,21 @@
 //! Writes a page: rows and checkpoint, in one transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use espelho_api_client::{Error as ApiError, ListedRow};
 use espelho_model::{
     sync::{Counts, Resource},
     text,
-    text::Locale,
+    text::{Locale, Text},
 };
-use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
+use espelho_store::{Error as StoreError, Failure, Known, Op, PageTx};
 
 use super::{
-    Pull, RowWrite,
-    pass::{Asked, Details, Walk},
+    PassOptions, Pull, RowWrite,
+    read::{Asked, Details, Page, ReadPage},
 };
 use crate::{
-    Error,
+    Error, StoreContext,
     report::{failure, with_causes},
 };
 
@@ -31,47 +31,70 @@ struct Sorted<T> {
     mended: Vec<String>,
 }
 
-impl<P: Pull> Walk<'_, P> {
-    /// Reads the details of a page and writes them with its checkpoint.
-    ///
-    /// If the database refuses the content of a row, reads the page once more and writes it row by row, so that only
-    /// that row fails.
-    pub(super) async fn read_and_write(
-        &mut self,
-        rows: Vec<ListedRow>,
-        kept: KeptPage,
-        known: &HashMap<String, Known>,
-    ) -> Result<Counts, Error> {
-        let mut details = self.read_details(rows.clone()).await;
+/// Writes the pages of a pass.
+pub(super) struct Writer<'c> {
+    context: &'c StoreContext,
+    options: PassOptions,
+    pub(super) earlier_failures: HashSet<String>,
+    /// The last page that was written, or tried.
+    pub(super) step: u64,
+    pub(super) counts: Counts,
+    pub(super) remarks: BTreeMap<Text, u64>,
+}
+
+/// Why a page was not written, or is the last.
+pub(super) enum Unwritten {
+    /// The database refuses the content of a row.
+    Refused(Page, StoreError),
+    /// The walk ends.
+    Ended(Error),
+}
+
+impl<'c> Writer<'c> {
+    pub(super) fn new(context: &'c StoreContext, options: PassOptions) -> Self {
+        Self {
+            context,
+            options,
+            earlier_failures: HashSet::new(),
+            step: 0,
+            counts: Counts::default(),
+            remarks: BTreeMap::new(),
+        }
+    }
+
+    /// Writes a page with its checkpoint.
+    pub(super) async fn write<P: Pull>(&mut self, read: ReadPage<'_, P::Detail>) -> Result<(), Unwritten> {
+        // The memory is free again when the page is written or dropped, whatever the next page waits for.
+        let ReadPage { page, mut details, hopeless, permit: _permit } = read;
+        if self.options.dry_run {
+            self.counts.add(page.kept.counts);
+            return Ok(());
+        }
+        self.step = page.kept.step;
         let ended = details.ended.take();
         if ended.is_some() {
             details.unasked.clear();
         }
-        let sorted = self.sort(details, known);
-        let refused = match self.write(&kept, sorted, known, ended.is_none(), false).await {
-            Ok(counts) => match ended {
-                None => return Ok(counts),
-                Some(problem) => {
-                    // The page is no checkpoint, but its rows are mirrored.
-                    self.report.counts.changed += counts.changed;
-                    return Err(problem);
-                }
-            },
-            Err(error) => error,
-        };
-        if !refused.concerns_a_row() || ended.is_some() {
-            return Err(ended.unwrap_or_else(|| Error::from(refused)));
+        let sorted = self.sort(details, &page.known);
+        match (self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await, ended.or(hopeless)) {
+            (Ok(()), None) => Ok(()),
+            (Err(error), None) if error.concerns_a_row() => Err(Unwritten::Refused(page, error)),
+            (Err(error), None) => Err(Unwritten::Ended(error.into())),
+            (_, Some(ended)) => Err(Unwritten::Ended(ended)),
         }
-        tracing::warn!(store = %self.context.key, page = kept.page, error = %refused, "the database refused a page; writing it row by row");
-        let mut details = self.read_details(rows).await;
-        if let Some(ended) = details.ended.take() {
-            return Err(ended);
-        }
-        let sorted = self.sort(details, known);
-        self.write(&kept, sorted, known, true, true).await.map_err(Error::from)
     }
 
-    fn sort(&mut self, details: Details<P::Detail>, known: &HashMap<String, Known>) -> Sorted<P::Detail> {
+    /// Writes a page row by row, so that only a row which the database refuses fails.
+    pub(super) async fn write_row_by_row<P: Pull>(
+        &mut self,
+        page: &Page,
+        details: Details<P::Detail>,
+    ) -> Result<(), Error> {
+        let sorted = self.sort(details, &page.known);
+        self.write_sorted::<P>(page, sorted, true, true).await.map_err(Error::from)
+    }
+
+    fn sort<T>(&mut self, details: Details<T>, known: &HashMap<String, Known>) -> Sorted<T> {
         let mut sorted =
             Sorted { writes: Vec::new(), relisted: Vec::new(), failures: Vec::new(), mended: Vec::new() };
         let locale = self.context.locale;
@@ -103,28 +126,27 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Writes a sorted page; `whole` makes it a checkpoint.
-    async fn write(
-        &self,
-        kept: &KeptPage,
+    async fn write_sorted<P: Pull>(
+        &mut self,
+        Page { kept, known, .. }: &Page,
         mut sorted: Sorted<P::Detail>,
-        known: &HashMap<String, Known>,
         whole: bool,
         row_by_row: bool,
-    ) -> Result<Counts, StoreError> {
+    ) -> Result<(), StoreError> {
         let mut kept = kept.clone();
         let _writing = self.context.writing.lock().await;
-        self.drop_concurrently_written(&mut sorted, known).await?;
+        self.drop_concurrently_written::<P>(&mut sorted, known).await?;
         let Sorted { writes, relisted, mut failures, mut mended } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
         kept.counts.changed = writes.len() as u64;
         let keys: Vec<String> = writes.iter().map(|write| write.key.clone()).collect();
         if row_by_row {
-            let refused = self.write_rows(&mut tx, writes).await?;
+            let refused = self.write_rows::<P>(&mut tx, writes).await?;
             kept.counts.changed -= refused.len() as u64;
             mended.retain(|key| refused.iter().all(|failure| failure.key != *key));
             failures.extend(refused);
         } else {
-            self.pull.write(&mut tx, writes).await?;
+            P::write(&mut tx, writes).await?;
         }
         kept.counts.failed = failures.len() as u64;
         for row in relisted {
@@ -140,12 +162,17 @@ impl<P: Pull> Walk<'_, P> {
         if P::RESOURCE == Resource::Products {
             keys.iter().for_each(|key| self.context.note_product(known.get(key)));
         }
-        Ok(kept.counts)
+        match whole {
+            true => self.counts.add(kept.counts),
+            // The page is no checkpoint, but its rows are mirrored.
+            false => self.counts.changed += kept.counts.changed,
+        }
+        Ok(())
     }
 
     /// Leaves out rows that another task has written since the lookup: that task may have read them later. Their
     /// listing still differs, so the next pass reads them.
-    async fn drop_concurrently_written(
+    async fn drop_concurrently_written<P: Pull>(
         &self,
         sorted: &mut Sorted<P::Detail>,
         known: &HashMap<String, Known>,
@@ -166,7 +193,7 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Writes rows one after the other; returns those that the database refused.
-    async fn write_rows(
+    async fn write_rows<P: Pull>(
         &self,
         tx: &mut PageTx<'_>,
         writes: Vec<RowWrite<P::Detail>>,
@@ -175,7 +202,7 @@ impl<P: Pull> Walk<'_, P> {
         for write in writes {
             let key = write.key.clone();
             tx.mark().await?;
-            match self.pull.write(tx, vec![write]).await {
+            match P::write(tx, vec![write]).await {
                 Ok(()) => (),
                 Err(error) if error.concerns_a_row() => {
                     tx.undo_to_mark().await?;

@@ -41,7 +41,7 @@ impl<'c> Products<'c> {
         // Another task has mirrored a later reading: that one stays.
         if now.map(|known| known.content_hash) == known.map(|known| known.content_hash) {
             let mut tx = store.begin(&self.context.lease).await?;
-            put(&mut tx, &pull, id.as_str(), known, fetched, (None, None)).await?;
+            put::<ProductsPull>(&mut tx, id.as_str(), known, fetched, (None, None)).await?;
             tx.staleness().note_products_read(vec![id.clone()]).await?;
             tx.commit().await?;
             self.context.note_product(known.as_ref());

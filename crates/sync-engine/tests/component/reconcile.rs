@@ -313,8 +313,8 @@ async fn orders_of_one_moment_across_a_pages_edge_are_all_mirrored_once(kind: Ki
     assert_eq!((again.counts().changed, again.counts().gone), (0, 0));
 }
 
-/// Columns that show how the marketplace has written a row, not what it says.
-const AS_SENT: [&str; 4] = ["raw", "listing_hash", "content_hash", "mirrored_at"];
+/// Columns that show how and when the marketplace has written a row, not what it says.
+const AS_SENT: [&str; 5] = ["raw", "listing_hash", "content_hash", "mirrored_at", "unread_since"];
 
 impl Rig {
     /// Returns the rows of a table as they are, without the columns that depend on the form of an answer.

@@ -202,7 +202,10 @@ async fn a_change_of_a_closed_order_that_no_delivery_told_is_found_by_its_age() 
     let ago = (rig.parts.clock.now() - chrono::TimeDelta::days(32)).format("%FT%T%.6fZ").to_string();
     for sql in [
         format!("UPDATE orders SET mirrored_at = '{ago}' WHERE order_number = '{number}'"),
-        format!("UPDATE order_parts SET read_at = '{ago}' WHERE order_number = '{number}'"),
+        format!(
+            "UPDATE order_parts SET read_at = '{ago}', due_at = CASE part WHEN 'shipments' THEN '{ago}' END \
+             WHERE order_number = '{number}'"
+        ),
     ] {
         rig.tables.execute(&sql).await;
     }

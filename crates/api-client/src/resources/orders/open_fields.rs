@@ -3,90 +3,115 @@
 //!
 //! These fields are never reported as unreadable: a value of another type counts as a different field.
 
-use std::collections::BTreeMap;
-
 use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use espelho_model::{raw::storable, time::parse_timestamp};
+use serde::Deserialize;
 
-use crate::wire::fields::{Field, object};
+use super::read::{CustomerWire, OrderWire};
+use crate::wire::{
+    fields::{Field, object},
+    shape,
+};
 
-type Members<'a> = BTreeMap<String, Field<'a>>;
+shape! { AddressWire { city, state, uf, state_code } }
 
-const CITY: &[&str] = &["city"];
-const STATE: &[&str] = &["state", "uf", "state_code"];
-const SHIP_BY_OF_SHIPPING: &[&str] =
-    &["ship_by", "dispatch_by", "dispatch_deadline", "dispatch_deadline_at", "deadline_at", "deadline"];
-const SHIP_BY_OF_DEADLINE: &[&str] = &["dispatch", "at", "date"];
-const SHIP_BY: &[&str] = &["ship_by", "dispatch_deadline", "dispatch_deadline_at"];
-const INVOICE_BY_OF_NFE: &[&str] = &["deadline_at", "deadline"];
-const INVOICE_BY: &[&str] =
-    &["invoice_by", "fiscal_deadline", "fiscal_deadline_at", "nfe_deadline", "nfe_deadline_at"];
-const PICK_BY: &[&str] = &["pick_by", "picking_deadline", "picking_deadline_at"];
+shape! {
+    /// The freight, which may carry an address.
+    ShippingWire {
+        city, state, uf, state_code, address, ship_by, dispatch_by, dispatch_deadline, dispatch_deadline_at, deadline_at,
+        deadline, nfe_requirements,
+    }
+}
 
-/// The objects of one order that may contain these fields.
+shape! { DeadlineWire { dispatch, at, date } }
+
+shape! { NfeWire { deadline_at, deadline } }
+
+/// Where the goods go, and until when what must have happened.
 pub(super) struct OpenFields<'a> {
-    order: Members<'a>,
-    shipping: Members<'a>,
-    /// Objects that may contain an address, the likeliest first.
-    addresses: Vec<Members<'a>>,
+    order: &'a OrderWire<'a>,
+    shipping: ShippingWire<'a>,
+    /// What may be an address, the likeliest first.
+    addresses: [AddressWire<'a>; 8],
     naive: FixedOffset,
 }
 
 impl<'a> OpenFields<'a> {
-    /// Reads the objects from an order as received. A time without an offset is read in `naive`.
-    pub(super) fn of(payload: &'a str, naive: FixedOffset) -> Self {
-        let order: Members<'a> = object(payload).unwrap_or_default();
-        let [customer, shipping] = ["customer", "shipping"].map(|name| nested(&order, name));
-        let inner = [
-            (&customer, "address"),
-            (&customer, "shipping_address"),
-            (&customer, "delivery_address"),
-            (&order, "shipping_address"),
-            (&order, "delivery_address"),
-            (&shipping, "address"),
+    /// Reads the objects of an order that may contain these fields. A time without an offset is read in `naive`.
+    pub(super) fn of(order: &'a OrderWire<'a>, customer: &CustomerWire<'a>, naive: FixedOffset) -> Self {
+        let shipping: ShippingWire<'a> = nested(order.shipping);
+        let CustomerWire { city, state, uf, state_code, .. } = *customer;
+        let of_customer = AddressWire { city, state, uf, state_code };
+        let ShippingWire { city, state, uf, state_code, .. } = shipping;
+        let of_shipping = AddressWire { city, state, uf, state_code };
+        let addresses = [
+            of_customer,
+            nested(customer.address),
+            nested(customer.shipping_address),
+            nested(customer.delivery_address),
+            nested(order.shipping_address),
+            nested(order.delivery_address),
+            nested(shipping.address),
+            of_shipping,
         ];
-        let inner: Vec<_> = inner.map(|(outer, name)| nested(outer, name)).into();
-        let addresses = [customer].into_iter().chain(inner).chain([shipping.clone()]).collect();
         Self { order, shipping, addresses, naive }
     }
 
     pub(super) fn city(&self) -> Option<String> {
-        self.addresses.iter().find_map(|address| first_text(address, CITY))
+        self.addresses.iter().find_map(|address| text(address.city))
     }
 
     pub(super) fn state(&self) -> Option<String> {
-        self.addresses.iter().find_map(|address| first_text(address, STATE))
+        self.addresses.iter().find_map(|a| [a.state, a.uf, a.state_code].into_iter().find_map(text))
     }
 
     /// Returns the deadline for handing over the goods.
     pub(super) fn ship_by(&self) -> Option<DateTime<Utc>> {
-        self.first_moment(&self.shipping, SHIP_BY_OF_SHIPPING)
-            .or_else(|| self.first_moment(&nested(&self.shipping, "deadline"), SHIP_BY_OF_DEADLINE))
-            .or_else(|| self.first_moment(&self.order, SHIP_BY))
+        let (order, shipping) = (self.order, &self.shipping);
+        let of_shipping = [
+            shipping.ship_by,
+            shipping.dispatch_by,
+            shipping.dispatch_deadline,
+            shipping.dispatch_deadline_at,
+            shipping.deadline_at,
+            shipping.deadline,
+        ];
+        let inner: DeadlineWire<'_> = nested(shipping.deadline);
+        self.first_moment(&of_shipping)
+            .or_else(|| self.first_moment(&[inner.dispatch, inner.at, inner.date]))
+            .or_else(|| {
+                self.first_moment(&[order.ship_by, order.dispatch_deadline, order.dispatch_deadline_at])
+            })
     }
 
     /// Returns the deadline for issuing a fiscal document.
     pub(super) fn invoice_by(&self) -> Option<DateTime<Utc>> {
-        self.first_moment(&nested(&self.shipping, "nfe_requirements"), INVOICE_BY_OF_NFE)
-            .or_else(|| self.first_moment(&self.order, INVOICE_BY))
+        let order = self.order;
+        let nfe: NfeWire<'_> = nested(self.shipping.nfe_requirements);
+        self.first_moment(&[
+            nfe.deadline_at,
+            nfe.deadline,
+            order.invoice_by,
+            order.fiscal_deadline,
+            order.fiscal_deadline_at,
+            order.nfe_deadline,
+            order.nfe_deadline_at,
+        ])
     }
 
     /// Returns the deadline for having the order ready.
     pub(super) fn pick_by(&self) -> Option<DateTime<Utc>> {
-        self.first_moment(&self.order, PICK_BY)
+        let order = self.order;
+        self.first_moment(&[order.pick_by, order.picking_deadline, order.picking_deadline_at])
     }
 
-    fn first_moment(&self, members: &Members<'_>, names: &[&str]) -> Option<DateTime<Utc>> {
-        names.iter().find_map(|&name| deadline(&text(members.get(name).copied().flatten())?, self.naive))
+    fn first_moment(&self, fields: &[Field<'_>]) -> Option<DateTime<Utc>> {
+        fields.iter().find_map(|&field| deadline(&text(field)?, self.naive))
     }
 }
 
-fn nested<'a>(outer: &Members<'a>, name: &str) -> Members<'a> {
-    outer.get(name).copied().flatten().and_then(|inner| object(inner.get()).ok()).unwrap_or_default()
-}
-
-fn first_text(members: &Members<'_>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|&name| text(members.get(name).copied().flatten()))
+fn nested<'a, T: Deserialize<'a> + Default>(field: Field<'a>) -> T {
+    field.and_then(|inner| object(inner.get()).ok()).unwrap_or_default()
 }
 
 fn text(field: Field<'_>) -> Option<String> {
@@ -112,7 +137,9 @@ mod tests {
 
     fn of(order: &Value) -> [Option<String>; 5] {
         let payload = order.to_string();
-        let fields = OpenFields::of(&payload, FixedOffset::west_opt(3 * 3600).unwrap());
+        let order: OrderWire<'_> = object(&payload).unwrap();
+        let customer = nested(order.customer);
+        let fields = OpenFields::of(&order, &customer, FixedOffset::west_opt(3 * 3600).unwrap());
         let time = |at: Option<DateTime<Utc>>| at.map(|at| at.format("%d %H:%M:%S").to_string());
         [
             fields.city(),

@@ -1,13 +1,12 @@
 //! The listing of orders (API document, "Orders").
 
 use chrono::{FixedOffset, NaiveDate};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::{
     ApiRequest, Error, ListPage,
     resources::handles::OrdersApi,
-    wire::fields::{Field, FieldReader, object},
+    wire::{fields::FieldReader, members::member},
 };
 
 const ROUTE: &str = "/api/v1/sellers/orders";
@@ -86,15 +85,8 @@ impl OrdersApi<'_> {
     }
 }
 
-#[derive(Deserialize)]
-struct RowWire<'a> {
-    #[serde(borrow, default)]
-    order_number: Field<'a>,
-}
-
 fn row_key(row: &RawValue) -> Option<String> {
-    let wire: RowWire<'_> = object(row.get()).ok()?;
-    FieldReader::new(FixedOffset::east_opt(0)?).id("order_number", wire.order_number)
+    FieldReader::new(FixedOffset::east_opt(0)?).id("order_number", member(row, "order_number"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use espelho_model::{
     money::with_cents,
     order::{Order, OrderItem, STATUSES, STOCK_STATUSES, WORKFLOW_TYPES},
 };
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::open_fields::OpenFields;
@@ -14,8 +13,9 @@ use crate::{
     ApiRequest, Error,
     resources::{Read, handles::OrdersApi},
     wire::{
-        envelope::BodyError,
+        envelope::{BodyError, object_payload},
         fields::{Field, FieldReader, object},
+        shape,
     },
 };
 
@@ -34,7 +34,10 @@ impl OrdersApi<'_> {
     pub async fn get(self, number: &OrderNumber) -> Result<Read<Order>, Error> {
         let read = self
             .requests
-            .read_with(&request(number), |payload| parse_order(payload, number, self.requests.naive_offset()))
+            .send(&request(number), |body| {
+                let (wire, text) = object_payload(body)?;
+                read_order(&wire, text, number, self.requests.naive_offset())
+            })
             .await?;
         self.note_unknown_words(&read.value);
         Ok(read)
@@ -51,134 +54,39 @@ impl OrdersApi<'_> {
     }
 }
 
-/// The order with every field unread, by the document's names.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct OrderWire<'a> {
-    #[serde(borrow)]
-    order: Field<'a>,
-    #[serde(borrow)]
-    order_number: Field<'a>,
-    #[serde(borrow)]
-    status: Field<'a>,
-    #[serde(borrow)]
-    status_label: Field<'a>,
-    #[serde(borrow)]
-    workflow_type: Field<'a>,
-    #[serde(borrow, rename = "type")]
-    order_type: Field<'a>,
-    #[serde(borrow)]
-    channel: Field<'a>,
-    #[serde(borrow)]
-    delivery_method: Field<'a>,
-    #[serde(borrow)]
-    checkout_group_id: Field<'a>,
-    #[serde(borrow)]
-    customer: Field<'a>,
-    #[serde(borrow)]
-    customer_id: Field<'a>,
-    #[serde(borrow)]
-    customer_name: Field<'a>,
-    #[serde(borrow)]
-    totals: Field<'a>,
-    #[serde(borrow)]
-    items: Field<'a>,
-    #[serde(borrow)]
-    items_count: Field<'a>,
-    #[serde(borrow)]
-    lines_count: Field<'a>,
-    #[serde(borrow)]
-    payment_method: Field<'a>,
-    #[serde(borrow)]
-    payment_status: Field<'a>,
-    #[serde(borrow)]
-    payment_expires_at: Field<'a>,
-    #[serde(borrow)]
-    is_collective: Field<'a>,
-    #[serde(borrow)]
-    is_awaiting_campaign: Field<'a>,
-    #[serde(borrow)]
-    release_at: Field<'a>,
-    #[serde(borrow)]
-    picked_up_at: Field<'a>,
-    #[serde(borrow)]
-    notes: Field<'a>,
-    #[serde(borrow)]
-    created_at: Field<'a>,
-    #[serde(borrow)]
-    updated_at: Field<'a>,
+shape! {
+    /// The order with every field unread, by the document's names; [`open_fields`](super::open_fields) reads the names
+    /// that the document leaves open.
+    pub(super) OrderWire {
+        order, order_number, status, status_label, workflow_type, #[serde(rename = "type")] order_type, channel,
+        delivery_method, checkout_group_id, customer, customer_id, customer_name, totals, items, items_count,
+        lines_count, payment_method, payment_status, payment_expires_at, is_collective, is_awaiting_campaign,
+        release_at, picked_up_at, notes, created_at, updated_at,
+        // Open names.
+        shipping, shipping_address, delivery_address, ship_by, dispatch_deadline, dispatch_deadline_at, invoice_by,
+        fiscal_deadline, fiscal_deadline_at, nfe_deadline, nfe_deadline_at, pick_by, picking_deadline,
+        picking_deadline_at,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct IdName<'a> {
-    #[serde(borrow)]
-    id: Field<'a>,
-    #[serde(borrow)]
-    name: Field<'a>,
+shape! {
+    /// The customer, which may carry an address.
+    pub(super) CustomerWire {
+        id, name, city, state, uf, state_code, address, shipping_address, delivery_address,
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct TotalsWire<'a> {
-    #[serde(borrow)]
-    products: Field<'a>,
-    #[serde(borrow)]
-    shipping: Field<'a>,
-    #[serde(borrow)]
-    discounts: Field<'a>,
-    #[serde(borrow)]
-    order: Field<'a>,
+shape! { TotalsWire { products, shipping, discounts, order } }
+
+shape! {
+    /// A line. The document says "prices" without naming the fields; the likely names are read.
+    ItemWire {
+        id, product_id, sku, product_sku, seller_sku, name, product_name, title, product, quantity, unit_price, price,
+        net_value, price_scale, stock_status, is_blocking_stock,
+    }
 }
 
-/// A line. The document says "prices" without naming the fields; the likely names are read.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ItemWire<'a> {
-    #[serde(borrow)]
-    id: Field<'a>,
-    #[serde(borrow)]
-    product_id: Field<'a>,
-    #[serde(borrow)]
-    sku: Field<'a>,
-    #[serde(borrow)]
-    product_sku: Field<'a>,
-    #[serde(borrow)]
-    seller_sku: Field<'a>,
-    #[serde(borrow)]
-    name: Field<'a>,
-    #[serde(borrow)]
-    product_name: Field<'a>,
-    #[serde(borrow)]
-    title: Field<'a>,
-    #[serde(borrow)]
-    product: Field<'a>,
-    #[serde(borrow)]
-    quantity: Field<'a>,
-    #[serde(borrow)]
-    unit_price: Field<'a>,
-    #[serde(borrow)]
-    price: Field<'a>,
-    #[serde(borrow)]
-    net_value: Field<'a>,
-    #[serde(borrow)]
-    price_scale: Field<'a>,
-    #[serde(borrow)]
-    stock_status: Field<'a>,
-    #[serde(borrow)]
-    is_blocking_stock: Field<'a>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ProductOfItem<'a> {
-    #[serde(borrow)]
-    id: Field<'a>,
-    #[serde(borrow)]
-    sku: Field<'a>,
-    #[serde(borrow)]
-    name: Field<'a>,
-}
+shape! { ProductOfItem { id, sku, name } }
 
 /// Reads one order, which must have the requested number (`asked`).
 pub(crate) fn parse_order(
@@ -186,7 +94,15 @@ pub(crate) fn parse_order(
     asked: &OrderNumber,
     naive: FixedOffset,
 ) -> Result<Read<Order>, BodyError> {
-    let wire: OrderWire<'_> = object(payload)?;
+    read_order(&object(payload)?, payload, asked, naive)
+}
+
+fn read_order(
+    wire: &OrderWire<'_>,
+    text: &str,
+    asked: &OrderNumber,
+    naive: FixedOffset,
+) -> Result<Read<Order>, BodyError> {
     if let (None, Some(inner)) = (wire.order_number, wire.order) {
         return parse_order(inner.get(), asked, naive);
     }
@@ -198,8 +114,8 @@ pub(crate) fn parse_order(
         return Err(BodyError::shape(format!("asked for order {asked}, was given {number}")));
     }
     let items = read_items(&mut read, wire.items);
-    let open = OpenFields::of(payload, naive);
-    let customer: IdName<'_> = read.nested("customer", wire.customer).unwrap_or_default();
+    let customer: CustomerWire<'_> = read.nested("customer", wire.customer).unwrap_or_default();
+    let open = OpenFields::of(wire, &customer, naive);
     let totals: TotalsWire<'_> = read.nested("totals", wire.totals).unwrap_or_default();
     let mut money = |name, field| read.decimal(name, field).map(with_cents);
     let value = Order {
@@ -235,7 +151,7 @@ pub(crate) fn parse_order(
         invoice_by: open.invoice_by(),
         pick_by: open.pick_by(),
         items,
-        raw: RawJson::new(payload),
+        raw: RawJson::new(text),
     };
     Ok(Read { value, unreadable: read.into_unreadable() })
 }

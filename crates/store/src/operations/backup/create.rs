@@ -92,7 +92,7 @@ async fn copy(
     let all = rows.first().map_or(Ok(0), |row| row.int(0))?;
     let all = u64::try_from(all).unwrap_or(0);
     // A snapshot of the file, whoever writes meanwhile; the log cannot restart before it ends.
-    let copying = sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(read);
+    let copying = sqlx::query("VACUUM INTO ?").bind(to.display().to_string()).execute(read.pool());
     tokio::pin!(copying);
     loop {
         let done = std::fs::metadata(to).map_or(0, |file| file.len());

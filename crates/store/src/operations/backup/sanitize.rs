@@ -148,7 +148,7 @@ async fn detach(database: &Database) -> Result<(), Error> {
 
 fn writer(database: &Database) -> Result<&SqlitePool, Error> {
     match database {
-        Database::Sqlite { write, .. } => Ok(write),
+        Database::Sqlite { write, .. } => Ok(write.pool()),
         Database::Postgres(_) => {
             Err(Error::Address { url: String::new(), why: "a backup is put back into files only".into() })
         }

@@ -78,6 +78,7 @@ pub(crate) async fn a_new_order_arrives_with_its_lines(world: &World) {
         ("invoice_by", "2026-11-28T02:59:59.000000Z"),
         ("pick_by", "2026-11-28T18:00:00.000000Z"),
         ("mirrored_at", OPENING),
+        ("unread_since", OPENING),
         ("raw", r#"{"items":["1","2"],"order_number":"N-1","status":"paid"}"#),
     ] {
         assert_eq!(written.get(column), Some(value), "{column}");
@@ -104,7 +105,7 @@ pub(crate) async fn an_order_of_nothing_but_its_number_is_all_null(world: &World
     let lease = world.lease().await;
     world.write_orders(&lease, Op::Insert, vec![bare_order("N-1")]).await;
     let written = the_order(world).await;
-    // 37 columns, of which key, hashes, mirrored_at and raw are always there.
+    // 38 columns, of which key, hashes, mirrored_at, unread_since and raw are always there.
     assert_eq!(written.nulls().len(), 31, "{:?}", written.nulls());
     assert_eq!(world.tables.count("order_items").await, 0);
 }
@@ -116,7 +117,7 @@ pub(crate) async fn a_changed_order_is_overwritten_in_every_column(world: &World
     world.write_orders(&lease, Op::Update, vec![bare_order("N-1")]).await;
     let emptied = the_order(world).await;
     assert_eq!(emptied.nulls().len(), 31, "{:?}", emptied.nulls());
-    assert_eq!(emptied.get("mirrored_at"), Some(LATER));
+    assert_eq!((emptied.get("mirrored_at"), emptied.get("unread_since")), (Some(LATER), Some(LATER)));
     world.write_orders(&lease, Op::Update, vec![order("N-1", "shipped")]).await;
     let filled = the_order(world).await;
     assert_eq!(filled.nulls(), ["gone_at"]);

@@ -48,18 +48,37 @@ async fn pass(world: &World, store: &StoreKey, resource: Resource) -> Option<Pas
     world.store.mirror().pass(store, resource).await.unwrap()
 }
 
+/// The pages of a pass, read as a walk resumes: as many as come at once, then those after them.
+async fn pages(world: &World, store: &StoreKey, resource: Resource) -> Vec<KeptPage> {
+    let mut all: Vec<KeptPage> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |page| page.step);
+        let next = world.store.mirror().pages_of_pass(store, resource, after).await.unwrap();
+        if next.is_empty() {
+            return all;
+        }
+        all.extend(next);
+    }
+}
+
+async fn pages_of_orders(world: &World) -> Vec<KeptPage> {
+    pages(world, &minha_loja(), Resource::Orders).await
+}
+
 pub(crate) async fn a_pass_is_read_back_as_it_was_kept(world: &World) {
     let lease = world.lease().await;
     assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, None);
     begin_pass(world, &lease, Resource::Orders, SCOPE).await;
-    let begun = Pass { scope: SCOPE.into(), started_at: opening_hour(), pages: Vec::new() };
+    let begun = Pass { scope: SCOPE.into(), started_at: opening_hour() };
     assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, Some(begun.clone()));
+    assert!(pages_of_orders(world).await.is_empty());
     world.clock.advance(Duration::from_secs(60));
     let empty = KeptPage { total: Some(0), counts: Counts::default(), keys: Vec::new(), ..page(3) };
-    let pages = vec![page(1), page(2), empty];
-    keep(world, &lease, Resource::Orders, &pages[..1]).await;
-    keep(world, &lease, Resource::Orders, &pages[1..]).await;
-    assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, Some(Pass { pages, ..begun }));
+    let kept = [page(1), page(2), empty];
+    keep(world, &lease, Resource::Orders, &kept[..1]).await;
+    keep(world, &lease, Resource::Orders, &kept[1..]).await;
+    assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, Some(begun));
+    assert_eq!(pages_of_orders(world).await, kept);
 }
 
 pub(crate) async fn pages_come_back_in_the_order_of_their_steps(world: &World) {
@@ -67,8 +86,17 @@ pub(crate) async fn pages_come_back_in_the_order_of_their_steps(world: &World) {
     begin_pass(world, &lease, Resource::Orders, SCOPE).await;
     let steps = [10, 2, 1, 100, 9];
     keep(world, &lease, Resource::Orders, &steps.map(page)).await;
-    let read = pass(world, &minha_loja(), Resource::Orders).await.unwrap();
-    assert_eq!(read.pages, [1, 2, 9, 10, 100].map(page));
+    assert_eq!(pages_of_orders(world).await, [1, 2, 9, 10, 100].map(page));
+}
+
+pub(crate) async fn the_pages_of_a_long_pass_come_a_part_at_a_time(world: &World) {
+    let lease = world.lease().await;
+    begin_pass(world, &lease, Resource::Orders, SCOPE).await;
+    let kept: Vec<KeptPage> = (1..=450).map(page).collect();
+    keep(world, &lease, Resource::Orders, &kept).await;
+    let first = world.store.mirror().pages_of_pass(&minha_loja(), Resource::Orders, 0).await.unwrap();
+    assert!(first.len() < 450 && kept.starts_with(&first), "{}", first.len());
+    assert_eq!(pages_of_orders(world).await, kept);
 }
 
 pub(crate) async fn a_new_pass_forgets_the_one_before(world: &World) {
@@ -78,8 +106,9 @@ pub(crate) async fn a_new_pass_forgets_the_one_before(world: &World) {
     world.clock.advance(Duration::from_secs(60));
     begin_pass(world, &lease, Resource::Orders, "another way").await;
     let begun = opening_hour() + Duration::from_secs(60);
-    let expected = Pass { scope: "another way".into(), started_at: begun, pages: Vec::new() };
+    let expected = Pass { scope: "another way".into(), started_at: begun };
     assert_eq!(pass(world, &minha_loja(), Resource::Orders).await, Some(expected));
+    assert!(pages_of_orders(world).await.is_empty());
 }
 
 pub(crate) async fn an_ended_pass_leaves_nothing(world: &World) {
@@ -107,13 +136,15 @@ pub(crate) async fn passes_of_other_resources_and_stores_are_left_alone(world: &
     tx.passes().end_pass(Resource::Orders).await.unwrap();
     tx.commit().await.unwrap();
     begin_pass(world, &yours, Resource::Products, SCOPE).await;
-    let pages = async |store: &str, resource| {
-        pass(world, &store_key(store), resource).await.map(|pass| pass.pages.len())
+    let left = async |store: &str, resource| {
+        let store = store_key(store);
+        let pages = pages(world, &store, resource).await.len();
+        pass(world, &store, resource).await.map(|_| pages)
     };
-    assert_eq!(pages("minha-loja", Resource::Orders).await, None);
-    assert_eq!(pages("minha-loja", Resource::Products).await, Some(1));
-    assert_eq!(pages("outra", Resource::Orders).await, Some(1));
-    assert_eq!(pages("outra", Resource::Products).await, Some(0));
+    assert_eq!(left("minha-loja", Resource::Orders).await, None);
+    assert_eq!(left("minha-loja", Resource::Products).await, Some(1));
+    assert_eq!(left("outra", Resource::Orders).await, Some(1));
+    assert_eq!(left("outra", Resource::Products).await, Some(0));
 }
 
 pub(crate) async fn a_page_that_is_not_committed_leaves_neither_rows_nor_checkpoint(world: &World) {
@@ -129,8 +160,7 @@ pub(crate) async fn a_page_that_is_not_committed_leaves_neither_rows_nor_checkpo
     drop(tx);
     // The next write follows the roll-back, on SQLite on the very same connection.
     world.store.begin(&lease).await.unwrap().commit().await.unwrap();
-    let kept = pass(world, &minha_loja(), Resource::Orders).await.unwrap();
-    assert_eq!(kept.pages, [page(1)]);
+    assert_eq!(pages_of_orders(world).await, [page(1)]);
     assert_eq!(world.store.mirror().live_keys(&minha_loja(), Resource::Orders, "").await.unwrap(), ["kept"]);
     assert_eq!(world.tables.list("SELECT status FROM orders").await, ["paid"]);
     assert_eq!(world.tables.count("order_items WHERE gone_at IS NULL").await, 1);
@@ -146,5 +176,5 @@ pub(crate) async fn a_step_that_is_kept_twice_is_refused(world: &World) {
     assert!(matches!(error, Some(Error::Statement { .. })), "{error:?}");
     drop(tx);
     keep(world, &lease, Resource::Orders, &[page(2)]).await;
-    assert_eq!(pass(world, &minha_loja(), Resource::Orders).await.unwrap().pages, [page(1), page(2)]);
+    assert_eq!(pages_of_orders(world).await, [page(1), page(2)]);
 }

@@ -192,6 +192,7 @@ pub(crate) async fn who_listens_hears_of_changes_where_the_database_tells(world:
     let mut watch = world.store.changes().watch_changes().await.unwrap();
     assert_eq!(watch.hears(), world.url.starts_with("postgres"));
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
+    world.store.flush_notifications().await.unwrap();
     if watch.hears() {
         tokio::time::timeout(Duration::from_secs(30), watch.changed()).await.unwrap();
     }

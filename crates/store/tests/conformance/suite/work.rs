@@ -1,14 +1,16 @@
 //! The engine's questions: open rows, rows never read, rows longest unread.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
-    ContentHash, OrderNumber, ProductId,
+    Clock as _, ContentHash, OrderNumber, ProductId, RawJson,
     order::{Order, STATUSES, TERMINAL_STATUSES},
     sync::Resource,
 };
-use espelho_store::{KnownSubresource, Lease, Op, Paces, Subresource, TableCount};
+use espelho_store::{
+    DueTime, KnownSubresource, Lease, Op, Rescheduling, Subresource, TableCount, UnscheduledOrder,
+};
 
 use crate::{
     examples::{bare_order, bare_product, order, order_of},
@@ -35,10 +37,6 @@ async fn gone(world: &World, lease: &Lease, resource: Resource, key: &str) {
     tx.commit().await.unwrap();
 }
 
-fn texts(numbers: &[OrderNumber]) -> Vec<&str> {
-    numbers.iter().map(OrderNumber::as_str).collect()
-}
-
 pub(crate) async fn open_orders_are_those_that_no_status_has_ended(world: &World) {
     let lease = world.lease().await;
     let mut orders: Vec<Order> =
@@ -46,7 +44,7 @@ pub(crate) async fn open_orders_are_those_that_no_status_has_ended(world: &World
     orders.extend([bare_order("without"), order("unheard-of", "abduzido")]);
     world.write_orders(&lease, Op::Insert, orders).await;
     gone(world, &lease, Resource::Orders, "N-paid").await;
-    let open = world.store.staleness().open_orders(&minha_loja(), None, "", 100).await.unwrap();
+    let open = world.store.staleness().open_orders(&minha_loja(), "", 100).await.unwrap();
     let mut expected: Vec<String> = STATUSES
         .iter()
         .filter(|status| !TERMINAL_STATUSES.contains(status) && **status != "paid")
@@ -56,72 +54,146 @@ pub(crate) async fn open_orders_are_those_that_no_status_has_ended(world: &World
     expected.sort();
     assert_eq!(open.iter().map(|o| o.number.as_str()).collect::<Vec<_>>(), expected);
     assert!(open.iter().all(|o| o.mirrored_at == opening_hour()));
-    assert!(world.store.staleness().open_orders(&store_key("outra"), None, "", 9).await.unwrap().is_empty());
+    assert!(world.store.staleness().open_orders(&store_key("outra"), "", 9).await.unwrap().is_empty());
 }
 
-pub(crate) async fn open_orders_come_in_pages_and_by_status(world: &World) {
+pub(crate) async fn open_orders_come_in_pages(world: &World) {
     let lease = world.lease().await;
     write(world, &lease, &["4", "2", "1"], "paid").await;
     world.clock.advance(Duration::from_secs(60));
     write(world, &lease, &["3"], "shipped").await;
     write(world, &lease, &["5"], "delivered").await;
-    let page = async |status, after| {
-        let page = world.store.staleness().open_orders(&minha_loja(), status, after, 2).await.unwrap();
-        page.into_iter().map(|order| order.number.into_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(page(None, "").await, ["1", "2"]);
-    assert_eq!(page(None, "2").await, ["3", "4"]);
-    assert!(page(None, "4").await.is_empty());
-    assert_eq!(page(Some("paid"), "1").await, ["2", "4"]);
-    assert_eq!(page(Some("delivered"), "").await, ["5"]);
-    assert!(page(Some("nowhere"), "").await.is_empty());
-    let shipped = world.store.staleness().open_orders(&minha_loja(), Some("shipped"), "", 9).await.unwrap();
+    for (after, expected) in [("", &["1", "2"][..]), ("2", &["3", "4"]), ("4", &[])] {
+        let page = world.store.staleness().open_orders(&minha_loja(), after, 2).await.unwrap();
+        assert_eq!(page.iter().map(|order| order.number.as_str()).collect::<Vec<_>>(), expected);
+    }
+    let shipped = world.store.staleness().open_orders(&minha_loja(), "2", 1).await.unwrap();
     assert_eq!(shipped[0].status.as_deref(), Some("shipped"));
     assert_eq!(shipped[0].mirrored_at, opening_hour() + Duration::from_secs(60));
 }
 
+pub(crate) async fn open_orders_come_by_the_age_of_their_shipments(world: &World) {
+    let lease = world.lease().await;
+    write(world, &lease, &["1", "2", "3", "unread", "gone"], "paid").await;
+    write(world, &lease, &["closed", "labelled"], "delivered").await;
+    let all = ["1", "2", "3", "gone", "closed", "labelled"];
+    note(world, &lease, &all.map(|number| (number, Subresource::Shipments))).await;
+    gone(world, &lease, Resource::Orders, "gone").await;
+    for (id, order, status, is_ready) in [
+        ("L-1", "labelled", "pending", "FALSE"),
+        ("L-2", "closed", "ready", "TRUE"),
+        ("L-3", "closed", "error", "FALSE"),
+    ] {
+        let label = format!(
+            "INSERT INTO shipment_labels \
+             (store, id, order_number, status, is_ready, content_hash, mirrored_at, raw) \
+             SELECT store, '{id}', '{order}', '{status}', {is_ready}, 1, mirrored_at, '{{}}' \
+             FROM orders WHERE order_number = '{order}'"
+        );
+        world.tables.execute(&label).await;
+    }
+    let aged = async |limit: u32| {
+        let (staleness, now) = (world.store.staleness(), world.clock.now());
+        let (store, part) = (minha_loja(), Subresource::Shipments);
+        let aged = staleness.open_orders_by_subresource_age(&store, part, now, limit).await.unwrap();
+        aged.into_iter().map(OrderNumber::into_string).collect::<Vec<_>>()
+    };
+    assert!(aged(9).await.is_empty(), "they have just been read");
+    world.clock.advance(Duration::from_secs(60));
+    note(world, &lease, &[("2", Subresource::Shipments), ("1", Subresource::Events)]).await;
+    assert_eq!(aged(9).await, ["1", "3", "labelled"]);
+    world.clock.advance(Duration::from_secs(60));
+    assert_eq!(aged(9).await, ["1", "3", "labelled", "2"], "the longest unread first");
+    assert_eq!(aged(2).await, ["1", "3"]);
+}
+
+/// Decides like the engine, with two paces: each day what is open, or changed within two days before it was read, and
+/// after 29 days all else.
+fn decided(order: UnscheduledOrder) -> Rescheduling {
+    let is_open = order.status.as_deref() != Some("delivered");
+    let due = order.changed_at.map(|changed_at| {
+        let is_young = is_open || order.read_at - changed_at <= TimeDelta::days(2);
+        DueTime { at: order.read_at + TimeDelta::days(if is_young { 1 } else { 29 }), is_young }
+    });
+    Rescheduling { number: order.number, replaces: order.since, due }
+}
+
+async fn schedule(world: &World, lease: &Lease, orders: Vec<Rescheduling>) {
+    let mut tx = world.store.begin(lease).await.unwrap();
+    tx.staleness().schedule_orders(orders).await.unwrap();
+    tx.commit().await.unwrap();
+}
+
+/// Schedules all orders that wait for it; returns them.
+async fn schedule_all(world: &World, lease: &Lease) -> Vec<String> {
+    let waiting = world.store.staleness().unscheduled_orders(&minha_loja(), 100).await.unwrap();
+    let mut numbers: Vec<String> = waiting.iter().map(|order| order.number.as_str().to_owned()).collect();
+    numbers.sort();
+    schedule(world, lease, waiting.into_iter().map(decided).collect()).await;
+    numbers
+}
+
+/// The engine decides the due times, and has a table of cases for that: this holds what the store makes of them.
 pub(crate) async fn orders_are_due_by_their_age(world: &World) {
     let lease = world.lease().await;
     let day = Duration::from_secs(86_400);
-    // They have no times of their own, so their change is their writing.
-    let write = async |number: &str, status: &str| {
-        let order = Order { status: Some(status.to_owned()), ..bare_order(number) };
+    for (number, status, days) in [
+        ("open", "paid", 40),
+        ("unread", "paid", 0),
+        ("old", "delivered", 40),
+        ("young", "delivered", 1),
+        ("gone", "paid", 0),
+    ] {
+        let updated_at = Some(world.clock.now() - day * days);
+        let order = Order { updated_at, ..order(number, status) };
         world.write_orders(&lease, Op::Update, vec![order]).await;
         if number != "unread" {
             note(world, &lease, &[(number, Subresource::Shipments)]).await;
         }
-    };
-    for (number, status) in
-        [("open", "paid"), ("unread", "paid"), ("old", "delivered"), ("gone", "delivered")]
-    {
-        write(number, status).await;
     }
     gone(world, &lease, Resource::Orders, "gone").await;
-    world.clock.advance(day * 26);
-    write("middle", "cancelled").await;
-    world.clock.advance(day * 3 - Duration::from_secs(3_600));
-    write("young", "delivered").await;
-    note(world, &lease, &[("open", Subresource::Shipments)]).await;
-    let due = async |limit| {
-        let paces = Paces {
-            young: (TimeDelta::days(2), TimeDelta::days(1)),
-            middle: (TimeDelta::days(20), TimeDelta::days(7)),
-            old: TimeDelta::days(29),
-        };
-        let due = world.store.staleness().aged_orders(&minha_loja(), &paces, limit).await.unwrap();
-        due.into_iter().map(OrderNumber::into_string).collect::<Vec<_>>()
+    let due = async |limit: u32| {
+        let due = world.store.staleness().due_orders(&minha_loja(), limit).await.unwrap();
+        due.into_iter().map(|order| order.number.into_string()).collect::<Vec<_>>()
     };
+    // A side that was never read is another sweep's.
+    assert_eq!(schedule_all(world, &lease).await, ["gone", "old", "open", "young"]);
+    assert!(schedule_all(world, &lease).await.is_empty(), "one that is gone waits no longer either");
+    world.clock.advance(day - Duration::from_secs(3_600));
     assert!(due(9).await.is_empty(), "an hour is missing");
     world.clock.advance(Duration::from_secs(3_601));
-    assert_eq!(due(9).await, ["old"]);
-    world.clock.advance(day);
-    // Three of five by the latest change, the rest by the longest time unread.
-    assert_eq!(due(5).await, ["young", "old", "open"], "a side that was never read is another sweep's");
-    assert_eq!(due(2).await, ["young", "old"]);
+    assert_eq!(due(9).await, ["open", "young"]);
+    world.clock.advance(day * 28);
+    assert_eq!(due(9).await, ["open", "young", "old"]);
+    // Half of each, so three orders are two young ones and the longest unread.
+    for (limit, expected) in [(1, &["open"][..]), (2, &["open", "old"]), (3, &["open", "young", "old"])] {
+        assert_eq!(due(limit).await, expected);
+    }
+    let first = world.store.staleness().due_orders(&minha_loja(), 1).await.unwrap().remove(0);
+    let later = DueTime { at: world.clock.now() + day, is_young: true };
+    let postponed = Rescheduling { number: first.number, replaces: first.due.at, due: Some(later) };
+    schedule(world, &lease, vec![postponed.clone()]).await;
+    assert_eq!(due(9).await, ["young", "old"]);
+    schedule(world, &lease, vec![Rescheduling { due: None, ..postponed }]).await;
+    world.clock.advance(day + Duration::from_secs(1));
+    assert_eq!(due(9).await, ["young", "open", "old"], "a time that was replaced already stays");
     note(world, &lease, &["young", "open", "old"].map(|number| (number, Subresource::Shipments))).await;
     assert!(due(9).await.is_empty());
-    world.clock.advance(day * 4);
-    assert_eq!(due(9).await, ["middle", "open"], "what was young is of middle age now");
+    assert_eq!(schedule_all(world, &lease).await, ["old", "open", "young"]);
+    world.clock.advance(day * 3);
+    assert_eq!(due(9).await, ["open"], "what was young is old now");
+    let changed = |number: &str| {
+        let raw = RawJson::new(&format!("{{\"changed\":\"{number}\"}}"));
+        Order { updated_at: Some(world.clock.now()), raw, ..order(number, "delivered") }
+    };
+    world.write_orders(&lease, Op::Update, vec![changed("old")]).await;
+    assert_eq!(schedule_all(world, &lease).await, ["old"]);
+    assert_eq!(due(9).await, ["old", "open"], "it is young again, and was read three days ago");
+    world.write_orders(&lease, Op::Update, vec![changed("gone")]).await;
+    assert_eq!(schedule_all(world, &lease).await, ["gone"]);
+    assert_eq!(due(9).await, ["gone", "old", "open"], "it has come back");
+    assert!(world.store.staleness().due_orders(&store_key("outra"), 9).await.unwrap().is_empty());
+    assert!(world.store.staleness().unscheduled_orders(&store_key("outra"), 9).await.unwrap().is_empty());
 }
 
 pub(crate) async fn products_take_turns(world: &World) {
@@ -150,59 +222,114 @@ pub(crate) async fn products_take_turns(world: &World) {
         tx.commit().await.unwrap();
         assert_eq!(turn().await, expected(turns), "after {seconds} s");
     }
+    world.clock.advance(Duration::from_secs(60));
+    // A pass may write what it read long before, so it moves no read that is noted.
+    world.write_products(&lease, Op::Update, ["a", "c"].map(bare_product).to_vec()).await;
+    let turns = [("b", 120), ("a", 180), ("c", 240)].map(|(id, at)| (id.to_owned(), at));
+    assert_eq!(turn().await, turns, "what was gone comes back last");
+}
+
+async fn read(world: &World, lease: &Lease, number: &str, parts: &[Subresource]) {
+    let noted: Vec<_> = parts.iter().map(|part| (number, *part)).collect();
+    note(world, lease, &noted).await;
+}
+
+type Place = (DateTime<Utc>, OrderNumber);
+
+/// The orders with sides to read, and these sides.
+async fn unread(world: &World, below: Option<&Place>, limit: u32) -> Vec<(String, BTreeSet<Subresource>)> {
+    let unread = world.store.staleness().unread_orders(&minha_loja(), below, limit).await.unwrap();
+    unread.into_iter().map(|order| (order.number.into_string(), order.subresources)).collect()
+}
+
+async fn unread_numbers(world: &World, below: Option<&Place>, limit: u32) -> Vec<String> {
+    unread(world, below, limit).await.into_iter().map(|(number, _)| number).collect()
+}
+
+fn all_but(read: &[Subresource]) -> BTreeSet<Subresource> {
+    Subresource::BELOW_ORDER.into_iter().filter(|subresource| !read.contains(subresource)).collect()
 }
 
 pub(crate) async fn orders_whose_sides_were_never_read_are_found(world: &World) {
     let lease = world.lease().await;
     write(world, &lease, &["1", "2", "3", "4", "5"], "delivered").await;
     gone(world, &lease, Resource::Orders, "4").await;
-    let without = async |part, after, limit| {
-        world.store.staleness().orders_missing_subresource(&minha_loja(), part, after, limit).await.unwrap()
-    };
-    assert_eq!(texts(&without(Subresource::Events, "", 9).await), ["1", "2", "3", "5"]);
+    assert_eq!(unread_numbers(world, None, 9).await, ["5", "3", "2", "1"]);
+    assert_eq!(unread_numbers(world, None, 2).await, ["5", "3"]);
+    // Orders of one moment are told apart by their numbers.
+    let third = (opening_hour(), OrderNumber::new("3"));
+    assert_eq!(unread_numbers(world, Some(&third), 9).await, ["2", "1"]);
+    assert_eq!(unread_numbers(world, Some(&third), 1).await, ["2"]);
     note(
         world,
         &lease,
-        &[("2", Subresource::Events), ("3", Subresource::Invoices), ("2", Subresource::Events)],
+        &[
+            ("2", Subresource::Events),
+            ("3", Subresource::Invoices),
+            ("2", Subresource::Events),
+            ("3", Subresource::Tracking),
+            ("1", Subresource::Order),
+        ],
     )
     .await;
-    assert_eq!(texts(&without(Subresource::Events, "", 2).await), ["1", "3"]);
-    assert_eq!(texts(&without(Subresource::Events, "3", 9).await), ["5"]);
-    assert_eq!(texts(&without(Subresource::Invoices, "", 9).await), ["1", "2", "5"]);
-    for part in Subresource::ALL {
+    let expected = [
+        ("5", all_but(&[])),
+        ("3", all_but(&[Subresource::Invoices, Subresource::Tracking])),
+        ("2", all_but(&[Subresource::Events])),
+        ("1", all_but(&[])),
+    ];
+    assert_eq!(unread(world, None, 9).await, expected.map(|(number, left)| (number.to_owned(), left)));
+    for part in Subresource::BELOW_ORDER {
+        // The tracking of the third was read before.
+        let expected =
+            ["5", "3", "2", "1"].into_iter().filter(|n| part != Subresource::Tracking || *n != "3");
+        assert_eq!(unread_numbers(world, None, 9).await, expected.collect::<Vec<_>>(), "{part:?}");
         note(world, &lease, &["1", "2", "3", "5"].map(|number| (number, part))).await;
-        assert!(without(part, "", 9).await.is_empty(), "{part:?}");
     }
+    assert!(unread_numbers(world, None, 9).await.is_empty());
     let other = world.lease_of(&store_key("outra")).await;
     write(world, &other, &["1"], "paid").await;
-    let theirs = world
-        .store
-        .staleness()
-        .orders_missing_subresource(&store_key("outra"), Subresource::Order, "", 9)
-        .await
-        .unwrap();
-    assert_eq!(texts(&theirs), ["1"]);
+    let theirs = world.store.staleness().unread_orders(&store_key("outra"), None, 9).await.unwrap();
+    assert_eq!(theirs.iter().map(|order| order.number.as_str()).collect::<Vec<_>>(), ["1"]);
 }
 
 pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &World) {
     let lease = world.lease().await;
     write(world, &lease, &["1", "2", "3"], "paid").await;
-    note(world, &lease, &[("1", Subresource::Shipments), ("2", Subresource::Shipments)]).await;
-    let old = async || {
-        world
-            .store
-            .staleness()
-            .orders_with_stale_subresource(&minha_loja(), Subresource::Shipments, "", 9)
-            .await
-            .unwrap()
-    };
-    assert!(old().await.is_empty(), "read in the same instant is read");
+    for number in ["1", "2", "3"] {
+        read(world, &lease, number, &Subresource::BELOW_ORDER).await;
+    }
+    assert!(unread(world, None, 9).await.is_empty(), "read in the same instant is read");
+    for number in ["3", "1"] {
+        world.clock.advance(Duration::from_secs(60));
+        write(world, &lease, &[number], "shipped").await;
+    }
+    let both = ["1", "3"].map(|number| (number.to_owned(), all_but(&[])));
+    assert_eq!(unread(world, None, 9).await, both, "the latest changed first");
+    let first = (world.clock.now(), OrderNumber::new("1"));
+    assert_eq!(unread_numbers(world, Some(&first), 9).await, ["3"]);
     world.clock.advance(Duration::from_secs(60));
-    write(world, &lease, &["1", "3"], "shipped").await;
-    assert_eq!(texts(&old().await), ["1"]);
+    // The very same content is no change.
+    write(world, &lease, &["1", "2"], "shipped").await;
+    write(world, &lease, &["2"], "shipped").await;
+    read(world, &lease, "2", &Subresource::BELOW_ORDER).await;
+    write(world, &lease, &["2"], "shipped").await;
+    read(world, &lease, "1", &[Subresource::Shipments, Subresource::Events]).await;
+    read(world, &lease, "1", &[Subresource::Financial, Subresource::Invoices]).await;
+    let expected = [("1", BTreeSet::from([Subresource::Tracking])), ("3", all_but(&[]))];
+    assert_eq!(unread(world, None, 9).await, expected.map(|(number, left)| (number.to_owned(), left)));
+    read(world, &lease, "1", &[Subresource::Tracking]).await;
+    assert_eq!(unread_numbers(world, None, 9).await, ["3"]);
+    // What comes back is read again, as it is.
+    gone(world, &lease, Resource::Orders, "2").await;
     world.clock.advance(Duration::from_secs(60));
-    note(world, &lease, &[("1", Subresource::Shipments)]).await;
-    assert!(old().await.is_empty());
+    write(world, &lease, &["2"], "shipped").await;
+    assert_eq!(unread_numbers(world, None, 9).await, ["2", "3"]);
+    // A mark that says more than the sides do is taken off by reading all of them.
+    world.tables.execute("UPDATE orders SET unread_since = mirrored_at WHERE order_number = '1'").await;
+    assert!(unread(world, None, 9).await.contains(&("1".to_owned(), all_but(&[]))));
+    read(world, &lease, "1", &Subresource::BELOW_ORDER).await;
+    assert_eq!(unread_numbers(world, None, 9).await, ["2", "3"]);
 }
 
 pub(crate) async fn what_was_read_of_an_order_is_known_with_its_fingerprint(world: &World) {

@@ -1,24 +1,22 @@
 //! Sweeps orders by their age: their listing does not show everything that can change, and no other sweep lists a
 //! closed order. Orders that the marketplace denies are checked again with them.
 
-use chrono::TimeDelta;
 use espelho_model::{OrderNumber, sync::Resource};
-use espelho_store::{Paces, Subresource};
+use espelho_store::{Rescheduling, Subresource};
 
 use crate::{
     Error, StoreContext,
     live::{refresh_queue::RefreshQueue, signals::Signals},
     plan::refresh_request::{Entity, RefreshRequest},
-    plan::{load::AGED_AT_ONCE, missing::EVERY},
+    plan::{
+        aged_orders::{retry, schedule},
+        load::AGED_AT_ONCE,
+        missing::EVERY,
+    },
 };
 
-/// Open orders, and those changed in the last week, are read again each day, those of a month each week, the rest each
-/// month.
-const PACES: Paces = Paces {
-    young: (TimeDelta::days(7), TimeDelta::days(1)),
-    middle: (TimeDelta::days(30), TimeDelta::days(7)),
-    old: TimeDelta::days(30),
-};
+/// Orders scheduled at once: more than a minute's budget reads.
+const SCHEDULED_AT_ONCE: u32 = 1_000;
 /// Missing orders checked at once.
 const MISSING_AT_ONCE: u32 = 50;
 
@@ -29,13 +27,27 @@ pub(super) async fn sweep_aged_orders(
     signals: &Signals,
 ) -> Result<(), Error> {
     sweep_missing_orders(context, queue).await?;
+    let (staleness, key) = (context.store.staleness(), &context.key);
+    let unscheduled = staleness.unscheduled_orders(key, SCHEDULED_AT_ONCE).await?;
+    keep(context, unscheduled.into_iter().map(schedule).collect()).await?;
     if !signals.is_mirrored() || queue.is_crowded() {
         return Ok(());
     }
-    let aged = context.store.staleness().aged_orders(&context.key, &PACES, AGED_AT_ONCE).await;
-    let aged = aged?;
+    let aged = staleness.due_orders(key, AGED_AT_ONCE).await?;
+    let now = context.clock.now();
+    keep(context, aged.iter().map(|order| retry(order, now)).collect()).await?;
     let request = || RefreshRequest::swept(Subresource::ALL);
-    queue.push_swept(aged.into_iter().map(|number| (Entity::Order(number), request())));
+    queue.push_swept(aged.into_iter().map(|order| (Entity::Order(order.number), request())));
+    Ok(())
+}
+
+async fn keep(context: &StoreContext, orders: Vec<Rescheduling>) -> Result<(), Error> {
+    if orders.is_empty() {
+        return Ok(());
+    }
+    let mut tx = context.store.begin(&context.lease).await?;
+    tx.staleness().schedule_orders(orders).await?;
+    tx.commit().await?;
     Ok(())
 }
 

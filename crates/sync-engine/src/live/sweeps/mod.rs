@@ -25,6 +25,7 @@ use super::{
 };
 use crate::{
     Error, StoreContext,
+    memory_budget::Permit,
     plan::batches::Run,
     plan::gap::GapThrottle,
     plan::schedule::{Moment, Schedule, Sweep, stretched},
@@ -32,6 +33,7 @@ use crate::{
 use campaigns::CampaignSweep;
 use changed_rows::ChangedRows;
 use products::ProductSweep;
+use subresources::SubresourceSweep;
 
 /// What sweeps read and tell beside their listings.
 #[derive(Clone, Copy)]
@@ -57,6 +59,7 @@ pub(super) struct Sweeps<'c> {
     sources: SweepSources<'c>,
     changed: ChangedRows<'c>,
     products: ProductSweep<'c>,
+    subresources: SubresourceSweep,
     campaigns: CampaignSweep<'c>,
 }
 
@@ -71,8 +74,9 @@ impl<'c> Sweeps<'c> {
     ) -> Self {
         let changed = ChangedRows::new(context, sources.queue);
         let products = ProductSweep::new(context, sources.queue, sources.signals);
+        let subresources = SubresourceSweep::default();
         let campaigns = CampaignSweep::new(context, sources.signals);
-        Self { context, options, observer, record, sources, changed, products, campaigns }
+        Self { context, options, observer, record, sources, changed, products, subresources, campaigns }
     }
 
     /// Runs the sweeps when they are due, one after the other; sweeps for orders also after a gap in the deliveries.
@@ -126,21 +130,34 @@ impl<'c> Sweeps<'c> {
     /// Not `async`, like the other boxes: the future of an `async` function would also reserve space for the boxed
     /// value.
     pub(super) fn boxed_sweep(&mut self, sweep: Sweep) -> BoxFuture<'_, Result<Option<u64>, Error>> {
-        Box::pin(self.run_one(sweep))
+        Box::pin(self.run_when_permitted(sweep))
     }
 
-    async fn run_one(&mut self, sweep: Sweep) -> Result<Option<u64>, Error> {
-        let (context, queue) = (self.context, self.sources.queue);
-        let started_at = context.clock.now();
-        let number = queue.begin_sweep(sweep, started_at);
-        let ended = {
-            let _permit = context.memory_budget.sweep(sweep).await;
-            queue.keep_rotation_waiting(matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders));
-            let ended = self.sweep(sweep).await;
-            queue.keep_rotation_waiting(false);
-            ended
-        };
-        let run = Run { sweep, started_at, has_queued: false };
+    /// Waits for the sweep's memory permit. Only then is there a sweep, in a large box of its own: thousands of stores
+    /// wait here together.
+    async fn run_when_permitted(&mut self, sweep: Sweep) -> Result<Option<u64>, Error> {
+        let context = self.context;
+        let run = Run { sweep, started_at: context.clock.now(), has_queued: false };
+        let number = self.sources.queue.begin_sweep(sweep, run.started_at);
+        let permit = context.memory_budget.sweep(sweep).await;
+        self.boxed_run(number, run, permit).await
+    }
+
+    fn boxed_run<'s>(
+        &'s mut self,
+        number: u64,
+        run: Run,
+        permit: Permit<'s>,
+    ) -> BoxFuture<'s, Result<Option<u64>, Error>> {
+        Box::pin(self.run_one(number, run, permit))
+    }
+
+    async fn run_one(&mut self, number: u64, run: Run, permit: Permit<'_>) -> Result<Option<u64>, Error> {
+        let (context, queue, sweep) = (self.context, self.sources.queue, run.sweep);
+        queue.keep_rotation_waiting(matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders));
+        let ended = self.sweep(sweep).await;
+        queue.keep_rotation_waiting(false);
+        drop(permit);
         self.record.note_run(number, run, ended.as_ref().err().map(Error::problem).as_ref()).await?;
         self.observer.waiting(queue.oldest());
         self.observer.stats(context.client.stats());
@@ -176,7 +193,7 @@ impl<'c> Sweeps<'c> {
             Sweep::WebhookTest => watch.request_test().await.map(none),
             Sweep::Subresources => {
                 let intervals = &self.options.intervals;
-                subresources::sweep_subresources(context, queue, intervals).await.map(none)
+                self.subresources.sweep(context, queue, intervals).await.map(none)
             }
             Sweep::Campaigns => self.campaigns.sweep().await.map(none),
             Sweep::Media => media::sweep_media(context).await.map(none),
@@ -198,4 +215,30 @@ fn none((): ()) -> u64 {
 
 fn wake(schedule: &mut Schedule, woken: impl IntoIterator<Item = Sweep>, at: Duration) {
     woken.into_iter().for_each(|sweep| schedule.wake(sweep, at));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_while_waiting<'s, F>(_: impl FnOnce(&'s mut Sweeps<'s>, Sweep) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    fn size_while_sweeping<'s, F>(_: impl FnOnce(&'s mut Sweeps<'s>, u64, Run, Permit<'s>) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// When thousands of stores start together, a few sweep and all others wait.
+    #[test]
+    fn a_sweep_that_waits_takes_half_a_kib() {
+        let size = size_while_waiting(Sweeps::run_when_permitted);
+        assert!(size <= 512, "{size} bytes");
+    }
+
+    #[test]
+    fn a_sweep_takes_twelve_kib() {
+        let size = size_while_sweeping(Sweeps::run_one);
+        assert!(size <= 12 * 1_024, "{size} bytes");
+    }
 }

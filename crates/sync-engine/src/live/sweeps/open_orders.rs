@@ -57,7 +57,7 @@ async fn queue_closed_orders(
 ) -> Result<(), Error> {
     let (mut closed, mut after) = (Vec::new(), String::new());
     while closed.len() < CLOSED_AT_ONCE {
-        let orders = context.store.staleness().open_orders(&context.key, None, &after, 1_000).await;
+        let orders = context.store.staleness().open_orders(&context.key, &after, 1_000).await;
         let orders = orders?;
         let Some(last) = orders.last() else { break };
         last.number.as_str().clone_into(&mut after);

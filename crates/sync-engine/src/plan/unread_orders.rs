@@ -1,0 +1,165 @@
+//! Decides which sub-resources of orders a sweep queues: first those of the latest changed orders, then some of the
+//! backlog, which it walks from sweep to sweep. An order that cannot be read keeps its place, so others would never be
+//! reached from the top alone.
+
+use chrono::{DateTime, Utc};
+use espelho_model::OrderNumber;
+use espelho_store::UnreadOrder;
+
+/// Sub-resources queued in one sweep. No look-up needs more orders.
+pub const AT_ONCE: u32 = 100;
+const MOST: usize = AT_ONCE as usize;
+/// Those of the latest changed orders among them; the backlog has the rest.
+const LATEST: usize = 75;
+
+/// A place in the list of unread orders, the latest changed first.
+pub type Place = (DateTime<Utc>, OrderNumber);
+
+/// What a sweep may queue of the backlog.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Backlog {
+    /// The place below which it goes on.
+    pub below: Place,
+    /// The number of sub-resources.
+    most: usize,
+}
+
+/// The walk over the backlog of a store.
+#[derive(Debug, Default)]
+pub struct UnreadWalk {
+    /// The last order of the backlog that was queued. Boxed, because most stores have no backlog most of the time.
+    after: Option<Box<Place>>,
+}
+
+impl UnreadWalk {
+    /// Chooses among the latest changed orders; returns them, and the backlog if there is any below them.
+    pub fn latest(&self, unread: Vec<UnreadOrder>) -> (Vec<UnreadOrder>, Option<Backlog>) {
+        let (latest, end) = take(unread, LATEST);
+        let backlog = end.map(|end| {
+            // What is higher up was just chosen from the top.
+            let after = self.after.as_deref().filter(|after| **after < end).cloned();
+            Backlog { below: after.unwrap_or(end), most: MOST.saturating_sub(count(&latest)) }
+        });
+        (latest, backlog)
+    }
+
+    /// Chooses among the orders of the backlog. At its end the walk begins again below the latest changed orders.
+    pub fn backlog(&mut self, unread: Vec<UnreadOrder>, backlog: &Backlog) -> Vec<UnreadOrder> {
+        let (chosen, end) = take(unread, backlog.most);
+        self.after = end.map(Box::new);
+        chosen
+    }
+
+    /// Ends the walk: there is no backlog.
+    pub fn end(&mut self) {
+        self.after = None;
+    }
+}
+
+/// Takes orders until they have `most` sub-resources or more; returns them, and the place of the last one if others may
+/// follow it.
+fn take(mut orders: Vec<UnreadOrder>, most: usize) -> (Vec<UnreadOrder>, Option<Place>) {
+    let (mut taken, mut sum) = (0, 0);
+    while taken < orders.len() && sum < most {
+        sum += orders[taken].subresources.len();
+        taken += 1;
+    }
+    let has_more = taken < orders.len() || orders.len() >= MOST;
+    orders.truncate(taken);
+    let end = orders.last().filter(|_| has_more).map(|last| (last.since, last.number.clone()));
+    (orders, end)
+}
+
+fn count(orders: &[UnreadOrder]) -> usize {
+    orders.iter().map(|order| order.subresources.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use chrono::TimeDelta;
+    use espelho_store::Subresource;
+
+    use super::*;
+
+    fn at(second: i64) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH + TimeDelta::seconds(second)
+    }
+
+    /// Orders that changed in these seconds, with that many sub-resources to read.
+    fn unread(seconds: impl Iterator<Item = i64>, subresources: usize) -> Vec<UnreadOrder> {
+        let of = |second: i64| UnreadOrder {
+            number: OrderNumber::new(format!("N-{second}")),
+            since: at(second),
+            subresources: Subresource::BELOW_ORDER.into_iter().take(subresources).collect::<BTreeSet<_>>(),
+        };
+        seconds.map(of).collect()
+    }
+
+    /// The answer of a look-up.
+    fn looked_up(all: &[UnreadOrder], below: Option<&Place>) -> Vec<UnreadOrder> {
+        let is_below =
+            |order: &&UnreadOrder| below.is_none_or(|place| (order.since, order.number.clone()) < *place);
+        all.iter().filter(is_below).take(MOST).cloned().collect()
+    }
+
+    fn sweep(walk: &mut UnreadWalk, all: &[UnreadOrder]) -> Vec<i64> {
+        let (mut chosen, backlog) = walk.latest(looked_up(all, None));
+        match backlog {
+            Some(backlog) => {
+                chosen.extend(walk.backlog(looked_up(all, Some(&backlog.below)), &backlog));
+            }
+            None => walk.end(),
+        }
+        assert!(count(&chosen) < MOST + 2 * Subresource::BELOW_ORDER.len());
+        chosen.iter().map(|order| order.since.timestamp()).collect()
+    }
+
+    #[test]
+    fn few_orders_are_queued_at_once_the_latest_changed_first() {
+        let mut walk = UnreadWalk::default();
+        assert!(sweep(&mut walk, &[]).is_empty());
+        let all = unread((1..=10).rev(), 5);
+        assert_eq!(sweep(&mut walk, &all), (1..=10).rev().collect::<Vec<_>>());
+        let all = unread((1..=20).rev(), 5);
+        assert_eq!(sweep(&mut walk, &all), (1..=20).rev().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn orders_that_cannot_be_read_keep_no_other_waiting() {
+        let (mut walk, all) = (UnreadWalk::default(), unread((1..=1_000).rev(), 5));
+        let mut seen = BTreeSet::new();
+        // 15 orders from the top, and 5 of the backlog in each sweep.
+        for _ in 0..1_000 / 5 {
+            let chosen = sweep(&mut walk, &all);
+            assert_eq!((chosen.len(), chosen[0]), (20, 1_000));
+            seen.extend(chosen);
+        }
+        assert_eq!(seen.len(), 1_000);
+    }
+
+    #[test]
+    fn the_walk_begins_again_at_the_end() {
+        let (mut walk, all) = (UnreadWalk::default(), unread((1..=25).rev(), 5));
+        assert_eq!(sweep(&mut walk, &all)[15..], [10, 9, 8, 7, 6]);
+        assert_eq!(sweep(&mut walk, &all)[15..], [5, 4, 3, 2, 1]);
+        assert_eq!(sweep(&mut walk, &all)[15..], [10, 9, 8, 7, 6]);
+    }
+
+    #[test]
+    fn what_changed_since_is_queued_before_the_backlog() {
+        let mut walk = UnreadWalk::default();
+        sweep(&mut walk, &unread((1..=25).rev(), 5));
+        let all = unread((1..=30).rev(), 5);
+        let chosen = sweep(&mut walk, &all);
+        assert_eq!((chosen[0], &chosen[15..]), (30, &[5, 4, 3, 2, 1][..]), "the walk goes on where it was");
+    }
+
+    #[test]
+    fn an_order_counts_with_its_sub_resources() {
+        let mut walk = UnreadWalk::default();
+        assert_eq!(sweep(&mut walk, &unread((1..=500).rev(), 1)).len(), MOST);
+        assert_eq!(sweep(&mut walk, &unread((1..=500).rev(), 2)).len(), 38 + 12);
+    }
+}

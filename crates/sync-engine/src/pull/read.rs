@@ -1,0 +1,323 @@
+//! Reads a page: its listing, and the details of its new or changed rows.
+
+use std::collections::{HashMap, HashSet};
+
+use espelho_api_client::{Error as ApiError, ListPage, ListedRow, PageMeta};
+use espelho_model::{ContentHash, sync::Counts, text};
+use espelho_store::{KeptPage, Known};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+
+use super::{
+    Fetched, PassOptions, Pull,
+    hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+};
+use crate::{
+    Error, Position, Problem, StoreContext, Trouble,
+    memory_budget::Permit,
+    plan::{
+        last_page::is_beyond_the_end,
+        page::plan_page,
+        paging::{Pager, Step, Stuck},
+    },
+};
+
+/// Details read at once. More would only fill the marketplace's queue: at 300 a minute, two would be enough.
+const AT_ONCE: usize = 16;
+
+/// Reads the pages of a pass, one after the other.
+pub(super) struct Reader<'c, P> {
+    pub(super) context: &'c StoreContext,
+    pub(super) pull: P,
+    pub(super) options: PassOptions,
+    pub(super) pager: Pager,
+    /// Counts the pages of the pass, those of an interrupted run too.
+    pub(super) step: u64,
+    pub(super) earlier_failures: HashSet<String>,
+    /// The page at which an interrupted pass was resumed.
+    pub(super) resumed_at: Option<u64>,
+    /// Rows that an earlier run processed.
+    pub(super) resumed: u64,
+    /// Rows in the mirror, for a listing that does not report its total.
+    expected: Option<u64>,
+    /// Whether the mirror had no row when the pass began, and nobody else writes one.
+    began_empty: bool,
+    /// Listing rows without a key.
+    pub(super) rows_without_id: u64,
+    /// Listing pages read.
+    pub(super) pages: u64,
+    /// Details requested.
+    pub(super) details: u64,
+    /// Rows of the page before, which is written while this one is read.
+    unwritten: HashSet<String>,
+    failing_in_a_row: usize,
+    last_failure: Option<Problem>,
+}
+
+/// A page of the listing and what the mirror had of it.
+pub(super) struct Page {
+    pub(super) kept: KeptPage,
+    pub(super) known: HashMap<String, Known>,
+    /// The rows whose detail is wanted.
+    pub(super) rows: Vec<ListedRow>,
+}
+
+/// A page with its details, to be written.
+pub(super) struct ReadPage<'c, T> {
+    pub(super) page: Page,
+    pub(super) details: Details<T>,
+    /// Why no further page is read, if too many rows failed.
+    pub(super) hopeless: Option<Error>,
+    /// Its share of the memory budget, until it is written.
+    pub(super) permit: Permit<'c>,
+}
+
+/// The result of reading details.
+pub(super) struct Details<T> {
+    pub(super) asked: Vec<Asked<T>>,
+    /// Rows left for another run.
+    pub(super) unasked: Vec<ListedRow>,
+    /// Why the page ended early, if it did: then it is no checkpoint, but the rows that were read are kept.
+    pub(super) ended: Option<Error>,
+}
+
+/// A row whose detail was requested.
+pub(super) struct Asked<T> {
+    pub(super) row: ListedRow,
+    pub(super) answer: Result<Fetched<T>, ApiError>,
+}
+
+impl<'c, P: Pull> Reader<'c, P> {
+    pub(super) fn new(context: &'c StoreContext, pull: P, options: PassOptions) -> Self {
+        Self {
+            context,
+            pager: Pager::new(pull.limit()),
+            pull,
+            options,
+            step: 0,
+            earlier_failures: HashSet::new(),
+            resumed_at: None,
+            resumed: 0,
+            expected: None,
+            began_empty: false,
+            rows_without_id: 0,
+            pages: 0,
+            details: 0,
+            unwritten: HashSet::new(),
+            failing_in_a_row: 0,
+            last_failure: None,
+        }
+    }
+
+    /// Reads a page with its details; returns it with the next step, or why the walk is stuck.
+    pub(super) async fn read(
+        &mut self,
+        page: u64,
+    ) -> Result<Result<(ReadPage<'c, P::Detail>, Step), Stuck>, Error> {
+        self.stop_if_asked()?;
+        let mut permit = self.context.memory_budget.page().await;
+        self.stop_if_asked()?;
+        let mut listing = self.list(page).await?;
+        // A pass needs the fingerprints of the rows only.
+        listing.rows.iter_mut().for_each(|row| row.text = String::new());
+        let keys: Vec<ContentHash> =
+            listing.rows.iter().map(|row| ContentHash::of(row.key.as_bytes())).collect();
+        let repeated: HashSet<ContentHash> =
+            keys.iter().copied().filter(|key| self.pager.has_seen(*key)).collect();
+        let received = listing.rows.len() + listing.rows_without_id;
+        let before = self.pager.seen();
+        let next = match self.pager.after(page, &keys, received, listing.meta) {
+            Ok(next) => next,
+            Err(stuck) => return Ok(Err(stuck)),
+        };
+        self.step += 1;
+        let mut kept = KeptPage {
+            step: self.step,
+            page,
+            total: listing.meta.total,
+            last: next == Step::Finished,
+            counts: Counts { seen: self.pager.seen() - before, ..Counts::default() },
+            keys,
+        };
+        if page == 1 {
+            // A restarted listing shows the same nameless rows again.
+            self.rows_without_id = 0;
+        }
+        self.rows_without_id += listing.rows_without_id as u64;
+        let known = self.look_up(&listing.rows, &repeated).await?;
+        let mut rows = plan_page(&listing.rows, &known, &self.earlier_failures, self.options.deep).fetch;
+        // A row that moved here from the page before was just read. If it has changed since, the next pass reads it.
+        rows.retain(|row| !self.unwritten.contains(&row.key));
+        self.unwritten = rows.iter().map(|row| row.key.clone()).collect();
+        permit.keep(rows.len());
+        let details = if self.options.dry_run {
+            kept.counts.changed = rows.len() as u64;
+            Details::default()
+        } else {
+            self.read_details(rows.clone()).await
+        };
+        self.tell(0);
+        let page = Page { kept, known, rows };
+        Ok(Ok((ReadPage { page, details, hopeless: self.give_up_if_hopeless(), permit }, next)))
+    }
+
+    /// Reports the progress, with `left` rows of the current page still unread.
+    fn tell(&self, left: u64) {
+        let done = self.pager.seen().saturating_sub(left);
+        let total = self.pager.total().or(self.expected.filter(|expected| *expected >= done));
+        let (read, requests) = (done.saturating_sub(self.resumed), self.pages + self.details);
+        let position = Position::new(done, total, read, requests);
+        self.context.progress.advance(&self.context.key, P::RESOURCE.into(), position);
+    }
+
+    /// Notes how many rows the mirror has.
+    pub(super) async fn count_mirrored(&mut self) -> Result<(), Error> {
+        let mirrored = self.context.store.mirror().count(&self.context.key, P::RESOURCE).await?;
+        self.began_empty = mirrored == 0 && !self.options.beside_live;
+        // A pass over a part of the listing shows no total.
+        self.expected = Some(mirrored).filter(|rows| *rows > 0 && self.options.covers_everything);
+        Ok(())
+    }
+
+    /// Starts at the first page.
+    pub(super) async fn restart(&mut self) -> Result<(), Error> {
+        self.pager = Pager::new(self.pull.limit());
+        (self.step, self.resumed_at, self.began_empty) = (0, None, false);
+        self.begin().await
+    }
+
+    /// Drops the checkpoints of an earlier pass.
+    pub(super) async fn begin(&mut self) -> Result<(), Error> {
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let mut tx = self.context.store.begin(&self.context.lease).await?;
+        tx.passes().begin_pass(P::RESOURCE, &self.pull.scope()).await?;
+        tx.commit().await.map_err(Error::from)
+    }
+
+    /// Reads a page of the listing. If the server refuses the first page, simplifies the request and retries.
+    async fn list(&mut self, page: u64) -> Result<ListPage, Error> {
+        loop {
+            let error = match self.pull.list(page).await {
+                Ok(listing) => {
+                    self.pages += 1;
+                    return Ok(listing);
+                }
+                Err(error) => error,
+            };
+            if self.is_beyond_the_end(page, &error) {
+                return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
+            }
+            let asked_for_less = match &error {
+                ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 => {
+                    self.pull.simplify(refusal)
+                }
+                _ => false,
+            };
+            if !asked_for_less {
+                return Err(error.into());
+            }
+            tracing::warn!(store = %self.context.key, %error, "listing refused; retrying with a simpler request");
+            self.pager = Pager::new(self.pull.limit());
+            self.began_empty = false;
+            self.begin().await?;
+        }
+    }
+
+    /// Whether a refusal means that the page is beyond the last one: some servers answer so. If nothing else shows that
+    /// all rows were seen, only 404 and 416 count.
+    fn is_beyond_the_end(&self, page: u64, error: &ApiError) -> bool {
+        let all_seen = self.pager.total().is_some() && self.pager.is_whole();
+        // The listing may have shrunk since the checkpoint; the total kept with the checkpoint then makes the pass
+        // restart.
+        let all_seen = all_seen || self.resumed_at == Some(page);
+        match error {
+            error if is_beyond_the_end(page, error) => true,
+            ApiError::Refused { status: 400 | 422, .. } => page > 1 && all_seen,
+            _ => false,
+        }
+    }
+
+    /// Returns what the mirror knows of the rows of a page. A mirror that was empty when the pass began, and that nobody
+    /// else writes, has only rows that this pass has seen before.
+    async fn look_up(
+        &self,
+        rows: &[ListedRow],
+        seen_before: &HashSet<ContentHash>,
+    ) -> Result<HashMap<String, Known>, Error> {
+        let may_be_known = |row: &&ListedRow| {
+            !self.began_empty || seen_before.contains(&ContentHash::of(row.key.as_bytes()))
+        };
+        let keys = rows.iter().filter(may_be_known).map(|row| row.key.clone()).collect();
+        let known = self.context.store.mirror().known(&self.context.key, P::RESOURCE, keys).await;
+        known.map_err(Error::from)
+    }
+
+    /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
+    /// row after row fails, the rest of the page is not requested.
+    pub(super) async fn read_details(&mut self, rows: Vec<ListedRow>) -> Details<P::Detail> {
+        let pull = &self.pull;
+        let mut rows = rows.into_iter();
+        let mut details = Details::default();
+        let mut asking = FuturesUnordered::new();
+        let ask = |row: ListedRow| async move {
+            let answer = pull.detail(&row.key).await;
+            Asked { row, answer }
+        };
+        asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
+        let mut left = rows.len() + asking.len();
+        while let Some(asked) = asking.next().await {
+            self.details += 1;
+            left -= 1;
+            self.tell(left as u64);
+            match &asked.answer {
+                Ok(_) => self.failing_in_a_row = 0,
+                Err(error) if concerns_all(error) => {
+                    details.ended.get_or_insert_with(|| Problem::from_api(error).into());
+                    continue;
+                }
+                Err(error) if may_concern_all(error) => {
+                    self.failing_in_a_row += 1;
+                    self.last_failure = Some(Problem::from_api(error));
+                }
+                // The marketplace works; only this row fails.
+                Err(_) => self.failing_in_a_row = 0,
+            }
+            details.asked.push(asked);
+            if let Err(stopped) = self.stop_if_asked() {
+                details.ended.get_or_insert(stopped);
+            }
+            if self.failing_in_a_row < HOPELESS && details.ended.is_none() {
+                asking.extend(rows.next().map(ask));
+            }
+        }
+        details.unasked.extend(rows);
+        details
+    }
+
+    /// Ends a pass whose last pages all failed. Its checkpoint is behind them, so the next run starts after them.
+    fn give_up_if_hopeless(&mut self) -> Option<Error> {
+        let is_hopeless = self.failing_in_a_row >= HOPELESS * HOPELESS_PAGES;
+        self.last_failure.take_if(|_| is_hopeless).map(Error::from)
+    }
+
+    fn stop_if_asked(&self) -> Result<(), Error> {
+        match self.context.stop.is_cancelled() {
+            false => Ok(()),
+            true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-stopped")).into()),
+        }
+    }
+}
+
+impl<T> ReadPage<'_, T> {
+    /// Whether the walk ends with this page, wherever the listing ends.
+    pub(super) fn is_last(&self) -> bool {
+        self.details.ended.is_some() || self.hopeless.is_some()
+    }
+}
+
+impl<T> Default for Details<T> {
+    fn default() -> Self {
+        Self { asked: Vec::new(), unasked: Vec::new(), ended: None }
+    }
+}
