@@ -269,7 +269,14 @@ fn only_sound(pool: PgPoolOptions) -> PgPoolOptions {
 
 pub(crate) async fn migrate(database: &Database, migrator: &Migrator) -> Result<(), Error> {
     let done = match database {
-        Database::Sqlite { write, .. } => migrator.run(write.pool()).await,
+        Database::Sqlite { write, .. } => {
+            // A new index of a large table sorts more than belongs into memory.
+            let temporary = async |place| sqlx::raw_sql(place).execute(write.pool()).await;
+            let _ = temporary("PRAGMA temp_store = FILE").await;
+            let done = migrator.run(write.pool()).await;
+            let _ = temporary("PRAGMA temp_store = MEMORY").await;
+            done
+        }
         Database::Postgres(line) => migrator.run(line.pool()).await,
     };
     done.map_err(|error| match error {
