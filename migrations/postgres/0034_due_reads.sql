@@ -1,37 +1,34 @@
--- A sweep finds what is due by an index that holds nothing else: a look-up costs what is due, not what is mirrored.
+-- The columns alone: on PostgreSQL nobody reads the tables while they are added, which takes a moment. 0036 fills them.
 
--- Since when sub-resources of the order are to be read; NULL when all of them were read after its last change. It is
--- the time of that change, so the index grows at its end.
+-- Since when sub-resources of the order are to be read; NULL when all of them were read after its last change.
 ALTER TABLE orders ADD COLUMN unread_since TIMESTAMPTZ;
-UPDATE orders SET unread_since = mirrored_at WHERE 5 > (SELECT count(*) FROM order_parts AS p
-    WHERE p.store = orders.store AND p.order_number = orders.order_number
-    AND p.part IN ('shipments', 'tracking', 'events', 'invoices', 'financial') AND p.read_at >= orders.mirrored_at);
-CREATE INDEX orders_unread ON orders (store, unread_since, order_number, gone_at)
-    WHERE unread_since IS NOT NULL AND gone_at IS NULL;
 
 -- When the order is read again, with everything: on the row of its shipments, which are read together with all else.
 -- NULL: never, because it is gone. While `is_young` is NULL the time is not decided yet, and `due_at` is since when.
 ALTER TABLE order_parts ADD COLUMN due_at TIMESTAMPTZ;
 ALTER TABLE order_parts ADD COLUMN is_young BOOLEAN;
--- As the service decides: daily while the order is open or changed within a week, weekly within a month, then monthly.
-UPDATE order_parts SET (is_young, due_at) = (
-    SELECT days = 1, order_parts.read_at + days * INTERVAL '24 hours'
-    FROM (SELECT CASE
-        WHEN COALESCE(o.status, '') NOT IN ('delivered', 'cancelled', 'completed', 'payment_expired') THEN 1
-        WHEN COALESCE(o.updated_at, o.created_at, o.mirrored_at)
-            >= order_parts.read_at - INTERVAL '168 hours' THEN 1
-        WHEN COALESCE(o.updated_at, o.created_at, o.mirrored_at)
-            >= order_parts.read_at - INTERVAL '720 hours' THEN 7
-        ELSE 30 END AS days
-        FROM orders AS o WHERE o.store = order_parts.store AND o.order_number = order_parts.order_number
-        AND o.gone_at IS NULL) AS pace)
-WHERE part = 'shipments';
-CREATE INDEX order_parts_due ON order_parts (store, is_young, due_at, order_number) WHERE due_at IS NOT NULL;
 
--- Every live product has a last read, and no other: the rotation follows this index. A product that no refresh has read
--- yet was read when it was mirrored.
-INSERT INTO product_reads (store, id, read_at) SELECT store, id, mirrored_at FROM products WHERE gone_at IS NULL
-    ON CONFLICT (store, id) DO NOTHING;
-DELETE FROM product_reads WHERE NOT EXISTS (SELECT 1 FROM products AS p
-    WHERE p.store = product_reads.store AND p.id = product_reads.id AND p.gone_at IS NULL);
-CREATE INDEX product_reads_by_age ON product_reads (store, read_at, id);
+-- A service of the version before may own stores on the same database for a while. What it writes is due as well.
+ALTER TABLE orders ALTER COLUMN unread_since SET DEFAULT now();
+CREATE FUNCTION espelho_order_unread() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.unread_since := NEW.mirrored_at;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER orders_unread_by_older BEFORE UPDATE ON orders FOR EACH ROW
+    WHEN (NEW.mirrored_at <> OLD.mirrored_at AND NEW.unread_since IS NOT DISTINCT FROM OLD.unread_since)
+    EXECUTE FUNCTION espelho_order_unread();
+CREATE FUNCTION espelho_part_due() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.due_at := NEW.read_at;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER parts_due_by_older BEFORE INSERT ON order_parts FOR EACH ROW
+    WHEN (NEW.part = 'shipments' AND NEW.due_at IS NULL) EXECUTE FUNCTION espelho_part_due();
+CREATE FUNCTION espelho_product_first_read() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO product_reads (store, id, read_at) VALUES (NEW.store, NEW.id, NEW.mirrored_at)
+        ON CONFLICT (store, id) DO NOTHING;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER products_first_read AFTER INSERT ON products FOR EACH ROW EXECUTE FUNCTION espelho_product_first_read();

@@ -46,6 +46,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0033_indexes_of_orders",
     "0034_due_reads",
     "0035_triggers_do_not_notify",
+    "0036_due_reads_of_rows",
 );
 
 /// The second file, beside it.
@@ -81,6 +82,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0033_indexes_of_orders",
     "0034_due_reads",
     "0035_triggers_do_not_notify",
+    "0036_due_reads_of_rows",
 );
 
 #[cfg(test)]

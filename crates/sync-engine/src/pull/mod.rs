@@ -5,6 +5,7 @@
 //! most two pages again.
 
 mod hopeless;
+mod options;
 mod orders;
 mod pass;
 mod products;
@@ -20,8 +21,9 @@ use espelho_api_client::{Error as ApiError, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Op, PageTx};
 
+pub use options::PassOptions;
 pub use orders::OrdersPull;
-pub use pass::{PassOptions, run_pass};
+pub use pass::run_pass;
 pub use products::ProductsPull;
 pub(crate) use subresources::{read_subresource, subresource_of};
 pub(crate) use whole::{WholeReader, is_final, read_whole};

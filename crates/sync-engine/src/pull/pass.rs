@@ -11,7 +11,7 @@ use espelho_store::{Error as StoreError, Pass};
 use futures_util::future::{OptionFuture, join};
 
 use super::{
-    Pull,
+    PassOptions, Pull,
     read::{Page, Reader},
     write::{Unwritten, Writer},
 };
@@ -22,23 +22,6 @@ use crate::{
 
 /// A pass that started earlier than this restarts: its first pages are out of date.
 const STALE_HOURS: i64 = 24;
-
-/// What a pass does.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct PassOptions {
-    /// Start at the first page even if an interrupted pass could resume.
-    pub restart: bool,
-    /// Read every detail, even if its listing row is unchanged.
-    pub deep: bool,
-    /// Compare and count, change nothing.
-    pub dry_run: bool,
-    /// Whether the listing has all rows, so that a missing row is gone.
-    pub covers_everything: bool,
-    /// Mark rows gone, however many they are.
-    pub accept_gone: bool,
-    /// Whether the live mirror reads and writes the same rows meanwhile.
-    pub beside_live: bool,
-}
 
 /// Reads a resource to its end, or as far as possible.
 pub async fn run_pass<P: Pull>(context: &StoreContext, pull: P, options: PassOptions) -> ResourceReport {
@@ -81,7 +64,10 @@ impl<P: Pull> Walk<'_, P> {
             let (written, read) = join(writing, reading).await;
             match written.unwrap_or(Ok(())) {
                 Ok(()) => (),
-                Err(Unwritten::Refused(page, error)) => self.write_row_by_row(&page, &error).await?,
+                Err(Unwritten::Refused(page, error, hopeless)) => {
+                    self.write_row_by_row(&page, &error).await?;
+                    hopeless.map_or(Ok(()), Err)?;
+                }
                 Err(Unwritten::Ended(error)) => return Err(error),
             }
             next = match read.transpose()? {

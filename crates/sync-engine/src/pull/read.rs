@@ -195,7 +195,7 @@ impl<'c, P: Pull> Reader<'c, P> {
         tx.commit().await.map_err(Error::from)
     }
 
-    /// Reads a page of the listing. If the server refuses the first page, simplifies the request and retries.
+    /// Reads a page of the listing. If the server refuses the first page of the pass, simplifies the request and retries.
     async fn list(&mut self, page: u64) -> Result<ListPage, Error> {
         loop {
             let error = match self.pull.list(page).await {
@@ -209,7 +209,7 @@ impl<'c, P: Pull> Reader<'c, P> {
                 return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
             }
             let asked_for_less = match &error {
-                ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 => {
+                ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 && self.step == 0 => {
                     self.pull.simplify(refusal)
                 }
                 _ => false,

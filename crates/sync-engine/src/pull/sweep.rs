@@ -31,6 +31,7 @@ impl<P: Pull> Walk<'_, P> {
 }
 
 async fn end<P: Pull>(walk: &Walk<'_, P>, gone: Vec<String>) -> Result<(), espelho_store::Error> {
+    let _writing = walk.reader.context.writing.lock().await;
     let mut tx = walk.reader.context.store.begin(&walk.reader.context.lease).await?;
     tx.mirror().mark_gone(P::RESOURCE, gone).await?;
     if walk.reader.pager.is_whole() && walk.reader.options.covers_everything {

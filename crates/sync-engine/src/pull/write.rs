@@ -44,8 +44,8 @@ pub(super) struct Writer<'c> {
 
 /// Why a page was not written, or is the last.
 pub(super) enum Unwritten {
-    /// The database refuses the content of a row.
-    Refused(Page, StoreError),
+    /// The database refuses the content of a row. Then the walk ends for the other reason, if there is one.
+    Refused(Page, StoreError, Option<Error>),
     /// The walk ends.
     Ended(Error),
 }
@@ -76,10 +76,11 @@ impl<'c> Writer<'c> {
             details.unasked.clear();
         }
         let sorted = self.sort(details, &page.known);
-        match (self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await, ended.or(hopeless)) {
-            (Ok(()), None) => Ok(()),
-            (Err(error), None) if error.concerns_a_row() => Err(Unwritten::Refused(page, error)),
+        let written = self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await;
+        match (written, ended) {
+            (Err(error), None) if error.concerns_a_row() => Err(Unwritten::Refused(page, error, hopeless)),
             (Err(error), None) => Err(Unwritten::Ended(error.into())),
+            (Ok(()), None) => hopeless.map_or(Ok(()), |hopeless| Err(Unwritten::Ended(hopeless))),
             (_, Some(ended)) => Err(Unwritten::Ended(ended)),
         }
     }

@@ -13,6 +13,7 @@ pub mod fiscal;
 pub mod next_action;
 pub mod notes;
 mod open_fields;
+mod order_wire;
 pub mod overview;
 pub mod query;
 pub mod read;

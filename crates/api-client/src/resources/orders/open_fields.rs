@@ -7,7 +7,7 @@ use chrono::{DateTime, FixedOffset, TimeDelta, Utc};
 use espelho_model::{raw::storable, time::parse_timestamp};
 use serde::Deserialize;
 
-use super::read::{CustomerWire, OrderWire};
+use super::order_wire::{CustomerWire, OrderWire};
 use crate::wire::{
     fields::{Field, object},
     shape,

@@ -45,6 +45,8 @@ async fn keep(context: &StoreContext, orders: Vec<Rescheduling>) -> Result<(), E
     if orders.is_empty() {
         return Ok(());
     }
+    // A page beside this one locks the same rows in another order.
+    let _writing = context.writing.lock().await;
     let mut tx = context.store.begin(&context.lease).await?;
     tx.staleness().schedule_orders(orders).await?;
     tx.commit().await?;
