@@ -259,8 +259,8 @@ mod tests {
             assert_eq!(migration.matches(&format!("NOT IN ({list})")).count(), 3);
         }
         for migration in [
-            include_str!("../../../../migrations/sqlite/0034_due_reads.sql"),
-            include_str!("../../../../migrations/postgres/0034_due_reads.sql"),
+            include_str!("../../../../migrations/sqlite/0036_due_reads_of_rows.sql"),
+            include_str!("../../../../migrations/postgres/0036_due_reads_of_rows.sql"),
         ] {
             assert_eq!(migration.matches(&format!("NOT IN ({list})")).count(), 1);
         }
