@@ -64,7 +64,8 @@ impl<P: Pull> Walk<'_, P> {
             let (written, read) = join(writing, reading).await;
             match written.unwrap_or(Ok(())) {
                 Ok(()) => (),
-                Err(Unwritten::Refused(page, error, hopeless)) => {
+                Err(Unwritten::Refused(refused)) => {
+                    let (page, error, hopeless) = *refused;
                     self.write_row_by_row(&page, &error).await?;
                     hopeless.map_or(Ok(()), Err)?;
                 }

@@ -45,7 +45,7 @@ pub(super) struct Writer<'c> {
 /// Why a page was not written, or is the last.
 pub(super) enum Unwritten {
     /// The database refuses the content of a row. Then the walk ends for the other reason, if there is one.
-    Refused(Page, StoreError, Option<Error>),
+    Refused(Box<(Page, StoreError, Option<Error>)>),
     /// The walk ends.
     Ended(Error),
 }
@@ -78,7 +78,9 @@ impl<'c> Writer<'c> {
         let sorted = self.sort(details, &page.known);
         let written = self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await;
         match (written, ended) {
-            (Err(error), None) if error.concerns_a_row() => Err(Unwritten::Refused(page, error, hopeless)),
+            (Err(error), None) if error.concerns_a_row() => {
+                Err(Unwritten::Refused(Box::new((page, error, hopeless))))
+            }
             (Err(error), None) => Err(Unwritten::Ended(error.into())),
             (Ok(()), None) => hopeless.map_or(Ok(()), |hopeless| Err(Unwritten::Ended(hopeless))),
             (_, Some(ended)) => Err(Unwritten::Ended(ended)),
