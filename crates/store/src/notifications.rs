@@ -52,7 +52,7 @@ impl Notifications {
     /// Sends what is noted. What cannot be sent stays noted.
     pub(crate) async fn send(&self, database: &Database) -> Result<(), Error> {
         let pending = std::mem::take(&mut *self.pending.lock());
-        // Nobody listens on SQLite.
+        // SQLite has no listeners.
         if pending.is_empty() || matches!(database, Database::Sqlite { .. }) {
             return Ok(());
         }

@@ -95,7 +95,7 @@ mod tests {
 
     shape! { Thing { id, meta } }
 
-    /// What the two ways of reading an object come to.
+    /// Reads an object in both ways.
     fn both(body: &str) -> [Result<(Option<String>, String), String>; 2] {
         let shown =
             |(thing, text): (Thing<'_>, &str)| (thing.id.map(|id| id.get().to_owned()), text.to_owned());

@@ -88,7 +88,7 @@ pub(super) fn around(body: &[u8]) -> Result<(Vec<&RawValue>, Vec<Level<'_>>), Bo
     };
     match rows {
         Ok(rows) => Ok((rows, levels)),
-        // What is no JSON at all is a broken answer, not one of another shape.
+        // Text that is no JSON is a broken answer, not one of another shape.
         Err(BodyError::Shape(problem)) => {
             serde_json::from_slice::<&RawValue>(body)?;
             Err(BodyError::Shape(problem))

@@ -45,7 +45,7 @@ pub struct Store {
     pub(crate) inbox: Database,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) locks: Locks,
-    /// What other processes are to hear of.
+    /// The notifications for other processes.
     pub(crate) notifications: Arc<Notifications>,
     /// On SQLite: no restore can replace these files while this lock is held.
     _in_use: Option<Arc<File>>,
@@ -191,7 +191,7 @@ async fn open_sqlite(
         .foreign_keys(true)
         .busy_timeout(Duration::from_secs(10))
         .pragma("cache_size", "-24576")
-        // What a statement saves to undo itself stays in memory: a few MiB, where a file cost a tenth of a run's CPU.
+        // The statement journal stays in memory: a few MiB, where a file cost a tenth of a run's CPU.
         .pragma("temp_store", "MEMORY")
         .pragma("wal_autocheckpoint", "8000");
     let to_inbox = options

@@ -15,7 +15,7 @@ const LATEST: usize = 75;
 /// A place in the list of unread orders, the latest changed first.
 pub type Place = (DateTime<Utc>, OrderNumber);
 
-/// What a sweep may queue of the backlog.
+/// The part of the backlog that a sweep may queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backlog {
     /// The place below which it goes on.

@@ -1,4 +1,4 @@
-//! What a pass does.
+//! The options of a pass.
 
 /// What a pass does.
 #[derive(Clone, Copy, Debug, Default)]

@@ -31,7 +31,7 @@ shape! { NfeWire { deadline_at, deadline } }
 pub(super) struct OpenFields<'a> {
     order: &'a OrderWire<'a>,
     shipping: ShippingWire<'a>,
-    /// What may be an address, the likeliest first.
+    /// The objects that may be an address, the likeliest first.
     addresses: [AddressWire<'a>; 8],
     naive: FixedOffset,
 }

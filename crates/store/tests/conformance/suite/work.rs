@@ -320,7 +320,7 @@ pub(crate) async fn orders_that_changed_since_a_side_was_read_are_found(world: &
     assert_eq!(unread(world, None, 9).await, expected.map(|(number, left)| (number.to_owned(), left)));
     read(world, &lease, "1", &[Subresource::Tracking]).await;
     assert_eq!(unread_numbers(world, None, 9).await, ["3"]);
-    // What comes back is read again, as it is.
+    // An order that comes back is read again, as it is.
     gone(world, &lease, Resource::Orders, "2").await;
     world.clock.advance(Duration::from_secs(60));
     write(world, &lease, &["2"], "shipped").await;
