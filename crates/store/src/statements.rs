@@ -30,10 +30,10 @@ use crate::{
     operations::ask,
     operations::audits,
     operations::backup,
-    operations::counts,
     operations::explain,
     operations::overview::{self, Both},
     operations::rate,
+    operations::row_counts,
     operations::rows_in_trouble,
     operations::runs,
     operations::story,
@@ -47,6 +47,7 @@ use crate::{
 
 /// Statements without variants.
 const PLAIN: &[&str] = &[
+    overview::LAST_COMPLETE,
     alarms::HEARTBEAT_INTERVAL,
     alarms::CLEAR,
     alarms::CLEAR_SILENT,
@@ -220,6 +221,8 @@ const FOR_PEOPLE: &[Both] = &[
     overview::HOLDERS,
     overview::RUNS,
     overview::SUCCESSES,
+    row_counts::FORGET,
+    row_counts::RECORDED,
     sweeps::ALL,
     sweeps::AUDITS,
     sweeps::COUNTS,
@@ -304,6 +307,7 @@ const INSERTS: &[&Insert] = &[
     &products::UPSERT_PRICES,
     &products::UPSERT_STOCK,
     &rate::KEEP,
+    &row_counts::RECORD,
     &staleness::NOTE_PRODUCTS,
     &sweeps::NOTE,
     &sweeps::NOTE_COUNTS,
@@ -347,10 +351,9 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
         statements.extend(with_keys.iter().map(with_key));
         statements.extend([1, 2].map(|rows| upsert.sql(rows, places)));
     }
-    statements.push((*counts::COUNTS).to_owned());
     let for_people = FOR_PEOPLE
         .iter()
-        .chain([&*overview::TABLES, &*intents::counts::UNDONE])
+        .chain([&*row_counts::TABLES, &*intents::counts::UNDONE])
         .flatten()
         .chain([&*rows_in_trouble::TROUBLED]);
     statements.extend(for_people.map(|&sql| sql.to_owned()));

@@ -9,7 +9,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
 use espelho_model::{Clock, StoreKey, text, text::Text};
-use espelho_store::{DueDeadlines, Error, Overview, RowsInTrouble, Store, SweepOverview};
+use espelho_store::{DueDeadlines, Error, RowsInTrouble, Store, StoreProof, SweepOverview};
 use espelho_sync_engine::plan::alarms::{
     ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations, Owner, RowState,
     Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
@@ -24,6 +24,8 @@ use crate::{
 
 /// How often deadlines are read: their view reads the open orders.
 const DEADLINES_EVERY: Duration = Duration::from_secs(30);
+/// How often the stores' progress is read: it costs a few rows for each store.
+const PROGRESS_EVERY: Duration = Duration::from_secs(12);
 /// How far ahead deadlines are reported.
 const AHEAD: TimeDelta = TimeDelta::hours(24);
 /// How long to wait for the database; its earlier answer stands meanwhile.
@@ -34,10 +36,26 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 struct Read {
     troubled: Vec<RowsInTrouble>,
     unseen: Vec<(String, u64, Option<DateTime<Utc>>)>,
-    overviews: BTreeMap<String, Overview>,
+    progress: Arc<Progress>,
+    deadlines: Arc<[DueDeadlines]>,
+}
+
+/// What the stores have done, by the store's key.
+#[derive(Default)]
+struct Progress {
+    proofs: BTreeMap<String, StoreProof>,
     swept: BTreeMap<String, SweepOverview>,
     held: Option<std::collections::BTreeSet<String>>,
-    deadlines: Arc<[DueDeadlines]>,
+}
+
+impl Progress {
+    async fn read(store: &Store) -> Result<Self, Error> {
+        Ok(Self {
+            proofs: store.overview().proofs().await?,
+            swept: store.runs().sweep_overview(None).await?,
+            held: store.leases().held_stores().await?,
+        })
+    }
 }
 
 /// Reads the database repeatedly, one reading at a time, each in its own task.
@@ -46,6 +64,7 @@ pub(crate) struct Facts {
     read: Read,
     under_way: Option<JoinHandle<Result<Read, Error>>>,
     deadlines_at: Option<Duration>,
+    progress_at: Option<Duration>,
 }
 
 impl Facts {
@@ -55,12 +74,11 @@ impl Facts {
         let mut reading = match self.under_way.take() {
             Some(reading) => reading,
             None => {
-                let wants_deadlines = self.deadlines_at.is_none_or(|then| now - then >= DEADLINES_EVERY);
-                if wants_deadlines {
-                    self.deadlines_at = Some(now);
-                }
-                let known = (!wants_deadlines).then(|| Arc::clone(&self.read.deadlines));
-                tokio::spawn(read(store.clone(), at, known))
+                let deadlines = is_due(&mut self.deadlines_at, DEADLINES_EVERY, now);
+                let deadlines = (!deadlines).then(|| Arc::clone(&self.read.deadlines));
+                let progress = is_due(&mut self.progress_at, PROGRESS_EVERY, now);
+                let progress = (!progress).then(|| Arc::clone(&self.read.progress));
+                tokio::spawn(read(store.clone(), at, deadlines, progress))
             }
         };
         let ended = tokio::select! {
@@ -115,8 +133,8 @@ impl Facts {
     /// Returns a store as the database knows it.
     fn of_store(&self, shown: &ShownStore, at: DateTime<Utc>) -> StoreSeen {
         let name = shown.key.as_str();
-        let overview = self.read.overviews.get(name);
-        let swept = self.read.swept.get(name);
+        let proof = self.read.progress.proofs.get(name);
+        let swept = self.read.progress.swept.get(name);
         let rows = self.read.troubled.iter().filter(|rows| rows.store == name);
         let unseen = self.read.unseen.iter().filter(|(store, ..)| store == name);
         let unseen = unseen.filter_map(|(_, count, since)| Some((*count, (*since)?)));
@@ -124,7 +142,7 @@ impl Facts {
         StoreSeen {
             key: shown.key.clone(),
             base_url: shown.base_url.clone(),
-            owner: match self.read.held.as_ref().is_some_and(|held| held.contains(name)) {
+            owner: match self.read.progress.held.as_ref().is_some_and(|held| held.contains(name)) {
                 true => Owner::Elsewhere,
                 false => Owner::Nobody(None),
             },
@@ -134,12 +152,12 @@ impl Facts {
             missing_scopes: Vec::new(),
             ahead_seconds: None,
             webhook: shown.webhook_address.is_some().then(WebhookSeen::default),
-            token_expires_at: overview.and_then(|overview| overview.token_expires_at),
+            token_expires_at: proof.and_then(|proof| proof.token_expires_at),
             rows: rows.filter_map(rows_of).collect(),
-            inbox: overview.and_then(|overview| overview.backlog).filter(|_| shown.webhook_address.is_some()),
+            inbox: proof.and_then(|proof| proof.backlog).filter(|_| shown.webhook_address.is_some()),
             unseen: unseen.reduce(|one, other| (one.0 + other.0, one.1.min(other.1))),
             sweeps: sweeps(shown, swept, at),
-            complete_at: overview.and_then(|overview| overview.last_success),
+            complete_at: proof.and_then(|proof| proof.complete_at),
             run_problem: None,
             deadlines: due.map(deadlines_of).collect(),
         }
@@ -168,7 +186,7 @@ pub(crate) async fn offline(
     shown: &[ShownStore],
     at: DateTime<Utc>,
 ) -> Result<Observations, Error> {
-    let facts = Facts { read: read(store.clone(), at, None).await?, ..Facts::default() };
+    let facts = Facts { read: read(store.clone(), at, None, None).await?, ..Facts::default() };
     let stores = shown.iter().map(|shown| facts.of_store(shown, at)).collect();
     Ok(Observations {
         at,
@@ -181,11 +199,25 @@ pub(crate) async fn offline(
     })
 }
 
+/// Tells whether something is due, and notes that it is done now.
+fn is_due(last: &mut Option<Duration>, every: Duration, now: Duration) -> bool {
+    let is_due = last.is_none_or(|then| now.saturating_sub(then) >= every);
+    if is_due {
+        *last = Some(now);
+    }
+    is_due
+}
+
 async fn read(
     store: Store,
     at: DateTime<Utc>,
     deadlines: Option<Arc<[DueDeadlines]>>,
+    progress: Option<Arc<Progress>>,
 ) -> Result<Read, Error> {
+    let progress = match progress {
+        Some(known) => known,
+        None => Arc::new(Progress::read(&store).await?),
+    };
     let deadlines = match deadlines {
         Some(known) => known,
         None => store.overview().due_deadlines(at + AHEAD).await?.into(),
@@ -193,9 +225,7 @@ async fn read(
     Ok(Read {
         troubled: store.overview().rows_in_trouble().await?,
         unseen: store.overview().unseen_rows().await?,
-        overviews: store.overview().overview(None).await?,
-        swept: store.runs().sweep_overview(None).await?,
-        held: store.leases().held_stores().await?,
+        progress,
         deadlines,
     })
 }
@@ -258,7 +288,7 @@ fn add_health(seen: &mut StoreSeen, shown: &ShownStore, health: &StoreHealth, re
         seen.run_problem = problem;
     }
     let Some(address) = &shown.webhook_address else { return };
-    let kept = read.swept.get(shown.key.as_str()).and_then(|swept| swept.watch.as_ref());
+    let kept = read.progress.swept.get(shown.key.as_str()).and_then(|swept| swept.watch.as_ref());
     let heard = health.webhook.and_then(|webhook| webhook.heard_at);
     let silence = health.webhook.and_then(|webhook| Some((webhook.silent_since?, webhook.missed)));
     seen.webhook = Some(WebhookSeen {

@@ -73,7 +73,10 @@ async fn style(
     let store = attach(configuration, clock).await?;
     let shown = configuration.shown();
     let snapshot = async {
-        let counted = Counted::take(&store, of).await?;
+        let counted = match Counted::recorded(&store, of).await? {
+            Some(recorded) => recorded,
+            None => Counted::take(&store, &**clock, of).await?,
+        };
         let snapshot = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
         let seen = alarms::offline(&store, &shown, clock.now()).await?;
         Ok::<_, Problem>(snapshot.judged(ShownVerdict::of(&decide(&seen), locale)))

@@ -5,6 +5,7 @@ mod collectors;
 mod guard;
 mod ready;
 mod resync;
+mod row_counts;
 mod snapshots;
 mod status;
 mod traffic;
@@ -85,6 +86,9 @@ impl State {
 
 /// Serves until `stop` is cancelled.
 pub(crate) async fn serve(listener: TcpListener, state: State, stop: CancellationToken) {
+    let snapshots = Arc::clone(&state.snapshots);
+    // Counts a large mirror before the first page asks for it.
+    tokio::spawn(async move { snapshots.snapshot(None, snapshots.locale).await });
     let ours = Router::new()
         .route("/resync", post(resync::resync).layer(from_fn(guard::from_this_machine)))
         .route("/audit", post(resync::audit).layer(from_fn(guard::from_this_machine)))

@@ -7,6 +7,7 @@ use espelho_model::{Clock, StoreKey, text::Locale};
 use espelho_store::{Error, Store};
 use tokio::sync::Mutex as AsyncMutex;
 
+use super::row_counts::RowCounts;
 use crate::{
     alarms::{Board, ShownVerdict},
     status::{self, Counted, Live, ShownStore, ShownStores, StatusSnapshot},
@@ -44,8 +45,7 @@ struct Kept {
     /// The stores that the snapshots show.
     of: Arc<[ShownStore]>,
     pictures: HashMap<Option<StoreKey>, (Duration, Arc<StatusSnapshot>)>,
-    /// The row counts of all stores: counting reads all rows, the rest of a snapshot does not.
-    counted: Option<(Duration, Counted)>,
+    counts: HashMap<Option<StoreKey>, RowCounts>,
 }
 
 impl SnapshotCache {
@@ -117,19 +117,10 @@ impl SnapshotCache {
         if let Some((_, snapshot)) = kept.pictures.get(&of.cloned()) {
             return Ok(Arc::clone(snapshot));
         }
-        let snapshot = match of {
-            Some(_) => self.collect((&shown, of), &Counted::take(&self.store, of).await?).await?,
-            None => {
-                if kept.counted.as_ref().is_none_or(|(until, _)| begun >= *until) {
-                    let counted = Counted::take(&self.store, None).await?;
-                    kept.counted = Some((self.good_until(begun), counted));
-                }
-                let nothing = Counted::default();
-                let counted = kept.counted.as_ref().map_or(&nothing, |(_, counted)| counted);
-                self.collect((&shown, of), counted).await?
-            }
-        };
-        let snapshot = Arc::new(snapshot);
+        kept.counts.retain(|_, counts| counts.is_in_use(begun));
+        let counts = kept.counts.entry(of.cloned()).or_default();
+        let counted = counts.current((&self.store, &self.clock), of, valid_for).await?;
+        let snapshot = Arc::new(self.collect((&shown, of), &counted).await?);
         kept.pictures.insert(of.cloned(), (self.good_until(begun), Arc::clone(&snapshot)));
         Ok(snapshot)
     }
@@ -156,11 +147,16 @@ impl SnapshotCache {
 
     fn good_until(&self, begun: Duration) -> Duration {
         let ended = self.clock.monotonic();
-        ended + MAX_AGE.max((ended - begun) * SHARE)
+        ended + valid_for(ended.saturating_sub(begun))
     }
 
     /// Returns the store of that name, if it is shown.
     pub(super) fn store_named(&self, name: &str) -> Option<StoreKey> {
         self.shown.get().iter().map(|shown| &shown.key).find(|key| key.as_str() == name).cloned()
     }
+}
+
+/// Returns how long a result stands that took so long to get.
+fn valid_for(took: Duration) -> Duration {
+    MAX_AGE.max(took * SHARE)
 }

@@ -1,30 +1,51 @@
 //! Reads from the database the state of each store.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey};
-use espelho_store::{Error, Overview, Store, TableState};
+use espelho_store::{Error, Overview, Store, TableState, TableStates};
 
 use super::{
     Holder, Inbox, Live, Proof, ServiceState, ShownStore, StatusSnapshot, StoreSnapshot, resources, sweeps,
     wanted,
 };
 
+/// Counts that took longer are recorded for the next start.
+const SLOW: Duration = Duration::from_millis(20);
+
 /// The row counts of the mirror. Counting reads all rows, so frequent readers keep the counts for a while.
 #[derive(Debug, Default)]
 pub(crate) struct Counted {
-    tables: BTreeMap<String, Vec<TableState>>,
+    states: TableStates,
     open_orders: BTreeMap<String, u64>,
+    /// How long counting took.
+    pub(crate) took: Duration,
 }
 
 impl Counted {
-    /// Counts the rows of one store, or of every store.
-    pub(crate) async fn take(store: &Store, of: Option<&StoreKey>) -> Result<Self, Error> {
-        Ok(Self {
-            tables: store.overview().table_states(of).await?,
-            open_orders: store.runs().open_order_counts(of).await?,
-        })
+    /// Counts the rows of one store, or of every store. Records the counts if that took long.
+    pub(crate) async fn take(store: &Store, clock: &dyn Clock, of: Option<&StoreKey>) -> Result<Self, Error> {
+        let begun = clock.monotonic();
+        let states = store.overview().table_states(of).await?;
+        let open_orders = store.runs().open_order_counts(of).await?;
+        let took = clock.monotonic().saturating_sub(begun);
+        if took > SLOW
+            && let Err(error) = store.overview().record_table_states(of, &states).await
+        {
+            tracing::debug!(%error, "cannot record the row counts");
+        }
+        Ok(Self { states, open_orders, took })
+    }
+
+    /// Returns the recorded counts of one store, or of every store; `None` if there are none.
+    pub(crate) async fn recorded(store: &Store, of: Option<&StoreKey>) -> Result<Option<Self>, Error> {
+        let states = store.overview().recorded_table_states(of).await?;
+        if states.tables.is_empty() {
+            return Ok(None);
+        }
+        let open_orders = store.runs().open_order_counts(of).await?;
+        Ok(Some(Self { states, open_orders, took: Duration::ZERO }))
     }
 }
 
@@ -47,7 +68,7 @@ pub(crate) async fn collect(
         let name = key.as_str();
         let overview = overviews.remove(name).unwrap_or_default();
         let held = held.as_ref().map(|held| held.contains(name));
-        let tables = counted.tables.get(name).map(Vec::as_slice).unwrap_or_default();
+        let tables = counted.states.tables.get(name).map(Vec::as_slice).unwrap_or_default();
         let mut snapshot = of_store(key.to_string(), overview, tables, held, at);
         if let Some(live) = live {
             live.add(key, *per_minute, health.get(key), &mut snapshot);
@@ -57,6 +78,7 @@ pub(crate) async fn collect(
         snapshot.sweeps = sweeps::of_store(&snapshot, *per_minute, plan, (&swept, open), at);
         snapshot.wanted = wanted::of_store(undone.remove(name).unwrap_or_default(), at);
         snapshot.resources = resources::of_store(&snapshot, &swept.audits, open, at);
+        snapshot.counted_at = counted.states.counted_at;
         snapshot.lag_seconds = lag(&snapshot, at);
         stores.push(snapshot);
     }
@@ -106,6 +128,7 @@ fn of_store(
         last_run: overview.last_run,
         last_success: overview.last_success,
         tables: tables.to_vec(),
+        counted_at: None,
         failures: overview.failures,
         inbox: Inbox { backlog: overview.backlog.map_or(0, |(rows, _)| rows), oldest_age_seconds },
         token_expires_at: overview.token_expires_at,

@@ -20,6 +20,10 @@ impl StatusPage<'_> {
         resources::drift(row, self.snapshot.at, self.words.0)
     }
 
+    pub(super) fn count_age(&self, store: &StoreSnapshot) -> Option<String> {
+        resources::count_age(store, self.snapshot.at, self.words.0)
+    }
+
     pub(super) fn budget_line(&self, budget: &Budget) -> String {
         let Budget { per_minute, held, .. } = *budget;
         let free = per_minute.saturating_sub(held);
@@ -62,6 +66,7 @@ mod tests {
             drift: Some(Drift { at: specimen::at(0), compared: 20, differing: 1 }),
             errors: 4,
         }];
+        store.counted_at = Some(specimen::at(55));
         store.sweeps.rows = vec![SweepRow {
             sweep: "media".into(),
             every_seconds: 3_600,
@@ -83,6 +88,7 @@ mod tests {
             "<td class=\"n\">300 / 300, há 3 min</td>",
             "<td class=\"n failing\">1 de 20, há 60 min</td>",
             "<td class=\"n failing\">4</td>",
+            "Linhas contadas há 5 min.",
             "12 de 300 por minuto",
             "mais rara",
             "&#60;b&#62;no answer&#60;/b&#62;; wait",

@@ -107,6 +107,9 @@ pub(crate) struct StoreSnapshot {
     pub last_run: Option<RunOnRecord>,
     pub last_success: Option<DateTime<Utc>>,
     pub tables: Vec<TableState>,
+    /// When the tables' rows were counted.
+    #[serde(default)]
+    pub counted_at: Option<DateTime<Utc>>,
     pub failures: Vec<FailureGroup>,
     pub inbox: Inbox,
     pub token_expires_at: Option<DateTime<Utc>>,
@@ -190,6 +193,7 @@ pub(crate) mod specimen {
             last_run: Some(run),
             last_success: Some(at(51)),
             tables: vec![table],
+            counted_at: None,
             failures: Vec::new(),
             inbox: Inbox::default(),
             token_expires_at: Some(at(60 * 24 * 20)),

@@ -120,6 +120,12 @@ pub(super) fn counted(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> S
     format!("{then} / {remote}, {}", when.message(locale))
 }
 
+/// Returns how old the rows' count is, where it is not of this minute.
+pub(super) fn count_age(store: &StoreSnapshot, at: DateTime<Utc>, locale: Locale) -> Option<String> {
+    let age = (at - store.counted_at?).num_seconds();
+    (age >= 60).then(|| text!("status-rows-counted", span = Arg::Seconds(age)).message(locale))
+}
+
 /// Returns the comparison of a sample in a few words.
 pub(super) fn drift(row: &ResourceRow, at: DateTime<Utc>, locale: Locale) -> String {
     let Some(drift) = &row.drift else { return "-".to_owned() };

@@ -70,6 +70,9 @@ pub(crate) fn show(snapshot: &StatusSnapshot, style: TextStyle) -> String {
         push_table(&mut text, resources::lines(store, snapshot.at, style.locale), style);
         push_table(&mut text, wanted::lines(store, style.locale), style);
         push_table(&mut text, tables(snapshot, store, style.locale), style);
+        if let Some(age) = resources::count_age(store, snapshot.at, style.locale) {
+            let _ = writeln!(text, "{}", style.faint(&age));
+        }
         if let Some(holder) = holder(snapshot, store) {
             let _ = writeln!(text, "{}", wrapped(&style.word(&holder), 2));
         }

@@ -65,6 +65,7 @@ status-total = Total
 status-webhook-line = Last webhook: { $heard }. Last test received: { $test }.
 status-tables = Tables
 status-live = Live
+status-rows-counted = Rows counted { $span } ago.
 status-gone = Gone
 status-changed = Changed
 status-holder-held = held by { $owner } for { $span }

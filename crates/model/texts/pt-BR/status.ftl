@@ -65,6 +65,7 @@ status-total = Total
 status-webhook-line = Último webhook: { $heard }. Último teste recebido: { $test }.
 status-tables = Tabelas
 status-live = Vivos
+status-rows-counted = Linhas contadas há { $span }.
 status-gone = Ausentes
 status-changed = Mudou há
 status-holder-held = nas mãos de { $owner } há { $span }

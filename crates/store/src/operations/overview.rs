@@ -1,15 +1,15 @@
 //! The state of every store, in a few statements for all of them: a hub has thousands.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use espelho_model::{StoreKey, sync::Counts};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Store,
+    Error,
     driver::{Column, Database, Row, Value},
-    operations::{Overviews, counts},
+    operations::Overviews,
 };
 
 /// A statement for all stores, and the same for one, which reads nothing of the others.
@@ -35,6 +35,9 @@ pub(crate) const SUCCESSES: Both = [
     "SELECT store, max(finished_at) FROM sync_runs WHERE state = 'complete' GROUP BY store",
     "SELECT store, max(finished_at) FROM sync_runs WHERE state = 'complete' AND store = $1 GROUP BY store",
 ];
+/// The last complete run of each store that was ever held, without reading the others.
+pub(crate) const LAST_COMPLETE: &str = "SELECT store, (SELECT finished_at FROM sync_runs AS r \
+    WHERE r.store = leases.store AND r.state = 'complete' ORDER BY id DESC LIMIT 1) FROM leases";
 pub(crate) const FAILURES: Both = both!(
     "SELECT store, entity, code, count(*), min(error), min(hint) FROM v_errors",
     "GROUP BY store, entity, code ORDER BY store, entity, code"
@@ -45,20 +48,6 @@ pub(crate) const BACKLOGS: Both = [
     "SELECT store, count(*), min(received_at) FROM webhook_inbox WHERE handled_at IS NULL AND store = $1 GROUP BY \
         store",
 ];
-
-/// Row counts of every table: the only statements here that read all rows.
-pub(crate) static TABLES: LazyLock<Both> = LazyLock::new(|| {
-    let all = |of: &str| -> &'static str {
-        let count = |table| {
-            format!(
-                "SELECT store, '{table}', count(*) FILTER (WHERE gone_at IS NULL), \
-                 count(*) FILTER (WHERE gone_at IS NOT NULL), max(mirrored_at) FROM {table} {of} GROUP BY store"
-            )
-        };
-        counts::tables().map(count).collect::<Vec<_>>().join(" UNION ALL ").leak()
-    };
-    [all(""), all("WHERE store = $1")]
-});
 
 /// The database's view of one store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -72,6 +61,17 @@ pub struct Overview {
     pub last_success: Option<DateTime<Utc>>,
     /// Failed rows, by entity and cause.
     pub failures: Vec<FailureGroup>,
+    /// When the recorded token expires.
+    pub token_expires_at: Option<DateTime<Utc>>,
+    /// Unhandled deliveries: their number, and when the oldest arrived.
+    pub backlog: Option<(u64, DateTime<Utc>)>,
+}
+
+/// The part of a store's state that alarms are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreProof {
+    /// When the last complete run ended.
+    pub complete_at: Option<DateTime<Utc>>,
     /// When the recorded token expires.
     pub token_expires_at: Option<DateTime<Utc>>,
     /// Unhandled deliveries: their number, and when the oldest arrived.
@@ -113,19 +113,6 @@ pub struct FailureGroup {
     pub hint: String,
 }
 
-/// The rows of a mirrored table and store.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct TableState {
-    /// The table.
-    pub table: String,
-    /// Rows that are not gone.
-    pub live: u64,
-    /// Rows that are gone.
-    pub gone: u64,
-    /// When one of them was last written.
-    pub last_mirrored: Option<DateTime<Utc>>,
-}
-
 impl Overviews<'_> {
     /// The state of a store, or of all known stores, by key. Reads no table as a whole.
     ///
@@ -155,17 +142,20 @@ impl Overviews<'_> {
         Ok(all)
     }
 
-    /// The mirrored tables of a store, or of all, without empty ones. Reads all their rows: for people, rarely.
+    /// What alarms need of each store, by key: its last complete run, its token's end, its unhandled deliveries.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn table_states(
-        self,
-        of: Option<&StoreKey>,
-    ) -> Result<BTreeMap<String, Vec<TableState>>, Error> {
-        let mut all = BTreeMap::<String, Vec<TableState>>::new();
-        for row in summary(self.database, *TABLES, of).await? {
-            all.entry(row.text(0)?).or_default().push(table(&row)?);
+    pub async fn proofs(self) -> Result<BTreeMap<String, StoreProof>, Error> {
+        let mut all = BTreeMap::<String, StoreProof>::new();
+        for row in self.database.fetch("find the last complete runs", LAST_COMPLETE, Vec::new()).await? {
+            all.entry(row.text(0)?).or_default().complete_at = row.optional_time(1)?;
+        }
+        for row in self.tokens(None).await? {
+            all.entry(row.text(0)?).or_default().token_expires_at = Some(row.time(1)?);
+        }
+        for row in self.inbox.fetch("summarize the inbox", BACKLOGS[0], Vec::new()).await? {
+            all.entry(row.text(0)?).or_default().backlog = Some((number(&row, 1)?, row.time(2)?));
         }
         Ok(all)
     }
@@ -184,8 +174,6 @@ impl Overviews<'_> {
     }
 }
 
-impl Store {}
-
 /// Reads a summary of one store or of all.
 pub(crate) async fn summary(
     database: &Database,
@@ -196,7 +184,7 @@ pub(crate) async fn summary(
     database.fetch("summarize the stores", sql, values).await
 }
 
-fn chosen([all, one]: Both, of: Option<&StoreKey>) -> (&'static str, Vec<Value>) {
+pub(super) fn chosen([all, one]: Both, of: Option<&StoreKey>) -> (&'static str, Vec<Value>) {
     of.map_or_else(|| (all, Vec::new()), |store| (one, vec![store.as_str().into()]))
 }
 
@@ -228,14 +216,5 @@ fn failures(row: &Row) -> Result<FailureGroup, Error> {
         rows: number(row, 3)?,
         error: row.text(4)?,
         hint: row.text(5)?,
-    })
-}
-
-fn table(row: &Row) -> Result<TableState, Error> {
-    Ok(TableState {
-        table: row.text(1)?,
-        live: number(row, 2)?,
-        gone: number(row, 3)?,
-        last_mirrored: row.optional_time(4)?,
     })
 }

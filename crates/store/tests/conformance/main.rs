@@ -222,6 +222,7 @@ conformance! {
         a_database_of_this_version_is_opened_as_it_is,
         a_database_of_another_version_is_not_opened_by_who_only_looks,
         all_stores_are_summed_up_at_once,
+        recorded_row_counts_say_when_they_were_counted,
         whether_a_store_is_held_is_seen_without_touching_its_lock,
         an_order_is_explained_with_all_that_hangs_on_it,
         every_row_is_explained_by_its_name_in_the_feed,

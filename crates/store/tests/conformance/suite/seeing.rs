@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use espelho_model::sync::{Counts, Resource};
-use espelho_store::{Error, Failure, KeptToken, NewDelivery, Op, RunResult, Store};
+use espelho_store::{Error, Failure, KeptToken, NewDelivery, Op, RunResult, Store, StoreProof, TableStates};
 
 use crate::{
     examples::{order, order_of},
@@ -64,6 +64,39 @@ pub(crate) async fn a_database_of_another_version_is_not_opened_by_who_only_look
     assert!(matches!(attach(world).await.err(), Some(Error::Older { found: 0, .. })));
 }
 
+pub(crate) async fn recorded_row_counts_say_when_they_were_counted(world: &World) {
+    let (mine, other) = (minha_loja(), store_key("outra"));
+    let overview = world.store.overview();
+    assert_eq!(overview.recorded_table_states(None).await.unwrap(), TableStates::default());
+    let lease = world.lease().await;
+    world.write_orders(&lease, Op::Insert, vec![order_of("1", "paid", &["1", "2"])]).await;
+    let counted = overview.table_states(None).await.unwrap();
+    overview.record_table_states(None, &counted).await.unwrap();
+    world.write_orders(&lease, Op::Insert, vec![order("2", "paid")]).await;
+    world.clock.advance(Duration::from_secs(60));
+
+    let recorded = overview.recorded_table_states(Some(&mine)).await.unwrap();
+    assert_eq!((recorded.clone(), recorded.counted_at), (counted.clone(), Some(opening_hour())));
+    assert!(overview.recorded_table_states(Some(&other)).await.unwrap().tables.is_empty());
+
+    let again = overview.table_states(Some(&mine)).await.unwrap();
+    overview.record_table_states(Some(&mine), &again).await.unwrap();
+    assert_eq!(overview.recorded_table_states(None).await.unwrap(), again);
+    assert_eq!(again.tables["minha-loja"][0].live, 2);
+    overview
+        .record_table_states(
+            Some(&other),
+            &TableStates { counted_at: again.counted_at, ..TableStates::default() },
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        overview.recorded_table_states(None).await.unwrap(),
+        again,
+        "each store has counts of its own"
+    );
+}
+
 pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
     assert!(world.store.overview().overview(None).await.unwrap().is_empty());
     let lease = world.lease().await;
@@ -105,19 +138,28 @@ pub(crate) async fn all_stores_are_summed_up_at_once(world: &World) {
     assert_eq!((one.failures[0].error.as_str(), one.failures[0].hint.as_str()), ("the cause", "the step"));
     assert_eq!(one.backlog, Some((2, opening_hour())));
     assert_eq!(one.token_expires_at, Some(opening_hour() + Duration::from_secs(3_600)));
+    let proofs = world.store.overview().proofs().await.unwrap();
+    let proof = StoreProof {
+        complete_at: one.last_success,
+        token_expires_at: one.token_expires_at,
+        backlog: one.backlog,
+    };
+    assert_eq!((proofs["minha-loja"], proofs["outra"]), (proof, StoreProof::default()));
     let counted = world.store.overview().table_states(None).await.unwrap();
-    assert_eq!(counted.keys().collect::<Vec<_>>(), ["minha-loja"]);
+    assert_eq!(counted.tables.keys().collect::<Vec<_>>(), ["minha-loja"]);
     let (mine, other) = (minha_loja(), store_key("outra"));
     assert_eq!(world.store.overview().table_states(Some(&mine)).await.unwrap(), counted);
-    assert!(world.store.overview().table_states(Some(&other)).await.unwrap().is_empty());
+    assert!(world.store.overview().table_states(Some(&other)).await.unwrap().tables.is_empty());
     let asked = world.store.overview().overview(Some(&mine)).await.unwrap();
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), [("minha-loja".to_owned(), one.clone())]);
     let asked = world.store.overview().overview(Some(&other)).await.unwrap();
     assert_eq!(asked.into_iter().collect::<Vec<_>>(), [(other.to_string(), (*bare).clone())]);
-    let tables: Vec<_> =
-        counted["minha-loja"].iter().map(|t| (t.table.as_str(), t.live, t.gone, t.last_mirrored)).collect();
+    let tables: Vec<_> = counted.tables["minha-loja"]
+        .iter()
+        .map(|t| (t.table.as_str(), t.live, t.gone, t.last_mirrored))
+        .collect();
     let at = Some(opening_hour());
-    let lines = counted["minha-loja"].iter().find(|t| t.table == "order_items").unwrap().live;
+    let lines = counted.tables["minha-loja"].iter().find(|t| t.table == "order_items").unwrap().live;
     assert_eq!(tables, [("orders", 2, 0, at), ("order_items", lines, 0, at)]);
     let ends = world.store.overview().token_ends().await.unwrap();
     assert_eq!(ends, [("minha-loja".to_owned(), one.token_expires_at.unwrap())]);
