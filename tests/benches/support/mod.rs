@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each benchmark uses its part")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on may stop where it is")]
 
+pub(crate) mod service;
+
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
