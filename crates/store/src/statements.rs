@@ -353,7 +353,8 @@ pub async fn prepare_all(store: &Store) -> Result<usize, Error> {
     }
     let for_people = FOR_PEOPLE
         .iter()
-        .chain([&*row_counts::TABLES, &*intents::counts::UNDONE])
+        .chain(row_counts::TABLES.iter())
+        .chain([&*intents::counts::UNDONE])
         .flatten()
         .chain([&*rows_in_trouble::TROUBLED]);
     statements.extend(for_people.map(|&sql| sql.to_owned()));
