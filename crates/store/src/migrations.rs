@@ -47,6 +47,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0034_due_reads",
     "0035_triggers_do_not_notify",
     "0036_due_reads_of_rows",
+    "0037_erp_times_and_revisions",
     "0049_row_counts",
 );
 
@@ -84,6 +85,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0034_due_reads",
     "0035_triggers_do_not_notify",
     "0036_due_reads_of_rows",
+    "0037_erp_times_and_revisions",
     "0049_row_counts",
 );
 

@@ -114,7 +114,8 @@ pub(super) fn as_text(row: &ErrorRow, locale: Locale) -> String {
     let [key, error, hint] = [key, error, hint].map(|text| shown(text));
     let about = about(kind.as_deref(), subject.as_deref());
     let next = text!("wishes-next-step", step = hint).message(locale);
-    format!("{store} {entity} {key}{about} [{code}] {}\n  {error}\n  {next}\n", locale.time(*at))
+    let at = at.map(|at| locale.time(at)).unwrap_or_default();
+    format!("{store} {entity} {key}{about} [{code}] {at}\n  {error}\n  {next}\n")
 }
 
 /// Returns a command's kind and subject, in parentheses.

@@ -5,8 +5,9 @@
 //! concurrency, and no time-out helps.
 //!
 //! This file has the connections; `line` is where callers wait for one, `tx` is a transaction, `value` binds arguments,
-//! `row` reads columns, `statement` builds SQL text.
+//! `row` reads columns, `instant` PostgreSQL's times, `statement` builds SQL text.
 
+mod instant;
 mod line;
 mod row;
 mod statement;

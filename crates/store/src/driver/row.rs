@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use rust_decimal::Decimal;
 use sqlx::{ColumnIndex as _, Row as _, postgres::PgRow, sqlite::SqliteRow};
 
+use super::instant::Instant;
 use crate::Error;
 
 /// A row; columns are read by name, or by position where a statement is hot or its columns have no names.
@@ -89,6 +90,7 @@ impl Row {
         column!(self, column, Vec<u8>)
     }
 
+    /// A time; an error for one that the mirror cannot hold, such as PostgreSQL's `infinity`.
     pub(crate) fn time(&self, column: impl Column) -> Result<DateTime<Utc>, Error> {
         let at = column.position(self)?;
         self.optional_time(at)?.ok_or_else(|| Error::Corrupt { column: at, why: "no time".into() })
@@ -98,7 +100,10 @@ impl Row {
         let at = column.position(self)?;
         let corrupt = |why: String| Error::Corrupt { column: at, why };
         match self {
-            Self::Postgres(row) => row.try_get(at).map_err(|error| corrupt(error.to_string())),
+            Self::Postgres(row) => {
+                let instant = row.try_get::<Option<Instant>, _>(at);
+                instant.map(|found| found.map(|Instant(at)| at)).map_err(|error| corrupt(error.to_string()))
+            }
             Self::Sqlite(_) => match self.optional_text(at)? {
                 None => Ok(None),
                 Some(text) => match DateTime::parse_from_rfc3339(&text) {

@@ -86,10 +86,10 @@ impl Intents<'_> {
             self.database.fetch("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &Row| {
             Ok(Answer {
-                state: row.text("state")?.parse().ok(),
-                code: row.optional_text("error_code")?,
-                error: row.optional_text("error")?,
-                hint: row.optional_text("hint")?,
+                state: row.foreign_text("state")?.parse().ok(),
+                code: row.optional_foreign_text("error_code")?,
+                error: row.optional_foreign_text("error")?,
+                hint: row.optional_foreign_text("hint")?,
                 updated_at: row.optional_time("updated_at").ok().flatten(),
             })
         };
@@ -105,11 +105,11 @@ impl Intents<'_> {
         let rows = self.database.fetch("read what waits", WAITING, values).await?;
         let read = |row: &Row| {
             Ok(WaitingRow {
-                store: row.text("store")?,
+                store: row.foreign_text("store")?,
                 entity: row.text("entity")?,
                 key: row.foreign_text("key")?,
-                code: row.text("code")?,
-                reason: row.text("reason")?,
+                code: row.foreign_text("code")?,
+                reason: row.foreign_text("reason")?,
                 since: row.optional_time("updated_at").ok().flatten(),
                 kind: row.foreign_text("kind")?,
                 subject: row.foreign_text("sku")?,

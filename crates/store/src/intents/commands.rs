@@ -121,9 +121,9 @@ pub(crate) fn command(row: &Row) -> Result<Command, Error> {
         kind: row.foreign_text("kind")?,
         key: row.foreign_text("key")?,
         data: row.foreign_text("data")?,
-        state: row.text("state")?.parse().ok(),
+        state: row.foreign_text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
         created_at: row.optional_time("created_at").ok().flatten(),
-        code: row.optional_text("error_code")?,
+        code: row.optional_foreign_text("error_code")?,
     })
 }

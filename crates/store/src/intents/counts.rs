@@ -70,7 +70,7 @@ impl Intents<'_> {
     ) -> Result<BTreeMap<String, BTreeMap<String, IntentCounts>>, Error> {
         let mut all = BTreeMap::<String, BTreeMap<String, IntentCounts>>::new();
         for row in summary(self.database, *UNDONE, of).await? {
-            let tables = all.entry(row.text(0)?).or_default();
+            let tables = all.entry(row.foreign_text(0)?).or_default();
             add(tables.entry(row.text(1)?).or_default(), &row)?;
         }
         Ok(all)
@@ -83,7 +83,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn done_counts(self) -> Result<Vec<(String, String, u64)>, Error> {
         let rows = self.database.fetch("count what is done", DONE, Vec::new()).await?;
-        rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?, count(row, 2)?))).collect()
+        rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, count(row, 2)?))).collect()
     }
 }
 

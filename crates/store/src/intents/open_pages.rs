@@ -205,10 +205,10 @@ fn open_command(row: &Row) -> Result<OpenCommand, Error> {
         short_data,
         data_bytes,
         is_too_large: row.truth("is_too_large")?,
-        state: row.text("state")?.parse().ok(),
+        state: row.foreign_text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
         created_at: row.optional_time("created_at").ok().flatten(),
-        code: row.optional_text("error_code")?,
+        code: row.optional_foreign_text("error_code")?,
     })
 }
 

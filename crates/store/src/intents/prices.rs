@@ -163,9 +163,9 @@ fn tier(row: &Row) -> Result<TierIntent, Error> {
         package_written: ["weight", "height", "width", "length"]
             .map(|name| row.optional_text(name).ok().flatten().unwrap_or_default())
             .join("|"),
-        state: row.text("state")?.parse().ok(),
+        state: row.foreign_text("state")?.parse().ok(),
         // An ERP may write an unreadable time.
         updated_at: row.optional_time("updated_at").ok().flatten(),
-        code: row.optional_text("error_code")?,
+        code: row.optional_foreign_text("error_code")?,
     })
 }

@@ -22,9 +22,11 @@ pub(crate) const PRICE_VALUE: &str = "SELECT COALESCE(CAST(price AS TEXT), '-' |
     FROM erp_prices WHERE store = $1 AND sku || '/' || min_quantity = $2";
 pub(crate) const SPEND: &str = "DELETE FROM releases WHERE store = $1 AND what = $2 AND key = $3";
 /// Raises the revision: the row is a new intent, which requests sent earlier do not answer.
-pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, revision = revision + 1 \
+pub(crate) const STOCK: &str = "UPDATE erp_stock SET state = $1, updated_at = $2, \
+    revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
     WHERE store = $3 AND sku || '/' || location_id = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
-pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, revision = revision + 1 \
+pub(crate) const PRICE: &str = "UPDATE erp_prices SET state = $1, updated_at = $2, \
+    revision = CASE WHEN revision < 4611686018427387904 THEN revision + 1 ELSE 1 END \
     WHERE store = $3 AND sku || '/' || min_quantity = $4 AND state IN ('failed', 'held', 'waiting', 'ignored')";
 pub(crate) const COMMAND: &str = "UPDATE commands SET state = $1, updated_at = $2, done_at = NULL \
     WHERE store = $3 AND CAST(id AS TEXT) = $4 AND state IN ('failed', 'held', 'doubtful', 'waiting', 'ignored')";
@@ -156,10 +158,10 @@ impl Releases<'_> {
             self.database.fetch("read a wanted row", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &crate::driver::Row| {
             Ok(IntentRow {
-                state: row.text("state")?,
+                state: row.foreign_text("state")?,
                 intent: row.optional_foreign_text("intent")?,
-                error: row.optional_text("error")?,
-                hint: row.optional_text("hint")?,
+                error: row.optional_foreign_text("error")?,
+                hint: row.optional_foreign_text("hint")?,
                 updated_at: row.optional_time("updated_at").ok().flatten(),
             })
         };
@@ -174,9 +176,10 @@ impl Releases<'_> {
         let rows = self.database.fetch("read what is not done", TROUBLED, Vec::new()).await?;
         let mut troubled = Vec::new();
         for row in &rows {
-            if let (Ok(intent), Ok(state)) = (row.text("entity")?.parse(), row.text("state")?.parse()) {
+            if let (Ok(intent), Ok(state)) = (row.text("entity")?.parse(), row.foreign_text("state")?.parse())
+            {
                 troubled.push(TroubledRow {
-                    store: row.text("store")?,
+                    store: row.foreign_text("store")?,
                     intent,
                     key: row.foreign_text("key")?,
                     state,
@@ -194,11 +197,11 @@ impl Releases<'_> {
         let rows = self.database.fetch("read what is held", HELD, Vec::new()).await?;
         let held = |row: &crate::driver::Row| {
             Ok(HeldRow {
-                store: row.text("store")?,
+                store: row.foreign_text("store")?,
                 entity: row.text("entity")?,
                 key: row.foreign_text("key")?,
-                error: row.text("error")?,
-                hint: row.text("hint")?,
+                error: row.foreign_text("error")?,
+                hint: row.foreign_text("hint")?,
             })
         };
         rows.iter().map(held).collect()

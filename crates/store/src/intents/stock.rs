@@ -108,14 +108,14 @@ pub(crate) fn intent(row: &Row) -> Result<StockIntent, Error> {
         location: LocationId::new(row.foreign_text("location_id")?),
         quantity: exact(&written),
         written,
-        state: row.text("state")?.parse().ok(),
+        state: row.foreign_text("state")?.parse().ok(),
         updated_at: row.optional_time("updated_at").ok().flatten(),
         product: row.optional_text("product_id")?.map(ProductId::new),
         base_unit: row.optional_text("base_unit")?,
         mirrored: row.optional_decimal("mirrored")?,
         reserved: row.optional_decimal("reserved")?,
         available: row.optional_decimal("available")?,
-        code: row.optional_text("error_code")?,
+        code: row.optional_foreign_text("error_code")?,
         revision: row.int("revision")?,
     })
 }

@@ -56,9 +56,9 @@ pub struct ErrorRow {
     pub error: String,
     /// The next step.
     pub hint: String,
-    /// Since when.
+    /// Since when, if the row has a readable time.
     #[serde(serialize_with = "serialize_fixed_width")]
-    pub at: DateTime<Utc>,
+    pub at: Option<DateTime<Utc>>,
     /// The kind, of a command.
     pub kind: Option<String>,
     /// The subject of a command or a label: an order, a SKU or another key.
@@ -186,9 +186,12 @@ impl History<'_> {
         let rows = self.database.fetch("read a row's errors", ERRORS_OF, values).await?;
         let read = |row: &crate::driver::Row| {
             let (store, entity, key) = (store.to_string(), entity.to_owned(), key.to_owned());
-            let [code, error, hint] = [row.text("code")?, row.text("error")?, row.text("hint")?];
+            let [code, error, hint] =
+                [row.foreign_text("code")?, row.foreign_text("error")?, row.foreign_text("hint")?];
             let (kind, subject) = (None, None);
-            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time("at")?, kind, subject })
+            // An ERP may write an unreadable time.
+            let at = row.optional_time("at").ok().flatten();
+            Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject })
         };
         rows.iter().map(read).collect()
     }
@@ -201,10 +204,11 @@ impl History<'_> {
         let values = vec![store.map_or("", StoreKey::as_str).into(), i64::from(limit).into()];
         let rows = self.database.fetch("read the errors", ERRORS, values).await?;
         let read = |row: &crate::driver::Row| {
-            let [store, entity, key] = [row.text(0)?, row.text(1)?, row.foreign_text(2)?];
-            let [code, error, hint] = [row.text(3)?, row.text(4)?, row.text(5)?];
+            let [store, entity, key] = [row.foreign_text(0)?, row.text(1)?, row.foreign_text(2)?];
+            let [code, error, hint] = [row.foreign_text(3)?, row.foreign_text(4)?, row.foreign_text(5)?];
             let (kind, subject) = (row.optional_foreign_text(7)?, row.optional_foreign_text(8)?);
-            Ok(ErrorRow { store, entity, key, code, error, hint, at: row.time(6)?, kind, subject })
+            let at = row.optional_time(6).ok().flatten();
+            Ok(ErrorRow { store, entity, key, code, error, hint, at, kind, subject })
         };
         rows.iter().map(read).collect()
     }

@@ -100,7 +100,7 @@ impl Overviews<'_> {
         let rows = self.database.fetch("look for rows of the ERP", UNSEEN, Vec::new()).await?;
         // An ERP may write an unreadable time.
         rows.iter()
-            .map(|row| Ok((row.text(0)?, count(row, 1)?, row.optional_time(2).ok().flatten())))
+            .map(|row| Ok((row.foreign_text(0)?, count(row, 1)?, row.optional_time(2).ok().flatten())))
             .collect()
     }
 
@@ -117,16 +117,16 @@ impl Overviews<'_> {
 
 fn troubled(row: &Row) -> Result<RowsInTrouble, Error> {
     Ok(RowsInTrouble {
-        store: row.text(0)?,
+        store: row.foreign_text(0)?,
         entity: row.text(1)?,
         state: row.text(2)?,
-        code: row.text(3)?,
+        code: row.foreign_text(3)?,
         rows: count(row, 4)?,
         since: row.optional_time(5).ok().flatten(),
-        key: row.text(6)?,
-        error: row.optional_text(7)?.unwrap_or_default(),
-        hint: row.optional_text(8)?.unwrap_or_default(),
-        message: row.optional_text(9)?,
+        key: row.foreign_text(6)?,
+        error: row.foreign_text(7)?,
+        hint: row.foreign_text(8)?,
+        message: row.optional_foreign_text(9)?,
     })
 }
 

@@ -252,3 +252,123 @@ async fn new_orders_are_found_without_reading_the_others() {
     assert!(rows.iter().any(|row| row.contains("SCAN i USING COVERING INDEX")), "{rows:?}");
     assert!(rows.iter().any(|row| row.starts_with("SEARCH o USING INDEX")), "{rows:?}");
 }
+
+/// The last version in which the ERP could write any time.
+const ANY_TIME: i64 = 36;
+const ENDLESS: [&str; 4] = ["infinity", "-infinity", "294276-12-31 23:59:59Z", "4713-01-01 00:00:00Z BC"];
+
+fn endless_rows() -> Vec<String> {
+    let mut rows = Vec::new();
+    for (n, time) in ENDLESS.iter().enumerate() {
+        rows.extend([
+            format!(
+                "INSERT INTO commands (store, kind, key, data, created_at, updated_at, done_at) \
+                 VALUES ('minha-loja', 'order.notes', '{n}', '{{}}', '{time}', '{time}', '{time}')"
+            ),
+            format!("INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', '{n}', '1', 1)"),
+            format!("INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', '{n}', 1)"),
+            format!("UPDATE erp_stock SET updated_at = '{time}', pushed_at = '{time}' WHERE sku = '{n}'"),
+            format!("UPDATE erp_prices SET updated_at = '{time}', pushed_at = '{time}' WHERE sku = '{n}'"),
+            format!("INSERT INTO erp_orders (store, order_number, taken_at) VALUES ('minha-loja', '{n}', '{time}')"),
+        ]);
+    }
+    rows
+}
+
+/// Reads all that a service reads of the ERP's rows, answers one of each kind, and returns the errors that are shown.
+async fn work_on_endless_rows(world: &World) -> usize {
+    use espelho_model::push::PushState;
+    use espelho_store::{IntentKind, Outcome};
+    let (store, key, lease) = (&world.store, crate::world::minha_loja(), world.lease().await);
+    let commands = store.commands().open_page(&key, 0).await.unwrap();
+    let levels = store.intents().open_stock_page(&key, None).await.unwrap();
+    let prices = store.intents().open_prices_page(&key, None).await.unwrap();
+    assert_eq!([commands.len(), levels.len(), prices.len()], [ENDLESS.len(); 3]);
+    let failed = Outcome {
+        code: Some("x".to_owned()),
+        error: Some("e".to_owned()),
+        ..Outcome::plain(PushState::Failed)
+    };
+    for ((command, level), price) in commands.iter().zip(&levels).zip(&prices) {
+        let before = store.commands().read(&key, command.id).await.unwrap().unwrap();
+        let tiers = store.intents().tier_intents(&key, &price.sku).await.unwrap();
+        let mut tx = store.begin_answer(&lease).await.unwrap();
+        let waiting = Outcome { code: Some("w".to_owned()), ..Outcome::plain(PushState::Waiting) };
+        assert!(tx.intents().answer_command(&before, &waiting).await.unwrap());
+        tx.commit().await.unwrap();
+        let after = store.commands().read(&key, command.id).await.unwrap().unwrap();
+        assert_eq!(before.fingerprint(), after.fingerprint(), "an answer makes no other command of it");
+        store
+            .releases()
+            .intent_row(&key, IntentKind::Command, &command.id.to_string())
+            .await
+            .unwrap()
+            .unwrap();
+        store.history().story(&key, &espelho_store::Subject::Command(command.id.to_string())).await.unwrap();
+        let mut tx = store.begin_answer(&lease).await.unwrap();
+        assert!(tx.intents().answer_command(&after, &failed).await.unwrap());
+        assert!(tx.intents().answer_stock(level, &failed, "physical").await.unwrap());
+        assert!(tx.intents().answer_price(&price.sku, &tiers[0], &failed).await.unwrap());
+        tx.commit().await.unwrap();
+    }
+    store.overview().rows_in_trouble().await.unwrap();
+    store.overview().unseen_rows().await.unwrap();
+    store.intents().undone(None).await.unwrap();
+    lease.release().await.unwrap();
+    store.history().errors(None, 100).await.unwrap().len()
+}
+
+#[tokio::test]
+async fn times_without_an_end_that_stood_before_the_migration_end_no_service_on_postgres() {
+    let world = World::on_older_postgres(ANY_TIME, &endless_rows()).await;
+    assert_eq!(world.store.overview().unseen_rows().await.unwrap().len(), 3);
+    assert_eq!(work_on_endless_rows(&world).await, 3 * ENDLESS.len());
+}
+
+#[tokio::test]
+async fn a_time_without_an_end_becomes_that_of_the_writing_on_postgres() {
+    let world = World::on_postgres().await;
+    for row in endless_rows() {
+        world.tables.execute(&row).await;
+    }
+    world.tables.execute("UPDATE commands SET created_at = 'infinity' WHERE key = '0'").await;
+    world.tables.execute("UPDATE erp_orders SET taken_at = 'infinity' WHERE order_number = '0'").await;
+    let times = "SELECT created_at AS at FROM commands UNION ALL SELECT updated_at FROM erp_stock \
+        UNION ALL SELECT updated_at FROM erp_prices UNION ALL SELECT taken_at FROM erp_orders";
+    let now = "at BETWEEN now() - interval '1 hour' AND now() + interval '1 hour'";
+    let sql = format!("SELECT count(*)::text FROM ({times}) AS t WHERE {now}");
+    assert_eq!(world.tables.list(&sql).await, [(4 * ENDLESS.len()).to_string()]);
+    let optional = "SELECT count(*)::text FROM (SELECT updated_at AS at FROM commands UNION ALL SELECT done_at FROM commands \
+        UNION ALL SELECT pushed_at FROM erp_stock UNION ALL SELECT pushed_at FROM erp_prices) AS t WHERE at IS NOT NULL";
+    assert_eq!(world.tables.list(optional).await, ["0"]);
+    assert_eq!(work_on_endless_rows(&world).await, 3 * ENDLESS.len());
+}
+
+/// Writes the largest revision, and then another value; returns what the table has.
+async fn with_largest_revision(world: &World) -> Vec<String> {
+    for sql in [
+        "INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', 'A', '1', 1)",
+        "INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', 'A', 1)",
+        "UPDATE erp_stock SET revision = 9223372036854775807",
+        "UPDATE erp_prices SET revision = 9223372036854775807",
+        "UPDATE erp_stock SET quantity = 2",
+        "UPDATE erp_prices SET price = 2",
+    ] {
+        world.tables.execute(sql).await;
+    }
+    let key = crate::world::minha_loja();
+    let level = world.store.intents().open_stock_page(&key, None).await.unwrap().remove(0);
+    assert!(world.store.intents().is_current(&key, &level).await.unwrap());
+    let price = world.store.intents().open_prices_page(&key, None).await.unwrap().remove(0);
+    [level.revision, price.revision].iter().map(|revision| (*revision < 1 << 62).to_string()).collect()
+}
+
+#[tokio::test]
+async fn a_revision_that_cannot_rise_begins_again_on_sqlite() {
+    assert_eq!(with_largest_revision(&World::on_sqlite().await).await, ["true"; 2]);
+}
+
+#[tokio::test]
+async fn a_revision_that_cannot_rise_begins_again_on_postgres() {
+    assert_eq!(with_largest_revision(&World::on_postgres().await).await, ["true"; 2]);
+}

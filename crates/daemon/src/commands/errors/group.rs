@@ -55,7 +55,7 @@ pub(super) fn of_errors(rows: &[ErrorRow]) -> Vec<Cause> {
         error: &row.error,
         hint: &row.hint,
         subject: row.subject.as_deref(),
-        since: Some(row.at),
+        since: row.at,
     }))
 }
 
@@ -165,7 +165,7 @@ mod tests {
     fn row(entity: &str, key: &str, code: &str, error: &str, subject: Option<&str>) -> ErrorRow {
         let [store, entity, key, code, error] = ["loja", entity, key, code, error].map(str::to_owned);
         let (hint, kind, subject) = ("passo".to_owned(), None, subject.map(str::to_owned));
-        ErrorRow { store, entity, key, code, error, hint, at: at(0), kind, subject }
+        ErrorRow { store, entity, key, code, error, hint, at: Some(at(0)), kind, subject }
     }
 
     #[test]

@@ -55,7 +55,9 @@ impl Told {
 
 fn of_failure(row: &ErrorRow) -> Told {
     let text = text!("explain-failed", error = shown(&row.error), code = row.code.as_str());
-    Told { at: row.at, kind: "failed", text, hint: Some(row.hint.clone()), rank: 8 }
+    // A row whose time is unreadable comes first.
+    let at = row.at.unwrap_or(DateTime::UNIX_EPOCH);
+    Told { at, kind: "failed", text, hint: Some(row.hint.clone()), rank: 8 }
 }
 
 fn of_event(Event { at, what }: Event) -> Told {
