@@ -11,6 +11,8 @@ use super::seen_keys::SeenKeys;
 const IDLE_PAGES: u32 = 3;
 /// The same while rows arrive at the front: each arrival shifts all pages.
 const IDLE_PAGES_WHILE_GROWING: u32 = 100;
+/// Pages on which no row has a readable key that are accepted before the next new row.
+const NAMELESS_PAGES: u32 = 5;
 /// How often a listing is read from end to end before missing rows count as missing.
 const FULL_SWEEPS: u32 = 3;
 /// How often its first pages are read again for rows that arrived meanwhile.
@@ -39,7 +41,7 @@ pub enum Stuck {
         /// The page that it repeats.
         same_as: u64,
     },
-    /// Page after page brings nothing new.
+    /// Page after page brings nothing new, or no row that can be named.
     #[error("the listing does not end: pages up to {page} repeat rows of earlier ones")]
     NoProgress {
         /// The page reached.
@@ -73,6 +75,10 @@ pub struct Pager {
     sweep_total: Option<u64>,
     total: Option<u64>,
     idle: u32,
+    /// Pages without a readable key since the last new row.
+    nameless: u32,
+    /// The highest page of the first sweep. Later sweeps read little further.
+    highest: u64,
     full_sweeps: u32,
     head_sweeps: u32,
     /// Whether this sweep only reads rows that arrived at the front meanwhile.
@@ -93,6 +99,8 @@ impl Pager {
             sweep_total: None,
             total: None,
             idle: 0,
+            nameless: 0,
+            highest: 0,
             full_sweeps: 1,
             head_sweeps: 0,
             only_head: false,
@@ -150,18 +158,33 @@ impl Pager {
         if page == 1 {
             self.first_received = received;
         }
-        self.idle = if fresh > 0 || keys.is_empty() { 0 } else { self.idle + 1 };
+        self.count_idle(fresh, keys.len(), received);
         if self.only_head && fresh == 0 {
             return Ok(self.at_the_end());
         }
         let patience = if self.total > self.sweep_total { IDLE_PAGES_WHILE_GROWING } else { IDLE_PAGES };
-        if self.full_sweeps == 1 && !self.only_head && self.idle >= patience {
+        let is_first_sweep = self.full_sweeps == 1 && !self.only_head;
+        if is_first_sweep && (self.idle >= patience || self.nameless >= NAMELESS_PAGES) {
             return Err(Stuck::NoProgress { page });
+        }
+        if !is_first_sweep && fresh == 0 && page >= self.highest + u64::from(patience) {
+            return Ok(self.at_the_end());
         }
         if !self.is_last(page, received, meta) {
             return Ok(Step::Read(page + 1));
         }
         Ok(self.at_the_end())
+    }
+
+    /// Counts the pages in a row without a new row. A page without readable keys proves no progress either.
+    fn count_idle(&mut self, fresh: usize, keys: usize, received: usize) {
+        if fresh > 0 {
+            (self.idle, self.nameless) = (0, 0);
+        } else if keys > 0 {
+            self.idle += 1;
+        } else if received > 0 {
+            self.nameless += 1;
+        }
     }
 
     /// Returns the earlier page that a page repeats, if there is one. The server then does not page, unless as many
@@ -185,6 +208,9 @@ impl Pager {
             self.first = keys.to_vec();
             self.first_received = keys.len();
             self.sweep_total = meta.total;
+        }
+        if self.full_sweeps == 1 && !self.only_head {
+            self.highest = self.highest.max(page);
         }
         self.previous = keys.to_vec();
         self.total = meta.total.or(self.total);
@@ -320,6 +346,73 @@ mod tests {
         assert_eq!(pager.after(1, &[], 0, meta(1, 5, 50)), Ok(Step::Read(1)));
         assert_eq!(pager.after(1, &[], 0, meta(1, 5, 50)), Ok(Step::Finished));
         assert!(!pager.is_whole());
+    }
+
+    /// Walks a listing whose pages are all made by `page_of`; returns the pages read and how the walk ended.
+    fn walk_endless(
+        size: usize,
+        page_of: impl Fn(u64, u32) -> (Vec<ContentHash>, usize, PageMeta),
+    ) -> (u32, Result<(), Stuck>) {
+        let (mut pager, mut page) = (Pager::new(size), 1);
+        for read in 0..2_000 {
+            let (keys, received, meta) = page_of(page, read);
+            match pager.after(page, &keys, received, meta) {
+                Ok(Step::Read(next)) => page = next,
+                Ok(Step::Finished) => return (read + 1, Ok(())),
+                Err(stuck) => return (read + 1, Err(stuck)),
+            }
+        }
+        (2_000, Ok(()))
+    }
+
+    // withstands: F062
+    #[test]
+    fn a_listing_without_end_ends_after_a_few_pages_without_a_new_readable_key() {
+        let unsaid = PageMeta::default();
+        let more = PageMeta { has_next: Some(true), ..unsaid };
+        let huge = meta(1, 1_000_000_000_000_000_000, 0);
+        let stuck = |page| Err(Stuck::NoProgress { page });
+        // One row without a key, for ever.
+        for said in [unsaid, more, huge, PageMeta { total: Some(u64::MAX), ..unsaid }] {
+            assert_eq!(walk_endless(100, |_, _| (vec![], 1, said)), (5, stuck(5)), "{said:?}");
+            let after_two_pages = |page: u64, _| match page {
+                1 | 2 => (keys(page * 100..page * 100 + 100), 100, said),
+                _ => (vec![], 100, said),
+            };
+            assert_eq!(walk_endless(100, after_two_pages), (7, stuck(7)), "{said:?}");
+        }
+        // The same rows turn up on page after page, among rows without a key.
+        let loops = |page: u64, _| match (page, page % 3) {
+            (1, _) => (keys(0..30), 30, more),
+            (_, 0) => (vec![], 1, more),
+            (_, n) => (keys(n * 10..n * 10 + 10), 11, more),
+        };
+        assert_eq!(walk_endless(10, loops), (5, stuck(5)));
+        // A few such pages among others end nothing.
+        let some = |page: u64, _| match page {
+            3..=6 => (vec![], 10, meta(page, 9, 90)),
+            _ => (keys(page * 10..page * 10 + 10), 10, meta(page, 9, 90)),
+        };
+        assert!(walk_endless(10, some).1.is_ok());
+    }
+
+    // withstands: F062
+    #[test]
+    fn a_sweep_for_missing_rows_reads_hardly_further_than_the_first_one() {
+        // The first sweep ends with fewer rows than the total, so the listing is read again, which then has no end.
+        for nameless in [true, false] {
+            let page_of = |page: u64, read: u32| match (read, nameless) {
+                (0 | 1, _) => (keys(page * 10..page * 10 + 10), 10, meta(page, 2, 50)),
+                (2, _) => (vec![], 0, meta(page, 2, 50)),
+                (_, true) => (vec![], 10, PageMeta { has_next: Some(true), ..meta(page, 9, 50) }),
+                (n, false) => {
+                    let first = 11 + u64::from(n) % 5;
+                    (keys(first..first + 7), 10, PageMeta { has_next: Some(true), ..meta(page, 9, 50) })
+                }
+            };
+            let (read, _) = walk_endless(10, page_of);
+            assert!(read <= 20, "{nameless}: {read} pages");
+        }
     }
 
     // withstands: F062
