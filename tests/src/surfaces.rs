@@ -13,7 +13,7 @@ use tokio::process::Command;
 use crate::{Mirror, Running};
 
 /// The codes of alarms.
-pub const CODES: [&str; 25] = [
+pub const CODES: [&str; 27] = [
     "service_stopped",
     "marketplace_unreachable",
     "marketplace_errors",
@@ -30,6 +30,8 @@ pub const CODES: [&str; 25] = [
     "disk_full",
     "database_busy",
     "database_unreachable",
+    "database_read_only",
+    "database_replaced",
     "clock_wrong",
     "unknown_store",
     "failed",

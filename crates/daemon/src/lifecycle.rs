@@ -9,6 +9,7 @@ use espelho_model::{
     text,
     text::{Locale, Text},
 };
+use espelho_store::FileTrouble;
 use espelho_sync_engine::{Problem, Trouble};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use sd_notify::NotifyState;
@@ -39,6 +40,10 @@ use crate::{
 const UPKEEP: Duration = Duration::from_secs(5);
 /// How long all tasks may take to finish after the service is told to stop.
 const DRAIN: Duration = Duration::from_secs(30);
+/// How long the database's connections may take to close.
+const CLOSING: Duration = Duration::from_secs(10);
+/// How often the identity of the database's files is checked. Deliveries that come in between are in the saved copy.
+const FILES_EVERY: Duration = Duration::from_secs(2);
 /// How long the last health answers may take after that.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
@@ -68,6 +73,8 @@ enum End {
     Panicked(String),
     /// The contents of the disk are not known.
     Disk,
+    /// The database's file was deleted or replaced: what is written is lost with this process.
+    Files(FileTrouble),
 }
 
 impl Service {
@@ -141,6 +148,7 @@ impl Service {
                 () = self.shared.stop.cancelled() => break End::Asked,
                 said = outside.panics.first() => break End::Panicked(said),
                 () = espelho_store::Error::disk_gave_up() => break End::Disk,
+                trouble = lost_files(&self.shared) => break End::Files(trouble),
                 () = failure_of(&mut self.webhooks) => break End::Ended(text!("run-ended-webhooks")),
                 () = self.stores.failed() => break End::Ended(text!("run-ended-store")),
                 _ = &mut web => break End::Ended(text!("run-ended-server")),
@@ -166,18 +174,31 @@ impl Service {
             None => end,
         };
         self.shared.stop.cancel();
-        tell.iter().for_each(JoinHandle::abort);
-        watchdog::tell_last(&[
-            NotifyState::Stopping,
-            NotifyState::Status(&text!("service-stopping").message(self.shared.locale)),
-        ]);
+        let say_goodbye = |locale| {
+            tell.iter().for_each(JoinHandle::abort);
+            watchdog::tell_last(&[
+                NotifyState::Stopping,
+                NotifyState::Status(&text!("service-stopping").message(locale)),
+            ]);
+        };
+        // While a copy is saved, systemd is told that the process lives: a large database takes a while.
+        let saves = matches!(end, End::Files(_));
+        if !saves {
+            say_goodbye(self.shared.locale);
+        }
         self.drain(schedule, web, alarms).await;
-        match end {
+        let ended = match end {
             End::Asked => Ok(()),
             End::Ended(what) => Err(ended(text!("run-ended", what = what))),
             End::Disk => Err(ended(text!("run-ended-disk"))),
+            End::Files(trouble) => Err(self.save(&trouble).await),
             End::Panicked(said) => Err(ended(text!("run-panicked", said = said))),
+        };
+        if saves {
+            say_goodbye(self.shared.locale);
         }
+        self.close().await;
+        ended
     }
 
     fn live(&self) -> Live {
@@ -304,11 +325,31 @@ impl Service {
                 let _ = tokio::time::timeout(LAST_ANSWERS, web).await;
             }
             let _ = tokio::time::timeout(LAST_ANSWERS, alarms).await;
-            self.shared.store.close().await;
         };
         if tokio::time::timeout(DRAIN, ending).await.is_err() {
             tracing::warn!("shutdown took too long; unwritten data will be read or sent again");
         }
+    }
+
+    /// Closes the database; a server that does not answer is not waited for.
+    async fn close(&self) {
+        if tokio::time::timeout(CLOSING, self.shared.store.close()).await.is_err() {
+            tracing::warn!("the database did not close in time");
+        }
+    }
+
+    /// Saves what only this process can still read, and returns why the service ends.
+    async fn save(&self, trouble: &FileTrouble) -> Problem {
+        let file = trouble.path().display().to_string();
+        ended(match self.shared.store.save_lost_files().await {
+            Ok(copy) => {
+                let copy = copy.map(|copy| copy.display().to_string()).unwrap_or_default();
+                text!("run-ended-files", file = file, copy = copy)
+            }
+            Err(error) => {
+                text!("run-ended-files-unsaved", file = file, cause = Problem::from_store(&error).error)
+            }
+        })
     }
 
     async fn schedule(&self) -> Result<JobScheduler, Problem> {
@@ -330,6 +371,16 @@ async fn next_of(reloads: &mut Option<Reloads>) {
 async fn end_of(mut schedule: JobScheduler) {
     if let Err(error) = schedule.shutdown().await {
         tracing::warn!(%error, "the scheduler did not stop");
+    }
+}
+
+/// Resolves when the database's file was deleted or replaced.
+async fn lost_files(shared: &Shared) -> FileTrouble {
+    loop {
+        if let Some(trouble) = shared.store.file_trouble().filter(FileTrouble::loses_writes) {
+            return trouble;
+        }
+        shared.clock.sleep(FILES_EVERY).await;
     }
 }
 

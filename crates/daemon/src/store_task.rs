@@ -122,7 +122,7 @@ impl StoreTask {
             let ended = tokio::select! {
                 ended = boxed_run(&context, wakers, &options, &measure) => ended,
                 // Each task finishes its current step, and calls nothing: another process may hold the store by now.
-                () = stop_when_lost(&context) => None,
+                () = self.stop_when_lost(&context) => None,
             };
             drop(waiting);
             // Calls that were given up because of the release are no problem.
@@ -140,6 +140,16 @@ impl StoreTask {
             options.last_seen = None;
         }
         context
+    }
+
+    /// Stops the work once the store is lost. It never returns, because the work has pages to finish; but from now on
+    /// nobody is told any more that the store is ours.
+    async fn stop_when_lost(&self, context: &StoreContext) {
+        context.lease.lease_guard().ended().await;
+        tracing::warn!(store = %context.key, "lease lost; stopping the work on the store");
+        self.health.change(&context.key, |health| health.held_since = None);
+        context.stop.cancel();
+        std::future::pending::<()>().await;
     }
 
     /// Waits before the work is tried again. A refused credential is tried rarely: each login may end another program's
@@ -245,12 +255,4 @@ fn boxed_run<'s>(
     measure: &'s Measure,
 ) -> BoxFuture<'s, Option<Problem>> {
     Box::pin(async move { live::run(context, wakers, options, measure).await.map(Problem::from) })
-}
-
-/// Stops the work once the store is lost. It never returns, because the work has pages to finish.
-async fn stop_when_lost(context: &StoreContext) {
-    context.lease.lease_guard().ended().await;
-    tracing::warn!(store = %context.key, "lease lost; stopping the work on the store");
-    context.stop.cancel();
-    std::future::pending::<()>().await;
 }

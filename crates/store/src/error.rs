@@ -77,6 +77,14 @@ pub enum Error {
         /// The address, without its password.
         url: String,
     },
+    /// The mirror's file was deleted or moved; what it left is still there.
+    #[error("the database file {file} was deleted or moved")]
+    Vanished {
+        /// The file.
+        file: String,
+        /// The newest copy that a service saved when it lost its file.
+        saved: Option<String>,
+    },
     /// An earlier espelho made this database, and this process must not migrate it.
     #[error("the database has schema version {found}, and this version of espelho reads {wanted}")]
     Older {
@@ -267,6 +275,10 @@ impl Error {
             }
             Self::Newer { found } => text!("database-newer", found = *found),
             Self::Missing { url } => text!("database-missing", url = url),
+            Self::Vanished { file, saved: Some(copy) } => {
+                text!("database-vanished-saved", file = file, copy = copy)
+            }
+            Self::Vanished { file, saved: None } => text!("database-vanished", file = file),
             Self::Older { found, wanted } => {
                 text!("database-older", found = *found, wanted = *wanted)
             }

@@ -22,7 +22,7 @@ mod ownership;
 mod statements;
 mod trouble;
 
-pub use connect::Store;
+pub use connect::{Store, file_watch::FileTrouble};
 pub use error::Error;
 pub use inbox::{
     Inbox,

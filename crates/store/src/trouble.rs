@@ -1,4 +1,4 @@
-//! What a failure of the database means for people: a full disk, a lock, no answer.
+//! What a failure of the database means for people: a full disk, a lock, no writes, no answer.
 
 use crate::Error;
 
@@ -9,7 +9,9 @@ pub enum DatabaseTrouble {
     Full,
     /// Another program holds a lock.
     Busy,
-    /// No answer, or no write is accepted.
+    /// It answers, and accepts no write.
+    ReadOnly,
+    /// No answer.
     Unreachable,
 }
 
@@ -27,6 +29,9 @@ fn of_driver(error: &sqlx::Error) -> DatabaseTrouble {
     match error {
         sqlx::Error::Database(refusal) => of_code(&refusal.code().unwrap_or_default()),
         sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::StorageFull => DatabaseTrouble::Full,
+        sqlx::Error::Io(error) if error.kind() == std::io::ErrorKind::ReadOnlyFilesystem => {
+            DatabaseTrouble::ReadOnly
+        }
         _ => DatabaseTrouble::Unreachable,
     }
 }
@@ -37,12 +42,14 @@ fn of_code(code: &str) -> DatabaseTrouble {
         "53100" => return DatabaseTrouble::Full,
         // Lock not available, deadlock.
         "55P03" | "40P01" => return DatabaseTrouble::Busy,
+        "25006" => return DatabaseTrouble::ReadOnly,
         _ if code.len() == 5 => return DatabaseTrouble::Unreachable,
         _ => {}
     }
     match code.parse::<u32>().map(|code| code & 0xff) {
         Ok(13) => DatabaseTrouble::Full,
         Ok(5 | 6) => DatabaseTrouble::Busy,
+        Ok(8) => DatabaseTrouble::ReadOnly,
         _ => DatabaseTrouble::Unreachable,
     }
 }
@@ -60,8 +67,10 @@ mod tests {
             ("517", DatabaseTrouble::Busy),
             ("262", DatabaseTrouble::Busy),
             ("55P03", DatabaseTrouble::Busy),
-            ("8", DatabaseTrouble::Unreachable),
-            ("25006", DatabaseTrouble::Unreachable),
+            ("8", DatabaseTrouble::ReadOnly),
+            ("1032", DatabaseTrouble::ReadOnly),
+            ("25006", DatabaseTrouble::ReadOnly),
+            ("778", DatabaseTrouble::Unreachable),
             ("57P01", DatabaseTrouble::Unreachable),
             ("", DatabaseTrouble::Unreachable),
         ] {

@@ -136,3 +136,24 @@ async fn what_the_disk_refuses_to_synchronise_is_not_acknowledged_and_ends_the_s
     again.terminate().await;
     again.end().await.expect(0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_deleted_under_the_service_ends_it_and_nothing_acknowledged_is_lost() {
+    let world = World::begin().await;
+    assert_eq!(world.delivery(1).await, Some(200));
+    let file = world.installation.dir().join("espelho.db");
+    for suffix in ["", "-wal", "-shm", "-inbox", "-inbox-wal", "-inbox-shm"] {
+        std::fs::remove_file(format!("{}{suffix}", file.display())).unwrap();
+    }
+    // Whether it comes before the service notices is chance; what counts is the acknowledgement.
+    let late = world.delivery(2).await;
+    world.service.end().await.expect(1).says("was deleted or replaced").says("espelho restore --replace");
+    // The next start makes no new database in silence.
+    let refused = world.installation.run(&["run"]).await.expect(1).says("saved its content in");
+    let copy = refused.stderr.split("saved its content in ").nth(1).unwrap();
+    let copy = copy.split_whitespace().next().unwrap().trim_end_matches('.').to_owned();
+    world.installation.run(&["restore", "--replace", &copy]).await.expect(0);
+    let kept = bodies(&world.installation).await;
+    assert!(kept.contains(&paid(1)), "{kept:?}");
+    assert!(late != Some(200) || kept.contains(&paid(2)), "{kept:?}");
+}

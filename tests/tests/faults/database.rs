@@ -84,6 +84,36 @@ async fn a_database_server_that_is_gone_is_named() {
     watch.cleared().await;
 }
 
+// Exercises F106, F134
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_takes_no_writes_is_named_and_nothing_is_read_for_it() {
+    let stage = Stage::on(Kind::Postgres).await;
+    let Mirror::Postgres(pool) = stage.mirror().await else { unreachable!("this is PostgreSQL") };
+    let set = async |to: &str| {
+        let sql = format!(
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = {to}', \
+             current_database()); END $$"
+        );
+        let mut admin = pool.acquire().await.unwrap();
+        sqlx::raw_sql("SET default_transaction_read_only = off").execute(&mut *admin).await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut *admin).await.unwrap();
+        // Sessions keep the setting that they began with.
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+            WHERE datname = current_database() AND pid <> pg_backend_pid()";
+        sqlx::raw_sql(end).execute(&mut *admin).await.unwrap();
+    };
+    set("on").await;
+    // The view is in that database, where nothing can be written.
+    let mut watch = stage
+        .watch("database read-only", "database_read_only")
+        .beside(&["late", "not_held"])
+        .unseen_on(&[Surface::View]);
+    watch.raised().await;
+    set("off").await;
+    watch.ends();
+    watch.cleared().await;
+}
+
 async fn wait_for_line(child: &mut tokio::process::Child) {
     use tokio::io::{AsyncBufReadExt as _, BufReader};
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

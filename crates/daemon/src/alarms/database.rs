@@ -1,4 +1,5 @@
-//! Checks that the database accepts writes by writing the service's own heartbeat.
+//! Checks that the database accepts writes by writing the service's own heartbeat, and that its files are still those
+//! that are open.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +9,8 @@ use espelho_store::{AlarmRow, DatabaseTrouble as Kind, Error, ServiceInstance, S
 use espelho_sync_engine::plan::alarms::{DatabaseKind, DatabaseTrouble};
 use tokio::task::JoinHandle;
 
-/// How often the prober tries a write while all is well. In trouble it tries at each observation.
+/// How often the prober tries a write while all is well. In trouble, and after any failed statement, it tries at each
+/// observation.
 const EVERY: Duration = Duration::from_secs(12);
 /// A write that takes longer waits for another program's lock.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
@@ -25,6 +27,8 @@ pub(super) struct Prober {
     clock: Arc<dyn Clock>,
     under_way: Option<(JoinHandle<Outcome>, DateTime<Utc>, Duration)>,
     tried_at: Option<Duration>,
+    /// The statements that had failed before the last attempt.
+    failures: u64,
     state: DatabaseState,
 }
 
@@ -39,15 +43,18 @@ pub(super) struct DatabaseState {
 
 impl Prober {
     pub(super) fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
-        Self { store, clock, under_way: None, tried_at: None, state: DatabaseState::default() }
+        Self { store, clock, under_way: None, tried_at: None, failures: 0, state: DatabaseState::default() }
     }
 
     /// Writes if a write is due, waits at most `ANSWER_TIMEOUT` for it, and returns the known state.
     pub(super) async fn probe(&mut self, record: (ServiceInstance, Vec<AlarmRow>)) -> DatabaseState {
         let now = self.clock.monotonic();
-        let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY) || self.state.trouble.is_some();
+        let is_due = self.tried_at.is_none_or(|then| now - then >= EVERY)
+            || self.state.trouble.is_some()
+            // Somebody else found a trouble.
+            || self.failures != failures();
         if self.under_way.is_none() && is_due {
-            self.tried_at = Some(now);
+            (self.tried_at, self.failures) = (Some(now), failures());
             let begun = self.clock.now();
             let (store, clock) = (self.store.clone(), Arc::clone(&self.clock));
             let write = async move { Outcome { begun: clock.now(), result: write(&store, record).await } };
@@ -68,7 +75,18 @@ impl Prober {
                 }
             }
         }
+        self.note_files();
         self.state.clone()
+    }
+
+    /// Notes files that take writes and lose them, or will take none after the next opening.
+    fn note_files(&mut self) {
+        let Some(trouble) = self.store.file_trouble() else { return };
+        let kind = match trouble.loses_writes() {
+            true => DatabaseKind::Replaced,
+            false => DatabaseKind::ReadOnly,
+        };
+        self.begin(kind, self.clock.now(), trouble.path().display().to_string(), None);
     }
 
     fn note(&mut self, outcome: Outcome) {
@@ -80,11 +98,7 @@ impl Prober {
                 self.begin(DatabaseKind::Busy, begun, "table lock".to_owned(), Some(blocker));
             }
             Err(error) => {
-                let kind = match error.trouble() {
-                    Kind::Full => DatabaseKind::Full,
-                    Kind::Busy => DatabaseKind::Busy,
-                    Kind::Unreachable => DatabaseKind::Unreachable,
-                };
+                let kind = kind_of(&error);
                 let holder = (kind == DatabaseKind::Busy).then(|| self.writer()).flatten();
                 self.begin(kind, begun, innermost(&error), holder);
             }
@@ -122,8 +136,22 @@ async fn write(
     (service, alarms): (ServiceInstance, Vec<AlarmRow>),
 ) -> Result<Option<String>, Error> {
     store.alarms().beat(&service, &alarms).await?;
-    store.diagnostics().check_writable().await?;
+    store.diagnostics().prove_write().await?;
     store.leases().table_blocker().await
+}
+
+fn kind_of(error: &Error) -> DatabaseKind {
+    match error.trouble() {
+        Kind::Full => DatabaseKind::Full,
+        Kind::Busy => DatabaseKind::Busy,
+        Kind::ReadOnly => DatabaseKind::ReadOnly,
+        Kind::Unreachable => DatabaseKind::Unreachable,
+    }
+}
+
+/// The number of statements that failed in this process.
+fn failures() -> u64 {
+    Error::counted().values().sum()
 }
 
 fn innermost(error: &Error) -> String {

@@ -30,7 +30,10 @@ async fn migrate(configuration: &Configuration, may_be_second: bool) -> Result<S
     if !may_be_second {
         refuse_beside_service(configuration, &place).await?;
     }
-    let opened = Store::open(&place.url, SystemClock::shared()).await;
+    let opened = match may_be_second {
+        true => Store::open_anew(&place.url, SystemClock::shared()).await,
+        false => Store::open(&place.url, SystemClock::shared()).await,
+    };
     opened?.close().await;
     Ok(Store::shown(&place.url))
 }

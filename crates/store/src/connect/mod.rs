@@ -1,6 +1,7 @@
 //! Opening the database: connections, settings, migrations.
 
 pub(crate) mod address;
+pub(crate) mod file_watch;
 pub(crate) mod integrity_checks;
 mod moved_tokens;
 pub(crate) mod permissions;
@@ -22,7 +23,10 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
-use self::address::{beside, file_of, shown, sqlite_options};
+use self::{
+    address::{beside, file_of, shown, sqlite_options},
+    file_watch::{OpenedFiles, refuse_vanished},
+};
 use crate::{
     Error,
     driver::{Database, Line},
@@ -47,6 +51,8 @@ pub struct Store {
     pub(crate) locks: Locks,
     /// The notifications for other processes.
     pub(crate) notifications: Arc<Notifications>,
+    /// The identity of a SQLite mirror's files when they were opened.
+    opened: Option<OpenedFiles>,
     /// On SQLite: no restore can replace these files while this lock is held.
     _in_use: Option<Arc<File>>,
 }
@@ -72,6 +78,18 @@ impl Store {
         migrate(&store.database, &SQLITE).await?;
         moved_tokens::share_with_group(file, &store.database).await?;
         Ok(store)
+    }
+
+    /// Like [`Store::open`], also where a mirror has left its inbox, or the copy that a service saved of it.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; when the file cannot be made.
+    pub async fn open_anew(url: &str, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        if url.starts_with("sqlite:") {
+            let failed = |source| Error::Connect { url: shown(url), source: sqlx::Error::Io(source) };
+            permissions::create_private(&file_of(url)?).map_err(failed)?;
+        }
+        Self::open(url, clock).await
     }
 
     /// Opens a database and migrates nothing, because a service of another version may be using it.
@@ -147,7 +165,15 @@ pub(crate) async fn connect(url: &str, clock: Arc<dyn Clock>) -> Result<Store, E
         "sqlite" => open_files(url, sqlite_options(url)?, clock).await,
         "postgres" | "postgresql" => {
             let (database, inbox, locks) = open_postgres(url, &clock).await?;
-            Ok(Store { database, inbox, clock, locks, notifications: Arc::default(), _in_use: None })
+            Ok(Store {
+                database,
+                inbox,
+                clock,
+                locks,
+                notifications: Arc::default(),
+                opened: None,
+                _in_use: None,
+            })
         }
         _ => Err(Error::Address { url: shown(url), why: "its scheme is not sqlite or postgres".into() }),
     }
@@ -167,9 +193,11 @@ async fn open_files(url: &str, options: SqliteConnectOptions, clock: Arc<dyn Clo
         Error::LockFile { source, .. } => Error::Connect { url: shown(url), source: sqlx::Error::Io(source) },
         other => other,
     })?;
+    refuse_vanished(&path)?;
     let (database, inbox) = open_sqlite(url, &path, options).await?;
+    let opened = OpenedFiles::of(&path).ok();
     let (locks, notifications) = (Locks::beside(path), Arc::default());
-    Ok(Store { database, inbox, clock, locks, notifications, _in_use: Some(in_use) })
+    Ok(Store { database, inbox, clock, locks, notifications, opened, _in_use: Some(in_use) })
 }
 
 async fn open_sqlite(

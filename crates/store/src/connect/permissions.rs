@@ -97,7 +97,8 @@ pub(crate) fn keep_private(database: &Path) -> Result<(), Error> {
     for suffix in ["", "-wal", "-shm"] {
         let path = beside(database, suffix);
         if let Some(file) = regular(&path).filter(|file| is_ours(file, database, folder.as_ref())) {
-            set_mode(&path, &file, file.mode() & WITH_GROUP);
+            let most = folder.as_ref().map_or(WITH_GROUP, |folder| mirror_mode(folder.mode()));
+            set_mode(&path, &file, file.mode() & most);
         }
     }
     Ok(())

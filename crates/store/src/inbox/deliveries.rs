@@ -15,7 +15,6 @@ use crate::{
 
 /// Rows that one statement of [`Inbox::prune_inbox`] deletes, so that no acknowledgement waits long behind it.
 const PRUNED_AT_ONCE: u64 = 1_000;
-pub(crate) const PROBE: &str = "UPDATE webhook_secrets SET secret = secret WHERE store = ''";
 pub(crate) const UNHANDLED: &str = "SELECT id, received_at, event, digest, body FROM webhook_inbox \
     WHERE store = $1 AND handled_at IS NULL AND id > $2 ORDER BY id LIMIT $3";
 pub(crate) const HANDLED: &str = "UPDATE webhook_inbox SET handled_at = $1 WHERE handled_at IS NULL AND id";

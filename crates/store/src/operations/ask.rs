@@ -1,7 +1,7 @@
 //! Questions in SQL, answered as text: they show a newcomer the mirror.
 
+use crate::Error;
 use crate::operations::Diagnostics;
-use crate::{Error, inbox::deliveries};
 
 /// An answer: rows of text.
 pub type Table = Vec<Vec<String>>;
@@ -17,16 +17,4 @@ impl Diagnostics<'_> {
         let cell = |row: &crate::driver::Row, at| row.optional_text(at).map(Option::unwrap_or_default);
         rows.iter().map(|row| (0..columns).map(|at| cell(row, at)).collect()).collect()
     }
-
-    /// Whether the database accepts writes: the check behind `/readyz`.
-    ///
-    /// # Errors
-    /// When it does not.
-    pub async fn check_writable(self) -> Result<(), Error> {
-        // An update of no row takes the write lock and a journal, unlike a mere read.
-        self.database.execute("write", PROBE, Vec::new()).await?;
-        self.inbox.execute("write to the inbox", deliveries::PROBE, Vec::new()).await.map(drop)
-    }
 }
-
-pub(crate) const PROBE: &str = "UPDATE stores SET first_seen_at = first_seen_at WHERE store = ''";

@@ -14,6 +14,7 @@ mod parity;
 mod postgres_server;
 mod specimens;
 mod sqlite_file;
+mod sqlite_lost;
 mod suite;
 mod tables;
 mod world;

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, net::TcpListener, str::FromStr as _, sync::Arc, time::Duration};
 
 use espelho_model::Clock as _;
-use espelho_store::{CHANNEL, Error, Heard, Lease, NewDelivery, Op, Store};
+use espelho_store::{CHANNEL, DatabaseTrouble, Error, Heard, Lease, NewDelivery, Op, Store};
 use sqlx::{
     ConnectOptions as _,
     postgres::{PgConnectOptions, PgListener},
@@ -275,8 +275,21 @@ async fn a_session_that_may_only_read_is_not_used_again() {
     let demote = "SELECT set_config('default_transaction_read_only', 'on', false)";
     assert_eq!(world.store.diagnostics().ask(demote, 1).await.unwrap(), [["on"]]);
     for _ in 0..TURNS {
-        world.store.diagnostics().check_writable().await.unwrap();
+        world.store.diagnostics().prove_write().await.unwrap();
     }
+}
+
+// withstands: F106
+#[tokio::test]
+async fn a_server_that_takes_no_writes_is_told_apart_from_one_that_does_not_answer() {
+    let world = World::on_postgres().await;
+    let name = world.tables.list("SELECT CAST(current_database() AS TEXT)").await.remove(0);
+    let set = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
+    world.tables.execute(&set).await;
+    let clock = world.clock.clone();
+    let store = Store::attach(&world.url, clock).await.unwrap();
+    let refused = store.diagnostics().prove_write().await.unwrap_err();
+    assert_eq!(refused.trouble(), DatabaseTrouble::ReadOnly, "{refused:?}");
 }
 
 // withstands: F105

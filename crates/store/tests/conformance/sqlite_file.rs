@@ -187,7 +187,7 @@ async fn a_mirror_that_begins_anew_knows_no_token() {
     assert!(store.tokens().token(&minha_loja()).await.unwrap().is_some());
     store.close().await;
     std::fs::remove_file(&path).unwrap();
-    let anew = open(&url).await.unwrap();
+    let anew = Store::open_anew(&url, Arc::new(HandClock::default())).await.unwrap();
     assert!(anew.tokens().token(&minha_loja()).await.unwrap().is_none());
 }
 
@@ -284,7 +284,7 @@ async fn the_inbox_survives_the_loss_of_the_mirror() {
     for suffix in ["", "-wal", "-shm"] {
         let _ = std::fs::remove_file(format!("{}{suffix}", file.display()));
     }
-    let again = world.open_again().await.unwrap();
+    let again = Store::open_anew(&world.url, world.clock.clone()).await.unwrap();
     let kept = again.inbox().secrets(&minha_loja(), crate::hand_clock::opening_hour()).await.unwrap();
     assert_eq!(kept.len(), 1);
 }

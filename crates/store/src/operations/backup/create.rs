@@ -110,7 +110,7 @@ async fn copy(
 
 /// Creates an empty draft folder and removes a leftover one. The lock on the open folder excludes every other
 /// backup.
-fn begin_draft(draft: &Path) -> Result<File, Error> {
+pub(super) fn begin_draft(draft: &Path) -> Result<File, Error> {
     let begin = || -> Result<File, Error> {
         make_folder(draft)?;
         File::open(draft).map_err(failed("open", draft))

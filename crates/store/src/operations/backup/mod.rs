@@ -8,6 +8,7 @@ mod create;
 pub(crate) mod open_lock;
 mod restore;
 pub(crate) mod sanitize;
+mod save;
 pub(crate) mod swap;
 
 use std::{
@@ -19,6 +20,7 @@ use std::{
 use crate::Error;
 
 pub(crate) use self::create::FIRST_OPEN;
+use self::create::begin_draft;
 pub use self::{
     create::{back_up, open_to_copy},
     restore::{Restored, restore},

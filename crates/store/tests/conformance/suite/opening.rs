@@ -17,7 +17,7 @@ pub(crate) async fn opening_twice_is_harmless(world: &World) {
     world.write_orders(&lease, Op::Insert, vec![order("1", "paid")]).await;
     let (orders, migrations) = (world.tables.all("orders").await, migrations(world).await);
     let again = world.open_again().await.unwrap();
-    again.diagnostics().check_writable().await.unwrap();
+    again.diagnostics().prove_write().await.unwrap();
     assert_eq!(world.tables.all("orders").await, orders);
     assert_eq!(self::migrations(world).await, migrations);
 }
@@ -48,12 +48,12 @@ pub(crate) async fn a_migration_that_was_changed_afterwards_is_refused(world: &W
 }
 
 pub(crate) async fn a_closed_store_is_not_writable(world: &World) {
-    world.store.diagnostics().check_writable().await.unwrap();
+    world.store.diagnostics().prove_write().await.unwrap();
     let closed: Store = world.open_again().await.unwrap();
     closed.close().await;
-    let error = closed.diagnostics().check_writable().await.err();
+    let error = closed.diagnostics().prove_write().await.err();
     assert!(matches!(error, Some(Error::Statement { .. })), "{error:?}");
-    world.store.diagnostics().check_writable().await.unwrap();
+    world.store.diagnostics().prove_write().await.unwrap();
 }
 
 pub(crate) async fn a_question_is_answered_as_text(world: &World) {

@@ -49,8 +49,12 @@ codes! {
     DiskFull = "disk_full",
     /// Another program keeps the database, or a table of it, locked.
     DatabaseBusy = "database_busy",
-    /// The database does not answer, or accepts no write.
+    /// The database does not answer.
     DatabaseUnreachable = "database_unreachable",
+    /// The database answers, and accepts no write.
+    DatabaseReadOnly = "database_read_only",
+    /// The database's file was deleted, or another file has its name.
+    DatabaseReplaced = "database_replaced",
     /// This machine's clock differs from the marketplace's.
     ClockWrong = "clock_wrong",
     /// No connection to the marketplace.

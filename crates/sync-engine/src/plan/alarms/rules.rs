@@ -117,9 +117,12 @@ fn database(seen: &Observations) -> Option<Alarm> {
         DatabaseKind::Unreachable => {
             (Code::DatabaseUnreachable, text!("alarm-database-unreachable", detail = detail))
         }
+        DatabaseKind::ReadOnly => {
+            (Code::DatabaseReadOnly, text!("alarm-database-read-only", detail = detail))
+        }
+        DatabaseKind::Replaced => (Code::DatabaseReplaced, text!("alarm-database-replaced", file = detail)),
     };
-    // A program may hold a lock for a moment; a full disk does not go away by itself.
-    let lasts = trouble.kind == DatabaseKind::Full || seen.at - trouble.since >= DATABASE_LASTS;
+    let lasts = trouble.kind.lasts() || seen.at - trouble.since >= DATABASE_LASTS;
     lasts.then(|| alarm(code, Severity::Failing, None, Some(trouble.since), text))
 }
 

@@ -51,8 +51,24 @@ pub enum DatabaseKind {
     Full,
     /// Another program holds a lock.
     Busy,
-    /// No answer, or no write is accepted.
+    /// No answer.
     Unreachable,
+    /// It answers, and accepts no write.
+    ReadOnly,
+    /// Its file was deleted, or another file has its name.
+    Replaced,
+}
+
+impl DatabaseKind {
+    /// Whether nothing can be written that lasts: then nothing is asked of the marketplace either.
+    pub fn refuses_writes(self) -> bool {
+        self != Self::Busy
+    }
+
+    /// Whether it does not go away by itself, as a lock or a lost connection may.
+    pub(super) fn lasts(self) -> bool {
+        matches!(self, Self::Full | Self::ReadOnly | Self::Replaced)
+    }
 }
 
 /// A store of the configuration.

@@ -148,6 +148,9 @@ fn the_database_the_disk_and_the_clock_are_named() {
     assert_eq!(database(DatabaseKind::Busy, 20, memory_budget), ["database_busy"]);
     assert_eq!(database(DatabaseKind::Busy, 19, memory_budget), [""; 0], "a transaction may take its time");
     assert_eq!(database(DatabaseKind::Unreachable, 20, memory_budget), ["database_unreachable"]);
+    assert_eq!(database(DatabaseKind::Unreachable, 19, memory_budget), [""; 0], "it may come back at once");
+    assert_eq!(database(DatabaseKind::ReadOnly, 0, memory_budget), ["database_read_only"]);
+    assert_eq!(database(DatabaseKind::Replaced, 0, memory_budget), ["database_replaced"]);
     assert_eq!(database(DatabaseKind::Busy, 20, 5 << 20), ["disk_full"], "the disk explains it");
     for (ahead, severity) in [
         (60, None),
