@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use espelho_model::{Clock, StoreKey};
-use espelho_store::{Heard, Store};
+use espelho_store::{Heard, IntentKind, Store};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
@@ -95,9 +95,11 @@ pub(crate) async fn watch_intents(
         loop {
             clock.sleep(pause).await;
             let began = clock.monotonic();
-            match store.intents().wanting_stores().await {
-                Ok(wanting) => wakers.wake_pushers(&wanting),
-                Err(error) => tracing::debug!(%error, "cannot read which stores have intents"),
+            for table in [IntentKind::Command, IntentKind::Stock, IntentKind::Price] {
+                match store.intents().wanting_stores(table).await {
+                    Ok(wanting) => wakers.wake_pushers(&wanting),
+                    Err(error) => tracing::debug!(%error, "cannot read which stores have intents"),
+                }
             }
             let took = clock.monotonic().saturating_sub(began);
             pause = (took * POLL_SHARE).clamp(INTENT_POLL_INTERVAL, LONGEST_POLL_INTERVAL);

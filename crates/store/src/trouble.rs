@@ -17,6 +17,8 @@ pub enum DatabaseTrouble {
 
 impl Error {
     /// The kind of trouble behind a failed write or read.
+    ///
+    /// [`DatabaseTrouble::Busy`] passes by itself: another program holds what was asked for.
     pub fn trouble(&self) -> DatabaseTrouble {
         match self {
             Self::Statement { source, .. } | Self::Connect { source, .. } => of_driver(source),
@@ -40,8 +42,8 @@ fn of_driver(error: &sqlx::Error) -> DatabaseTrouble {
 fn of_code(code: &str) -> DatabaseTrouble {
     match code {
         "53100" => return DatabaseTrouble::Full,
-        // Lock not available, deadlock.
-        "55P03" | "40P01" => return DatabaseTrouble::Busy,
+        // Lock not available, deadlock, cancelled by a time-out.
+        "55P03" | "40P01" | "57014" => return DatabaseTrouble::Busy,
         "25006" => return DatabaseTrouble::ReadOnly,
         _ if code.len() == 5 => return DatabaseTrouble::Unreachable,
         _ => {}
@@ -67,6 +69,7 @@ mod tests {
             ("517", DatabaseTrouble::Busy),
             ("262", DatabaseTrouble::Busy),
             ("55P03", DatabaseTrouble::Busy),
+            ("57014", DatabaseTrouble::Busy),
             ("8", DatabaseTrouble::ReadOnly),
             ("1032", DatabaseTrouble::ReadOnly),
             ("25006", DatabaseTrouble::ReadOnly),

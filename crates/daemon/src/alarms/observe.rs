@@ -9,7 +9,7 @@ use std::{
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
 use espelho_model::{Clock, StoreKey, text, text::Text};
-use espelho_store::{DueDeadlines, Error, RowsInTrouble, Store, StoreProof, SweepOverview};
+use espelho_store::{DatabaseTrouble, DueDeadlines, Error, RowsInTrouble, Store, StoreProof, SweepOverview};
 use espelho_sync_engine::plan::alarms::{
     ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations, Owner, RowState,
     Rows, ServiceSeen, StoreSeen, SweepSeen, WebhookSeen, WebhookSilence,
@@ -74,11 +74,11 @@ impl Facts {
         let mut reading = match self.under_way.take() {
             Some(reading) => reading,
             None => {
-                let deadlines = is_due(&mut self.deadlines_at, DEADLINES_EVERY, now);
-                let deadlines = (!deadlines).then(|| Arc::clone(&self.read.deadlines));
-                let progress = is_due(&mut self.progress_at, PROGRESS_EVERY, now);
-                let progress = (!progress).then(|| Arc::clone(&self.read.progress));
-                tokio::spawn(read(store.clone(), at, deadlines, progress))
+                let wants = Wants {
+                    deadlines: is_due(&mut self.deadlines_at, DEADLINES_EVERY, now),
+                    progress: is_due(&mut self.progress_at, PROGRESS_EVERY, now),
+                };
+                tokio::spawn(read(store.clone(), at, self.read.clone(), wants))
             }
         };
         let ended = tokio::select! {
@@ -186,7 +186,8 @@ pub(crate) async fn offline(
     shown: &[ShownStore],
     at: DateTime<Utc>,
 ) -> Result<Observations, Error> {
-    let facts = Facts { read: read(store.clone(), at, None, None).await?, ..Facts::default() };
+    let wants = Wants { deadlines: true, progress: true };
+    let facts = Facts { read: read(store.clone(), at, Read::default(), wants).await?, ..Facts::default() };
     let stores = shown.iter().map(|shown| facts.of_store(shown, at)).collect();
     Ok(Observations {
         at,
@@ -208,26 +209,36 @@ fn is_due(last: &mut Option<Duration>, every: Duration, now: Duration) -> bool {
     is_due
 }
 
-async fn read(
-    store: Store,
-    at: DateTime<Utc>,
-    deadlines: Option<Arc<[DueDeadlines]>>,
-    progress: Option<Arc<Progress>>,
-) -> Result<Read, Error> {
-    let progress = match progress {
-        Some(known) => known,
-        None => Arc::new(Progress::read(&store).await?),
+/// What a reading reads anew, besides the rows in trouble.
+#[derive(Clone, Copy)]
+struct Wants {
+    deadlines: bool,
+    progress: bool,
+}
+
+async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Result<Read, Error> {
+    let progress = match wants.progress {
+        true => Arc::new(Progress::read(&store).await?),
+        false => known.progress,
     };
-    let deadlines = match deadlines {
-        Some(known) => known,
-        None => store.overview().due_deadlines(at + AHEAD).await?.into(),
+    let deadlines = match wants.deadlines {
+        true => store.overview().due_deadlines(at + AHEAD).await?.into(),
+        false => known.deadlines,
     };
     Ok(Read {
-        troubled: store.overview().rows_in_trouble().await?,
-        unseen: store.overview().unseen_rows().await?,
+        troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
+        unseen: or_known(store.overview().unseen_rows().await, known.unseen)?,
         progress,
         deadlines,
     })
+}
+
+/// Returns what is known of a table that the ERP keeps locked: the rest is read all the same.
+fn or_known<T>(read: Result<T, Error>, known: T) -> Result<T, Error> {
+    match read {
+        Err(error) if error.trouble() == DatabaseTrouble::Busy => Ok(known),
+        read => read,
+    }
 }
 
 fn rows_of(rows: &RowsInTrouble) -> Option<Rows> {

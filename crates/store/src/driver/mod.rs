@@ -30,6 +30,10 @@ pub(crate) use self::{
     value::Value,
 };
 
+/// Begins a read of the ERP's tables. Less than a second: after that PostgreSQL looks for deadlocks.
+const BEGIN_ERP_READ: &str =
+    "BEGIN READ ONLY; SET LOCAL lock_timeout = '300ms'; SET LOCAL statement_timeout = '30s'";
+
 /// The database: SQLite or PostgreSQL.
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
@@ -72,6 +76,23 @@ impl Database {
         values: Vec<Value>,
     ) -> Result<Vec<Row>, Error> {
         self.reader().fetch(operation, sql.to_owned(), values, Plan::Kept).await
+    }
+
+    /// Reads rows of tables that the ERP writes too, and may keep locked: gives up soon, with
+    /// [`DatabaseTrouble::Busy`](crate::DatabaseTrouble::Busy), so that one locked table delays nothing beside it. The
+    /// bounds go with the transaction, because a pooler between may drop those of the session.
+    pub(crate) async fn fetch_erp(
+        &self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let Self::Postgres(line) = self else { return self.fetch(operation, sql, values).await };
+        let begun = line.begin(BEGIN_ERP_READ).await.map(Tx::Postgres);
+        let mut tx = begun.map_err(|source| Error::statement("begin a transaction", source))?;
+        let rows = tx.fetch(operation, sql.to_owned(), values).await?;
+        tx.commit().await?;
+        Ok(rows)
     }
 
     fn reader(&self) -> Connections<'_> {

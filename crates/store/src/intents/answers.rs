@@ -83,7 +83,7 @@ impl Intents<'_> {
             IntentKind::Command => COMMAND_ANSWER,
         };
         let rows =
-            self.database.fetch("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
+            self.database.fetch_erp("read an answer", sql, vec![store.as_str().into(), key.into()]).await?;
         let read = |row: &Row| {
             Ok(Answer {
                 state: row.foreign_text("state")?.parse().ok(),
@@ -102,7 +102,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn waiting_rows(self, store: Option<&StoreKey>) -> Result<Vec<WaitingRow>, Error> {
         let values = vec![store.map_or("", StoreKey::as_str).into()];
-        let rows = self.database.fetch("read what waits", WAITING, values).await?;
+        let rows = self.database.fetch_erp("read what waits", WAITING, values).await?;
         let read = |row: &Row| {
             Ok(WaitingRow {
                 store: row.foreign_text("store")?,
@@ -123,7 +123,7 @@ impl Intents<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn ignored_rows(self) -> Result<Vec<(String, IntentKind, String)>, Error> {
-        let rows = self.database.fetch("read what is ignored", IGNORED, Vec::new()).await?;
+        let rows = self.database.fetch_erp("read what is ignored", IGNORED, Vec::new()).await?;
         let mut ignored = Vec::new();
         for row in &rows {
             if let Ok(intent) = row.text(1)?.parse() {

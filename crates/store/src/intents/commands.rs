@@ -72,7 +72,7 @@ impl Commands<'_> {
         about: &str,
     ) -> Result<bool, Error> {
         let values = vec![store.as_str().into(), kind.into(), about.into()];
-        Ok(!self.database.fetch("look for a command", IS_COMING, values).await?.is_empty())
+        Ok(!self.database.fetch_erp("look for a command", IS_COMING, values).await?.is_empty())
     }
 
     /// Whether a command is unchanged since it was read, and still open.
@@ -81,7 +81,7 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn is_command_open(self, store: &StoreKey, id: i64, fingerprint: &str) -> Result<bool, Error> {
         let values = vec![store.as_str().into(), id.into()];
-        let rows = self.database.fetch("look whether a command is open", OPEN_BY_ID, values).await?;
+        let rows = self.database.fetch_erp("look whether a command is open", OPEN_BY_ID, values).await?;
         Ok(rows.first().map(command).transpose()?.is_some_and(|now| now.fingerprint() == fingerprint))
     }
 }

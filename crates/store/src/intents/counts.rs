@@ -82,7 +82,7 @@ impl Intents<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn done_counts(self) -> Result<Vec<(String, String, u64)>, Error> {
-        let rows = self.database.fetch("count what is done", DONE, Vec::new()).await?;
+        let rows = self.database.fetch_erp("count what is done", DONE, Vec::new()).await?;
         rows.iter().map(|row| Ok((row.foreign_text(0)?, row.text(1)?, count(row, 2)?))).collect()
     }
 }

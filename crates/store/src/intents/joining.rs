@@ -74,7 +74,8 @@ impl Commands<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn asked_to_join(self, store: &StoreKey) -> Result<Vec<(String, String)>, Error> {
-        let rows = self.database.fetch("read commands to join", ASKED, vec![store.as_str().into()]).await?;
+        let rows =
+            self.database.fetch_erp("read commands to join", ASKED, vec![store.as_str().into()]).await?;
         rows.iter().map(|row| Ok((row.text(0)?, row.text(1)?))).collect()
     }
 

@@ -111,7 +111,7 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn open_page(self, store: &StoreKey, after: i64) -> Result<Vec<OpenCommand>, Error> {
         let values = vec![store.as_str().into(), after.into(), rows()];
-        let rows = self.database.fetch("read a page of commands", COMMANDS, values).await?;
+        let rows = self.database.fetch_erp("read a page of commands", COMMANDS, values).await?;
         rows.iter().map(open_command).collect()
     }
 
@@ -121,7 +121,7 @@ impl Commands<'_> {
     /// When the database does not answer.
     pub async fn read(self, store: &StoreKey, id: i64) -> Result<Option<Command>, Error> {
         let values = vec![store.as_str().into(), id.into()];
-        let rows = self.database.fetch("read a command", commands::OPEN_BY_ID, values).await?;
+        let rows = self.database.fetch_erp("read a command", commands::OPEN_BY_ID, values).await?;
         rows.first().map(commands::command).transpose()
     }
 }
@@ -159,7 +159,7 @@ impl Intents<'_> {
     ) -> Result<Vec<StockIntent>, Error> {
         let (sku, location) = after.map_or(("", ""), |level| (level.sku.as_str(), level.location.as_str()));
         let values = vec![store.as_str().into(), sku.into(), location.into(), rows()];
-        let rows = self.database.fetch("read a page of wanted stock", STOCK, values).await?;
+        let rows = self.database.fetch_erp("read a page of wanted stock", STOCK, values).await?;
         rows.iter().map(stock::intent).collect()
     }
 
@@ -173,7 +173,7 @@ impl Intents<'_> {
         after: Option<&Sku>,
     ) -> Result<Vec<PriceIntent>, Error> {
         let values = vec![store.as_str().into(), after.map_or("", Sku::as_str).into(), rows()];
-        let rows = self.database.fetch("read a page of wanted prices", PRICES, values).await?;
+        let rows = self.database.fetch_erp("read a page of wanted prices", PRICES, values).await?;
         rows.iter().map(price).collect()
     }
 
@@ -182,7 +182,8 @@ impl Intents<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn open_zeroes(self, store: &StoreKey) -> Result<usize, Error> {
-        let rows = self.database.fetch("count wanted zeroes", EMPTIES, vec![store.as_str().into()]).await?;
+        let rows =
+            self.database.fetch_erp("count wanted zeroes", EMPTIES, vec![store.as_str().into()]).await?;
         let count = rows.first().map_or(Ok(0), |row| row.int("zeroes"))?;
         Ok(usize::try_from(count).unwrap_or(0))
     }

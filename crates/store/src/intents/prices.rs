@@ -108,7 +108,7 @@ impl Intents<'_> {
     /// When the database does not answer.
     pub async fn tier_intents(self, store: &StoreKey, sku: &Sku) -> Result<Vec<TierIntent>, Error> {
         let values = vec![store.as_str().into(), sku.as_str().into()];
-        let rows = self.database.fetch("read wanted tiers", OF_SKU, values).await?;
+        let rows = self.database.fetch_erp("read wanted tiers", OF_SKU, values).await?;
         // SQLite stores any type: a quantity that is not a whole number is no tier (`fail_unreadable` answers its
         // row).
         let is_tier = |row: &&Row| row.text("minimum").is_ok_and(|text| text.parse::<i64>().is_ok());

@@ -154,8 +154,10 @@ impl Releases<'_> {
             IntentKind::Price => PRICE_ROW,
             IntentKind::Command => COMMAND_ROW,
         };
-        let rows =
-            self.database.fetch("read a wanted row", sql, vec![store.as_str().into(), key.into()]).await?;
+        let rows = self
+            .database
+            .fetch_erp("read a wanted row", sql, vec![store.as_str().into(), key.into()])
+            .await?;
         let read = |row: &crate::driver::Row| {
             Ok(IntentRow {
                 state: row.foreign_text("state")?,
@@ -173,7 +175,7 @@ impl Releases<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn troubled_rows(self) -> Result<Vec<TroubledRow>, Error> {
-        let rows = self.database.fetch("read what is not done", TROUBLED, Vec::new()).await?;
+        let rows = self.database.fetch_erp("read what is not done", TROUBLED, Vec::new()).await?;
         let mut troubled = Vec::new();
         for row in &rows {
             if let (Ok(intent), Ok(state)) = (row.text("entity")?.parse(), row.foreign_text("state")?.parse())
@@ -194,7 +196,7 @@ impl Releases<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn held_rows(self) -> Result<Vec<HeldRow>, Error> {
-        let rows = self.database.fetch("read what is held", HELD, Vec::new()).await?;
+        let rows = self.database.fetch_erp("read what is held", HELD, Vec::new()).await?;
         let held = |row: &crate::driver::Row| {
             Ok(HeldRow {
                 store: row.foreign_text("store")?,

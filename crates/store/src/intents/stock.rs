@@ -63,7 +63,7 @@ impl Intents<'_> {
             intent.written.as_str().into(),
             intent.revision.into(),
         ];
-        Ok(!self.database.fetch("look whether a level is wanted", STILL, values).await?.is_empty())
+        Ok(!self.database.fetch_erp("look whether a level is wanted", STILL, values).await?.is_empty())
     }
 }
 

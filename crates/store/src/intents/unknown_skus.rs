@@ -23,7 +23,7 @@ impl Intents<'_> {
     /// has one of the rows locked.
     pub async fn reopen_unknown_skus(self, lease: &Lease) -> Result<(), Error> {
         let store = || vec![lease.store().as_str().into()];
-        let failed = self.database.fetch("look for unknown SKUs", UNKNOWN, store()).await?;
+        let failed = self.database.fetch_erp("look for unknown SKUs", UNKNOWN, store()).await?;
         if failed.is_empty() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::TimeDelta;
 use espelho_model::StoreKey;
 
-use super::outbox::WANTING;
+use super::release::IntentKind;
 use crate::{
     Error,
     driver::{Database, Value},
@@ -25,9 +25,11 @@ pub(crate) const FAIL: [&str; 3] = [
      done_at = $4 WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND state = 'new'",
 ];
 /// Uses the partial indexes, which contain only such rows.
-pub(crate) const ANSWERED: &str = "SELECT store FROM erp_stock WHERE error_code = 'unknown_store' AND state = 'failed' \
-    UNION SELECT store FROM erp_prices WHERE error_code = 'unknown_store' AND state = 'failed' \
-    UNION SELECT store FROM commands WHERE error_code = 'unknown_store' AND state = 'failed'";
+pub(crate) const ANSWERED: [&str; 3] = [
+    "SELECT DISTINCT store FROM erp_stock WHERE error_code = 'unknown_store' AND state = 'failed'",
+    "SELECT DISTINCT store FROM erp_prices WHERE error_code = 'unknown_store' AND state = 'failed'",
+    "SELECT DISTINCT store FROM commands WHERE error_code = 'unknown_store' AND state = 'failed'",
+];
 pub(crate) const REOPEN: [&str; 3] = [
     "UPDATE erp_stock SET state = 'new', error_code = NULL, error = NULL, hint = NULL, said = NULL \
      WHERE store = $1 AND error_code = 'unknown_store' AND state = 'failed'",
@@ -58,22 +60,46 @@ impl Intents<'_> {
     /// stores. Without such rows it reads three small indexes.
     ///
     /// # Errors
-    /// When the database does not answer, or the ERP has one of the rows locked.
+    /// When the database does not answer, or the ERP has a table or one of the rows locked; the other tables' rows are
+    /// answered.
     pub async fn answer_unknown_stores(
         self,
         known: &BTreeSet<StoreKey>,
         say: &(dyn Fn(&str) -> RowWords + Sync),
     ) -> Result<Vec<String>, Error> {
+        let (mut unknown, mut refused) = (BTreeSet::new(), None);
+        for table in IntentKind::ALL {
+            match self.answer_table(*table, known, say).await {
+                Ok(names) => unknown.extend(names),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        refused.map_or(Ok(unknown.into_iter().collect()), Err)
+    }
+
+    async fn answer_table(
+        self,
+        table: IntentKind,
+        known: &BTreeSet<StoreKey>,
+        say: &(dyn Fn(&str) -> RowWords + Sync),
+    ) -> Result<Vec<String>, Error> {
         let is_known = |name: &String| StoreKey::new(name).is_ok_and(|key| known.contains(&key));
-        let rows = self.database.fetch("look for what is wanted", WANTING, Vec::new()).await?;
-        let names: Vec<String> = rows.iter().map(|row| row.foreign_text(0)).collect::<Result<_, _>>()?;
-        let mut unknown: Vec<String> = names.into_iter().filter(|name| !is_known(name)).collect();
+        let mut unknown = self.wanting_names(table).await?;
+        unknown.retain(|name| !is_known(name));
         if !unknown.is_empty() {
             let elsewhere = self.stores_elsewhere().await?;
             unknown.retain(|name| !elsewhere.contains(name));
         }
         for name in &unknown {
-            self.fail_new_rows(name, say(name)).await?;
+            let RowWords { error, hint, message } = say(name);
+            let values: Vec<Value> = vec![
+                error.into(),
+                hint.into(),
+                message.into(),
+                self.clock.now().into(),
+                name.as_str().into(),
+            ];
+            self.write("answer rows of an unknown store", FAIL[table as usize], values).await?;
         }
         Ok(unknown)
     }
@@ -81,18 +107,23 @@ impl Intents<'_> {
     /// Reopens the rows that failed before their store was configured.
     ///
     /// # Errors
-    /// When the database does not answer, or the ERP has one of the rows locked.
+    /// When the database does not answer, or the ERP has a table or one of the rows locked; the other tables' rows are
+    /// reopened.
     pub async fn reopen_known_stores(self, known: &BTreeSet<StoreKey>) -> Result<(), Error> {
-        let rows = self.database.fetch("look for rows of unknown stores", ANSWERED, Vec::new()).await?;
+        let mut done = Ok(());
+        for table in IntentKind::ALL {
+            done = done.and(self.reopen_table(*table, known).await);
+        }
+        done
+    }
+
+    async fn reopen_table(self, table: IntentKind, known: &BTreeSet<StoreKey>) -> Result<(), Error> {
+        let sql = ANSWERED[table as usize];
+        let rows = self.database.fetch_erp("look for rows of unknown stores", sql, Vec::new()).await?;
         for row in &rows {
             let name = row.foreign_text("store")?;
             if StoreKey::new(&name).is_ok_and(|key| known.contains(&key)) {
-                let mut tx = self.database.begin().await?;
-                tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
-                for reopen in REOPEN {
-                    tx.execute("make rows of a store new", reopen, vec![name.as_str().into()]).await?;
-                }
-                tx.commit().await?;
+                self.write("make rows of a store new", REOPEN[table as usize], vec![name.into()]).await?;
             }
         }
         Ok(())
@@ -107,15 +138,16 @@ impl Intents<'_> {
         rows.iter().map(|row| row.text("store")).collect()
     }
 
-    async fn fail_new_rows(self, store: &str, words: RowWords) -> Result<(), Error> {
+    /// Writes rows of one table, and waits for its locks for a moment only.
+    async fn write(
+        self,
+        operation: &'static str,
+        sql: &'static str,
+        values: Vec<Value>,
+    ) -> Result<(), Error> {
         let mut tx = self.database.begin().await?;
         tx.execute_on_server("bound the wait for locks", LOCK_TIMEOUT, Vec::new()).await?;
-        for fail in FAIL {
-            let RowWords { error, hint, message } = words.clone();
-            let values: Vec<Value> =
-                vec![error.into(), hint.into(), message.into(), self.clock.now().into(), store.into()];
-            tx.execute("answer rows of an unknown store", fail, values).await?;
-        }
+        tx.execute(operation, sql, values).await?;
         tx.commit().await
     }
 }

@@ -57,7 +57,7 @@ impl Intents<'_> {
             let mut after = i64::MIN;
             loop {
                 let values = vec![lease.store().as_str().into(), after.into(), PAGE_ROWS.into()];
-                let rows = self.database.fetch("look for unreadable rows", look, values).await?;
+                let rows = self.database.fetch_erp("look for unreadable rows", look, values).await?;
                 let Some(last) = rows.last() else { break };
                 after = last.int("number")?;
                 for row in rows.iter().filter(|row| !is_readable(row)) {

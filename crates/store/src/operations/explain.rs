@@ -183,7 +183,7 @@ impl History<'_> {
     /// When the database does not answer.
     pub async fn errors_of(self, store: &StoreKey, entity: &str, key: &str) -> Result<Vec<ErrorRow>, Error> {
         let values = vec![store.as_str().into(), entity.into(), key.into()];
-        let rows = self.database.fetch("read a row's errors", ERRORS_OF, values).await?;
+        let rows = self.database.fetch_erp("read a row's errors", ERRORS_OF, values).await?;
         let read = |row: &crate::driver::Row| {
             let (store, entity, key) = (store.to_string(), entity.to_owned(), key.to_owned());
             let [code, error, hint] =
@@ -202,7 +202,7 @@ impl History<'_> {
     /// When the database does not answer.
     pub async fn errors(self, store: Option<&StoreKey>, limit: u32) -> Result<Vec<ErrorRow>, Error> {
         let values = vec![store.map_or("", StoreKey::as_str).into(), i64::from(limit).into()];
-        let rows = self.database.fetch("read the errors", ERRORS, values).await?;
+        let rows = self.database.fetch_erp("read the errors", ERRORS, values).await?;
         let read = |row: &crate::driver::Row| {
             let [store, entity, key] = [row.foreign_text(0)?, row.text(1)?, row.foreign_text(2)?];
             let [code, error, hint] = [row.foreign_text(3)?, row.foreign_text(4)?, row.foreign_text(5)?];

@@ -181,7 +181,7 @@ pub(crate) async fn summary(
     of: Option<&StoreKey>,
 ) -> Result<Vec<Row>, Error> {
     let (sql, values) = chosen(sql, of);
-    database.fetch("summarize the stores", sql, values).await
+    database.fetch_erp("summarize the stores", sql, values).await
 }
 
 pub(super) fn chosen([all, one]: Both, of: Option<&StoreKey>) -> (&'static str, Vec<Value>) {

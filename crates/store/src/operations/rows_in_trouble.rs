@@ -88,7 +88,7 @@ impl Overviews<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn rows_in_trouble(self) -> Result<Vec<RowsInTrouble>, Error> {
-        let rows = self.database.fetch("look for rows in trouble", *TROUBLED, Vec::new()).await?;
+        let rows = self.database.fetch_erp("look for rows in trouble", *TROUBLED, Vec::new()).await?;
         rows.iter().map(troubled).collect()
     }
 
@@ -97,7 +97,7 @@ impl Overviews<'_> {
     /// # Errors
     /// When the database does not answer.
     pub async fn unseen_rows(self) -> Result<Vec<(String, u64, Option<DateTime<Utc>>)>, Error> {
-        let rows = self.database.fetch("look for rows of the ERP", UNSEEN, Vec::new()).await?;
+        let rows = self.database.fetch_erp("look for rows of the ERP", UNSEEN, Vec::new()).await?;
         // An ERP may write an unreadable time.
         rows.iter()
             .map(|row| Ok((row.foreign_text(0)?, count(row, 1)?, row.optional_time(2).ok().flatten())))

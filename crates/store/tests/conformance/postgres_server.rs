@@ -4,7 +4,9 @@
 use std::{collections::BTreeSet, net::TcpListener, str::FromStr as _, sync::Arc, time::Duration};
 
 use espelho_model::Clock as _;
-use espelho_store::{CHANNEL, DatabaseTrouble, Error, Heard, Lease, NewDelivery, Op, Store};
+use espelho_store::{
+    CHANNEL, DatabaseTrouble, Error, Heard, IntentKind, Lease, NewDelivery, Op, RowWords, Store,
+};
 use sqlx::{
     ConnectOptions as _,
     postgres::{PgConnectOptions, PgListener},
@@ -357,5 +359,39 @@ async fn no_transaction_that_writes_notifies() {
         heard,
         [CHANNEL, "espelho_inbox"].map(|channel| (channel.to_owned(), "minha-loja".to_owned()))
     );
-    assert_eq!(world.store.intents().wanting_stores().await.unwrap(), [minha_loja()]);
+    let wanting = world.store.intents().wanting_stores(IntentKind::Command).await;
+    assert_eq!(wanting.unwrap(), [minha_loja()]);
+}
+
+/// A pooler may drop what a session is asked for at its start, so the bound goes with each read.
+#[tokio::test]
+async fn a_table_that_the_erp_keeps_locked_is_given_up_soon_and_hides_no_other() {
+    let world = World::on_postgres().await;
+    world.tables.execute("INSERT INTO commands (store, kind) VALUES ('minha-loja', 'webhook.test')").await;
+    world.tables.execute("INSERT INTO commands (store, kind) VALUES ('outra', 'webhook.test')").await;
+    let mut locking = PgConnectOptions::from_str(&world.url).unwrap().connect().await.unwrap();
+    sqlx::raw_sql("BEGIN; TRUNCATE erp_stock").execute(&mut locking).await.unwrap();
+    let (key, intents) = (minha_loja(), world.store.intents());
+    let reads = async {
+        [
+            intents.wanting_stores(IntentKind::Stock).await.err(),
+            intents.open_stock_page(&key, None).await.err(),
+            intents.open_zeroes(&key).await.err(),
+            intents.undone(None).await.err(),
+            world.store.overview().rows_in_trouble().await.err(),
+            world.store.overview().unseen_rows().await.err(),
+            world.store.history().errors(None, 10).await.err(),
+        ]
+    };
+    // The session's own bound is ten seconds for each.
+    let refused = tokio::time::timeout(Duration::from_secs(9), reads).await.unwrap();
+    for error in refused {
+        assert_eq!(error.map(|error| error.trouble()), Some(DatabaseTrouble::Busy));
+    }
+    assert_eq!(intents.wanting_stores(IntentKind::Command).await.unwrap().len(), 2);
+    let say = |_: &str| RowWords { error: "e".into(), hint: "h".into(), message: "{}".into() };
+    let answered = intents.answer_unknown_stores(&[key].into(), &say).await.err();
+    assert_eq!(answered.map(|error| error.trouble()), Some(DatabaseTrouble::Busy));
+    let failed = world.tables.list("SELECT store FROM commands WHERE error_code = 'unknown_store'").await;
+    assert_eq!(failed, ["outra"], "the rows of the other tables are answered");
 }

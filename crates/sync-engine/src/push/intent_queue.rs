@@ -9,7 +9,7 @@ use std::{
 
 use espelho_api_client::{Documented, Error as ApiError};
 use espelho_model::{text, watch};
-use espelho_store::{Effect, OpenCommand as OpenCommandRow};
+use espelho_store::{DatabaseTrouble, Effect, OpenCommand as OpenCommandRow};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
@@ -37,6 +37,8 @@ use crate::{
 
 /// Jobs at once. Each waits for the budget most of the time.
 const WORKERS: usize = 8;
+/// The pause before a table that the ERP has locked is read again.
+const LOCKED_PAUSE: Duration = Duration::from_secs(2);
 /// The marketplace counts as down when it has answered nothing at all for this long.
 const OUTAGE: Duration = Duration::from_secs(20);
 
@@ -173,36 +175,52 @@ impl<'c> IntentQueue<'c> {
     /// Scans the open work that is not under way, and queues what is due, the most urgent first.
     async fn read(&self) -> Result<ScanResult, Error> {
         let began = self.context.clock.monotonic();
-        self.scan().await?;
+        let is_locked = self.scan().await?;
         let now = self.context.clock.monotonic();
+        let again = is_locked.then_some(now + LOCKED_PAUSE);
         Ok(match self.queue().end_scan(now, now.saturating_sub(began)) {
             Found::Due => ScanResult::Unread,
-            Found::NothingBefore(at) => ScanResult::NothingBefore(at),
+            Found::NothingBefore(at) => ScanResult::NothingBefore(at.into_iter().chain(again).min()),
         })
     }
 
-    /// Offers the queue all open intents and effects that are not under way, a page at a time.
-    async fn scan(&self) -> Result<(), Error> {
+    /// Offers the queue all open intents and effects that are not under way, a page at a time. Returns whether the ERP
+    /// has a table locked: its rows wait, and no others.
+    async fn scan(&self) -> Result<bool, Error> {
         let Workers { guards, stock, policy, .. } = &self.workers;
         guards.load().await?;
         stock.recheck_unknown_skus().await?;
-        policy.apply().await?;
+        let mut is_locked = self.is_locked(policy.apply().await)?;
         self.queue().begin_scan(self.context.clock.monotonic());
         // Note the busy keys first: work that is under way now may end before its row is read, and the row is then out
         // of date.
         let mut scan = Scan::new(self.queue().busy_keys());
         self.scan_effects(&mut scan).await?;
         if self.options.stock {
-            self.scan_levels(&mut scan).await?;
+            is_locked |= self.is_locked(self.scan_levels(&mut scan).await)?;
         }
-        if self.options.commands {
-            self.scan_commands(&mut scan).await?;
+        if self.options.commands && self.is_locked(self.scan_commands(&mut scan).await)? {
+            scan.commands_are_locked(self.context.clock.now());
+            is_locked = true;
         }
         if self.options.prices {
-            self.scan_prices(&mut scan).await?;
+            is_locked |= self.is_locked(self.scan_prices(&mut scan).await)?;
         }
         scan.finish(&mut self.queue());
-        Ok(())
+        Ok(is_locked)
+    }
+
+    /// Says whether a table could not be read because the ERP has it locked.
+    fn is_locked(&self, read: Result<(), Error>) -> Result<bool, Error> {
+        match read {
+            Ok(()) => Ok(false),
+            Err(error) if is_lock(&error) => {
+                let error = with_causes(&error);
+                tracing::info!(store = %self.context.key, error, "a table of the ERP is locked; will retry");
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn scan_effects(&self, scan: &mut Scan) -> Result<(), Error> {
@@ -233,8 +251,15 @@ impl<'c> IntentQueue<'c> {
     async fn owner_of(&self, effect: &Effect) -> Result<Option<i64>, Error> {
         let (Some(id), Some(fingerprint)) = (effect.command_id, &effect.fingerprint) else { return Ok(None) };
         let (store, key) = (&self.context.store, &self.context.key);
-        let is_open = self.options.commands && store.commands().is_command_open(key, id, fingerprint).await?;
-        Ok(is_open.then_some(id))
+        if !self.options.commands {
+            return Ok(None);
+        }
+        match store.commands().is_command_open(key, id, fingerprint).await.map_err(Error::from) {
+            Ok(is_open) => Ok(is_open.then_some(id)),
+            // Its command may be open, and settles it then.
+            Err(error) if is_lock(&error) => Ok(Some(id)),
+            Err(error) => Err(error),
+        }
     }
 
     async fn scan_commands(&self, scan: &mut Scan) -> Result<(), Error> {
@@ -397,7 +422,8 @@ impl<'c> IntentQueue<'c> {
         if matches!(&error, Error::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
             return Ok(Duration::ZERO);
         }
-        let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage());
+        // A lock ends some time, and is not held against the row.
+        let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage() || is_lock(&error));
         let mut queue = self.queue();
         let (key, pause) = match job {
             Some((key, asked)) => (key, queue.failed(key, asked, now, is_outage)),
@@ -407,6 +433,11 @@ impl<'c> IntentQueue<'c> {
         tracing::warn!(store = %self.context.key, key, error, seconds, "push task failed; will retry");
         Ok(pause)
     }
+}
+
+/// Says whether another program keeps locked what was asked for.
+fn is_lock(error: &Error) -> bool {
+    matches!(error, Error::Store(error) if error.trouble() == DatabaseTrouble::Busy)
 }
 
 fn too_large() -> Verdict {

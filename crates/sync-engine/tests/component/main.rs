@@ -18,6 +18,7 @@ mod levels;
 mod listings;
 mod live;
 mod loaded;
+mod locked_tables;
 mod orders;
 mod outages;
 mod outcomes;

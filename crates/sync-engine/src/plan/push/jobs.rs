@@ -64,6 +64,8 @@ pub struct Scan {
     reserved: HashMap<String, i64>,
     /// The SKUs of orders that recent commands dispatch.
     skus_being_dispatched: HashSet<String>,
+    /// When the commands could not be read, if so: any level of late may be of goods that one of them dispatches.
+    commands_locked_at: Option<DateTime<Utc>>,
     /// The levels of the last SKU of a full page: more of them may come.
     rest: Vec<StockIntent>,
 }
@@ -126,6 +128,11 @@ impl Scan {
         self.skus_being_dispatched.insert(sku);
     }
 
+    /// Notes that the commands cannot all be read: which goods they dispatch is unknown.
+    pub fn commands_are_locked(&mut self, now: DateTime<Utc>) {
+        self.commands_locked_at = Some(now);
+    }
+
     /// Adds a product with open prices.
     pub fn prices(&mut self, desired: PriceIntent, queue: &mut JobQueue<Work>) {
         let key = format!("prices/{}", desired.sku);
@@ -148,11 +155,16 @@ impl Scan {
     /// Ends the scan: levels of goods that are being dispatched wait, unless they go to zero or were sent before.
     pub fn finish(self, queue: &mut JobQueue<Work>) {
         let skus = self.skus_being_dispatched;
+        let is_of_late = |level: &StockIntent| {
+            self.commands_locked_at.is_some_and(|now| {
+                level.updated_at.is_none_or(|written| (now - written).abs() < DISPATCH_GRACE)
+            })
+        };
         queue.discard(|work| match work {
             Work::Stock(level) => {
                 level.quantity != Some(Decimal::ZERO)
                     && level.state != Some(PushState::Sending)
-                    && skus.contains(level.sku.as_str())
+                    && (skus.contains(level.sku.as_str()) || is_of_late(level))
             }
             _ => false,
         });
@@ -452,6 +464,29 @@ mod tests {
         delete.subject = "prices/A".to_owned();
         let step = vec![(sent(9, "prices/A"), Some(2))];
         assert_eq!(find(vec![update(1, "A"), delete], step, &[]), ["command 2", "prices B"]);
+    }
+
+    #[test]
+    fn a_level_of_late_waits_while_the_commands_are_locked_unless_it_goes_to_zero_or_is_verified() {
+        let written =
+            |seconds: i64, level: StockIntent| StockIntent { updated_at: Some(at(seconds)), ..level };
+        let sent = StockIntent { state: Some(PushState::Sending), ..level("sent", 1, 1) };
+        let levels = vec![
+            written(0, level("old", 2, 3)),
+            written(150, level("of late", 2, 3)),
+            written(150, level("zero", 0, 3)),
+            written(150, sent),
+            level("of no time", 2, 3),
+        ];
+        let (mut queue, mut scan) = (JobQueue::default(), Scan::default());
+        queue.begin_scan(SECOND);
+        scan.levels(levels, true, &mut queue);
+        scan.commands_are_locked(at(200));
+        scan.finish(&mut queue);
+        queue.end_scan(SECOND, SECOND);
+        let kept: Vec<String> =
+            std::iter::from_fn(|| queue.take(SECOND)).map(|job| job.key().to_owned()).collect();
+        assert_eq!(kept, ["stock/zero/1", "stock/old/1", "verify/P-sent"]);
     }
 
     #[test]
