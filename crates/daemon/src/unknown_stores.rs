@@ -15,6 +15,8 @@ use crate::http::webhook::WakerRegistry;
 const INTERVAL: Duration = Duration::from_secs(2);
 /// The number of stores that an answer names; a hub has thousands.
 const NAMED: usize = 5;
+/// The letters of an unknown name that an answer repeats.
+const LONGEST_NAME: usize = 200;
 /// The similarity from which on a store is the likely one.
 const ALIKE: f64 = 0.8;
 
@@ -48,14 +50,19 @@ pub(crate) async fn answer(
 
 /// Returns the answer to a row of a store that is none of these.
 fn unknown_store(name: &str, known: &BTreeSet<StoreKey>) -> Text {
-    let likeness = |key: &StoreKey| strsim::jaro_winkler(&key.as_str().to_lowercase(), &name.to_lowercase());
+    let likeness = |key: &StoreKey| {
+        strsim::jaro_winkler(
+            &key.as_str().to_lowercase(),
+            &name.chars().take(LONGEST_NAME).collect::<String>().to_lowercase(),
+        )
+    };
     let mut by_likeness: Vec<&StoreKey> = known.iter().collect();
     by_likeness.sort_by_key(|key| Reverse((likeness(key) * 1e6) as u32));
     let named: Vec<&str> = by_likeness.iter().take(NAMED).map(|key| key.as_str()).collect();
     let nearest = by_likeness.first().filter(|key| likeness(key) >= ALIKE);
     text!(
         "store-unknown-store",
-        store = name,
+        store = name.chars().take(LONGEST_NAME).collect::<String>(),
         known = named.join(", "),
         more = known.len() - named.len(),
         alike = usize::from(nearest.is_some()),
@@ -94,6 +101,12 @@ mod tests {
         let [error, hint] = words("LOJA-1", &["loja-1"], Language::English);
         assert_eq!(error, "There is no store “LOJA-1” in this installation. Configured stores: loja-1.");
         assert!(hint.starts_with("Change store to loja-1"), "{hint}");
+    }
+
+    #[test]
+    fn a_name_of_megabytes_is_repeated_in_part() {
+        let [error, hint] = words(&"L".repeat(10 << 20), &["loja-1"], Language::English);
+        assert!(error.len() < 400 && hint.len() < 400, "{error} {hint}");
     }
 
     #[test]

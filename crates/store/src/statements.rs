@@ -203,6 +203,8 @@ const PLAIN: &[&str] = &[
     push_lookups::WITH_SKU,
     intents::stock::ANSWER,
     intents::stock::STILL,
+    intents::unreadable::TOO_LONG[0],
+    intents::unreadable::TOO_LONG[1],
     intents::unknown_stores::FAIL[0],
     intents::unknown_stores::FAIL[1],
     intents::unknown_stores::FAIL[2],

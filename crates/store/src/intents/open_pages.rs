@@ -25,6 +25,7 @@ pub(crate) const COMMANDS: &str = "SELECT id, substr(kind, 1, 200) AS kind, subs
     (length(kind) > 200 OR length(key) > 1000 OR COALESCE(octet_length(CAST(data AS TEXT)), 0) > 1048576) AS \
     is_too_large, state, created_at, error_code FROM commands \
     WHERE store = $1 AND id > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY id LIMIT $3";
+/// A row with a key or quantity of more than 800 bytes is left out: `fail_too_long` answers it.
 pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS TEXT) AS written, e.state, e.updated_at, \
     p.id AS product_id, p.base_unit, CAST(s.quantity AS TEXT) AS mirrored, \
     CAST(s.reserved_quantity AS TEXT) AS reserved, \
@@ -34,11 +35,12 @@ pub(crate) const STOCK: &str = "SELECT e.sku, e.location_id, CAST(e.quantity AS 
     LEFT JOIN product_stock s ON s.store = e.store AND s.sku = e.sku AND s.location_id = e.location_id AND s.gone_at \
     IS NULL \
     WHERE e.store = $1 AND e.state IN ('new', 'waiting', 'sending') AND e.sku >= $2 \
-    AND (e.sku > $2 OR e.location_id > $3) ORDER BY e.sku, e.location_id LIMIT $4";
+    AND (e.sku > $2 OR e.location_id > $3) AND octet_length(e.sku) <= 800 AND octet_length(e.location_id) <= 800 \
+    AND octet_length(CAST(e.quantity AS TEXT)) <= 800 ORDER BY e.sku, e.location_id LIMIT $4";
 pub(crate) const PRICES: &str = "SELECT e.sku, p.id, max(e.revision) AS revision FROM erp_prices e \
     LEFT JOIN products p ON p.store = e.store AND p.sku = e.sku AND p.gone_at IS NULL \
-    WHERE e.store = $1 AND e.sku > $2 AND e.state IN ('new', 'waiting', 'sending') GROUP BY e.sku, p.id ORDER BY e.sku \
-    LIMIT $3";
+    WHERE e.store = $1 AND e.sku > $2 AND e.state IN ('new', 'waiting', 'sending') AND octet_length(e.sku) <= 800 \
+    GROUP BY e.sku, p.id ORDER BY e.sku LIMIT $3";
 /// Answers a command by its number alone.
 pub(crate) const REFUSE: &str = "UPDATE commands SET state = $1, error_code = $2, error = $3, hint = $4, said = $5, \
     updated_at = $6, done_at = $6 WHERE store = $7 AND id = $8 AND state IN ('new', 'waiting', 'sending')";

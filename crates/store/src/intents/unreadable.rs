@@ -1,5 +1,5 @@
-//! Rows that SQLite accepts and no program can read: invalid UTF-8, bytes in place of text, a quantity that is not a
-//! whole number. One of them must not block the others.
+//! Rows that a database accepts and no program can use: keys far longer than any; on SQLite invalid UTF-8, bytes in
+//! place of text, a quantity that is not a whole number. One of them must not block the others.
 
 use espelho_model::{text, text::Locale};
 
@@ -14,7 +14,8 @@ use crate::{
 const PAGE_ROWS: i64 = 500;
 
 pub(crate) const STOCK: [&str; 2] = [
-    "SELECT rowid AS number, CAST(sku || ' ' || location_id || ' ' || quantity AS BLOB) AS bytes, \
+    "SELECT rowid AS number, CAST(substr(sku, 1, 800) || ' ' || substr(location_id, 1, 800) || ' ' || \
+     substr(quantity, 1, 800) AS BLOB) AS bytes, \
      typeof(sku) || ' ' || typeof(location_id) || ' ' || typeof(quantity) || \
      CASE typeof(revision) WHEN 'integer' THEN '' ELSE ' blob' END AS types FROM erp_stock \
      WHERE store = $1 AND rowid > $2 AND state IN ('new', 'waiting', 'sending') ORDER BY rowid LIMIT $3",
@@ -22,8 +23,8 @@ pub(crate) const STOCK: [&str; 2] = [
         rowid = $4",
 ];
 pub(crate) const PRICES: [&str; 2] = [
-    "SELECT rowid AS number, CAST(sku || ' ' || COALESCE(price, '') || ' ' || \
-     COALESCE(discount_percent, '') AS BLOB) AS bytes, \
+    "SELECT rowid AS number, CAST(substr(sku, 1, 800) || ' ' || COALESCE(substr(price, 1, 800), '') || ' ' || \
+     COALESCE(substr(discount_percent, 1, 800), '') AS BLOB) AS bytes, \
      typeof(sku) || ' ' || typeof(price) || ' ' || typeof(discount_percent) || \
      CASE WHEN typeof(min_quantity) = 'integer' AND typeof(revision) = 'integer' THEN '' ELSE ' blob' END AS types \
      FROM erp_prices \
@@ -41,7 +42,39 @@ pub(crate) const COMMANDS: [&str; 2] = [
         rowid = $4",
 ];
 
+/// Fails open rows whose key or quantity is far longer than any of the marketplace: nobody reads them into memory.
+pub(crate) const TOO_LONG: [&str; 2] = [
+    "UPDATE erp_stock SET state = 'failed', error_code = 'too_large', error = $1, hint = $2, said = $3, \
+     updated_at = $4 WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND (octet_length(sku) > 800 \
+     OR octet_length(location_id) > 800 OR octet_length(CAST(quantity AS TEXT)) > 800)",
+    "UPDATE erp_prices SET state = 'failed', error_code = 'too_large', error = $1, hint = $2, said = $3, \
+     updated_at = $4 WHERE store = $5 AND state IN ('new', 'waiting', 'sending') AND octet_length(sku) > 800",
+];
+
 impl Intents<'_> {
+    /// Fails open rows with a key that is far too long, with a message in `locale`; returns their number.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when another instance has taken the store; when the database does not answer, or the ERP
+    /// has one of the rows locked.
+    pub async fn fail_too_long(self, lease: &Lease, locale: Locale) -> Result<u64, Error> {
+        let text = text!("push-key-too-long");
+        let mut failed = 0;
+        for sql in TOO_LONG {
+            let values = vec![
+                text.message(locale).into(),
+                text.next(locale).into(),
+                serde_json::to_string(&text).ok().into(),
+                self.clock.now().into(),
+                lease.store().as_str().into(),
+            ];
+            let mut page = begin_answer(self.database, self.clock, lease).await?;
+            failed += page.tx.execute("fail rows with long keys", sql, values).await?;
+            page.commit().await?;
+        }
+        Ok(failed)
+    }
+
     /// Fails open unreadable rows with a message in `locale`; returns their number. PostgreSQL accepts no such rows.
     ///
     /// # Errors

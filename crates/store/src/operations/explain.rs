@@ -15,8 +15,11 @@ pub(crate) const CHANGES: &str = "SELECT seq, op, at FROM changes WHERE store = 
 pub(crate) const ERRORS_OF: &str =
     "SELECT code, error, hint, at FROM v_errors WHERE store = $1 AND entity = $2 AND key = $3";
 /// With the subject of commands and labels: nobody knows command 8 by its number.
-pub(crate) const ERRORS: &str = "SELECT v.store, v.entity, v.key, v.code, v.error, v.hint, v.at, c.kind, \
-    COALESCE(c.key, l.order_number) \
+/// Whatever an ERP has written there is cut: people read the rest in the table.
+pub(crate) const ERRORS: &str = "SELECT substr(v.store, 1, 200), v.entity, \
+    CASE WHEN octet_length(v.key) <= 1000 THEN v.key ELSE substr(v.key, 1, 200) || '… (' || octet_length(v.key) \
+    || ' bytes)' END, substr(v.code, 1, 200), substr(v.error, 1, 2000), substr(v.hint, 1, 2000), v.at, \
+    substr(c.kind, 1, 200), substr(COALESCE(c.key, l.order_number), 1, 1000) \
     FROM v_errors v LEFT JOIN commands c ON c.id = CASE WHEN v.entity = 'command' THEN CAST(v.key AS BIGINT) END \
     LEFT JOIN shipment_labels l ON v.entity = 'shipment_label' AND l.store = v.store AND l.id = v.key \
     WHERE $1 = '' OR v.store = $1 ORDER BY v.store, v.at DESC, v.entity, v.key LIMIT $2";

@@ -39,7 +39,7 @@ pub(crate) const SUCCESSES: Both = [
 pub(crate) const LAST_COMPLETE: &str = "SELECT store, (SELECT finished_at FROM sync_runs AS r \
     WHERE r.store = leases.store AND r.state = 'complete' ORDER BY id DESC LIMIT 1) FROM leases";
 pub(crate) const FAILURES: Both = both!(
-    "SELECT store, entity, code, count(*), min(error), min(hint) FROM v_errors",
+    "SELECT store, entity, code, count(*), substr(min(error), 1, 2000), substr(min(hint), 1, 2000) FROM v_errors",
     "GROUP BY store, entity, code ORDER BY store, entity, code"
 );
 pub(crate) const TOKENS: Both = both!("SELECT store, expires_at FROM tokens", "");

@@ -10,9 +10,9 @@ use crate::{Error, driver::Row, operations::Overviews};
 pub(crate) static TROUBLED: LazyLock<&'static str> = LazyLock::new(|| {
     let written = |entity: &str, table: &str, key: &str| {
         format!(
-            "SELECT store, '{entity}', state, error_code, count(*), min(updated_at), min({key}), min(error), \
-                min(hint), \
-             min(CAST(said AS TEXT)) FROM {table} WHERE error_code IS NOT NULL \
+            "SELECT store, '{entity}', state, error_code, count(*), min(updated_at), substr(min({key}), 1, 200), \
+             substr(min(error), 1, 2000), substr(min(hint), 1, 2000), \
+             min(CASE WHEN octet_length(CAST(said AS TEXT)) <= 10000 THEN CAST(said AS TEXT) END) FROM {table} WHERE error_code IS NOT NULL \
              AND state IN ('done', 'failed', 'held', 'doubtful', 'waiting') GROUP BY store, state, error_code"
         )
     };

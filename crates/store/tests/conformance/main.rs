@@ -217,6 +217,7 @@ conformance! {
         another_wording_of_a_command_is_told_from_the_first,
         open_levels_come_in_pages_by_sku_and_location,
         a_command_that_is_too_large_is_told_so_and_never_read,
+        a_row_with_a_key_that_is_far_too_long_is_never_read_and_told_so,
         open_prices_come_in_pages_by_sku,
         levels_that_go_to_zero_are_counted_where_the_mirror_does_not_show_zero;
     seeing:

@@ -9,7 +9,7 @@ use std::{
 
 use espelho_api_client::{Documented, Error as ApiError};
 use espelho_model::{text, watch};
-use espelho_store::{DatabaseTrouble, Effect, OpenCommand as OpenCommandRow};
+use espelho_store::{DatabaseTrouble, Effect, Error as StoreError, OpenCommand as OpenCommandRow};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
 
@@ -421,6 +421,10 @@ impl<'c> IntentQueue<'c> {
         // The rate limiter waits for as long as the marketplace said.
         if matches!(&error, Error::Api(error) if matches!(error.kind(), Some(Documented::TooManyRequests))) {
             return Ok(Duration::ZERO);
+        }
+        // The next scan answers rows that cannot be read, and does not wait until it is time to look for them.
+        if matches!(error, Error::Store(StoreError::Corrupt { .. })) {
+            self.workers.stock.products_were_mirrored();
         }
         // A lock ends some time, and is not held against the row.
         let (now, is_outage) = (self.context.clock.monotonic(), self.is_outage() || is_lock(&error));

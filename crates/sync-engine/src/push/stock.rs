@@ -108,6 +108,16 @@ impl<'c> StockPusher<'c> {
             return Ok(());
         }
         self.state().reopened = Some(now);
+        match self.context.store.intents().fail_too_long(&self.context.lease, self.context.locale).await {
+            Err(error @ StoreError::LeaseLost { .. }) => return Err(error.into()),
+            Err(error) => {
+                tracing::info!(store = %self.context.key, %error, "cannot refuse rows with long keys; will retry");
+            }
+            Ok(0) => (),
+            Ok(rows) => {
+                tracing::warn!(store = %self.context.key, rows, "ERP rows have keys that are far too long");
+            }
+        }
         let unreadable =
             self.context.store.intents().fail_unreadable(&self.context.lease, self.context.locale).await?;
         if unreadable > 0 {

@@ -344,3 +344,30 @@ async fn what_is_in_the_way_for_long_is_said_on_the_row() {
     assert_eq!(rig.stock_of(&goods[0]).await, 2);
     rig.stop().await;
 }
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_costs_itself_and_is_wanted_again_when_it_is_written_again() {
+    let mut rig = Rig::on(Kind::Sqlite).await;
+    let goods = rig.goods().await;
+    rig.stop().await;
+    for one in &goods[..2] {
+        rig.set_stock(one, "3").await;
+    }
+    let sku = &goods[0].sku;
+    rig.write(&format!("UPDATE erp_stock SET revision = 9.3e18 WHERE sku = '{sku}'")).await;
+    rig.start().await;
+    let states =
+        "SELECT sku || ' ' || state || ' ' || COALESCE(error_code, '-') AS s FROM erp_stock ORDER BY state";
+    let expected = [format!("{} done -", goods[1].sku), format!("{sku} failed unreadable")];
+    rig.shown(states, |rows| rows == expected).await;
+    // While the service works, too.
+    rig.write(&format!(
+        "BEGIN; UPDATE erp_stock SET quantity = 4; UPDATE erp_stock SET revision = 9.3e18 WHERE sku = '{sku}'; COMMIT"
+    ))
+    .await;
+    rig.shown(states, |rows| rows == expected).await;
+    rig.write(&format!("UPDATE erp_stock SET quantity = 5 WHERE sku = '{sku}'")).await;
+    rig.shown(states, |rows| rows.iter().all(|row| row.ends_with("done -"))).await;
+    assert_eq!([rig.stock_of(&goods[0]).await, rig.stock_of(&goods[1]).await], [5, 4]);
+    rig.stop().await;
+}

@@ -132,6 +132,42 @@ pub(crate) async fn open_levels_come_in_pages_by_sku_and_location(world: &World)
     assert!(keys.is_sorted() && keys.iter().collect::<BTreeSet<_>>().len() == keys.len());
 }
 
+pub(crate) async fn a_row_with_a_key_that_is_far_too_long_is_never_read_and_told_so(world: &World) {
+    let lease = world.lease().await;
+    // PostgreSQL has no room in an index for more.
+    let bytes = world.tables.either(10 << 20, 100_000);
+    let (long, longest) = ("S".repeat(801), "S".repeat(bytes));
+    for (sku, location) in [("A", "1"), ("A", long.as_str()), (longest.as_str(), "1")] {
+        insert(
+            world,
+            &format!("INSERT INTO erp_stock (store, sku, location_id, quantity) VALUES ('minha-loja', '{sku}', '{location}', 1)"),
+        )
+        .await;
+    }
+    for sku in ["A", longest.as_str()] {
+        insert(
+            world,
+            &format!("INSERT INTO erp_prices (store, sku, price) VALUES ('minha-loja', '{sku}', 1)"),
+        )
+        .await;
+    }
+    let (store, key, locale) = (&world.store, minha_loja(), espelho_model::text::Locale::default());
+    assert_eq!(store.intents().open_stock_page(&key, None).await.unwrap().len(), 1);
+    assert_eq!(store.intents().open_prices_page(&key, None).await.unwrap().len(), 1);
+    assert_eq!(store.intents().fail_too_long(&lease, locale).await.unwrap(), 3);
+    assert_eq!(store.intents().fail_too_long(&lease, locale).await.unwrap(), 0);
+    let errors = store.history().errors(None, 10).await.unwrap();
+    assert_eq!(errors.len(), 3);
+    assert!(
+        errors.iter().all(|row| row.code == "too_large" && row.key.len() < 1_000 && !row.hint.is_empty())
+    );
+    let longest = errors.iter().find(|row| row.entity == "price").unwrap();
+    assert!(longest.key.ends_with(&format!("… ({} bytes)", bytes + 2)), "{}", longest.key);
+    let troubled = store.overview().rows_in_trouble().await.unwrap();
+    assert!(troubled.iter().all(|rows| rows.key.len() <= 200), "{troubled:?}");
+    lease.release().await.unwrap();
+}
+
 pub(crate) async fn open_prices_come_in_pages_by_sku(world: &World) {
     let sql = format!(
         "INSERT INTO erp_prices (store, sku, min_quantity, price) \
