@@ -15,6 +15,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::{
+    answer_memory::{AnswerMemory, HeldAnswers},
     client_metrics::ClientMetrics,
     error::Error,
     http::Http,
@@ -70,6 +71,8 @@ pub struct Client {
     pub(crate) lane: Lane,
     /// A permit reserved for the next request.
     pub(crate) slot: Option<Arc<Mutex<Option<Permit>>>>,
+    /// What keeps the memory of answers beyond the call.
+    pub(crate) held: Option<HeldAnswers>,
 }
 
 impl Client {
@@ -112,6 +115,7 @@ impl Client {
             attempts,
             lane: Lane::Interactive,
             slot: None,
+            held: None,
         })
     }
 
@@ -119,6 +123,19 @@ impl Client {
     #[must_use]
     pub fn in_lane(&self, lane: Lane) -> Self {
         Self { lane, ..self.clone() }
+    }
+
+    /// Returns the same client, and what its answers occupy of the memory budget: the caller drops it when it has
+    /// written them. A client that keeps its answers already shares what it holds.
+    #[must_use]
+    pub fn holding(&self) -> (Self, HeldAnswers) {
+        let held = self.held.clone().unwrap_or_default();
+        (Self { held: Some(held.clone()), ..self.clone() }, held)
+    }
+
+    /// Returns the memory budget for answers.
+    pub fn memory(&self) -> &AnswerMemory {
+        self.transport.http.memory()
     }
 
     /// Returns the same client with this number of attempts for a read.

@@ -8,7 +8,7 @@ use std::{
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue};
 use tokio::sync::Semaphore;
 
-use crate::{Error, client_metrics::Timings};
+use crate::{AnswerMemory, Error, client_metrics::Timings};
 
 /// The most calls in flight at once, over all stores: each needs a connection and buffers. At 200 ms an answer this
 /// is 1,280 requests a second, the sweeps of 6,000 stores.
@@ -26,6 +26,8 @@ pub struct Http {
     /// Limits the calls in flight over all stores.
     pub(crate) places: Arc<Semaphore>,
     pub(crate) timings: Timings,
+    /// Limits the memory of answers over all stores.
+    pub(crate) memory: Arc<AnswerMemory>,
 }
 
 /// The use of a connection.
@@ -48,7 +50,19 @@ impl Http {
             .build();
         let client = client.map_err(|e| Error::Setup(format!("no HTTP client: {e}")))?;
         let places = Arc::new(Semaphore::new(EXCHANGES));
-        Ok(Self { client, files: Arc::default(), allow_http, places, timings: Timings::default() })
+        let (timings, memory) = (Timings::default(), Arc::default());
+        Ok(Self { client, files: Arc::default(), allow_http, places, timings, memory })
+    }
+
+    /// Returns the same connections with the memory budget of others.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<AnswerMemory>) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// Returns the memory budget for answers.
+    pub fn memory(&self) -> &Arc<AnswerMemory> {
+        &self.memory
     }
 
     /// Returns the durations of answers and waits over all stores that share these connections.

@@ -13,6 +13,7 @@
 //! the marketplace pushes.
 #![deny(missing_docs)]
 
+mod answer_memory;
 pub mod client;
 pub mod client_metrics;
 pub mod contact;
@@ -38,6 +39,7 @@ pub mod token;
 pub mod webhook;
 pub mod wire;
 
+pub use answer_memory::{AnswerMemory, HeldAnswers};
 pub use client::{Client, Settings, Stats};
 pub use error::{Class, Documented, Error};
 pub use http::Http;

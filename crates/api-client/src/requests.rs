@@ -82,7 +82,11 @@ impl<'a> Requests<'a> {
             };
             let waited = self.client.clock.monotonic().saturating_sub(begun);
             self.client.transport.http.timings().waited(self.client.lane, waited);
-            let answer = self.client.transport.once(request, token.as_deref(), Some(permit)).await;
+            let answer = self
+                .client
+                .transport
+                .once(request, token.as_deref(), Some(permit), self.client.held.as_ref())
+                .await;
             if let Ok(answer) = &answer {
                 self.check_schema_drift(request, answer);
             }

@@ -16,9 +16,11 @@ use reqwest::{
     multipart::{Form, Part},
 };
 use secrecy::ExposeSecret;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
-    ApiRequest,
+    ApiRequest, HeldAnswers,
+    answer_memory::{self, BodyPermits, LARGEST_BODY},
     client_metrics::ClientMetrics,
     error::{Class, Error, Refusal, presentable},
     http::Http,
@@ -30,10 +32,8 @@ use crate::{
     wire::envelope::BodyError,
 };
 
-/// The largest accepted answer: several orders of 100,000 lines would fit.
-const LARGEST_ANSWER: usize = 32 << 20;
 /// The most memory that an announced length reserves at once.
-const USUAL_ANSWER: usize = 256 << 10;
+const USUAL_ANSWER: usize = 32 << 10;
 /// The most characters of an unreadable answer that are shown.
 const EXCERPT: usize = 200;
 /// A 2xx answer.
@@ -44,6 +44,8 @@ pub(crate) struct Answer {
     content_type: String,
     /// The server's clock at the time of the answer.
     pub(crate) date: Option<DateTime<Utc>>,
+    /// Its share of the memory budget, until it is read.
+    _memory: (BodyPermits, Option<OwnedSemaphorePermit>),
 }
 
 /// What was sent so far.
@@ -96,9 +98,10 @@ impl Transport {
         request: &ApiRequest,
         token: Option<&TokenRecord>,
         permit: Option<Permit>,
+        held: Option<&HeldAnswers>,
     ) -> Result<Answer, Error> {
         let begun = self.clock.monotonic();
-        let answer = self.transport(request, token, permit).await;
+        let answer = self.transport(request, token, permit, held).await;
         self.http.timings.answered(request.route, self.clock.monotonic().saturating_sub(begun));
         self.metrics.request(request, &answer);
         answer
@@ -109,11 +112,12 @@ impl Transport {
         request: &ApiRequest,
         token: Option<&TokenRecord>,
         permit: Option<Permit>,
+        held: Option<&HeldAnswers>,
     ) -> Result<Answer, Error> {
         let outgoing = self.build(request, token)?;
         // The semaphore is never closed. Waiting here holds the permit a little longer, which is safe.
         let waiting = watch::idle();
-        let _place = self.http.places.acquire().await.ok();
+        let place = self.http.places.acquire().await.ok();
         drop(waiting);
         if let Err(error) = self.owner.may_call(request).await {
             permit.into_iter().for_each(Permit::unused);
@@ -131,7 +135,9 @@ impl Transport {
             Err(error) => return Err(self.not_answered(request, error, permit)),
         };
         let rate = RateHeaders::of(&response);
-        let answer = self.read(request, response).await;
+        let answer = self.read(request, response, held).await;
+        // Whoever holds answers may need the place to go on.
+        drop(place);
         if let Some(permit) = permit {
             match answer.as_ref().err().and_then(too_many) {
                 Some(wait) => {
@@ -143,7 +149,9 @@ impl Transport {
                 None => permit.served(request.route, rate.limit, rate.remaining),
             }
         }
-        answer
+        let mut answer = answer?;
+        answer._memory.1 = self.http.memory.hold(&answer.body, held).await;
+        Ok(answer)
     }
 
     fn build(&self, request: &ApiRequest, token: Option<&TokenRecord>) -> Result<reqwest::Request, Error> {
@@ -188,7 +196,12 @@ impl Transport {
         Error::Interrupted { request: request.describe(), read: request.is_read(), source: error }
     }
 
-    async fn read(&self, request: &ApiRequest, mut response: Response) -> Result<Answer, Error> {
+    async fn read(
+        &self,
+        request: &ApiRequest,
+        mut response: Response,
+        held: Option<&HeldAnswers>,
+    ) -> Result<Answer, Error> {
         self.count(request);
         let status = response.status();
         let retry_after = header(&response, RETRY_AFTER.as_str()).map(str::to_owned);
@@ -197,17 +210,20 @@ impl Transport {
         let date = date.map(DateTime::<Utc>::from);
         date.into_iter().for_each(|date| self.metrics.clock_ahead(date, self.clock.now()));
         let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
+        let too_large =
+            |limit_mib| Error::TooLarge { request: request.describe(), read: request.is_read(), limit_mib };
         let mut body = Vec::with_capacity(announced.unwrap_or_default().min(USUAL_ANSWER));
+        let mut permits = BodyPermits::default();
         loop {
             match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > LARGEST_ANSWER => {
-                    return Err(Error::TooLarge {
-                        request: request.describe(),
-                        read: request.is_read(),
-                        limit_mib: LARGEST_ANSWER >> 20,
-                    });
+                Ok(Some(chunk)) if body.len() + chunk.len() > LARGEST_BODY => {
+                    return Err(too_large(LARGEST_BODY >> 20));
                 }
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(Some(chunk)) => {
+                    let length = body.len() + chunk.len();
+                    self.http.memory.receive(&mut permits, &mut body, length, held).await;
+                    body.extend_from_slice(&chunk);
+                }
                 Ok(None) => break,
                 Err(source) => {
                     let source = source.without_url();
@@ -223,7 +239,11 @@ impl Transport {
         if body.starts_with(b"\xEF\xBB\xBF") {
             body.drain(..3);
         }
-        let answer = Answer { body, status: status.as_u16(), content_type, date };
+        if answer_memory::is_too_large(&body) {
+            return Err(too_large(answer_memory::LARGEST_VALUES_MIB));
+        }
+        let _memory = (permits, None);
+        let answer = Answer { body, status: status.as_u16(), content_type, date, _memory };
         if status.is_success() {
             return request.accept(answer);
         }

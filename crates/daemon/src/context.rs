@@ -89,7 +89,10 @@ impl Shared {
         let place = Place::to_open(configuration, false)?;
         refuse_beside_service(configuration, &place).await?;
         let store = Store::open(&place.url, Arc::clone(&clock)).await?;
-        let http = |allow_http| Http::new(allow_http, TIMEOUT).map_err(Problem::from);
+        let memory = Arc::default();
+        let http = |allow_http| -> Result<Http, Problem> {
+            Ok(Http::new(allow_http, TIMEOUT)?.with_memory(Arc::clone(&memory)))
+        };
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
         let admin_queue = Arc::new(AdminQueue::new(progress));
         let watched = store.clone();

@@ -4,6 +4,7 @@
 
 mod disk;
 mod logs;
+mod memory;
 mod server;
 mod units;
 mod wire;

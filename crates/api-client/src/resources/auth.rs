@@ -73,7 +73,7 @@ impl Credential {
     async fn log_in(&self) -> Result<Issued, Error> {
         let request = login_request(&self.username, &self.password, self.webhook.as_ref());
         self.transport.counters.logins.fetch_add(1, Ordering::Relaxed);
-        let answer = self.transport.once(&request, None, None).await;
+        let answer = self.transport.once(&request, None, None, None).await;
         let issued =
             answer.and_then(|answer| self.read(&answer).map_err(|cause| request.no_answer(&answer, cause)));
         let issued = issued.map_err(|error| self.named(error));

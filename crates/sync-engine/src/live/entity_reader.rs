@@ -125,7 +125,7 @@ impl<'c> EntityReader<'c> {
         request: &RefreshRequest,
     ) -> Result<Refreshed, Cause> {
         let known = self.rows.row(Resource::Orders, number.as_str()).await?;
-        let client = self.context.client.in_lane(lane_of(request.urgency));
+        let (client, _held) = self.context.client.in_lane(lane_of(request.urgency)).holding();
         let pull = OrdersPull::new(client.clone(), None, self.context.page_parameter.clone());
         let order = match reads_order(request, known.is_some_and(|known| !known.gone)) {
             true => {

@@ -1,6 +1,6 @@
 //! The sub-resources of an order, each with a route of its own.
 
-use espelho_api_client::{Client, Error as ApiError};
+use espelho_api_client::{Client, Error as ApiError, HeldAnswers};
 use espelho_model::{
     ContentHash, OrderNumber, RawJson, financial::OrderFinancial, fiscal::FiscalDocument, shipment::Shipment,
     timeline::OrderEvent, tracking::OrderTracking,
@@ -11,6 +11,8 @@ use espelho_store::{Error as StoreError, PageTx, Subresource};
 pub(crate) struct FetchedSubresource {
     pub(crate) subresource: Subresource,
     pub(crate) hash: ContentHash,
+    /// Its share of the memory budget, until it is written.
+    _held: HeldAnswers,
     content: SubresourceContent,
 }
 
@@ -32,6 +34,7 @@ impl FetchedSubresource {
         number: &OrderNumber,
         subresource: Subresource,
     ) -> Result<Self, ApiError> {
+        let (client, held) = client.holding();
         let read = match subresource {
             Subresource::Invoices => {
                 client.orders().fiscal(number).await.map(|read| SubresourceContent::Invoices(read.value))
@@ -57,7 +60,7 @@ impl FetchedSubresource {
             Err(error) if error.is_absent() => SubresourceContent::Nothing,
             other => other?,
         };
-        Ok(Self { subresource, hash: content.hash(), content })
+        Ok(Self { subresource, hash: content.hash(), _held: held, content })
     }
 
     /// Writes the sub-resource.

@@ -17,7 +17,7 @@ mod write;
 
 use std::future::Future;
 
-use espelho_api_client::{Error as ApiError, ListPage, error::Refusal};
+use espelho_api_client::{Error as ApiError, HeldAnswers, ListPage, error::Refusal};
 use espelho_model::{ContentHash, sync::Resource, text::Text};
 use espelho_store::{Error as StoreError, Op, PageTx};
 
@@ -85,4 +85,6 @@ pub struct Fetched<T> {
     pub content_hash: ContentHash,
     /// Remarks to count: fields that could not be read, values that are not known.
     pub remarks: Vec<Text>,
+    /// Its share of the memory budget, until it is written.
+    pub held: HeldAnswers,
 }

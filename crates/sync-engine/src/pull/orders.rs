@@ -78,7 +78,8 @@ impl Pull for OrdersPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {
-        let read = self.client.orders().get(&OrderNumber::new(key)).await?;
+        let (client, held) = self.client.holding();
+        let read = client.orders().get(&OrderNumber::new(key)).await?;
         let unknown = read.value.unknown_values();
         let unknown = unknown.iter().map(|(field, value)| {
             text!("run-note-value", field = field.to_string(), value = value.to_string())
@@ -86,7 +87,7 @@ impl Pull for OrdersPull {
         let unreadable =
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string()));
         let remarks = unknown.chain(unreadable).collect();
-        Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks })
+        Ok(Fetched { content_hash: read.value.raw.content_hash(), detail: read.value, remarks, held })
     }
 
     async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<Order>>) -> Result<(), StoreError> {

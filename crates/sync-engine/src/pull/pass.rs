@@ -7,13 +7,13 @@ use espelho_model::{
     text,
     text::Arg,
 };
-use espelho_store::{Error as StoreError, Pass};
+use espelho_store::Pass;
 use futures_util::future::{OptionFuture, join};
 
 use super::{
     PassOptions, Pull,
-    read::{Page, Reader},
-    write::{Unwritten, Writer},
+    read::Reader,
+    write::{Refused, Unwritten, Writer},
 };
 use crate::{
     Error, Problem, ResourceReport, StoreContext, Trouble,
@@ -48,6 +48,7 @@ impl<P: Pull> Walk<'_, P> {
         let failures = store.mirror().failures(key, P::RESOURCE).await?;
         let failures: HashSet<String> = failures.into_iter().map(|failure| failure.key).collect();
         self.reader.earlier_failures = failures.clone();
+        self.reader.pieces.earlier_failures = failures.clone();
         self.writer.earlier_failures = failures;
         let mut next = self.take_up().await?;
         self.reader.resumed = self.reader.pager.seen();
@@ -65,9 +66,7 @@ impl<P: Pull> Walk<'_, P> {
             match written.unwrap_or(Ok(())) {
                 Ok(()) => (),
                 Err(Unwritten::Refused(refused)) => {
-                    let (page, error, hopeless) = *refused;
-                    self.write_row_by_row(&page, &error).await?;
-                    hopeless.map_or(Ok(()), Err)?;
+                    self.write_row_by_row(*refused).await?;
                 }
                 Err(Unwritten::Ended(error)) => return Err(error),
             }
@@ -87,13 +86,16 @@ impl<P: Pull> Walk<'_, P> {
     }
 
     /// Reads a page that the database refused once more, and writes it row by row, so that only the refused row fails.
-    async fn write_row_by_row(&mut self, page: &Page, error: &StoreError) -> Result<(), Error> {
+    async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
+        let Refused { mut page, error, hopeless, permit: _permit } = refused;
         tracing::warn!(store = %self.reader.context.key, page = page.kept.page, %error, "the database refused a page; writing it row by row");
-        let mut details = self.reader.read_details(page.rows.clone()).await;
-        match details.ended.take() {
-            Some(ended) => Err(ended),
-            None => self.writer.write_row_by_row::<P>(page, details).await,
+        let mut details = self.reader.read_details(page.rows.clone(), &page.known).await;
+        page.kept.counts.add(details.pieces);
+        if let Some(ended) = details.ended.take() {
+            return Err(ended);
         }
+        self.writer.write_row_by_row::<P>(&page, details).await?;
+        hopeless.map_or(Ok(()), Err)
     }
 
     async fn restart(&mut self) -> Result<Step, Error> {
@@ -144,6 +146,7 @@ impl<P: Pull> Walk<'_, P> {
         report.resumed_at = reader.resumed_at;
         report.counts.add(writer.counts);
         let mut remarks = writer.remarks;
+        reader.pieces.remarks.into_iter().for_each(|(remark, n)| *remarks.entry(remark).or_default() += n);
         if reader.rows_without_id > 0 {
             // Without a key they cannot be listed as failures, but they are not mirrored either.
             report.counts.failed += reader.rows_without_id;

@@ -9,7 +9,7 @@ use espelho_api_client::{
 };
 use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource, text, text::Text};
 use espelho_store::{Error as StoreError, PageTx, ProductWrite};
-use tokio::sync::Mutex;
+use parking_lot::Mutex;
 
 use super::{Fetched, Pull, RowWrite};
 
@@ -33,34 +33,56 @@ impl ProductsPull {
 
     /// Fills in what the detail route omits. The document shows tiers and stock in the detail, but not whether the
     /// stock includes its locations; only the stock route is sure to have them.
-    async fn complete(&self, detail: &mut ProductDetail, remarks: &mut Vec<Text>) -> Result<(), ApiError> {
+    async fn complete(
+        &self,
+        client: &Client,
+        detail: &mut ProductDetail,
+        remarks: &mut Vec<Text>,
+    ) -> Result<(), ApiError> {
         let id = detail.product.id.clone();
         if !detail.has_prices {
-            let prices = self.client.products().prices(&id).await?;
+            let prices = client.products().prices(&id).await?;
             remarks.extend(
                 prices.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())),
             );
             detail.product.prices = prices.value;
         }
-        // Held during the request, so that sixteen products with one new location request it once.
-        let mut known = self.known_locations.lock().await;
-        known.extend(detail.locations.iter().map(|location| location.id.clone()));
-        let strange = detail.product.stock.iter().any(|level| !known.contains(&level.location_id));
-        if detail.has_stock && !strange {
+        let strange = self.strange_locations(detail);
+        if detail.has_stock && strange.is_empty() {
             return Ok(());
         }
         let sku = detail.product.sku.clone().unwrap_or_else(|| Sku::new(id.as_str()));
-        let stock = self.client.products().stock(&id, &sku).await?;
+        let stock = match client.products().stock(&id, &sku).await {
+            Ok(stock) => stock,
+            Err(error) => {
+                // The next product with these locations requests them.
+                self.known_locations.lock().retain(|id| !strange.contains(id));
+                return Err(error);
+            }
+        };
         remarks
             .extend(stock.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())));
-        // A location that even the stock route does not describe is not requested again.
-        known.extend(detail.product.stock.iter().map(|level| level.location_id.clone()));
-        known.extend(stock.value.locations.iter().map(|location| location.id.clone()));
+        self.known_locations.lock().extend(stock.value.locations.iter().map(|location| location.id.clone()));
         detail.locations = stock.value.locations;
         if !detail.has_stock {
             detail.product.stock = stock.value.levels;
         }
         Ok(())
+    }
+}
+
+impl ProductsPull {
+    /// Returns the locations of a product that nobody has described, and notes them: sixteen products with one new
+    /// location request it once, and one that even the stock route does not describe is not requested again. No lock
+    /// is held during a request: its answer may have to wait for what another product holds.
+    fn strange_locations(&self, detail: &ProductDetail) -> Vec<LocationId> {
+        let mut known = self.known_locations.lock();
+        known.extend(detail.locations.iter().map(|location| location.id.clone()));
+        let levels = detail.product.stock.iter();
+        let strange: Vec<LocationId> =
+            levels.map(|level| &level.location_id).filter(|id| !known.contains(*id)).cloned().collect();
+        known.extend(strange.iter().cloned());
+        strange
     }
 }
 
@@ -93,12 +115,13 @@ impl Pull for ProductsPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {
-        let read = self.client.products().get(&ProductId::new(key)).await?;
+        let (client, held) = self.client.holding();
+        let read = client.products().get(&ProductId::new(key)).await?;
         let mut remarks =
             read.unreadable.iter().map(|field| text!("run-note-field", field = field.to_string())).collect();
         let mut detail = read.value;
-        self.complete(&mut detail, &mut remarks).await?;
-        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks })
+        self.complete(&client, &mut detail, &mut remarks).await?;
+        Ok(Fetched { content_hash: fingerprint(&detail), detail, remarks, held })
     }
 
     async fn write(tx: &mut PageTx<'_>, rows: Vec<RowWrite<ProductDetail>>) -> Result<(), StoreError> {

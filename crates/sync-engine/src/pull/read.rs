@@ -10,6 +10,7 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use super::{
     Fetched, PassOptions, Pull,
     hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+    write::Writer,
 };
 use crate::{
     Error, Position, Problem, StoreContext, Trouble,
@@ -33,6 +34,8 @@ pub(super) struct Reader<'c, P> {
     /// Counts the pages of the pass, those of an interrupted run too.
     pub(super) step: u64,
     pub(super) earlier_failures: HashSet<String>,
+    /// Writes rows of the current page before its end, when memory is short.
+    pub(super) pieces: Writer<'c>,
     /// The page at which an interrupted pass was resumed.
     pub(super) resumed_at: Option<u64>,
     /// Rows that an earlier run processed.
@@ -78,6 +81,10 @@ pub(super) struct Details<T> {
     pub(super) unasked: Vec<ListedRow>,
     /// Why the page ended early, if it did: then it is no checkpoint, but the rows that were read are kept.
     pub(super) ended: Option<Error>,
+    /// Rows that are written already, because memory was short.
+    pub(super) written: HashSet<String>,
+    /// What became of them.
+    pub(super) pieces: Counts,
 }
 
 /// A row whose detail was requested.
@@ -95,6 +102,7 @@ impl<'c, P: Pull> Reader<'c, P> {
             options,
             step: 0,
             earlier_failures: HashSet::new(),
+            pieces: Writer::new(context, options),
             resumed_at: None,
             resumed: 0,
             expected: None,
@@ -153,8 +161,10 @@ impl<'c, P: Pull> Reader<'c, P> {
             kept.counts.changed = rows.len() as u64;
             Details::default()
         } else {
-            self.read_details(rows.clone()).await
+            self.read_details(rows.clone(), &known).await
         };
+        kept.counts.add(details.pieces);
+        rows.retain(|row| !details.written.contains(&row.key));
         self.tell(0);
         let page = Page { kept, known, rows };
         Ok(Ok((ReadPage { page, details, hopeless: self.give_up_if_hopeless(), permit }, next)))
@@ -254,8 +264,12 @@ impl<'c, P: Pull> Reader<'c, P> {
     }
 
     /// Reads details, some at a time. An error that concerns more than its row ends it, and so does a stop request. If
-    /// row after row fails, the rest of the page is not requested.
-    pub(super) async fn read_details(&mut self, rows: Vec<ListedRow>) -> Details<P::Detail> {
+    /// row after row fails, the rest of the page is not requested. When memory is short, writes what was read.
+    pub(super) async fn read_details(
+        &mut self,
+        rows: Vec<ListedRow>,
+        known: &HashMap<String, Known>,
+    ) -> Details<P::Detail> {
         let pull = &self.pull;
         let mut rows = rows.into_iter();
         let mut details = Details::default();
@@ -266,7 +280,18 @@ impl<'c, P: Pull> Reader<'c, P> {
         };
         asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
         let mut left = rows.len() + asking.len();
-        while let Some(asked) = asking.next().await {
+        loop {
+            let asked = tokio::select! {
+                biased;
+                asked = asking.next() => match asked {
+                    Some(asked) => asked,
+                    None => break,
+                },
+                () = self.context.client.memory().shortage(), if details.holds_memory() => {
+                    self.pieces.write_piece::<P>(&mut details, known).await;
+                    continue;
+                }
+            };
             self.details += 1;
             left -= 1;
             self.tell(left as u64);
@@ -316,8 +341,21 @@ impl<T> ReadPage<'_, T> {
     }
 }
 
+impl<T> Details<T> {
+    /// Whether a row that was read takes of the memory budget.
+    fn holds_memory(&self) -> bool {
+        self.asked.iter().any(|asked| asked.answer.as_ref().is_ok_and(|read| !read.held.is_empty()))
+    }
+}
+
 impl<T> Default for Details<T> {
     fn default() -> Self {
-        Self { asked: Vec::new(), unasked: Vec::new(), ended: None }
+        Self {
+            asked: Vec::new(),
+            unasked: Vec::new(),
+            ended: None,
+            written: HashSet::new(),
+            pieces: Counts::default(),
+        }
     }
 }

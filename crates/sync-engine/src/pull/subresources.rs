@@ -8,7 +8,7 @@ use espelho_model::{
     text::Locale,
 };
 use espelho_store::{Error as StoreError, Failure, Subresource};
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all};
 use crate::{
@@ -92,10 +92,22 @@ async fn read_some(
     if dry_run {
         return Ok(());
     }
-    let answers = join_all(numbers.iter().map(|number| read_one(client, subresource, number))).await;
+    let mut asking: FuturesUnordered<_> =
+        numbers.iter().map(|number| read_one(client, subresource, number)).collect();
     let mut sides = Vec::new();
     let mut ended = None;
-    for (number, answer) in answers {
+    loop {
+        let (number, answer) = tokio::select! {
+            biased;
+            answer = asking.next() => match answer {
+                Some(answer) => answer,
+                None => break,
+            },
+            () = client.memory().shortage(), if !sides.is_empty() => {
+                report.counts.changed += write(context, subresource, std::mem::take(&mut sides)).await?;
+                continue;
+            }
+        };
         report.details += 1;
         match answer {
             Ok(side) => {

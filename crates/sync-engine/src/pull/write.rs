@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use espelho_api_client::{Error as ApiError, ListedRow};
+use espelho_api_client::{Error as ApiError, HeldAnswers, ListedRow};
 use espelho_model::{
     sync::{Counts, Resource},
     text,
     text::{Locale, Text},
 };
-use espelho_store::{Error as StoreError, Failure, Known, Op, PageTx};
+use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
     PassOptions, Pull, RowWrite,
@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     Error, StoreContext,
+    memory_budget::Permit,
     report::{failure, with_causes},
 };
 
@@ -29,6 +30,8 @@ struct Sorted<T> {
     failures: Vec<Failure>,
     /// Failed in an earlier run, readable now.
     mended: Vec<String>,
+    /// What the details take of the memory budget.
+    held: Vec<HeldAnswers>,
 }
 
 /// Writes the pages of a pass.
@@ -43,11 +46,21 @@ pub(super) struct Writer<'c> {
 }
 
 /// Why a page was not written, or is the last.
-pub(super) enum Unwritten {
+pub(super) enum Unwritten<'c> {
     /// The database refuses the content of a row. Then the walk ends for the other reason, if there is one.
-    Refused(Box<(Page, StoreError, Option<Error>)>),
+    Refused(Box<Refused<'c>>),
     /// The walk ends.
     Ended(Error),
+}
+
+/// A page whose content the database refuses.
+pub(super) struct Refused<'c> {
+    pub(super) page: Page,
+    pub(super) error: StoreError,
+    /// Why no further page is read, if too many rows failed.
+    pub(super) hopeless: Option<Error>,
+    /// The page's share of the memory budget, which its second reading needs too.
+    pub(super) permit: Permit<'c>,
 }
 
 impl<'c> Writer<'c> {
@@ -63,9 +76,12 @@ impl<'c> Writer<'c> {
     }
 
     /// Writes a page with its checkpoint.
-    pub(super) async fn write<P: Pull>(&mut self, read: ReadPage<'_, P::Detail>) -> Result<(), Unwritten> {
+    pub(super) async fn write<P: Pull>(
+        &mut self,
+        read: ReadPage<'c, P::Detail>,
+    ) -> Result<(), Unwritten<'c>> {
         // The memory is free again when the page is written or dropped, whatever the next page waits for.
-        let ReadPage { page, mut details, hopeless, permit: _permit } = read;
+        let ReadPage { page, mut details, hopeless, permit } = read;
         if self.options.dry_run {
             self.counts.add(page.kept.counts);
             return Ok(());
@@ -79,7 +95,7 @@ impl<'c> Writer<'c> {
         let written = self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await;
         match (written, ended) {
             (Err(error), None) if error.concerns_a_row() => {
-                Err(Unwritten::Refused(Box::new((page, error, hopeless))))
+                Err(Unwritten::Refused(Box::new(Refused { page, error, hopeless, permit })))
             }
             (Err(error), None) => Err(Unwritten::Ended(error.into())),
             (Ok(()), None) => hopeless.map_or(Ok(()), |hopeless| Err(Unwritten::Ended(hopeless))),
@@ -97,9 +113,26 @@ impl<'c> Writer<'c> {
         self.write_sorted::<P>(page, sorted, true, true).await.map_err(Error::from)
     }
 
+    /// Writes the rows that were read so far, without a checkpoint, and releases their memory. An error ends the page.
+    pub(super) async fn write_piece<P: Pull>(
+        &mut self,
+        details: &mut Details<P::Detail>,
+        known: &HashMap<String, Known>,
+    ) {
+        let asked = std::mem::take(&mut details.asked);
+        let keys: Vec<String> = asked.iter().map(|asked| asked.row.key.clone()).collect();
+        let sorted = self.sort(Details { asked, ..Details::default() }, known);
+        match self.write_rows_of::<P>(known, sorted, true, None).await {
+            Ok(counts) => {
+                details.pieces.add(counts);
+                details.written.extend(keys);
+            }
+            Err(error) => drop(details.ended.get_or_insert(error.into())),
+        }
+    }
+
     fn sort<T>(&mut self, details: Details<T>, known: &HashMap<String, Known>) -> Sorted<T> {
-        let mut sorted =
-            Sorted { writes: Vec::new(), relisted: Vec::new(), failures: Vec::new(), mended: Vec::new() };
+        let mut sorted = Sorted::default();
         let locale = self.context.locale;
         sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key, locale)));
         for Asked { row, answer } in details.asked {
@@ -110,6 +143,7 @@ impl<'c> Writer<'c> {
                     continue;
                 }
             };
+            sorted.held.push(fetched.held);
             fetched.remarks.into_iter().for_each(|remark| *self.remarks.entry(remark).or_default() += 1);
             if self.earlier_failures.contains(&row.key) {
                 sorted.mended.push(row.key.clone());
@@ -132,45 +166,63 @@ impl<'c> Writer<'c> {
     async fn write_sorted<P: Pull>(
         &mut self,
         Page { kept, known, .. }: &Page,
-        mut sorted: Sorted<P::Detail>,
+        sorted: Sorted<P::Detail>,
         whole: bool,
         row_by_row: bool,
     ) -> Result<(), StoreError> {
-        let mut kept = kept.clone();
+        let counts = self.write_rows_of::<P>(known, sorted, row_by_row, whole.then_some(kept)).await?;
+        match whole {
+            true => {
+                self.counts.add(kept.counts);
+                self.counts.add(counts);
+            }
+            // The page is no checkpoint, but its rows are mirrored.
+            false => self.counts.changed += kept.counts.changed + counts.changed,
+        }
+        Ok(())
+    }
+
+    /// Writes rows in one transaction, with the checkpoint of their page if they are its last; returns what became of
+    /// them.
+    async fn write_rows_of<P: Pull>(
+        &self,
+        known: &HashMap<String, Known>,
+        mut sorted: Sorted<P::Detail>,
+        row_by_row: bool,
+        checkpoint: Option<&KeptPage>,
+    ) -> Result<Counts, StoreError> {
         let _writing = self.context.writing.lock().await;
         self.drop_concurrently_written::<P>(&mut sorted, known).await?;
-        let Sorted { writes, relisted, mut failures, mut mended } = sorted;
+        let Sorted { writes, relisted, mut failures, mut mended, held } = sorted;
         let mut tx = self.context.store.begin(&self.context.lease).await?;
-        kept.counts.changed = writes.len() as u64;
+        let mut counts = Counts { changed: writes.len() as u64, ..Counts::default() };
         let keys: Vec<String> = writes.iter().map(|write| write.key.clone()).collect();
         if row_by_row {
             let refused = self.write_rows::<P>(&mut tx, writes).await?;
-            kept.counts.changed -= refused.len() as u64;
+            counts.changed -= refused.len() as u64;
             mended.retain(|key| refused.iter().all(|failure| failure.key != *key));
             failures.extend(refused);
         } else {
             P::write(&mut tx, writes).await?;
         }
-        kept.counts.failed = failures.len() as u64;
+        counts.failed = failures.len() as u64;
         for row in relisted {
             tx.mirror().relist(P::RESOURCE, &row.key, row.hash).await?;
         }
         tx.staleness().forget_missing(P::RESOURCE, known.keys().cloned().collect()).await?;
         tx.failures().note_failures(P::RESOURCE, &failures).await?;
         tx.failures().clear_failures(P::RESOURCE, mended).await?;
-        if whole {
+        if let Some(page) = checkpoint {
+            let mut kept = page.clone();
+            kept.counts.add(counts);
             tx.passes().keep_page(P::RESOURCE, &kept).await?;
         }
         tx.commit().await?;
+        drop(held);
         if P::RESOURCE == Resource::Products {
             keys.iter().for_each(|key| self.context.note_product(known.get(key)));
         }
-        match whole {
-            true => self.counts.add(kept.counts),
-            // The page is no checkpoint, but its rows are mirrored.
-            false => self.counts.changed += kept.counts.changed,
-        }
-        Ok(())
+        Ok(counts)
     }
 
     /// Leaves out rows that another task has written since the lookup: that task may have read them later. Their
@@ -215,6 +267,18 @@ impl<'c> Writer<'c> {
             }
         }
         Ok(refused)
+    }
+}
+
+impl<T> Default for Sorted<T> {
+    fn default() -> Self {
+        Self {
+            writes: Vec::new(),
+            relisted: Vec::new(),
+            failures: Vec::new(),
+            mended: Vec::new(),
+            held: Vec::new(),
+        }
     }
 }
 
