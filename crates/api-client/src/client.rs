@@ -17,7 +17,7 @@ use secrecy::SecretString;
 use crate::{
     answer_memory::{AnswerMemory, HeldAnswers},
     client_metrics::ClientMetrics,
-    error::Error,
+    error::{Error, conceal},
     http::Http,
     limit::{Lane, Permit, Quota, QuotaStore, RateLimiter},
     owner::Owner,
@@ -86,6 +86,7 @@ impl Client {
         token_store: Arc<dyn TokenStore>,
         quota_store: Arc<dyn QuotaStore>,
     ) -> Result<Self, Error> {
+        conceal(&settings.password);
         let base = parse_base(&settings.base_url, settings.http.allows_http())?;
         let limiter = RateLimiter::open(settings.quota, Arc::clone(&clock), quota_store).await?;
         let transport = Arc::new(Transport::new(base, settings.http, Arc::clone(&clock)));

@@ -73,6 +73,17 @@ async fn without_a_block_none_is_sent_and_no_secret_is_looked_for() {
     assert_eq!(support::header(&logins[0], "authorization"), None);
 }
 
+// withstands: F126
+#[tokio::test]
+async fn a_password_that_the_refusal_of_a_login_repeats_is_not_shown() {
+    let bench = bench(Vec::new()).await;
+    let echo = r#"{"description":"{\"username\":\"loja@a1b2c3d4\",\"password\":\"segredo\"}","errors":{"segredo":["segredo"]}}"#;
+    *bench.script.login.lock().unwrap() = answer("422 Unprocessable Content", echo);
+    let error = bench.order().await.unwrap_err();
+    let told = format!("{error} {error:?} {:?}", error.text());
+    assert!(!told.contains("segredo") && told.contains("[REDACTED]"), "{told}");
+}
+
 // proves: AUT-022, AUT-023, ERR-031
 #[tokio::test]
 async fn a_login_with_an_empty_field_is_refused_and_the_field_named() {

@@ -2,8 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use espelho_tests::{Installation, Kind, mirror::raw, sandbox, until};
-use serde_json::Value;
+use espelho_tests::{
+    Installation, Kind, Reply, Shop,
+    mirror::raw,
+    sandbox,
+    shop::{LOGIN, Order, PASSWORD},
+    until,
+};
+use serde_json::{Value, json};
 
 /// Members of an order that identify a person or an address.
 const PERSONAL: [&str; 10] = [
@@ -59,4 +65,29 @@ async fn neither_customers_nor_secrets_are_in_the_most_talkative_log() {
         assert!(!ended.stderr.contains(&secret), "{secret:?} is in the log");
     }
     assert!(ended.stderr.lines().count() > 10, "{ended}");
+}
+
+// withstands: F126
+#[tokio::test]
+async fn a_marketplace_that_repeats_the_password_shows_it_nowhere() {
+    let shop = Shop::with_rule(Order::many(3), |call| {
+        let description = format!("recebido: {}", call.body);
+        let refusal = Reply::refusal(422, "VALIDATION_ERROR", &description, &json!({"body": [call.body]}));
+        (call.path == LOGIN).then_some(refusal)
+    })
+    .await;
+    let installation = Installation::on(Kind::Sqlite).await;
+    installation.write_main("[log]\nlevel = \"trace\"\n");
+    shop.join(&installation);
+    let mut said = String::new();
+    for arguments in
+        [&["--resync", "--json"][..], &["status"], &["status", "--json"], &["errors"], &["doctor"]]
+    {
+        let ended = installation.run(arguments).await;
+        said = format!("{said}{}{}", ended.stdout, ended.stderr);
+    }
+    let runs = "SELECT COALESCE(error, '') FROM sync_runs UNION ALL SELECT text FROM v_alarms";
+    said = format!("{said}{:?}", installation.mirror().await.try_ask(runs).await);
+    assert!(said.contains("[REDACTED]"), "{said}");
+    assert!(!said.contains(PASSWORD), "{said}");
 }

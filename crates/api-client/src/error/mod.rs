@@ -2,12 +2,14 @@
 
 mod advice;
 mod documented;
+mod known_secrets;
 mod refusal;
 mod words;
 
 use std::{error::Error as StdError, time::Duration};
 
 pub use documented::Documented;
+pub use known_secrets::conceal;
 pub use refusal::Refusal;
 pub(crate) use words::presentable;
 

@@ -1,5 +1,7 @@
 //! Makes a server's words safe to display.
 
+use super::known_secrets::{REDACTED, without_known};
+
 /// The most characters of a server's words that are shown.
 const LONGEST_WORDS: usize = 500;
 
@@ -7,7 +9,7 @@ const LONGEST_WORDS: usize = 500;
 /// forge lines of a report), and a limited length.
 pub(crate) fn presentable(words: &str) -> String {
     let mut text = String::new();
-    for character in words.chars().take(LONGEST_WORDS) {
+    for character in without_known(words, LONGEST_WORDS).chars() {
         if character.is_control() {
             text.extend(character.escape_default());
         } else {
@@ -27,7 +29,7 @@ fn without_secret(text: &str, prefix: &str) -> String {
         let secret =
             part.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.~+/=".contains(c))).unwrap_or(part.len());
         clean.push_str(prefix);
-        clean.push_str("[REDACTED]");
+        clean.push_str(REDACTED);
         clean.push_str(&part[secret..]);
     }
     clean

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     ApiRequest, contact,
-    error::Error,
+    error::{Error, conceal},
     limit::BoxFuture,
     send::{Answer, Transport},
     token::{Issued, Login, TokenRecord},
@@ -91,6 +91,8 @@ impl Credential {
         let record = TokenRecord { token: wire.token, expires_at: now + life, obtained_at: now };
         // Without the block the login asked for no webhook, so any secret in the answer is a different one.
         let webhook_secret = self.webhook.as_ref().and_then(|_| webhook_secret(&answer.body));
+        conceal(&record.token);
+        webhook_secret.iter().for_each(conceal);
         Ok(Issued { record, webhook_secret })
     }
 

@@ -6,6 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use espelho_api_client::error::conceal;
 use espelho_model::{StoreKey, text, text::Text};
 use secrecy::SecretString;
 
@@ -44,7 +45,10 @@ pub(super) fn password(
     let unreadable = |tried| unreadable(tried, |tried| text!("config-password", tried = tried));
     match (inline, file) {
         (Some(_), Some(_)) => Err(text!("config-password-twice")),
-        (Some(password), None) => Ok(password),
+        (Some(password), None) => {
+            conceal(&password);
+            Ok(password)
+        }
         (None, Some(file)) => from_file(dir, store_file, file).map_err(unreadable),
         (None, None) => {
             let passed = systemd_credential(key).ok_or_else(|| text!("config-no-password"))?;
@@ -85,7 +89,9 @@ pub(crate) fn from_first(candidates: &[PathBuf]) -> Result<SecretString, Vec<Tex
         match std::fs::read_to_string(path) {
             // A line end from an editor is not part of the password.
             Ok(text) if !text.trim_end_matches(['\r', '\n']).is_empty() => {
-                return Ok(text.trim_end_matches(['\r', '\n']).into());
+                let secret = text.trim_end_matches(['\r', '\n']).into();
+                conceal(&secret);
+                return Ok(secret);
             }
             Ok(_) => tried.push(text!("config-file-empty", path = path.display().to_string())),
             Err(error) => {
