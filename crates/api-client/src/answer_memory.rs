@@ -15,10 +15,12 @@ use espelho_model::watch::idle;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// The largest accepted body: an order of 10,000 usual lines.
-pub(crate) const LARGEST_BODY: usize = 8 << 20;
+/// The largest accepted body: an order of 100,000 long lines.
+pub(crate) const LARGEST_BODY: usize = 32 << 20;
 /// The memory of all answers that are read, held or written, as [`estimated`].
 const BUDGET: usize = 48 << 20;
+/// The most that one answer may take, as [`estimated`]. An answer above the budget has all of it for itself.
+const LARGEST_VALUES: usize = 256 << 20;
 /// A body of at most this size is received without a permit: at most 256 calls are in flight.
 const SMALL: usize = 32 << 10;
 /// A larger body takes one of few permits, and one beyond this size the only one for such bodies.
@@ -124,7 +126,8 @@ impl AnswerMemory {
 
     /// Waits for the memory of an answer's values. Returns the permit, unless `held` keeps it.
     pub(crate) async fn hold(&self, body: &[u8], held: Option<&HeldAnswers>) -> Option<OwnedSemaphorePermit> {
-        let size = u32::try_from(estimated(body).div_ceil(KIB)).unwrap_or(u32::MAX);
+        let size = estimated(body).min(BUDGET).div_ceil(KIB);
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
         match held {
             // The answer to a write or a login never waits.
             None if body.len() <= SMALL => None,
@@ -199,11 +202,11 @@ impl Drop for Waiting<'_> {
 
 /// Returns whether an answer's values need more memory than there is.
 pub(crate) fn is_too_large(body: &[u8]) -> bool {
-    estimated(body) > BUDGET
+    estimated(body) > LARGEST_VALUES
 }
 
 /// The most MiB that the values of an answer may take.
-pub(crate) const LARGEST_VALUES_MIB: usize = BUDGET >> 20;
+pub(crate) const LARGEST_VALUES_MIB: usize = LARGEST_VALUES >> 20;
 
 /// Estimates the bytes that the values of an answer take until they are written. Each object may become a row, so
 /// that 8 MB of short order lines take 200 MB.
@@ -230,10 +233,25 @@ mod tests {
     #[test]
     fn a_body_of_many_small_objects_counts_for_far_more_than_its_bytes() {
         let line = br#"{"id":1,"sku":"a","quantity":1},"#;
-        for (lines, expected) in [(5_000, false), (20_000, false), (50_000, true), (200_000, true)] {
+        for (lines, expected) in [(5_000, false), (100_000, false), (200_000, false), (400_000, true)] {
             assert_eq!(is_too_large(&line.repeat(lines)), expected, "{lines} lines");
         }
         assert!(!is_too_large(&vec![b'a'; LARGEST_BODY]), "one long text is no heap of objects");
+    }
+
+    // withstands: F076
+    #[test]
+    fn an_answer_above_the_budget_is_held_alone() {
+        let memory = AnswerMemory::default();
+        let (small, giant) = (body(64), body(4 * BUDGET / KIB));
+        let held = now(memory.hold(&small, None)).unwrap();
+        let mut alone = Box::pin(memory.hold(&giant, None));
+        assert!((&mut alone).now_or_never().is_none(), "it waits for all others");
+        drop(held);
+        let held = (&mut alone).now_or_never().unwrap();
+        assert!(now(memory.hold(&small, None)).is_none(), "others wait for it");
+        drop(held);
+        assert!(now(memory.hold(&small, None)).is_some());
     }
 
     // withstands: F116
