@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn an_answer_above_the_budget_is_held_alone() {
         let memory = AnswerMemory::default();
-        let (small, giant) = (body(64), body(4 * BUDGET / KIB));
+        let (small, giant) = (body(1_024), body(4 * BUDGET / KIB));
         let held = now(memory.hold(&small, None)).unwrap();
         let mut alone = Box::pin(memory.hold(&giant, None));
         assert!((&mut alone).now_or_never().is_none(), "it waits for all others");

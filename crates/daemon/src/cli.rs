@@ -1,14 +1,17 @@
 //! The command line (PRODUCT contract 1). The texts of `--help` are in the catalogue, area `help`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use chrono::{Datelike as _, NaiveDate};
 use clap::{Args, Parser, Subcommand};
 use espelho_model::{
+    pause::PauseScope,
     sync::Target,
     text::{Language, Locale},
 };
 use espelho_sync_engine::Subject;
+
+use crate::config;
 
 /// Keeps a seller's ERP tables and a Brazilian marketplace in step.
 #[derive(Debug, Parser)]
@@ -132,6 +135,11 @@ pub enum Command {
     Retry(RetryArgs),
     /// Does not look at it again, until `espelho retry`.
     Ignore(DecideArgs),
+    /// Stops the service's own work for a while: all of it, or a part. Deliveries are received and kept meanwhile, and
+    /// everything is made up afterwards.
+    Pause(PauseArgs),
+    /// Ends pauses.
+    Resume(ResumeArgs),
     /// What would be sent to the marketplace now: every call, with its cost.
     Plan {
         /// Only this store.
@@ -167,6 +175,70 @@ pub enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+}
+
+/// What `espelho pause --only` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PauseArg {
+    /// Nothing is sent to the marketplace.
+    Push,
+    /// Nothing is read by sweeps, reconciliations, label polls and audits.
+    Pull,
+    /// Deliveries are kept, and nothing is read for them.
+    Webhooks,
+    /// Levels (erp_stock) are not sent.
+    Stock,
+    /// Prices (erp_prices) are not sent.
+    Prices,
+    /// Commands are not carried out.
+    Commands,
+}
+
+impl PauseArg {
+    /// Returns the scope.
+    pub fn scope(self) -> PauseScope {
+        match self {
+            Self::Push => PauseScope::Push,
+            Self::Pull => PauseScope::Pull,
+            Self::Webhooks => PauseScope::Webhooks,
+            Self::Stock => PauseScope::Stock,
+            Self::Prices => PauseScope::Prices,
+            Self::Commands => PauseScope::Commands,
+        }
+    }
+}
+
+/// `espelho pause`.
+#[derive(Args, Clone, Debug)]
+pub struct PauseArgs {
+    /// Only this store (repeatable).
+    #[arg(long, value_name = "KEY")]
+    pub store: Vec<String>,
+    /// Only this part.
+    #[arg(long, value_name = "PART")]
+    pub only: Option<PauseArg>,
+    /// For how long: 90s, 30m, 2h, 1d; at most 30 days.
+    #[arg(long = "for", value_name = "SPAN", value_parser = pause_span)]
+    pub span: Duration,
+}
+
+/// `espelho resume`.
+#[derive(Args, Clone, Debug)]
+pub struct ResumeArgs {
+    /// Only this store (repeatable).
+    #[arg(long, value_name = "KEY")]
+    pub store: Vec<String>,
+    /// Only pauses of this part.
+    #[arg(long, value_name = "PART")]
+    pub only: Option<PauseArg>,
+}
+
+/// Parses how long a pause lasts.
+fn pause_span(text: &str) -> Result<Duration, String> {
+    let longest = Duration::from_secs(30 * 86_400);
+    config::span(text)
+        .filter(|span| !span.is_zero() && *span <= longest)
+        .ok_or_else(|| format!("{text:?}: 90s, 30m, 2h, 1d (<= 30d)"))
 }
 
 /// `espelho doctor`.

@@ -12,7 +12,7 @@ use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::T
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
 use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
-    ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, StoreContext, Trouble, labels::Labels,
+    Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, StoreContext, Trouble, labels::Labels,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +21,7 @@ use crate::{
     handover::AdminQueue,
     health::Elsewhere,
     lease_watcher::LeaseWatcher,
+    pause_watch,
     place::Place,
     ports,
     status::RateLimiters,
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     /// The runs that other processes request from this one.
     pub admin_queue: Arc<AdminQueue>,
     memory_budget: Arc<MemoryBudget>,
+    /// What operators have paused, and whether the database takes writes.
+    pub brake: Brake,
     /// Watches which stores are free.
     pub lease_watcher: Arc<LeaseWatcher>,
     production: Http,
@@ -89,6 +92,8 @@ impl Shared {
         let place = Place::to_open(configuration, false)?;
         refuse_beside_service(configuration, &place).await?;
         let store = Store::open(&place.url, Arc::clone(&clock)).await?;
+        let brake = Brake::default();
+        pause_watch::read(&store, &brake).await?;
         let memory = Arc::default();
         let http = |allow_http| -> Result<Http, Problem> {
             Ok(Http::new(allow_http, TIMEOUT)?.with_memory(Arc::clone(&memory)))
@@ -111,6 +116,7 @@ impl Shared {
             elsewhere: Arc::default(),
             admin_queue,
             memory_budget: Arc::default(),
+            brake,
             lease_watcher,
             production: http(false)?,
             sandbox: http(true)?,
@@ -171,6 +177,7 @@ impl Shared {
                 writing: Arc::default(),
                 new_products: Arc::default(),
                 memory_budget: Arc::clone(&self.memory_budget),
+                brake: self.brake.clone(),
             }),
             Err(problem) => {
                 give_back(config, lease).await;

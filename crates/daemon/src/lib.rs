@@ -33,6 +33,7 @@ mod metric;
 mod number;
 mod panics;
 mod passwords;
+mod pause_watch;
 mod place;
 mod ports;
 mod progress;

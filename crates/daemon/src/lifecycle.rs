@@ -30,6 +30,7 @@ use crate::{
     metric::{self, Metric, list},
     panics::Panics,
     passwords::{Changed, Passwords},
+    pause_watch,
     reload::{self, Reloads},
     status::Live,
     stores::{Changes, Stores},
@@ -123,6 +124,13 @@ impl Service {
         tokio::spawn(lease_watcher::watch_intents(
             self.shared.store.clone(),
             Arc::clone(&self.shared.clock),
+            Arc::clone(&self.stores.wakers),
+            self.shared.stop.clone(),
+        ));
+        tokio::spawn(pause_watch::follow(
+            self.shared.store.clone(),
+            Arc::clone(&self.shared.clock),
+            self.shared.brake.clone(),
             Arc::clone(&self.stores.wakers),
             self.shared.stop.clone(),
         ));
@@ -220,6 +228,7 @@ impl Service {
             instance: self.shared.owner.clone(),
             locale,
             board,
+            brake: self.shared.brake.clone(),
             stop: self.shared.stop.clone(),
         }
     }

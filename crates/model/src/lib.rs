@@ -20,6 +20,7 @@ pub mod media;
 pub mod money;
 pub mod occurrence;
 pub mod order;
+pub mod pause;
 pub mod price_list;
 pub mod product;
 pub mod push;

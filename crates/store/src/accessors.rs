@@ -11,7 +11,7 @@ use crate::{
         Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
         Staleness, StalenessWriter, TableWriter, page::PageTx,
     },
-    operations::{Alarms, Diagnostics, History, Overviews, Runs, SweepWriter, Tokens},
+    operations::{Alarms, Diagnostics, History, Overviews, Pauses, Runs, SweepWriter, Tokens},
     ownership::Leases,
 };
 
@@ -49,6 +49,11 @@ impl Store {
     /// The commands.
     pub fn commands(&self) -> Commands<'_> {
         Commands { database: &self.database, clock: &self.clock }
+    }
+
+    /// What operators have stopped for a while.
+    pub fn pauses(&self) -> Pauses<'_> {
+        Pauses { database: &self.database, clock: &self.clock }
     }
 
     /// Rows that need a person's decision.

@@ -72,7 +72,7 @@ pub use mirror::{
     },
 };
 pub use operations::{
-    Alarms, Diagnostics, History, Overviews, Runs, SweepWriter, Tokens,
+    Alarms, Diagnostics, History, Overviews, Pauses, Runs, SweepWriter, Tokens,
     alarms::{AlarmRow, RecordedAlarm, ServiceInstance},
     ask::Table,
     audits::AuditRecord,

@@ -48,6 +48,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0035_triggers_do_not_notify",
     "0036_due_reads_of_rows",
     "0037_erp_times_and_revisions",
+    "0043_pauses",
     "0049_row_counts",
 );
 
@@ -86,6 +87,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0035_triggers_do_not_notify",
     "0036_due_reads_of_rows",
     "0037_erp_times_and_revisions",
+    "0043_pauses",
     "0049_row_counts",
 );
 

@@ -31,6 +31,7 @@ use crate::{
     operations::backup,
     operations::explain,
     operations::overview::{self, Both},
+    operations::pauses,
     operations::rate,
     operations::row_counts,
     operations::rows_in_trouble,
@@ -56,6 +57,9 @@ const PLAIN: &[&str] = &[
     alarms::RECORDED,
     alarms::WORDS,
     schema_version::VERSION,
+    pauses::RECENT,
+    pauses::BEGIN,
+    pauses::FORGET,
     mirrored_values::PRODUCT,
     mirrored_values::STATUS,
     campaigns::OPEN,
@@ -278,6 +282,7 @@ const ON_SERVER: &[&str] = &[
 
 /// Statements that end in a list of keys.
 const WITH_KEYS: &[&str] = &[
+    pauses::END,
     mirrored_values::ORDERS,
     failures::CLEAR,
     missing::AMONG,

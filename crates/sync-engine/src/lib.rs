@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 
 mod audit;
+mod brake;
 mod client_storage;
 mod error;
 mod examine;
@@ -24,6 +25,7 @@ mod report;
 mod store_context;
 
 pub use audit::{Audit, AuditOptions, Difference, ResourceAudit, Subject, audit};
+pub use brake::Brake;
 pub use client_storage::ClientStorage;
 pub use error::Error;
 pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof, examine};

@@ -2,14 +2,20 @@
 
 use chrono::NaiveDate;
 use espelho_api_client::limit::Lane;
-use espelho_model::sync::{Resource, RunState, Target};
+use espelho_model::{
+    sync::{Resource, RunState, Target},
+    text,
+};
 use espelho_store::RunResult;
 
 use crate::{
     Problem, ResourceReport, StoreContext, StoreReport, Trouble,
-    plan::reconciled::passes,
+    plan::{pauses::Activity, reconciled::passes},
     pull::{OrdersPull, PassOptions, ProductsPull, read_subresource, read_whole, run_pass, subresource_of},
 };
+
+/// The code of a reconciliation that a pause has kept from beginning.
+pub(crate) const PAUSED: &str = "paused";
 
 /// What a reconciliation does.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +40,10 @@ pub struct Options {
 
 /// Reconciles one store and records the run.
 pub async fn reconcile(context: &StoreContext, options: &Options) -> StoreReport {
+    if context.brake.is_paused(&context.key, Activity::Pull, &*context.clock) {
+        let paused = Problem::of(Trouble::Guard, PAUSED, text!("run-paused", store = context.key.as_str()));
+        return StoreReport::not_begun(context.key.clone(), paused);
+    }
     let started = context.clock.monotonic();
     let before = context.client.stats();
     let run = match options.dry_run {

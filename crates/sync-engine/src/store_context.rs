@@ -8,7 +8,10 @@ use espelho_store::{Known, Lease, Store};
 use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Progress, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard};
+use crate::{
+    Brake, Progress, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard,
+    plan::pauses::Activity,
+};
 
 /// What the work on one store needs.
 pub struct StoreContext {
@@ -41,6 +44,8 @@ pub struct StoreContext {
     pub new_products: Arc<Notify>,
     /// The memory budget that it shares with the other stores of the process.
     pub memory_budget: Arc<MemoryBudget>,
+    /// What an operator has paused, and whether the database takes writes. It is shared by the stores of the process.
+    pub brake: Brake,
 }
 
 impl StoreContext {
@@ -48,6 +53,22 @@ impl StoreContext {
     pub(crate) fn note_product(&self, before: Option<&Known>) {
         if before.is_none_or(|known| known.gone) {
             self.new_products.notify_one();
+        }
+    }
+}
+
+impl StoreContext {
+    /// Whether an activity must not begin now.
+    pub(crate) fn holds(&self, activity: Activity) -> bool {
+        self.brake.holds(&self.key, activity, &*self.clock)
+    }
+
+    /// Resolves once nothing holds an activity, or the work stops.
+    pub(crate) async fn released(&self, activity: Activity) {
+        let _waiting = espelho_model::watch::idle();
+        tokio::select! {
+            () = self.brake.released(&self.key, activity, &*self.clock) => (),
+            () = self.stop.cancelled() => (),
         }
     }
 }

@@ -10,6 +10,7 @@ mod driving;
 mod keeping;
 mod missing;
 mod outages;
+mod paused;
 #[expect(dead_code, reason = "deliveries are made as there, and received by another service")]
 #[path = "../webhooks/receiving.rs"]
 mod receiving;

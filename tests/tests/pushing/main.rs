@@ -9,6 +9,7 @@ mod levels;
 mod listings;
 mod orders;
 mod outcomes;
+mod paused;
 mod planned;
 mod prices;
 mod rest;

@@ -11,7 +11,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use chrono::{DateTime, Utc};
 use espelho_model::{Clock, StoreKey, text::Locale};
 use espelho_store::{AlarmRow, ServiceInstance, Store};
-use espelho_sync_engine::plan::alarms::{Code, Observations, State, Verdict, decide};
+use espelho_sync_engine::{
+    Brake,
+    plan::alarms::{Code, DatabaseTrouble, Observations, State, Verdict, decide},
+};
 use tokio_util::sync::CancellationToken;
 
 use observe::Facts;
@@ -75,6 +78,8 @@ pub(crate) struct Keeper {
     /// The language of the recorded texts.
     pub(crate) locale: Locale,
     pub(crate) board: Arc<Board>,
+    /// Holds the work on all stores while the database takes no writes.
+    pub(crate) brake: Brake,
     pub(crate) stop: CancellationToken,
 }
 
@@ -87,6 +92,7 @@ impl Keeper {
         while !self.stop.is_cancelled() {
             let record = self.record(self.board.latest().as_deref());
             let database = prober.probe(record).await;
+            self.hold_work(database.trouble.as_ref());
             facts.refresh(&self.store, &self.clock).await;
             let seen = facts.observations(&self.shown.get(), &self.live, database, self.clock.now());
             let verdict = raised.date(decide(&seen), seen.at);
@@ -95,6 +101,22 @@ impl Keeper {
         }
         if let Err(error) = self.store.alarms().end_service(&self.instance).await {
             tracing::debug!(%error, "cannot mark the service as stopped");
+        }
+    }
+
+    /// Asks nothing of the marketplace while its answers could not be kept.
+    fn hold_work(&self, trouble: Option<&DatabaseTrouble>) {
+        let refuses = trouble.is_some_and(|trouble| trouble.kind.refuses_writes());
+        if !self.brake.set_refuses_writes(refuses) {
+            return;
+        }
+        match trouble.filter(|_| refuses) {
+            Some(trouble) => tracing::error!(
+                kind = ?trouble.kind,
+                detail = trouble.detail,
+                "the database takes no writes; nothing is read or sent until it does"
+            ),
+            None => tracing::info!("the database takes writes again; going on"),
         }
     }
 

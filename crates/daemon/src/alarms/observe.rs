@@ -8,7 +8,7 @@ use std::{
 
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_api_client::contact::{Contact, TroubleKind};
-use espelho_model::{Clock, StoreKey, text, text::Text};
+use espelho_model::{Clock, StoreKey, pause::Pause, text, text::Text};
 use espelho_store::{DatabaseTrouble, DueDeadlines, Error, RowsInTrouble, Store, StoreProof, SweepOverview};
 use espelho_sync_engine::plan::alarms::{
     ContactKind, ContactTrouble, CredentialKind, CredentialTrouble, Deadlines, Observations, Owner, RowState,
@@ -38,6 +38,7 @@ struct Read {
     unseen: Vec<(String, u64, Option<DateTime<Utc>>)>,
     progress: Arc<Progress>,
     deadlines: Arc<[DueDeadlines]>,
+    pauses: Vec<Pause>,
 }
 
 /// What the stores have done, by the store's key.
@@ -160,6 +161,7 @@ impl Facts {
             complete_at: proof.and_then(|proof| proof.complete_at),
             run_problem: None,
             deadlines: due.map(deadlines_of).collect(),
+            pauses: self.read.pauses.iter().filter(|pause| pause.store == shown.key).cloned().collect(),
         }
     }
 
@@ -228,6 +230,7 @@ async fn read(store: Store, at: DateTime<Utc>, known: Read, wants: Wants) -> Res
     Ok(Read {
         troubled: or_known(store.overview().rows_in_trouble().await, known.troubled)?,
         unseen: or_known(store.overview().unseen_rows().await, known.unseen)?,
+        pauses: store.pauses().recent().await?,
         progress,
         deadlines,
     })

@@ -11,6 +11,7 @@ mod explain;
 mod feed;
 mod intents;
 mod migrate;
+mod pause;
 mod plan;
 mod prompt;
 mod reading;
@@ -60,6 +61,8 @@ pub(crate) async fn run(cli: Cli) -> u8 {
             decide::decide(&cli, decision, &arguments.decide).await
         }
         Some(Command::Ignore(arguments)) => decide::decide(&cli, Decision::Ignore, arguments).await,
+        Some(Command::Pause(arguments)) => pause::pause(&cli, arguments).await,
+        Some(Command::Resume(arguments)) => pause::resume(&cli, arguments).await,
         Some(Command::Plan { store, apply }) => plan::run(&cli, store.as_deref(), *apply).await,
         Some(Command::Stock(command)) => intents::run(&cli, IntentCommand::Stock(command)).await,
         Some(Command::Price(command)) => intents::run(&cli, IntentCommand::Price(command)).await,

@@ -57,7 +57,8 @@ fn cron(text: &str) -> Result<Engine, Text> {
     Ok(Engine::At(Arc::new(Expression(cron))))
 }
 
-fn span(text: &str) -> Option<Duration> {
+/// Parses a span of time: a number of seconds, or 90s, 30m, 2h, 1d.
+pub(crate) fn span(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let unit = match unit {

@@ -24,6 +24,7 @@ use crate::{
 };
 
 pub(crate) use address::Environment;
+pub(crate) use cadence::span;
 pub(crate) use installation::{Installation, LogFormat, Schedule};
 pub(crate) use labels::{LabelsConfig, LabelsSection};
 pub(crate) use people::of_installation as people;

@@ -129,3 +129,7 @@ word-deadline-invoice-by = invoice
 # Words of a row that was written before words had codes, or that the marketplace said.
 raw = { $error }
     .next = { $hint }
+alarm-paused = { $store } is paused ({ $scope }) until { $until }, by { $by }. What waits is made up afterwards.
+    .next = espelho resume --store { $store }
+alarm-paused-stores = { $count } stores are paused ({ $scope }) until { $until }, by { $by }. What waits is made up afterwards.
+    .next = espelho resume

@@ -153,3 +153,11 @@ run-check-valid = The configuration is valid; stores: { $stores }
 run-no-runtime = espelho could not begin: “{ $problem }”
 run-webhook-moved = The next login gives the webhook of { $store } the address that is configured; a service that runs logs in within seconds.
     .next = espelho doctor
+run-pause = { $store } is paused ({ $scope }) until { $until }, by { $by }
+run-paused = Reading for { $store } is paused.
+    .next = espelho resume --store { $store }
+run-resumed = { $count ->
+        [0] No such pause lasts
+        [one] { $count } pause has ended
+       *[other] { $count } pauses have ended
+    }

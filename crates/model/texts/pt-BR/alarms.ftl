@@ -129,3 +129,7 @@ word-deadline-invoice-by = nota fiscal
 # Palavras de uma linha escrita antes que as palavras tivessem códigos, ou que o marketplace disse.
 raw = { $error }
     .next = { $hint }
+alarm-paused = { $store } está em pausa ({ $scope }) até { $until }, por { $by }. O que espera é recuperado depois.
+    .next = espelho resume --store { $store }
+alarm-paused-stores = { $count } lojas estão em pausa ({ $scope }) até { $until }, por { $by }. O que espera é recuperado depois.
+    .next = espelho resume

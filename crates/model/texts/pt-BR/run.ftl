@@ -153,3 +153,11 @@ run-check-valid = A configuração está certa; lojas: { $stores }
 run-no-runtime = O espelho não pôde começar: “{ $problem }”
 run-webhook-moved = No próximo login, o webhook de { $store } passa ao endereço configurado; um serviço no ar faz o login em segundos.
     .next = espelho doctor
+run-pause = { $store } está em pausa ({ $scope }) até { $until }, por { $by }
+run-paused = A leitura de { $store } está em pausa.
+    .next = espelho resume --store { $store }
+run-resumed = { $count ->
+        [0] Não há pausa assim
+        [1] { $count } pausa terminou
+       *[other] { $count } pausas terminaram
+    }

@@ -6,6 +6,7 @@ pub(crate) mod audits;
 pub(crate) mod backup;
 pub(crate) mod explain;
 pub(crate) mod overview;
+pub(crate) mod pauses;
 pub(crate) mod rate;
 pub(crate) mod row_counts;
 pub(crate) mod rows_in_trouble;
@@ -25,6 +26,13 @@ use crate::{driver::Database, journal::Journal, mirror::page::PageTx};
 #[derive(Clone, Copy)]
 pub struct Alarms<'s> {
     pub(crate) database: &'s Database,
+}
+
+/// What operators have stopped for a while.
+#[derive(Clone, Copy)]
+pub struct Pauses<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
 }
 
 /// Runs and sweeps: their last results, and the marketplace's counts.

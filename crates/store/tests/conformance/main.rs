@@ -203,6 +203,10 @@ conformance! {
         where_no_process_lives_the_service_is_stopped,
         a_new_sign_of_life_replaces_the_alarms_of_the_process,
         a_process_that_stops_takes_its_alarms_along;
+    pauses:
+        a_pause_lasts_until_its_end_and_is_forgotten_a_day_later,
+        a_pause_that_is_given_again_keeps_its_beginning_and_gets_the_new_end,
+        a_pause_is_ended_by_its_store_and_scope;
     unknown_stores:
         a_row_of_a_store_that_nobody_has_is_answered,
         a_store_that_another_works_on_is_not_unknown,

@@ -8,6 +8,7 @@ use espelho_store::AuditRecord;
 use futures_util::future::BoxFuture;
 
 use super::observer::Observer;
+use crate::plan::pauses::Activity;
 use crate::{
     Error, StoreContext,
     audit::{note_audits, spot},
@@ -40,12 +41,19 @@ impl<'c> DailyAudit<'c> {
         let mut wait = first(&self.context.key);
         while !self.context.stop.is_cancelled() {
             tokio::select! {
-                () = self.context.clock.sleep(wait) => self.boxed_audit().await,
+                () = self.due(wait) => self.boxed_audit().await,
                 () = self.context.stop.cancelled() => (),
             }
             wait = EVERY;
         }
         Ok(())
+    }
+
+    async fn due(&self, wait: Duration) {
+        self.context.clock.sleep(wait).await;
+        if self.context.holds(Activity::Pull) {
+            Box::pin(self.context.released(Activity::Pull)).await;
+        }
     }
 
     fn boxed_audit(&self) -> BoxFuture<'_, ()> {

@@ -15,7 +15,7 @@ use super::{
     event_only_data, identity::StoreIdentity, inbox_sorting::Sorted, observer::Observer,
     refresh_queue::RefreshQueue, sweeps::profile::sweep_profile, webhook_watch::WebhookWatch,
 };
-use crate::{Error, StoreContext};
+use crate::{Error, StoreContext, plan::pauses::Activity};
 
 /// Deliveries read from the inbox at once.
 const AT_ONCE: i64 = 200;
@@ -60,6 +60,12 @@ impl<'c> Ingest<'c> {
         }
         let mut whole = true;
         while !self.is_stopping() {
+            // What comes in meanwhile is kept in the inbox.
+            if self.context.holds(Activity::Webhooks) {
+                Box::pin(self.context.released(Activity::Webhooks)).await;
+                whole = true;
+                continue;
+            }
             match self.boxed_take_in(whole).await {
                 Ok(()) => (),
                 Err(problem) if problem.ends_all() => return Err(problem),

@@ -19,6 +19,7 @@ use crate::{
         Fault, Fetched, Labels, PAGE, WORKERS, fetch_some, note,
         pace::{Failing, due},
     },
+    plan::pauses::Activity,
     plan::refresh_request::{Entity, RefreshRequest},
     plan::{interval::is_due, label_files::ReadyWalk},
 };
@@ -98,6 +99,10 @@ impl<'c> LabelKeeper<'c> {
     async fn run(&mut self) -> Result<(), Error> {
         self.boxed_remove_orphans().await;
         while !self.context.stop.is_cancelled() {
+            if self.context.holds(Activity::Pull) {
+                self.context.released(Activity::Pull).await;
+                continue;
+            }
             let busy = match self.boxed_poll().await {
                 Err(problem) if problem.ends_all() => return Err(problem),
                 Err(problem) => {

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use super::{observer::Observer, refresh_queue::RefreshQueue, signals::Signals};
 use crate::{
     Error, StoreContext,
+    plan::pauses::Activity,
     plan::refresh_request::{Entity, RefreshRequest},
     plan::schedule::Sweep,
     push::{ChangeListener, PushOptions, Pusher},
@@ -98,6 +99,10 @@ impl<'c> Outbox<'c> {
 
     async fn push_until_idle(&self, pusher: &Pusher<'_>, outbox: &Notify) -> Result<(), Error> {
         while !self.context.stop.is_cancelled() {
+            if self.context.holds(Activity::Push) {
+                self.context.released(Activity::Push).await;
+                continue;
+            }
             let Some(wait) = pusher.work(outbox).await? else { return Ok(()) };
             tokio::select! {
                 () = self.context.clock.sleep(wait) => (),

@@ -15,10 +15,11 @@ use crate::{
     Audit, AuditOptions, Error, StoreContext, StoreReport, audit,
     error::ends_all,
     plan::{
+        pauses::Activity,
         reconciled::{is_cut_short, is_whole},
         repetition::{Repetition, is_repeated},
     },
-    reconcile,
+    reconcile::{PAUSED, reconcile},
 };
 
 /// The kind of the reconciliations that nobody asked for.
@@ -34,6 +35,8 @@ pub(super) struct Reconciler<'c> {
     signals: &'c Signals,
     /// Whether the last reconciliation ended early, so that it resumes as soon as the marketplace answers again.
     is_cut_short: bool,
+    /// Whether a scheduled reconciliation waits for the end of a pause.
+    is_put_off: bool,
     repetition: Repetition,
     /// When the last scheduled reconciliation is repeated, if it ended early: a monotonic time.
     repeat_at: Option<Duration>,
@@ -43,7 +46,15 @@ impl<'c> Reconciler<'c> {
     /// Returns a reconciler that tells `signals` when the mirror is complete.
     pub(super) fn new(context: &'c StoreContext, observer: &'c dyn Observer, signals: &'c Signals) -> Self {
         let repetition = Repetition::default();
-        Self { context, observer, signals, is_cut_short: false, repetition, repeat_at: None }
+        Self {
+            context,
+            observer,
+            signals,
+            is_cut_short: false,
+            is_put_off: false,
+            repetition,
+            repeat_at: None,
+        }
     }
 
     /// Reconciles completely, now and whenever it is due.
@@ -51,7 +62,11 @@ impl<'c> Reconciler<'c> {
         let options =
             crate::Options { kind: SCHEDULED, lane: Some(Lane::Backfill), ..crate::Options::default() };
         while !self.context.stop.is_cancelled() {
-            self.boxed_reconcile(&options, Box::new(|_| ())).await?;
+            // Requests of people are served meanwhile: each is told that reading is paused.
+            self.is_put_off = self.context.holds(Activity::Pull);
+            if !self.is_put_off {
+                self.boxed_reconcile(&options, Box::new(|_| ())).await?;
+            }
             self.serve_until_due(wakers).await?;
         }
         Ok(())
@@ -68,6 +83,7 @@ impl<'c> Reconciler<'c> {
                 // A reconciliation that failed when contact was lost resumes where it ended.
                 () = self.signals.recovered(), if self.is_cut_short => return Ok(()),
                 () = self.repetition_is_due() => return Ok(()),
+                () = self.context.released(Activity::Pull), if self.is_put_off => return Ok(()),
                 admin_request = wakers.admin_requests.next() => admin_request,
             };
             drop(waiting);
@@ -114,6 +130,10 @@ impl<'c> Reconciler<'c> {
     async fn reconcile(&mut self, options: &crate::Options, done: Done) -> Result<(), Error> {
         let report = reconcile(self.context, options).await;
         done(&report);
+        if report.problem.as_ref().is_some_and(|problem| problem.code == PAUSED) {
+            // Nothing was read, and nothing is wrong.
+            return Ok(());
+        }
         self.observer.reconciled(&report);
         self.observer.stats(self.context.client.stats());
         if is_whole(&report) {

@@ -29,7 +29,7 @@ use super::{
     webhook_watch::WebhookWatch,
     worker_pool::WorkerPool,
 };
-use crate::{Error, StoreContext, plan::refresh_request::Urgency};
+use crate::{Error, StoreContext, plan::pauses::Activity, plan::refresh_request::Urgency};
 
 /// Keeps a store in step until it is stopped; returns the problem that ended it earlier, if one did.
 ///
@@ -107,6 +107,9 @@ struct Behind<'c> {
 
 impl Behind<'_> {
     async fn run(&mut self) -> Result<(), Error> {
+        if self.context.holds(Activity::Pull) {
+            Box::pin(self.context.released(Activity::Pull)).await;
+        }
         self.boxed_catch_up().await?;
         let (stop, wakers) = (&self.context.stop, self.wakers);
         let (sweeping, reconciling, auditing) = join3(

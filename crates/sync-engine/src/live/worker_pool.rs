@@ -7,7 +7,8 @@ use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 
 use super::{refresh_queue::RefreshQueue, refresher::Refresher};
 use crate::{
-    Error, StoreContext, memory_budget::Permit, plan::refresh_queue::Work, plan::refresh_request::Urgency,
+    Error, StoreContext, memory_budget::Permit, plan::pauses::Activity, plan::refresh_queue::Work,
+    plan::refresh_request::Urgency,
 };
 
 /// Workers of a pool: at five requests a second, more would only wait.
@@ -23,6 +24,8 @@ enum Next {
     In(Duration),
     /// A memory permit for what is due.
     Permit,
+    /// The end of what holds the pool.
+    Release,
     /// Something new in the queue; or a free worker, if none is free.
     Change,
 }
@@ -67,6 +70,7 @@ impl<'c> WorkerPool<'c> {
             let due = async {
                 match next {
                     Next::In(wait) => self.context.clock.sleep(wait).await,
+                    Next::Release => Box::pin(self.context.released(self.activity())).await,
                     Next::Permit | Next::Change => std::future::pending().await,
                 }
             };
@@ -90,6 +94,14 @@ impl<'c> WorkerPool<'c> {
         problem.map_or(Ok(()), Err)
     }
 
+    /// What a pause of the pool holds.
+    fn activity(&self) -> Activity {
+        match self.urgency {
+            Urgency::Hinted => Activity::Webhooks,
+            Urgency::Found | Urgency::Swept => Activity::Pull,
+        }
+    }
+
     fn boxed_refresh_permit(&self) -> BoxFuture<'_, Permit<'_>> {
         Box::pin(self.context.memory_budget.reading())
     }
@@ -100,6 +112,10 @@ impl<'c> WorkerPool<'c> {
         workers: &FuturesUnordered<Worker<'s>>,
         permit: &mut Option<Permit<'s>>,
     ) -> Next {
+        if self.context.holds(self.activity()) {
+            *permit = None;
+            return Next::Release;
+        }
         let now = self.context.clock.monotonic();
         while workers.len() < WORKERS {
             let Some(due) = self.queue.next_due(self.urgency) else {

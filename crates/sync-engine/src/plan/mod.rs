@@ -19,6 +19,7 @@ pub mod missing;
 pub mod open_orders;
 pub mod page;
 pub mod paging;
+pub mod pauses;
 pub mod policy;
 pub mod probe;
 pub mod push;

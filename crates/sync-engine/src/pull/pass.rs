@@ -18,6 +18,7 @@ use super::{
 use crate::{
     Error, Problem, ResourceReport, StoreContext, Trouble,
     plan::paging::{Pager, Step, Stuck},
+    plan::pauses::Activity,
 };
 
 /// A pass that started earlier than this restarts: its first pages are out of date.
@@ -56,6 +57,15 @@ impl<P: Pull> Walk<'_, P> {
         self.reader.context.progress.begin(key, P::RESOURCE.into(), self.reader.resumed);
         let mut unwritten = None;
         while next != Step::Finished || unwritten.is_some() {
+            let context = self.reader.context;
+            if next != Step::Finished && context.holds(Activity::Pull) {
+                // What was read is written first, so that a restart in the pause repeats nothing.
+                if let Some(read) = unwritten.take() {
+                    let written = self.writer.write::<P>(read).await;
+                    self.settle_write(written).await?;
+                }
+                Box::pin(context.released(Activity::Pull)).await;
+            }
             let page = match next {
                 Step::Read(page) => Some(page),
                 Step::Finished => None,
@@ -63,13 +73,7 @@ impl<P: Pull> Walk<'_, P> {
             let writing = OptionFuture::from(unwritten.take().map(|read| self.writer.write::<P>(read)));
             let reading = OptionFuture::from(page.map(|page| self.reader.read(page)));
             let (written, read) = join(writing, reading).await;
-            match written.unwrap_or(Ok(())) {
-                Ok(()) => (),
-                Err(Unwritten::Refused(refused)) => {
-                    self.write_row_by_row(*refused).await?;
-                }
-                Err(Unwritten::Ended(error)) => return Err(error),
-            }
+            self.settle_write(written.unwrap_or(Ok(()))).await?;
             next = match read.transpose()? {
                 None => Step::Finished,
                 Some(Ok((read, following))) => {
@@ -83,6 +87,14 @@ impl<P: Pull> Walk<'_, P> {
             };
         }
         self.finish().await
+    }
+
+    async fn settle_write(&mut self, written: Result<(), Unwritten<'_>>) -> Result<(), Error> {
+        match written {
+            Ok(()) => Ok(()),
+            Err(Unwritten::Refused(refused)) => self.write_row_by_row(*refused).await,
+            Err(Unwritten::Ended(error)) => Err(error),
+        }
     }
 
     /// Reads a page that the database refused once more, and writes it row by row, so that only the refused row fails.

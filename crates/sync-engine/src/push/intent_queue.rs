@@ -27,6 +27,7 @@ use super::{
 };
 use crate::{
     Error, StoreContext,
+    plan::pauses::Activity,
     plan::push::{
         Message, Verdict, doubtful,
         job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, Rank, SHOWN_AFTER},
@@ -39,6 +40,8 @@ use crate::{
 const WORKERS: usize = 8;
 /// The pause before a table that the ERP has locked is read again.
 const LOCKED_PAUSE: Duration = Duration::from_secs(2);
+/// A job that was queued before its kind was paused is tried again after this time.
+const HELD_PAUSE: Duration = Duration::from_secs(2);
 /// The marketplace counts as down when it has answered nothing at all for this long.
 const OUTAGE: Duration = Duration::from_secs(20);
 
@@ -196,14 +199,18 @@ impl<'c> IntentQueue<'c> {
         // of date.
         let mut scan = Scan::new(self.queue().busy_keys());
         self.scan_effects(&mut scan).await?;
-        if self.options.stock {
+        let holds = |activity| self.context.holds(activity);
+        if self.options.stock && !holds(Activity::Stock) {
             is_locked |= self.is_locked(self.scan_levels(&mut scan).await)?;
         }
-        if self.options.commands && self.is_locked(self.scan_commands(&mut scan).await)? {
+        if self.options.commands
+            && !holds(Activity::Commands)
+            && self.is_locked(self.scan_commands(&mut scan).await)?
+        {
             scan.commands_are_locked(self.context.clock.now());
             is_locked = true;
         }
-        if self.options.prices {
+        if self.options.prices && !holds(Activity::Prices) {
             is_locked |= self.is_locked(self.scan_prices(&mut scan).await)?;
         }
         scan.finish(&mut self.queue());
@@ -340,6 +347,8 @@ impl<'c> IntentQueue<'c> {
         let key = keys.first().cloned().unwrap_or_default();
         let answered = match &work {
             _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
+            // What is settled or verified sends nothing.
+            _ if activity_of(&work).is_some_and(|activity| self.context.holds(activity)) => Ok(HELD_PAUSE),
             Work::Settle(effect) => {
                 self.workers.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
             }
@@ -442,6 +451,16 @@ impl<'c> IntentQueue<'c> {
 /// Says whether another program keeps locked what was asked for.
 fn is_lock(error: &Error) -> bool {
     matches!(error, Error::Store(error) if error.trouble() == DatabaseTrouble::Busy)
+}
+
+/// What a pause of a job's kind holds.
+fn activity_of(work: &Work) -> Option<Activity> {
+    match work {
+        Work::Settle(_) | Work::Verify(..) => None,
+        Work::Stock(_) => Some(Activity::Stock),
+        Work::Prices(_) => Some(Activity::Prices),
+        Work::Command(_) => Some(Activity::Commands),
+    }
 }
 
 fn too_large() -> Verdict {

@@ -28,6 +28,7 @@ use crate::{
     memory_budget::Permit,
     plan::batches::Run,
     plan::gap::GapThrottle,
+    plan::pauses::Activity,
     plan::schedule::{Moment, Schedule, Sweep, stretched},
 };
 use campaigns::CampaignSweep;
@@ -93,7 +94,7 @@ impl<'c> Sweeps<'c> {
         while !context.stop.is_cancelled() {
             let (sweep, due) = schedule.next();
             tokio::select! {
-                () = clock.sleep(due.saturating_sub(clock.monotonic())) => {
+                () = self.due(due) => {
                     let started = clock.monotonic();
                     // Boxed, like everything large that rarely runs: most stores wait most of the time.
                     let requests = self.boxed_sweep(sweep).await?;
@@ -118,6 +119,15 @@ impl<'c> Sweeps<'c> {
         // The next owner then knows what has just run; if this cannot be written, it is repeated.
         let _ = self.boxed_save().await;
         Ok(())
+    }
+
+    /// Waits until a time has come and no pause holds the sweeps.
+    async fn due(&self, at: Duration) {
+        let clock = &self.context.clock;
+        clock.sleep(at.saturating_sub(clock.monotonic())).await;
+        if self.context.holds(Activity::Pull) {
+            Box::pin(self.context.released(Activity::Pull)).await;
+        }
     }
 
     fn boxed_save(&self) -> BoxFuture<'_, Result<(), Error>> {

@@ -4,6 +4,7 @@
 //! rows or stores it hits: a marketplace that is down explains why its stores are late, so no `late` is raised beside
 //! it.
 
+mod paused;
 mod rows;
 mod rules;
 mod seen;
@@ -95,6 +96,8 @@ codes! {
     Late = "late",
     /// A dispatch or fiscal deadline is near, or past.
     Deadline = "deadline",
+    /// An operator has paused work.
+    Paused = "paused",
 }
 
 impl fmt::Display for Code {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::plan::pauses::Activity;
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey, text,
@@ -10,7 +11,7 @@ use espelho_model::{
 
 use super::{
     Alarm, Code, ContactKind, CredentialKind, DatabaseKind, Observations, Owner, ServiceSeen, Severity,
-    State, StoreSeen, Verdict, rows,
+    State, StoreSeen, Verdict, paused, rows,
 };
 
 /// Trouble with a marketplace that ends sooner raises no alarm.
@@ -49,13 +50,14 @@ pub fn decide(seen: &Observations) -> Verdict {
         alarms.extend(deadlines(store));
         if runs {
             alarms.extend(access(store, seen.at));
-            alarms.extend(webhook(store));
+            alarms.extend(webhook(store, seen.at));
             // A cause that is down explains why its stores are late: one cause, one alarm.
             if seen.database.is_none() && store.contact.is_none() && store.credential.is_none() {
                 alarms.extend(late(store, seen.at));
             }
         }
     }
+    alarms.extend(paused::alarms(seen));
     alarms.extend(seen.strangers.as_ref().filter(|rows| rows.count > 0).map(rows::of_strangers));
     // The worst first; equal ones in the order of the stores.
     alarms.sort_by_key(|alarm| (std::cmp::Reverse(alarm.severity), alarm.code));
@@ -227,7 +229,7 @@ fn access(store: &StoreSeen, at: DateTime<Utc>) -> Vec<Alarm> {
 }
 
 /// Returns the alarm of the webhook: deliveries do not come, go to another address, or cannot be verified.
-fn webhook(store: &StoreSeen) -> Option<Alarm> {
+fn webhook(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let webhook = store.webhook.as_ref()?;
     let (key, name) = (Some(&store.key), store.key.to_string());
     let failing = |code, since, text| Some(alarm(code, Severity::Failing, key, since, text));
@@ -241,6 +243,9 @@ fn webhook(store: &StoreSeen) -> Option<Alarm> {
     }
     // A marketplace that is down delivers nothing.
     let silence = webhook.silence.as_ref().filter(|_| store.contact.is_none())?;
+    if paused::keeps_deliveries(store, at) {
+        return None;
+    }
     let (missed, address) = (silence.missed, silence.address.as_str());
     let text = text!("alarm-webhooks-missing", store = name.as_str(), missed = missed, address = address);
     let alarm = failing(Code::WebhooksMissing, Some(silence.since), text)?;
@@ -251,23 +256,30 @@ fn webhook(store: &StoreSeen) -> Option<Alarm> {
 fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     let name = store.key.to_string();
     let Owner::Here(held_since) = store.owner else { return None };
-    let inbox = store.inbox.filter(|(_, oldest)| at - *oldest > INBOX).map(|(count, oldest)| {
+    // What a pause kept waiting is late only from its end on.
+    let resumed = paused::resumed_at(store, at);
+    let held_since = Some(held_since).max(resumed);
+    let waits = |oldest: DateTime<Utc>| at - Some(oldest).max(resumed).unwrap_or(oldest);
+    let inbox = store.inbox.filter(|(_, oldest)| waits(*oldest) > INBOX);
+    let inbox = inbox.filter(|_| !paused::holds(store, Activity::Webhooks, at)).map(|(count, oldest)| {
         (
             oldest,
             count,
             text!("alarm-late-inbox", store = name.as_str(), count = count, span = age(at, oldest)),
         )
     });
-    let unseen = store.unseen.filter(|(_, oldest)| at - *oldest > UNSEEN).map(|(count, oldest)| {
+    let unseen = store.unseen.filter(|(_, oldest)| waits(*oldest) > UNSEEN);
+    let unseen = unseen.filter(|_| !paused::holds_intents(store, at)).map(|(count, oldest)| {
         (
             oldest,
             count,
             text!("alarm-late-rows", store = name.as_str(), count = count, span = age(at, oldest)),
         )
     });
-    let is_complete = store.complete_at.is_some();
+    let is_reading = !paused::holds(store, Activity::Pull, at);
+    let is_complete = store.complete_at.is_some() && is_reading;
     let sweeps = store.sweeps.iter().filter(|_| is_complete).filter_map(|sweep| {
-        let since = sweep.succeeded_at.max(Some(held_since))?;
+        let since = sweep.succeeded_at.max(held_since)?;
         let promised = TimeDelta::seconds(sweep.every_seconds) * TURNS + TURN;
         let sweep_name = Text::new(format!("words-sweep-{}", sweep.kind.replace('_', "-")));
         (at - since > promised).then(|| {
@@ -278,7 +290,7 @@ fn late(store: &StoreSeen, at: DateTime<Utc>) -> Option<Alarm> {
     });
     let complete = store
         .complete_at
-        .filter(|then| at - *then > COMPLETE)
+        .filter(|then| at - *then > COMPLETE && is_reading && resumed.is_none())
         .map(|then| (then, 1, text!("alarm-late-complete", store = name.as_str(), span = age(at, then))));
     let worst =
         inbox.into_iter().chain(unseen).chain(complete).chain(sweeps).min_by_key(|(since, ..)| *since);

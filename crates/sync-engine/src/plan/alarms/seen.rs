@@ -1,7 +1,7 @@
 //! Plain data: what was observed, with the time of each observation.
 
 use chrono::{DateTime, Utc};
-use espelho_model::{StoreKey, text::Text};
+use espelho_model::{StoreKey, pause::Pause, text::Text};
 
 /// Everything that [`decide`](super::decide) reads.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +108,8 @@ pub struct StoreSeen {
     pub run_problem: Option<Text>,
     /// Deadlines that are past, or within a day.
     pub deadlines: Vec<Deadlines>,
+    /// Pauses that last, or ended lately.
+    pub pauses: Vec<Pause>,
 }
 
 /// The process that works on a store.

@@ -1,6 +1,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use espelho_model::{
     StoreKey,
+    pause::{Pause, PauseScope},
     text::{Language, Locale, Text},
 };
 
@@ -34,6 +35,7 @@ fn store(key: &str) -> StoreSeen {
         complete_at: Some(ago(3_000)),
         run_problem: None,
         deadlines: Vec::new(),
+        pauses: Vec::new(),
     }
 }
 
@@ -261,6 +263,59 @@ fn late_is_the_worst_of_what_is_behind_its_promise() {
     assert_eq!(of(|store| store.run_problem = Some(Text::new("w"))).1, ["run_failed"]);
 }
 
+fn pause(scope: PauseScope, begun: i64, ends: i64) -> Pause {
+    let (since, until) = (ago(begun), now() + TimeDelta::seconds(ends));
+    Pause { store: StoreKey::new("a").unwrap(), scope, since, until, paused_by: "ana".into() }
+}
+
+#[test]
+fn a_pause_is_a_warning_until_its_end_and_what_it_holds_is_not_late() {
+    let old = |store: &mut StoreSeen| {
+        store.inbox = Some((1, ago(9_000)));
+        store.unseen = Some((9, ago(9_000)));
+        store.sweeps[0].succeeded_at = Some(ago(9_000));
+    };
+    let paused = |scope, begun, ends| {
+        of(|store| {
+            old(store);
+            store.pauses = vec![pause(scope, begun, ends)];
+        })
+    };
+    assert_eq!(paused(PauseScope::All, 9_000, 60), (State::Warning, vec!["paused"]));
+    for scope in [PauseScope::Pull, PauseScope::Push, PauseScope::Webhooks] {
+        assert_eq!(paused(scope, 9_000, 60).1, ["late", "paused"], "the rest is late: {scope:?}");
+    }
+    assert_eq!(paused(PauseScope::All, 9_000, -1).1, [""; 0], "it is made up now");
+    assert_eq!(paused(PauseScope::All, 9_000, -301).1, ["late"], "it should be made up by now");
+}
+
+#[test]
+fn stores_that_were_paused_together_are_one_alarm() {
+    let paused = |key: &str, ends| {
+        let store = StoreKey::new(key).unwrap();
+        StoreSeen { pauses: vec![Pause { store, ..pause(PauseScope::Push, 5, ends) }], ..self::store(key) }
+    };
+    let verdict = decide(&seen(vec![paused("a", 60), paused("b", 60), paused("c", 90)]));
+    let told = verdict.alarms.iter().map(|alarm| (alarm.store.as_ref().map(StoreKey::as_str), alarm.count));
+    assert_eq!(told.collect::<Vec<_>>(), [(None, 2), (Some("c"), 1)]);
+}
+
+#[test]
+fn deliveries_that_a_pause_keeps_are_not_missing() {
+    let silence = Some(WebhookSilence { since: ago(30), missed: 4, address: "https://erp.test/w/a".into() });
+    let codes = |scope, ends| {
+        of(|store| {
+            store.webhook = Some(WebhookSeen { silence: silence.clone(), ..WebhookSeen::default() });
+            store.pauses = vec![pause(scope, 600, ends)];
+        })
+        .1
+    };
+    assert_eq!(codes(PauseScope::Webhooks, 60), ["paused"]);
+    assert_eq!(codes(PauseScope::Webhooks, -60), [""; 0]);
+    assert_eq!(codes(PauseScope::Webhooks, -600), ["webhooks_missing"]);
+    assert_eq!(codes(PauseScope::Push, 60), ["webhooks_missing", "paused"]);
+}
+
 #[test]
 fn deadlines_are_told_by_kind() {
     let deadline = |past, near| {
@@ -286,6 +341,7 @@ fn every_alarm_has_words_and_a_next_step_in_both_languages() {
             .to_vec();
     all.stores[1].contact = contact(ContactKind::Errors, 60);
     all.stores[1].ahead_seconds = Some(900);
+    all.stores[0].pauses = vec![pause(PauseScope::All, 5, 60)];
     for alarm in decide(&all).alarms {
         for language in Language::ALL {
             let (words, next) =

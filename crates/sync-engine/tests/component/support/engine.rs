@@ -91,6 +91,7 @@ impl Parts {
             writing: Arc::default(),
             new_products: Arc::default(),
             memory_budget: Arc::<MemoryBudget>::default(),
+            brake: espelho_sync_engine::Brake::default(),
         }
     }
 }
