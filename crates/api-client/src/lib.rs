@@ -51,6 +51,6 @@ pub use resources::auth::WebhookBlock;
 pub use signed::{FileRules, HostPattern, SignedFile, SignedStream, SignedUrl};
 pub use text::Text;
 pub use wire::{
-    list::{ListPage, ListedRow, PageMeta},
+    list::{ListPage, ListedRow, PageMeta, PoisonedRow},
     rows::{Echo, RowPage},
 };

@@ -7,7 +7,11 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use espelho_model::{Clock, ContentHash, watch};
+use espelho_model::{
+    Clock, ContentHash,
+    containment::{self, contained},
+    watch,
+};
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -136,14 +140,14 @@ impl TokenKeeper {
     /// Obtains a new token, even if the current one is valid.
     pub(crate) async fn log_in_again(self: &Arc<Self>) -> Result<(), Error> {
         let keeper = Arc::clone(self);
-        let task = tokio::spawn(watch::inherited(async move {
+        own_task(async move {
             let waiting = watch::idle();
             let _one_at_a_time = keeper.renewing.lock().await;
             drop(waiting);
             let issued = keeper.try_to_log_in(LoginReason::Renewal).await?;
             keeper.keep(issued).await.map(drop)
-        }));
-        task.await.unwrap_or_else(|gone| Err(Error::TokenStore { action: "read", source: gone.into() }))
+        })
+        .await
     }
 
     /// Resolves when no login is running.
@@ -158,8 +162,7 @@ impl TokenKeeper {
         refused: Option<Arc<TokenRecord>>,
     ) -> Result<Arc<TokenRecord>, Error> {
         let keeper = Arc::clone(self);
-        let task = tokio::spawn(watch::inherited(async move { keeper.renew(refused.as_deref()).await }));
-        task.await.unwrap_or_else(|gone| Err(Error::TokenStore { action: "read", source: gone.into() }))
+        own_task(async move { keeper.renew(refused.as_deref()).await }).await
     }
 
     async fn renew(&self, refused: Option<&TokenRecord>) -> Result<Arc<TokenRecord>, Error> {
@@ -318,6 +321,17 @@ fn renewal_margin(username: &str) -> TimeDelta {
 
 fn unwritten(source: BoxedError) -> Error {
     Error::TokenStore { action: "written", source }
+}
+
+/// Runs work in a task of its own; its panic is the caller's.
+async fn own_task<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Error>> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::spawn(watch::inherited(contained(work))).await {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(panicked)) => containment::resume(panicked),
+        Err(gone) => Err(Error::TokenStore { action: "read", source: gone.into() }),
+    }
 }
 
 fn same(a: &TokenRecord, b: &TokenRecord) -> bool {

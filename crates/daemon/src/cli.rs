@@ -270,16 +270,38 @@ pub enum IntentArg {
     Price,
     /// `commands`; keys are their numbers.
     Command,
+    /// Orders that were set aside.
+    Orders,
+    /// Products that were set aside.
+    Products,
+    /// Deliveries that were set aside.
+    Webhooks,
+    /// Labels that were set aside.
+    #[value(name = "shipment_label")]
+    ShipmentLabel,
+    /// Pages of listings that were set aside.
+    Pages,
+    /// Sweeps that were set aside.
+    Sweeps,
+    /// Parts of the service that were started again.
+    Service,
 }
 
 impl IntentArg {
-    /// Returns the kind of intent.
-    pub fn intent(self) -> espelho_store::IntentKind {
+    /// Returns the kind of intent; `None` for what is read from the marketplace.
+    pub fn intent(self) -> Option<espelho_store::IntentKind> {
         match self {
-            Self::Stock => espelho_store::IntentKind::Stock,
-            Self::Price => espelho_store::IntentKind::Price,
-            Self::Command => espelho_store::IntentKind::Command,
+            Self::Stock => Some(espelho_store::IntentKind::Stock),
+            Self::Price => Some(espelho_store::IntentKind::Price),
+            Self::Command => Some(espelho_store::IntentKind::Command),
+            _ => None,
         }
+    }
+
+    /// Returns the word, as in `espelho errors`.
+    pub fn word(self) -> String {
+        let value = clap::ValueEnum::to_possible_value(&self);
+        value.map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
 

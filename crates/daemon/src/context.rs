@@ -10,9 +10,10 @@ use anyhow::Context as _;
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Http, Settings, WebhookBlock, client_metrics::Timings, limit::Quota};
 use espelho_model::{Clock, StoreKey, clock::SystemClock, text, text::Locale, watch::Watch};
-use espelho_store::{LabelFolder, Lease, Store, WebhookOwner};
+use espelho_store::{InFlight, LabelFolder, Lease, Store, WebhookOwner};
 use espelho_sync_engine::{
-    Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, StoreContext, Trouble, labels::Labels,
+    Brake, ClientStorage, LeaseOwner, MemoryBudget, Problem, Progress, Quarantine, StoreContext, Trouble,
+    count_left_overs, labels::Labels,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     memory_budget: Arc<MemoryBudget>,
     /// What operators have paused, and whether the database takes writes.
     pub brake: Brake,
+    /// What the threads of this process work on, for the next one.
+    pub in_flight: Arc<InFlight>,
     /// Watches which stores are free.
     pub lease_watcher: Arc<LeaseWatcher>,
     production: Http,
@@ -99,6 +102,7 @@ impl Shared {
             Ok(Http::new(allow_http, TIMEOUT)?.with_memory(Arc::clone(&memory)))
         };
         let owner = format!("espelho {doing} (process {} on {})", std::process::id(), host_name());
+        let in_flight = note_attempts(&store, &place, &*clock).await?;
         let admin_queue = Arc::new(AdminQueue::new(progress));
         let watched = store.clone();
         tokio::spawn(async move { watched.leases().watch_over_leases().await });
@@ -117,6 +121,7 @@ impl Shared {
             admin_queue,
             memory_budget: Arc::default(),
             brake,
+            in_flight,
             lease_watcher,
             production: http(false)?,
             sandbox: http(true)?,
@@ -157,12 +162,12 @@ impl Shared {
             () = lease.lease_guard().wait_until_active() => false,
             () = self.stop.cancelled() => true,
         };
-        let client = match stopped {
+        let opened = match stopped {
             true => Err(stopped_early()),
-            false => self.client(config).await,
+            false => self.client_and_quarantine(config).await,
         };
-        match client {
-            Ok(client) => Ok(StoreContext {
+        match opened {
+            Ok((client, quarantine)) => Ok(StoreContext {
                 key: config.key.clone(),
                 client: client.owned_by(LeaseOwner::of(&lease, self.stop.clone(), Arc::clone(&self.clock))),
                 store: self.store.clone(),
@@ -178,6 +183,7 @@ impl Shared {
                 new_products: Arc::default(),
                 memory_budget: Arc::clone(&self.memory_budget),
                 brake: self.brake.clone(),
+                quarantine: Arc::new(quarantine),
             }),
             Err(problem) => {
                 give_back(config, lease).await;
@@ -220,6 +226,11 @@ impl Shared {
     /// Returns how long the marketplaces took to answer, and how long requests waited for their budget.
     pub(crate) fn timings(&self) -> [Timings; 2] {
         [&self.production, &self.sandbox].map(|http| http.timings().clone())
+    }
+
+    async fn client_and_quarantine(&self, config: &StoreConfig) -> Result<(Client, Quarantine), Problem> {
+        let quarantine = Quarantine::load(&self.store, &config.key, Arc::clone(&self.in_flight)).await?;
+        Ok((self.client(config).await?, quarantine))
     }
 
     async fn client(&self, config: &StoreConfig) -> Result<Client, Problem> {
@@ -328,6 +339,33 @@ pub(crate) async fn refuse_beside_service(
 /// Returns the folder of the label files.
 pub(crate) fn label_folder(labels: &LabelsSection, state: &Path) -> LabelFolder {
     LabelFolder::new(state, &labels.directory)
+}
+
+/// Counts the attempts during which earlier processes ended, and begins the file of this one. A process that cannot
+/// write there works all the same: only what ends it is then not known.
+async fn note_attempts(store: &Store, place: &Place, clock: &dyn Clock) -> Result<Arc<InFlight>, Problem> {
+    let folder = match store.file() {
+        Some(file) => {
+            let mut folder = file.as_os_str().to_owned();
+            folder.push("-in-flight");
+            PathBuf::from(folder)
+        }
+        None => place.base().join("in-flight"),
+    };
+    match InFlight::left_overs(&folder) {
+        Ok(left) => {
+            count_left_overs(store, &left.inputs).await?;
+            left.forget();
+        }
+        Err(error) => {
+            tracing::warn!(folder = %folder.display(), %error, "cannot read what ended processes left");
+        }
+    }
+    let name = format!("{}-{}", std::process::id(), clock.now().timestamp_micros());
+    Ok(InFlight::open(&folder, &name).unwrap_or_else(|error| {
+        tracing::warn!(folder = %folder.display(), %error, "what is worked on is not noted");
+        Arc::default()
+    }))
 }
 
 /// Releases a store's lease.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use espelho_model::{Clock, StoreKey, text, text::Locale};
-use espelho_store::Store;
+use espelho_store::{InFlight, Store};
 use tokio::task::AbortHandle;
 
 use crate::{
@@ -30,6 +30,9 @@ const LARGEST: u64 = 64 << 20;
 /// The folder of a file while it is read; a file that a killed service left there is read once more.
 const READING: &str = "reading";
 
+/// What the files are called where attempts are counted.
+const IMPORTS: &str = "imports";
+
 /// What one scan records about a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Shape {
@@ -43,6 +46,7 @@ pub(crate) struct Folder {
     pub(crate) key: StoreKey,
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) in_flight: Arc<InFlight>,
     /// The language and time zone of texts about mistakes in a file.
     pub(crate) locale: Locale,
 }
@@ -105,16 +109,18 @@ impl Folder {
     /// Reads one file, and moves it away.
     async fn read(&self, file: &Path, kind: ImportKind) -> Result<(), String> {
         let told = |error: io::Error| error.to_string();
-        match held_by(file, kind) {
+        match self.held_by(file, kind).await? {
             Ok(rows) => {
                 let count = rows.len();
                 rows.write(&self.store, &self.key).await.map_err(|error| error.to_string())?;
+                self.forget_attempts(file).await?;
                 let place = self.place(file, "done").map_err(told)?;
                 fs::rename(file, &place).map_err(told)?;
                 tracing::info!(store = %self.key, file = %place.display(), rows = count, "file imported");
             }
             Err(bad) => {
                 let place = self.place(file, "failed").map_err(told)?;
+                self.forget_attempts(file).await?;
                 // Before the file: a person who finds the file also finds this text.
                 write_whole(&beside(&place), &in_words(&bad, self.locale)).map_err(told)?;
                 fs::rename(file, &place).map_err(told)?;
@@ -124,6 +130,25 @@ impl Folder {
             }
         }
         Ok(())
+    }
+
+    /// Returns the rows of a file, or its mistakes. The file is noted while it is read: one during whose reading the
+    /// process ended twice is not read again.
+    async fn held_by(&self, file: &Path, kind: ImportKind) -> Result<Result<Rows, BadLines>, String> {
+        let name = name_of(file);
+        let known = self.store.quarantine().find(&self.key, IMPORTS, &name).await;
+        if known.map_err(|error| error.to_string())?.is_some_and(|known| known.is_set_aside) {
+            return Ok(Err(import::poisoned()));
+        }
+        let slot = self.in_flight.begin(&self.key, IMPORTS, &name, true);
+        let _on_thread = slot.enter();
+        Ok(held_by(file, kind))
+    }
+
+    /// Forgets how attempts on a file ended: it is moved away.
+    async fn forget_attempts(&self, file: &Path) -> Result<(), String> {
+        let removed = self.store.quarantine().remove(&self.key, IMPORTS, &name_of(file)).await;
+        removed.map(drop).map_err(|error| error.to_string())
     }
 
     /// Returns where a file goes: its own name, or, if that name is taken, with the time before it.
@@ -138,6 +163,10 @@ impl Folder {
         let now = self.clock.now().format("%Y%m%dT%H%M%S%.6fZ");
         Ok(folder.join(format!("{now}-{name}")))
     }
+}
+
+fn name_of(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Writes a file so that nobody finds it half written.

@@ -3,7 +3,12 @@
 //! The first line names the columns, as in the tables. Both `;` and `,` separate; in a file with `;` a number may have
 //! a decimal comma, as Brazilian spreadsheets write it.
 
-use espelho_model::{StoreKey, text, text::Text};
+use espelho_model::{
+    StoreKey,
+    containment::{self, Panicked},
+    fault, text,
+    text::Text,
+};
 use espelho_store::{DesiredPrice, DesiredStock, Error as StoreError, Store};
 use rust_decimal::Decimal;
 
@@ -75,6 +80,11 @@ pub(crate) fn rows(kind: ImportKind, file: &[u8]) -> Result<Rows, BadLines> {
 /// Returns the mistake of a file that is too large to read.
 pub(crate) fn too_large(most: u64) -> BadLines {
     BadLines::one(1, text!("files-too-large", most = most))
+}
+
+/// Returns the mistake of a file during whose reading processes ended.
+pub(crate) fn poisoned() -> BadLines {
+    BadLines::one(1, text!("files-poisoned"))
 }
 
 /// Returns the mistake of a file that cannot be read.
@@ -194,6 +204,10 @@ impl Line<'_> {
     }
 }
 
+fn panicked_at(panicked: &Panicked) -> Text {
+    text!("files-panicked", place = panicked.place.as_str())
+}
+
 fn missing(name: &str) -> Text {
     text!("value-missing-field", field = name)
 }
@@ -228,9 +242,14 @@ fn read<T>(
         match values {
             Ok(values) => {
                 let line = values.position().map_or(0, csv::Position::line);
-                match row(&Line { names: &names, values: &values, convention }) {
-                    Ok(row) => rows.push(row),
-                    Err(problem) => bad.push((line, problem)),
+                let read = containment::run(|| {
+                    fault::point("import_line", values.as_byte_record().as_slice());
+                    row(&Line { names: &names, values: &values, convention })
+                });
+                match read {
+                    Ok(Ok(row)) => rows.push(row),
+                    Ok(Err(problem)) => bad.push((line, problem)),
+                    Err(panicked) => bad.push((line, panicked_at(&panicked))),
                 }
             }
             Err(error) => {
@@ -290,6 +309,18 @@ mod tests {
                 "line 5: quantity is “x”, which is not a number"
             ]
         );
+    }
+
+    // withstands: F150
+    #[test]
+    fn a_line_that_panics_is_named_and_the_other_lines_are_checked() {
+        fault::provoke("import_line=poison-in-a-line");
+        let file = "sku;location_id;quantity\nA;1;10\npoison-in-a-line;1;5\nB;1;-1\n";
+        let texts: Vec<String> =
+            stock(file.as_bytes()).err().unwrap().texts().iter().map(ToString::to_string).collect();
+        assert_eq!(texts.len(), 2, "{texts:?}");
+        assert!(texts[0].starts_with("line 3: espelho itself failed on this line, at "), "{texts:?}");
+        assert!(texts[1].starts_with("line 4: quantity is -1"), "{texts:?}");
     }
 
     #[test]

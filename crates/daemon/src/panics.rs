@@ -1,10 +1,12 @@
-//! Panics: one log line each, and the end of the service if one of its own tasks panicked.
+//! Panics: one log line each, and the end of the service if one of its own tasks panicked. A panic within the work on
+//! one input, or within one store's task, is contained (`espelho_model::containment`): here it only gets its place.
 
 use std::{
     panic::PanicHookInfo,
     sync::{Arc, OnceLock},
 };
 
+use espelho_model::containment;
 use tokio_util::sync::CancellationToken;
 
 tokio::task_local! {
@@ -48,6 +50,11 @@ impl Panics {
     fn hear(&self, panic: &PanicHookInfo<'_>) {
         let message = panic.payload_as_str().unwrap_or("without words");
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        if containment::note(panic.location()) {
+            // Its message may quote what it worked on, and that may be data of a person.
+            tracing::error!(location, contained = true, "a part of a task has panicked");
+            return;
+        }
         let contained = CONTAINED.try_with(|()| ()).is_ok();
         tracing::error!(error = message, location, contained, "a task has panicked");
         if !contained {

@@ -3,11 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use chrono::{DateTime, Utc};
-use espelho_model::watch;
-use espelho_store::Lease;
+use espelho_model::{
+    containment::{Panicked, contained},
+    watch,
+};
+use espelho_store::{Failure, Lease};
 use espelho_sync_engine::{
     Examination, Problem, Question, Refusal, StoreContext, examine,
     live::{self, AdminRequests as _, Inquiry, Wakers},
+    panicked_problem,
     plan::schedule::Intervals,
 };
 use futures_util::future::BoxFuture;
@@ -29,6 +33,16 @@ const LEASE_RETRY: Duration = Duration::from_secs(5);
 const WORK_RETRY: Duration = Duration::from_secs(15);
 /// The pause before a refused credential is tried again.
 const LOGIN_RETRY: Duration = Duration::from_secs(300);
+
+/// The longest pause before a store whose work panicked is worked on again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Work that lasted so long before its panic is tried again soon.
+const STEADY: Duration = Duration::from_secs(600);
+/// A panic of the work itself is shown until the work has lasted so long.
+const PANICS_SHOWN: Duration = Duration::from_secs(3_600);
+/// Where such panics are shown in `sync_failures`, and their code.
+const SERVICE: &str = "service";
+const PANICKED: &str = "panicked";
 
 /// The task of a store.
 pub(crate) struct StoreTask {
@@ -112,6 +126,7 @@ impl StoreTask {
             last_seen,
             push: self.config.push.clone(),
         };
+        let mut panics = 0;
         while !self.shared.stop.is_cancelled() {
             let admin_requests = self.shared.admin_queue.of_store(key);
             let StoreWakers { inbox, gap, outbox } = &self.store_wakers;
@@ -119,8 +134,17 @@ impl StoreTask {
                 Wakers { admin_requests: &admin_requests, inbox, gap, outbox, reconcile: &self.waker };
             // The tasks of the work are watched one by one.
             let waiting = watch::idle();
+            let began = self.shared.clock.monotonic();
             let ended = tokio::select! {
-                ended = boxed_run(&context, wakers, &options, &measure) => ended,
+                ended = contained(boxed_run(&context, wakers, &options, &measure)) => match ended {
+                    Ok(ended) => ended,
+                    Err(panicked) => {
+                        let lasted = self.shared.clock.monotonic().saturating_sub(began);
+                        panics = if lasted < STEADY { panics + 1 } else { 1 };
+                        Some(self.boxed_after_panic(&context, panicked).await)
+                    }
+                },
+                () = self.boxed_forget_panics() => None,
                 // Each task finishes its current step, and calls nothing: another process may hold the store by now.
                 () = self.stop_when_lost(&context) => None,
             };
@@ -135,7 +159,7 @@ impl StoreTask {
                 return context;
             }
             list::TASKS_RESTARTED.counter(&[key.as_str()]).increment(1);
-            self.wait_before_working_again(&context, &problem).await;
+            self.wait_before_working_again(&context, &problem, panics).await;
             context.stop = self.shared.stop.child_token();
             options.last_seen = None;
         }
@@ -154,9 +178,13 @@ impl StoreTask {
 
     /// Waits before the work is tried again. A refused credential is tried rarely: each login may end another program's
     /// token, and the marketplace counts logins. A changed password file restarts the work by itself.
-    async fn wait_before_working_again(&self, context: &StoreContext, problem: &Problem) {
+    async fn wait_before_working_again(&self, context: &StoreContext, problem: &Problem, panics: u32) {
         let retry = async {
-            let pause = if problem.is_authentication() { LOGIN_RETRY } else { WORK_RETRY };
+            let pause = match problem.code.as_str() {
+                _ if problem.is_authentication() => LOGIN_RETRY,
+                PANICKED => after_panics(panics),
+                _ => WORK_RETRY,
+            };
             self.shared.clock.sleep(pause).await;
         };
         let _waiting = watch::idle();
@@ -166,6 +194,42 @@ impl StoreTask {
             () = self.boxed_password_proof(context, problem) => {}
             () = self.shared.stop.cancelled() => {}
         }
+    }
+
+    /// Shows that the work on the store has panicked, and where; the other stores' work goes on.
+    fn boxed_after_panic<'s>(
+        &'s self,
+        context: &'s StoreContext,
+        panicked: Panicked,
+    ) -> BoxFuture<'s, Problem> {
+        Box::pin(async move {
+            context.stop.cancel();
+            let (key, problem) = (&self.config.key, panicked_problem(&panicked, &self.config.key));
+            let locale = self.shared.locale;
+            let shown = Failure {
+                key: panicked.place,
+                code: problem.code.clone(),
+                error: problem.message(locale),
+                hint: problem.next(locale),
+                message: Some(problem.text.clone()),
+            };
+            if let Err(error) = self.shared.store.quarantine().show(key, SERVICE, &shown).await {
+                tracing::warn!(store = %key, %error, "a panic could not be shown");
+            }
+            problem
+        })
+    }
+
+    /// Forgets panics of long ago. It never returns.
+    fn boxed_forget_panics(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.shared.clock.sleep(PANICS_SHOWN).await;
+            let key = &self.config.key;
+            if let Err(error) = self.shared.store.quarantine().hide_all(key, SERVICE, PANICKED).await {
+                tracing::warn!(store = %key, %error, "a panic could not be forgotten");
+            }
+            std::future::pending::<()>().await;
+        })
     }
 
     fn boxed_password_proof<'s>(
@@ -196,7 +260,8 @@ impl StoreTask {
     fn folder(&self) -> Option<Folder> {
         let (store, clock) = (self.shared.store.clone(), Arc::clone(&self.shared.clock));
         let path = self.shared.state.join(self.config.inbox.as_ref()?);
-        Some(Folder { path, key: self.config.key.clone(), store, clock, locale: self.shared.locale })
+        let (key, in_flight) = (self.config.key.clone(), Arc::clone(&self.shared.in_flight));
+        Some(Folder { path, key, store, clock, in_flight, locale: self.shared.locale })
     }
 
     fn tell(&self, problem: &Problem) {
@@ -246,6 +311,11 @@ impl StoreTask {
             () = self.shared.stop.cancelled() => {}
         }
     }
+}
+
+/// Returns the pause after so many panics in a row: a second, then twice as long each time.
+fn after_panics(panics: u32) -> Duration {
+    Duration::from_secs(1 << panics.saturating_sub(1).min(16)).min(LONGEST_PAUSE)
 }
 
 fn boxed_run<'s>(

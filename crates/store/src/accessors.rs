@@ -11,7 +11,7 @@ use crate::{
         Changes, FailureWriter, LabelFileWriter, LabelFiles, Lookups, Mirror, MirrorWriter, PassWriter,
         Staleness, StalenessWriter, TableWriter, page::PageTx,
     },
-    operations::{Alarms, Diagnostics, History, Overviews, Pauses, Runs, SweepWriter, Tokens},
+    operations::{Alarms, Diagnostics, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens},
     ownership::Leases,
 };
 
@@ -100,6 +100,11 @@ impl Store {
     /// Everything on record about one thing.
     pub fn history(&self) -> History<'_> {
         History { database: &self.database, inbox: &self.inbox, journal: self.journal() }
+    }
+
+    /// Inputs whose work ended in a panic, or with the process.
+    pub fn quarantine(&self) -> Quarantine<'_> {
+        Quarantine { database: &self.database, inbox: &self.inbox, clock: &self.clock }
     }
 
     /// Checks of the database.

@@ -72,13 +72,14 @@ pub use mirror::{
     },
 };
 pub use operations::{
-    Alarms, Diagnostics, History, Overviews, Pauses, Runs, SweepWriter, Tokens,
+    Alarms, Diagnostics, History, Overviews, Pauses, Quarantine, Runs, SweepWriter, Tokens,
     alarms::{AlarmRow, RecordedAlarm, ServiceInstance},
     ask::Table,
     audits::AuditRecord,
     backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
     explain::{ErrorRow, Explained, explainable},
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
+    quarantine::Quarantined,
     rate::RateBlock,
     row_counts::{TableState, TableStates, counted_tables},
     rows_in_trouble::{DueDeadlines, RowsInTrouble},
@@ -89,6 +90,7 @@ pub use operations::{
 };
 pub use ownership::{
     Leases,
+    in_flight::{InFlight, LeftOver, LeftOvers, OnThread, Slot},
     lease::Lease,
     lease_guard::LeaseGuard,
     lock_inspection::{LockHolder, Process},

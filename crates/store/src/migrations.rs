@@ -49,6 +49,7 @@ pub(crate) static SQLITE: LazyLock<Migrator> = migrations!("sqlite":
     "0036_due_reads_of_rows",
     "0037_erp_times_and_revisions",
     "0043_pauses",
+    "0046_quarantine",
     "0049_row_counts",
 );
 
@@ -88,6 +89,7 @@ pub(crate) static POSTGRES: LazyLock<Migrator> = migrations!("postgres":
     "0036_due_reads_of_rows",
     "0037_erp_times_and_revisions",
     "0043_pauses",
+    "0046_quarantine",
     "0049_row_counts",
 );
 

@@ -7,6 +7,7 @@
 //! the store.
 #![deny(missing_docs)]
 
+mod attempt;
 mod audit;
 mod brake;
 mod client_storage;
@@ -20,6 +21,7 @@ pub mod plan;
 mod progress;
 pub mod pull;
 pub mod push;
+mod quarantine;
 mod reconcile;
 mod report;
 mod store_context;
@@ -32,6 +34,7 @@ pub use examine::{Ability, Examination, Question, Refusal, RoundTrip, TokenProof
 pub use memory_budget::MemoryBudget;
 pub use owner::LeaseOwner;
 pub use progress::{Position, Progress, Silent};
+pub use quarantine::{Input, Quarantine, count_left_overs, panicked_problem};
 pub use reconcile::{Options, reconcile};
 pub use report::{Problem, ResourceReport, StoreReport, Trouble};
 pub use store_context::StoreContext;

@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Brake, Progress, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard,
+    Brake, Progress, Quarantine, labels::Labels, memory_budget::MemoryBudget, plan::gone::GoneGuard,
     plan::pauses::Activity,
 };
 
@@ -46,6 +46,8 @@ pub struct StoreContext {
     pub memory_budget: Arc<MemoryBudget>,
     /// What an operator has paused, and whether the database takes writes. It is shared by the stores of the process.
     pub brake: Brake,
+    /// Its inputs whose work ended in a panic, or with the process.
+    pub quarantine: Arc<Quarantine>,
 }
 
 impl StoreContext {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use espelho_model::ContentHash;
+use espelho_model::{ContentHash, containment, fault};
 use serde_json::value::RawValue;
 
 use super::{
@@ -13,14 +13,25 @@ use super::{
 };
 
 /// One page of a listing.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
     /// The rows with an identifier, in the server's order.
     pub rows: Vec<ListedRow>,
     /// How many rows had no readable identifier. They cannot be mirrored, only counted.
     pub rows_without_id: usize,
+    /// Those of them on which our own code panicked.
+    pub poisoned: Vec<PoisonedRow>,
     /// What the server says about the whole listing.
     pub meta: PageMeta,
+}
+
+/// A row of a listing on which our own code panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoisonedRow {
+    /// The fingerprint of the row's text.
+    pub hash: ContentHash,
+    /// The place in the code, as `file:line`.
+    pub place: String,
 }
 
 /// One row of a listing: the resource's identifier, and a fingerprint of the row.
@@ -60,14 +71,20 @@ pub(crate) fn parse(
     key_of: impl Fn(&RawValue) -> Option<String>,
 ) -> Result<ListPage, BodyError> {
     let (rows, meta) = split(body)?;
-    let mut page = ListPage { rows: Vec::with_capacity(rows.len()), rows_without_id: 0, meta };
+    let mut page = ListPage { rows: Vec::with_capacity(rows.len()), meta, ..ListPage::default() };
     for row in rows {
-        match key_of(row) {
-            Some(key) => {
-                let hash = ContentHash::of(row.get().as_bytes());
-                page.rows.push(ListedRow { key, hash, text: row.get().to_owned() });
+        let hash = ContentHash::of(row.get().as_bytes());
+        let key = containment::run(|| {
+            fault::point("listing_row", row.get());
+            key_of(row)
+        });
+        match key {
+            Ok(Some(key)) => page.rows.push(ListedRow { key, hash, text: row.get().to_owned() }),
+            Ok(None) => page.rows_without_id += 1,
+            Err(panicked) => {
+                page.rows_without_id += 1;
+                page.poisoned.push(PoisonedRow { hash, place: panicked.place });
             }
-            None => page.rows_without_id += 1,
         }
     }
     Ok(page)

@@ -12,7 +12,7 @@ use super::{
     say,
 };
 use crate::{
-    cli::{Cli, DecideArgs},
+    cli::{Cli, DecideArgs, IntentArg},
     exit,
 };
 
@@ -104,10 +104,13 @@ async fn decide_with(
     decision: Decision,
     arguments: &DecideArgs,
 ) -> Result<Decided, Problem> {
-    let rows = match (arguments.entity, &arguments.key) {
+    if let Some(entity) = arguments.entity.filter(|entity| entity.intent().is_none()) {
+        return retry_set_aside(reading, decision, arguments, entity).await;
+    }
+    let rows = match (arguments.entity.and_then(IntentArg::intent), &arguments.key) {
         (Some(entity), Some(key)) => {
             match named(&reading.configuration, arguments.store.as_deref())?.as_slice() {
-                [store] => vec![Row { store: store.clone(), intent: entity.intent(), key: key.clone() }],
+                [store] => vec![Row { store: store.clone(), intent: entity, key: key.clone() }],
                 _ => return Err(which_store()),
             }
         }
@@ -134,6 +137,38 @@ async fn decide_with(
     Ok(Decided::Rows(count))
 }
 
+/// Lets what was set aside be worked on again: one input, or all of a kind.
+async fn retry_set_aside(
+    reading: &Reading,
+    decision: Decision,
+    arguments: &DecideArgs,
+    entity: IntentArg,
+) -> Result<Decided, Problem> {
+    if decision != Decision::Retry {
+        return Err(Problem::of(Trouble::Configuration, "usage", text!("wishes-retry-only")));
+    }
+    let stores = named(&reading.configuration, arguments.store.as_deref())?;
+    let (word, quarantine) = (entity.word(), reading.store.quarantine());
+    let inputs: Vec<(StoreKey, String)> = match (&arguments.key, stores.as_slice()) {
+        (Some(key), [store]) => vec![(store.clone(), key.clone())],
+        (Some(_), _) => return Err(which_store()),
+        (None, _) => {
+            let set_aside = quarantine.set_aside().await?;
+            let meant =
+                set_aside.into_iter().filter(|input| input.work == word && stores.contains(&input.store));
+            meant.map(|input| (input.store, input.key)).collect()
+        }
+    };
+    let mut count = 0;
+    for (store, key) in inputs {
+        count += usize::from(quarantine.retry(&store, &word, &key).await?);
+    }
+    match count == 0 && arguments.key.is_some() {
+        true => Err(no_such_row()),
+        false => Ok(Decided::Rows(count)),
+    }
+}
+
 /// Returns the rows that `--all` selects.
 async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> Result<Vec<Row>, Problem> {
     let stores = named(&reading.configuration, arguments.store.as_deref())?;
@@ -148,7 +183,7 @@ async fn all(reading: &Reading, decision: Decision, arguments: &DecideArgs) -> R
     };
     let mut rows = Vec::new();
     for (store, intent, key) in candidates {
-        let is_meant = arguments.entity.is_none_or(|entity| entity.intent() == intent);
+        let is_meant = arguments.entity.is_none_or(|entity| entity.intent() == Some(intent));
         let Some(store) = stores.iter().find(|known| is_meant && known.as_str() == store) else { continue };
         let row = Row { store: store.clone(), intent, key };
         if decision != Decision::BringBack || !is_in_doubt(reading, &row).await? {

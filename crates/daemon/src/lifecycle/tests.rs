@@ -63,6 +63,7 @@ impl Clock for Lever {
 /// A service of one store, whose marketplace accepts connections and never answers.
 struct World {
     lever: Arc<Lever>,
+    store: espelho_store::Store,
     stop: CancellationToken,
     pages: SocketAddr,
     webhooks: SocketAddr,
@@ -99,12 +100,13 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::<Lever>::clone(&lever);
         let shared =
             Shared::open_by(clock, &configuration, "test", Arc::new(Silent), stop.clone()).await.unwrap();
+        let store = shared.store.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (pages, webhooks) = (listener.local_addr().unwrap(), receiver.local_addr().unwrap());
         let outside = Outside { panics, reloads: None };
         let service = Service::new(shared, configuration).run(listener, Some((receiver, None)), outside);
-        Self { lever, stop, pages, webhooks, service: tokio::spawn(service), asked, _dir: dir }
+        Self { lever, store, stop, pages, webhooks, service: tokio::spawn(service), asked, _dir: dir }
     }
 
     async fn livez(&self) -> String {
@@ -145,9 +147,9 @@ async fn a_lane_that_hangs_is_named_and_the_service_is_no_longer_alive() {
 
 // withstands: F113
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_panic_in_any_lane_ends_the_service_with_an_error_that_says_where() {
+async fn a_panic_in_a_lane_of_the_service_ends_it_with_an_error_that_says_where() {
     let _alone = ALONE.lock().await;
-    for lane in ["owner", "inbox", "hinted", "swept", "sweep", "reconcile", "receiver"] {
+    for lane in ["owner", "receiver"] {
         let world = World::with(Lever::new(Some(lane)), Panics::listen()).await;
         let _delivery = tokio::net::TcpStream::connect(world.webhooks).await;
         // The marketplace goes away, so that nothing waits for it at the end.
@@ -159,6 +161,37 @@ async fn a_panic_in_any_lane_ends_the_service_with_an_error_that_says_where() {
             problem.error
         );
         assert_eq!(problem.trouble, Trouble::Failure);
+    }
+}
+
+// withstands: F113, F150
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_panic_in_a_lane_of_a_store_is_shown_with_its_place_and_restarts_that_store_alone() {
+    let _alone = ALONE.lock().await;
+    for lane in ["inbox", "hinted", "swept", "sweep", "reconcile"] {
+        let world = World::with(Lever::new(Some(lane)), Panics::listen()).await;
+        // The marketplace goes away, so that nothing waits for it.
+        drop(world.asked);
+        let shown = async {
+            loop {
+                let groups = world.store.overview().rows_in_trouble().await.unwrap();
+                if let Some(group) = groups.into_iter().find(|group| group.entity == "service") {
+                    return group;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let shown = tokio::time::timeout(Duration::from_secs(20), shown).await;
+        let shown = shown.unwrap_or_else(|_| panic!("{lane}: nothing is shown"));
+        assert_eq!(
+            (shown.code.as_str(), shown.key.contains("lifecycle/tests.rs:")),
+            ("panicked", true),
+            "{lane}"
+        );
+        assert!(!shown.error.contains("injected"), "{lane}: no words of the panic: {}", shown.error);
+        assert!(!world.service.is_finished(), "{lane}");
+        world.stop.cancel();
+        world.service.await.unwrap().unwrap();
     }
 }
 

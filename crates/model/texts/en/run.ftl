@@ -127,6 +127,12 @@ run-ended-files-unsaved = { $file } was deleted or replaced while the service ha
     .next = Put a backup in its place (espelho restore), then start the service.
 run-panicked = A task of espelho failed: “{ $said }”
     .next = systemd starts the service again by itself; without it, start it again. Send the log above to whoever maintains espelho.
+run-part-panicked = A part of espelho failed at { $place } and was started again.
+    .next = Work goes on. Send this line to whoever maintains espelho; then: espelho retry { $row }
+run-poisoned = Set aside: espelho failed twice at { $place } while it worked on this. Everything else goes on.
+    .next = Send this line to whoever maintains espelho. After the correction: espelho retry { $row }
+run-poisoned-process = Set aside: espelho ended twice while it worked on this. Everything else goes on.
+    .next = Send this line to whoever maintains espelho, with the end of the log. After the correction: espelho retry { $row }
 run-schedule = schedule.reconcile cannot be used: “{ $problem }”
     .next = Correct schedule.reconcile in espelho.toml.
 

@@ -132,3 +132,5 @@ wishes-plan-store = { $store }: { $rows ->
 wishes-plan-waits = { $entity } { $key }: waits: { $reason }
 wishes-plan-progress = { $done } done, { $open } under way, { $waiting } waiting
 wishes-plan-ended = { $open } open, { $held } held, { $failed } failed
+wishes-retry-only = What was set aside can only be tried again.
+    .next = espelho retry ENTITY KEY

@@ -127,6 +127,12 @@ run-ended-files-unsaved = { $file } foi apagado ou trocado enquanto o serviço o
     .next = Ponha um backup no lugar (espelho restore) e inicie o serviço.
 run-panicked = Uma tarefa do espelho falhou: “{ $said }”
     .next = O systemd reinicia o serviço sozinho; fora dele, inicie-o de novo. Mande o log acima a quem mantém o espelho.
+run-part-panicked = Uma parte do espelho falhou em { $place } e foi iniciada de novo.
+    .next = O trabalho continua. Envie esta linha a quem mantém o espelho; depois: espelho retry { $row }
+run-poisoned = Separado: o espelho falhou duas vezes em { $place } ao trabalhar nisto. Todo o resto continua.
+    .next = Envie esta linha a quem mantém o espelho. Depois da correção: espelho retry { $row }
+run-poisoned-process = Separado: o espelho terminou duas vezes ao trabalhar nisto. Todo o resto continua.
+    .next = Envie esta linha a quem mantém o espelho, com o fim do log. Depois da correção: espelho retry { $row }
 run-schedule = schedule.reconcile não pode ser usado: “{ $problem }”
     .next = Corrija schedule.reconcile em espelho.toml.
 

@@ -153,3 +153,5 @@ wishes-plan-ended = { $open ->
     [1] { $held } retido
    *[other] { $held } retidos
 }, { $failed } com erro
+wishes-retry-only = O que foi separado só pode ser tentado de novo.
+    .next = espelho retry ENTIDADE CHAVE

@@ -7,6 +7,7 @@ pub(crate) mod backup;
 pub(crate) mod explain;
 pub(crate) mod overview;
 pub(crate) mod pauses;
+pub(crate) mod quarantine;
 pub(crate) mod rate;
 pub(crate) mod row_counts;
 pub(crate) mod rows_in_trouble;
@@ -66,6 +67,14 @@ pub struct History<'s> {
     pub(crate) database: &'s Database,
     pub(crate) inbox: &'s Database,
     pub(crate) journal: Journal<'s>,
+}
+
+/// Inputs whose work ended in a panic, or with the process.
+#[derive(Clone, Copy)]
+pub struct Quarantine<'s> {
+    pub(crate) database: &'s Database,
+    pub(crate) inbox: &'s Database,
+    pub(crate) clock: &'s Arc<dyn Clock>,
 }
 
 /// Checks of the database itself.

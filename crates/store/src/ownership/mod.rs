@@ -2,6 +2,7 @@
 
 pub(crate) mod heartbeat;
 pub(crate) mod held_stores;
+pub(crate) mod in_flight;
 pub(crate) mod lease;
 pub(crate) mod lease_guard;
 pub(crate) mod lock_inspection;

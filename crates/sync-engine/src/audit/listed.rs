@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use espelho_api_client::{Error as ApiError, ListPage, PageMeta};
+use espelho_api_client::{Error as ApiError, ListPage};
 use espelho_model::{ContentHash, text};
 use espelho_store::Known;
 
@@ -140,7 +140,7 @@ impl<P: Pull> Comparison<'_, P> {
             };
             match &error {
                 error if is_beyond_the_end(page, error) => {
-                    return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
+                    return Ok(ListPage::default());
                 }
                 ApiError::Refused { status: 400 | 422, refusal, .. }
                     if page == 1 && self.pull.simplify(refusal) => {}

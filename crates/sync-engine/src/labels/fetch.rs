@@ -12,7 +12,9 @@ use espelho_model::{
 use espelho_store::{Error as StoreError, FetchedFile, Finished, LabelFolder, ReadyLabel};
 
 use super::{Labels, kind};
-use crate::{Error, Problem, StoreContext, Trouble, error::ends_all, report::with_causes};
+use crate::{
+    Error, Problem, StoreContext, Trouble, error::ends_all, quarantine::POISONED, report::with_causes,
+};
 
 /// The largest label file: enough for hundreds of volumes.
 const LARGEST: u64 = 20 << 20;
@@ -44,6 +46,8 @@ pub(crate) enum Fault {
     NotALabel { wanted: FileKind, problem: &'static str },
     /// The label has no known shipment, and only a shipment's file can be requested.
     NoShipment,
+    /// It is set aside.
+    SetAside(Text),
 }
 
 impl From<ApiError> for Fault {
@@ -155,7 +159,7 @@ impl Fault {
         match self {
             Self::Api(error) => broke_off(error) || self.is_stale() || error.class() != Class::Permanent,
             Self::Store(_) | Self::Disk(_) => true,
-            Self::NotALabel { .. } | Self::NoShipment => false,
+            Self::NotALabel { .. } | Self::NoShipment | Self::SetAside(_) => false,
         }
     }
 
@@ -199,6 +203,7 @@ impl Fault {
             Self::Disk(_) => "disk".into(),
             Self::NotALabel { .. } => "not_a_label".into(),
             Self::NoShipment => "no_shipment".into(),
+            Self::SetAside(_) => POISONED.into(),
         }
     }
 
@@ -211,6 +216,7 @@ impl Fault {
             Self::Disk(error) => text!("run-label-disk", problem = error.to_string()),
             Self::NotALabel { wanted, .. } => text!("run-not-a-label", wanted = wanted.extension()),
             Self::NoShipment => text!("run-label-without-shipment"),
+            Self::SetAside(why) => why.clone(),
         }
     }
 

@@ -9,14 +9,14 @@ pub(crate) mod pace;
 mod selection;
 
 use espelho_api_client::Client;
-use espelho_model::{text, text::Arg};
+use espelho_model::{fault, text, text::Arg};
 use espelho_store::ReadyLabel;
 use futures_util::future::join_all;
 
 pub(crate) use fetch::{Fault, Fetched};
 pub use selection::Labels;
 
-use crate::{Error, StoreContext, report::failure};
+use crate::{Error, Input, StoreContext, quarantine::Attempt, report::failure};
 
 /// Files fetched at once.
 pub(crate) const WORKERS: usize = 3;
@@ -76,7 +76,23 @@ async fn fetch_one<'r>(
     labels: &Labels,
     label: &'r ReadyLabel,
 ) -> (&'r ReadyLabel, Result<Fetched, Fault>) {
-    let fetching = fetch::fetch(context, client, labels, label);
+    let key = label.id.as_str();
+    let fetching = async {
+        let fetch = || async {
+            fault::point("label", key);
+            fetch::fetch(context, client, labels, label).await
+        };
+        loop {
+            match context.attempt(Input::Label, key, fetch()).await {
+                Attempt::Ended(fetched) => return fetched,
+                // One that panics twice is set aside.
+                Attempt::Panicked(_) => (),
+                Attempt::SetAside(poison) => {
+                    return Err(Fault::SetAside(poison.text_of(Input::Label, key, context.key.as_str())));
+                }
+            }
+        }
+    };
     let fetched = tokio::select! {
         fetched = fetching => fetched,
         () = context.stop.cancelled() => Ok(Fetched::Overtaken),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use espelho_api_client::{Client, Error as ApiError};
-use espelho_model::{OrderNumber, ProductId, order::Order, sync::Resource};
+use espelho_model::{OrderNumber, ProductId, containment::Panicked, order::Order, sync::Resource};
 use espelho_store::{Error as StoreError, Op, Subresource};
 
 use super::{
@@ -16,13 +16,14 @@ use super::{
     subresources::FetchedSubresource,
 };
 use crate::{
-    StoreContext,
+    Input, StoreContext,
     plan::refresh::{
         is_known, is_settled, is_shown, may_need_tracking, order_events, product_events, products_of,
         proves_missed_events, reads_order, steps, subresource_events, subresources_to_read,
     },
     plan::refresh_request::{Entity, RefreshRequest, Urgency},
     pull::{OrdersPull, ProductsPull, Pull as _},
+    quarantine::{Attempt, Poison},
 };
 
 /// Why a refresh failed.
@@ -37,6 +38,10 @@ pub(super) enum Cause {
     Overtaken,
     /// The service stops; the inbox returns what waits.
     Stopping,
+    /// It panicked, and is read once more.
+    Panicked(Panicked),
+    /// It is set aside.
+    SetAside(Poison),
 }
 
 impl From<StoreError> for Cause {
@@ -90,8 +95,17 @@ impl<'c> EntityReader<'c> {
         Self { context, queue, sold, signals, receives, rows: RowWriter::new(context) }
     }
 
-    /// Reads what a request asks for of an entity, and writes it.
+    /// Reads what a request asks for of an entity, and writes it, unless the entity is set aside.
     pub(super) async fn read(&self, entity: &Entity, request: &RefreshRequest) -> Result<Refreshed, Cause> {
+        let (input, key) = (Input::of_entity(entity), entity.row().1);
+        match self.context.attempt(input, key, self.read_entity(entity, request)).await {
+            Attempt::Ended(read) => read,
+            Attempt::Panicked(panicked) => Err(Cause::Panicked(panicked)),
+            Attempt::SetAside(poison) => Err(Cause::SetAside(poison)),
+        }
+    }
+
+    async fn read_entity(&self, entity: &Entity, request: &RefreshRequest) -> Result<Refreshed, Cause> {
         match entity {
             Entity::Order(number) => self.read_order(number, entity, request).await,
             Entity::Product(id) => self.read_product(id, entity, request).await,

@@ -67,6 +67,12 @@ impl Sorted {
         }
     }
 
+    /// Adds a delivery that is set aside.
+    pub(super) fn set_aside(&mut self, kept: &Kept, failure: Failure) {
+        self.malformed.push(failure);
+        self.handled.push((kept.id, Handled::Malformed));
+    }
+
     fn note(&mut self, kept: &Kept, what: Handled, code: &str, text: Text) {
         self.malformed.push(failure(key_of(kept), code.into(), text, self.locale));
         self.handled.push((kept.id, what));
@@ -74,7 +80,7 @@ impl Sorted {
 }
 
 /// Returns the key of a failure: equal bodies are one failure, however often they arrive.
-fn key_of(kept: &Kept) -> String {
+pub(super) fn key_of(kept: &Kept) -> String {
     kept.digest.chars().take(32).collect()
 }
 

@@ -5,17 +5,22 @@
 
 use std::time::Duration;
 
-use espelho_api_client::webhook::Delivery;
-use espelho_model::watch;
-use espelho_store::Delivery as Kept;
+use espelho_api_client::webhook::{Delivery, EventOnlyData};
+use espelho_model::{containment::contained, fault, watch};
+use espelho_store::{Delivery as Kept, Failure};
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
 use super::{
-    event_only_data, identity::StoreIdentity, inbox_sorting::Sorted, observer::Observer,
-    refresh_queue::RefreshQueue, sweeps::profile::sweep_profile, webhook_watch::WebhookWatch,
+    event_only_data,
+    identity::StoreIdentity,
+    inbox_sorting::{Sorted, key_of},
+    observer::Observer,
+    refresh_queue::RefreshQueue,
+    sweeps::profile::sweep_profile,
+    webhook_watch::WebhookWatch,
 };
-use crate::{Error, StoreContext, plan::pauses::Activity};
+use crate::{Error, Input, StoreContext, plan::pauses::Activity, quarantine::Attempt};
 
 /// Deliveries read from the inbox at once.
 const AT_ONCE: i64 = 200;
@@ -136,15 +141,65 @@ impl<'c> Ingest<'c> {
         let mut sorted = Sorted { locale: self.context.locale, ..Sorted::default() };
         for kept in kept.into_iter().filter(|kept| !self.queue.has(kept.id)) {
             self.watch.note_heard(kept.received_at, kept.event.as_deref() == Some("webhook.test"));
-            sorted.add(&kept, Delivery::parse(&kept.body, naive), own.as_deref());
+            let sorting = |sorted: &mut Sorted| {
+                fault::point("delivery", &kept.body);
+                sorted.add(&kept, Delivery::parse(&kept.body, naive), own.as_deref());
+            };
+            self.sort_contained(&kept, &mut sorted, sorting).await;
         }
         let Sorted { reads, event_only_data, malformed, handled, .. } = sorted;
-        event_only_data::keep(self.context, event_only_data, &malformed).await?;
+        self.keep_event_only_data(event_only_data, &malformed).await?;
         self.queue.push(reads);
         if !handled.is_empty() {
             let ids = handled.iter().map(|(id, _)| *id).collect();
             self.context.store.inbox().mark_handled(ids).await?;
             handled.into_iter().for_each(|(_, what)| self.observer.handled(what));
+        }
+        Ok(())
+    }
+
+    /// Sorts a delivery; one that panics is sorted once more, and then set aside.
+    async fn sort_contained(
+        &self,
+        kept: &Kept,
+        sorted: &mut Sorted,
+        sorting: impl Fn(&mut Sorted) + Copy + Send,
+    ) {
+        let (input, key) = (Input::Delivery, key_of(kept));
+        loop {
+            match self.context.attempt_now(input, &key, || sorting(sorted)).await {
+                Attempt::Ended(()) => return,
+                Attempt::Panicked(_) => (),
+                Attempt::SetAside(poison) => {
+                    let store = self.context.key.as_str();
+                    return sorted.set_aside(kept, poison.failure(input, &key, store, self.context.locale));
+                }
+            }
+        }
+    }
+
+    /// Writes event-only data; where that panics, one item after the other, so that one of them is set aside.
+    async fn keep_event_only_data(
+        &self,
+        data: Vec<(String, EventOnlyData)>,
+        malformed: &[Failure],
+    ) -> Result<(), Error> {
+        if let Ok(kept) = contained(event_only_data::keep(self.context, data.clone(), malformed)).await {
+            return Ok(kept?);
+        }
+        event_only_data::keep(self.context, Vec::new(), malformed).await?;
+        for (key, item) in data {
+            loop {
+                let item = vec![(key.clone(), item.clone())];
+                let keeping = event_only_data::keep(self.context, item, &[]);
+                match self.context.attempt(Input::Delivery, &key, keeping).await {
+                    Attempt::Ended(kept) => break kept?,
+                    Attempt::Panicked(_) => (),
+                    Attempt::SetAside(poison) => {
+                        break self.context.show_poison(Input::Delivery, &key, &poison).await;
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use super::{
     webhook_watch::WebhookWatch,
 };
 use crate::{
-    Error, Problem, StoreContext,
+    Error, Input, Problem, StoreContext,
     error::ends_all,
     plan::refresh_queue::{Ended, Work},
     plan::refresh_request::{Entity, RefreshRequest},
@@ -23,6 +23,7 @@ use crate::{
         refresh::{changed_since, is_missed},
         refresh_errors::{AfterError, after_error},
     },
+    quarantine::panicked_problem,
 };
 
 /// Refreshes the entities of a store, one with each call.
@@ -60,6 +61,13 @@ impl<'c> Refresher<'c> {
             Ok(read) => (self.after_read(&entity, &request, is_last, &read), None),
             Err(Cause::Stopping) => return Ok(()),
             Err(Cause::Overtaken) => (Ended::Again, None),
+            Err(Cause::Panicked(panicked)) => {
+                (Ended::Failed { after: None }, Some(panicked_problem(&panicked, &self.context.key)))
+            }
+            Err(Cause::SetAside(poison)) => {
+                self.context.show_poison(Input::of_entity(&entity), entity.row().1, &poison).await;
+                (Ended::Done, None)
+            }
             Err(Cause::Store(error)) => {
                 (self.after_store_error(&entity, &error).await?, Some(Problem::from_store(&error)))
             }

@@ -2,8 +2,8 @@
 
 use espelho_api_client::{Client, Error as ApiError, HeldAnswers};
 use espelho_model::{
-    ContentHash, OrderNumber, RawJson, financial::OrderFinancial, fiscal::FiscalDocument, shipment::Shipment,
-    timeline::OrderEvent, tracking::OrderTracking,
+    ContentHash, OrderNumber, RawJson, fault, financial::OrderFinancial, fiscal::FiscalDocument,
+    shipment::Shipment, timeline::OrderEvent, tracking::OrderTracking,
 };
 use espelho_store::{Error as StoreError, PageTx, Subresource};
 
@@ -34,6 +34,7 @@ impl FetchedSubresource {
         number: &OrderNumber,
         subresource: Subresource,
     ) -> Result<Self, ApiError> {
+        fault::point("subresource", number.as_str());
         let (client, held) = client.holding();
         let read = match subresource {
             Subresource::Invoices => {

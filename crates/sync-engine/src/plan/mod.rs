@@ -23,6 +23,7 @@ pub mod pauses;
 pub mod policy;
 pub mod probe;
 pub mod push;
+pub mod quarantine;
 pub mod reconciled;
 pub mod refresh;
 pub mod refresh_errors;

@@ -4,7 +4,7 @@ use chrono::{Days, NaiveDate};
 use espelho_api_client::{
     Client, Error as ApiError, ListPage, error::Refusal, resources::orders::OrderQuery,
 };
-use espelho_model::{OrderNumber, order::Order, sync::Resource, text};
+use espelho_model::{OrderNumber, fault, order::Order, sync::Resource, text};
 use espelho_store::{Error as StoreError, OrderWrite, PageTx};
 
 use super::{Fetched, Pull, RowWrite};
@@ -78,6 +78,7 @@ impl Pull for OrdersPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<Order>, ApiError> {
+        fault::point("order", key);
         let (client, held) = self.client.holding();
         let read = client.orders().get(&OrderNumber::new(key)).await?;
         let unknown = read.value.unknown_values();

@@ -1,8 +1,9 @@
 //! One pass over a resource: while one page is written, the next one is read.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use espelho_model::{
+    containment::contained,
     sync::{Counts, RunState},
     text,
     text::Arg,
@@ -12,7 +13,7 @@ use futures_util::future::{OptionFuture, join};
 
 use super::{
     PassOptions, Pull,
-    read::Reader,
+    read::{ReadPage, Reader},
     write::{Refused, Unwritten, Writer},
 };
 use crate::{
@@ -61,7 +62,7 @@ impl<P: Pull> Walk<'_, P> {
             if next != Step::Finished && context.holds(Activity::Pull) {
                 // What was read is written first, so that a restart in the pause repeats nothing.
                 if let Some(read) = unwritten.take() {
-                    let written = self.writer.write::<P>(read).await;
+                    let written = write::<P>(&mut self.writer, read).await;
                     self.settle_write(written).await?;
                 }
                 Box::pin(context.released(Activity::Pull)).await;
@@ -70,7 +71,7 @@ impl<P: Pull> Walk<'_, P> {
                 Step::Read(page) => Some(page),
                 Step::Finished => None,
             };
-            let writing = OptionFuture::from(unwritten.take().map(|read| self.writer.write::<P>(read)));
+            let writing = OptionFuture::from(unwritten.take().map(|read| write::<P>(&mut self.writer, read)));
             let reading = OptionFuture::from(page.map(|page| self.reader.read(page)));
             let (written, read) = join(writing, reading).await;
             self.settle_write(written.unwrap_or(Ok(()))).await?;
@@ -100,9 +101,9 @@ impl<P: Pull> Walk<'_, P> {
     /// Reads a page that the database refused once more, and writes it row by row, so that only the refused row fails.
     async fn write_row_by_row(&mut self, refused: Refused<'_>) -> Result<(), Error> {
         let Refused { mut page, error, hopeless, permit: _permit } = refused;
-        tracing::warn!(store = %self.reader.context.key, page = page.kept.page, %error, "the database refused a page; writing it row by row");
+        tracing::warn!(store = %self.reader.context.key, page = page.kept.page, error, "a page could not be written; writing it row by row");
         let mut details = self.reader.read_details(page.rows.clone(), &page.known).await;
-        page.kept.counts.add(details.pieces);
+        Arc::make_mut(&mut page).kept.counts.add(details.pieces);
         if let Some(ended) = details.ended.take() {
             return Err(ended);
         }
@@ -173,6 +174,21 @@ impl<P: Pull> Walk<'_, P> {
         };
         report.problem = problem;
         self.report
+    }
+}
+
+/// Writes a page; one that panics is read once more and written row by row.
+async fn write<'c, P: Pull>(
+    writer: &mut Writer<'c>,
+    read: ReadPage<'c, P::Detail>,
+) -> Result<(), Unwritten<'c>> {
+    let page = Arc::clone(&read.page);
+    match contained(writer.write::<P>(read)).await {
+        Ok(written) => written,
+        Err(panicked) => {
+            let error = panicked.to_string();
+            Err(Unwritten::Refused(Box::new(Refused { page, error, hopeless: None, permit: None })))
+        }
     }
 }
 

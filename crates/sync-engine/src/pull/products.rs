@@ -7,7 +7,7 @@ use espelho_api_client::{
     error::Refusal,
     resources::products::{ProductDetail, ProductQuery},
 };
-use espelho_model::{ContentHash, LocationId, ProductId, Sku, sync::Resource, text, text::Text};
+use espelho_model::{ContentHash, LocationId, ProductId, Sku, fault, sync::Resource, text, text::Text};
 use espelho_store::{Error as StoreError, PageTx, ProductWrite};
 use parking_lot::Mutex;
 
@@ -115,6 +115,7 @@ impl Pull for ProductsPull {
     }
 
     async fn detail(&self, key: &str) -> Result<Fetched<ProductDetail>, ApiError> {
+        fault::point("product", key);
         let (client, held) = self.client.holding();
         let read = client.products().get(&ProductId::new(key)).await?;
         let mut remarks =

@@ -1,8 +1,11 @@
 //! Reads a page: its listing, and the details of its new or changed rows.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use espelho_api_client::{Error as ApiError, ListPage, ListedRow, PageMeta};
+use espelho_api_client::{Error as ApiError, ListPage, ListedRow};
 use espelho_model::{ContentHash, sync::Counts, text};
 use espelho_store::{KeptPage, Known};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
@@ -13,13 +16,14 @@ use super::{
     write::Writer,
 };
 use crate::{
-    Error, Position, Problem, StoreContext, Trouble,
+    Error, Input, Position, Problem, StoreContext, Trouble,
     memory_budget::Permit,
     plan::{
         last_page::is_beyond_the_end,
         page::plan_page,
         paging::{Pager, Step, Stuck},
     },
+    quarantine::{Attempt, Poison},
 };
 
 /// Details read at once. More would only fill the marketplace's queue: at 300 a minute, two would be enough.
@@ -57,6 +61,7 @@ pub(super) struct Reader<'c, P> {
 }
 
 /// A page of the listing and what the mirror had of it.
+#[derive(Clone)]
 pub(super) struct Page {
     pub(super) kept: KeptPage,
     pub(super) known: HashMap<String, Known>,
@@ -66,7 +71,7 @@ pub(super) struct Page {
 
 /// A page with its details, to be written.
 pub(super) struct ReadPage<'c, T> {
-    pub(super) page: Page,
+    pub(super) page: Arc<Page>,
     pub(super) details: Details<T>,
     /// Why no further page is read, if too many rows failed.
     pub(super) hopeless: Option<Error>,
@@ -90,7 +95,15 @@ pub(super) struct Details<T> {
 /// A row whose detail was requested.
 pub(super) struct Asked<T> {
     pub(super) row: ListedRow,
-    pub(super) answer: Result<Fetched<T>, ApiError>,
+    pub(super) answer: Result<Fetched<T>, Unread>,
+}
+
+/// Why a detail was not read.
+pub(super) enum Unread {
+    /// The marketplace did not answer it.
+    Api(ApiError),
+    /// The row is set aside.
+    SetAside(Poison),
 }
 
 impl<'c, P: Pull> Reader<'c, P> {
@@ -124,7 +137,8 @@ impl<'c, P: Pull> Reader<'c, P> {
         self.stop_if_asked()?;
         let mut permit = self.context.memory_budget.page().await;
         self.stop_if_asked()?;
-        let mut listing = self.list(page).await?;
+        let mut listing = self.list_contained(page).await?;
+        self.context.show_poisoned_rows(Input::of_resource(P::RESOURCE), &listing).await;
         // A pass needs the fingerprints of the rows only.
         listing.rows.iter_mut().for_each(|row| row.text = String::new());
         let keys: Vec<ContentHash> =
@@ -166,7 +180,7 @@ impl<'c, P: Pull> Reader<'c, P> {
         kept.counts.add(details.pieces);
         rows.retain(|row| !details.written.contains(&row.key));
         self.tell(0);
-        let page = Page { kept, known, rows };
+        let page = Arc::new(Page { kept, known, rows });
         Ok(Ok((ReadPage { page, details, hopeless: self.give_up_if_hopeless(), permit }, next)))
     }
 
@@ -205,6 +219,21 @@ impl<'c, P: Pull> Reader<'c, P> {
         tx.commit().await.map_err(Error::from)
     }
 
+    /// Reads a page of the listing. A page that panics is read once more, and then ends the pass.
+    async fn list_contained(&mut self, page: u64) -> Result<ListPage, Error> {
+        let (context, key) = (self.context, format!("{}-{page}", P::RESOURCE));
+        loop {
+            match context.attempt(Input::Page, &key, self.list(page)).await {
+                Attempt::Ended(listing) => return listing,
+                Attempt::Panicked(_) => (),
+                Attempt::SetAside(poison) => {
+                    context.show_poison(Input::Page, &key, &poison).await;
+                    return Err(poison.problem(Input::Page, &key, context.key.as_str()).into());
+                }
+            }
+        }
+    }
+
     /// Reads a page of the listing. If the server refuses the first page of the pass, simplifies the request and retries.
     async fn list(&mut self, page: u64) -> Result<ListPage, Error> {
         loop {
@@ -216,7 +245,7 @@ impl<'c, P: Pull> Reader<'c, P> {
                 Err(error) => error,
             };
             if self.is_beyond_the_end(page, &error) {
-                return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
+                return Ok(ListPage::default());
             }
             let asked_for_less = match &error {
                 ApiError::Refused { status: 400 | 422, refusal, .. } if page == 1 && self.step == 0 => {
@@ -270,12 +299,12 @@ impl<'c, P: Pull> Reader<'c, P> {
         rows: Vec<ListedRow>,
         known: &HashMap<String, Known>,
     ) -> Details<P::Detail> {
-        let pull = &self.pull;
+        let (context, pull) = (self.context, &self.pull);
         let mut rows = rows.into_iter();
         let mut details = Details::default();
         let mut asking = FuturesUnordered::new();
         let ask = |row: ListedRow| async move {
-            let answer = pull.detail(&row.key).await;
+            let answer = read_detail(context, pull, &row.key).await;
             Asked { row, answer }
         };
         asking.extend(rows.by_ref().take(AT_ONCE).map(ask));
@@ -297,11 +326,11 @@ impl<'c, P: Pull> Reader<'c, P> {
             self.tell(left as u64);
             match &asked.answer {
                 Ok(_) => self.failing_in_a_row = 0,
-                Err(error) if concerns_all(error) => {
+                Err(Unread::Api(error)) if concerns_all(error) => {
                     details.ended.get_or_insert_with(|| Problem::from_api(error).into());
                     continue;
                 }
-                Err(error) if may_concern_all(error) => {
+                Err(Unread::Api(error)) if may_concern_all(error) => {
                     self.failing_in_a_row += 1;
                     self.last_failure = Some(Problem::from_api(error));
                 }
@@ -330,6 +359,21 @@ impl<'c, P: Pull> Reader<'c, P> {
         match self.context.stop.is_cancelled() {
             false => Ok(()),
             true => Err(Problem::of(Trouble::Stopped, "stopped", text!("run-stopped")).into()),
+        }
+    }
+}
+
+/// Reads the detail of a row; one that panics is read once more, and then set aside.
+async fn read_detail<P: Pull>(
+    context: &StoreContext,
+    pull: &P,
+    key: &str,
+) -> Result<Fetched<P::Detail>, Unread> {
+    loop {
+        match context.attempt(Input::of_resource(P::RESOURCE), key, pull.detail(key)).await {
+            Attempt::Ended(answer) => return answer.map_err(Unread::Api),
+            Attempt::Panicked(_) => (),
+            Attempt::SetAside(poison) => return Err(Unread::SetAside(poison)),
         }
     }
 }

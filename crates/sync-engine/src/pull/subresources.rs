@@ -12,7 +12,8 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all};
 use crate::{
-    Error, Position, Problem, ResourceReport, StoreContext, Trouble, live::subresources::FetchedSubresource,
+    Error, Input, Position, Problem, ResourceReport, StoreContext, Trouble,
+    live::subresources::FetchedSubresource, quarantine::Attempt,
 };
 
 /// Orders requested at once, and written together.
@@ -93,7 +94,7 @@ async fn read_some(
         return Ok(());
     }
     let mut asking: FuturesUnordered<_> =
-        numbers.iter().map(|number| read_one(client, subresource, number)).collect();
+        numbers.iter().map(|number| read_one(context, client, subresource, number)).collect();
     let mut sides = Vec::new();
     let mut ended = None;
     loop {
@@ -110,12 +111,17 @@ async fn read_some(
         };
         report.details += 1;
         match answer {
-            Ok(side) => {
+            Attempt::Ended(Ok(side)) => {
                 *failing_in_a_row = 0;
                 sides.push((number, side));
             }
-            Err(error) if concerns_all(&error) => ended = Some(Error::from(error)),
-            Err(error) => {
+            Attempt::Panicked(_) => report.counts.failed += 1,
+            Attempt::SetAside(poison) => {
+                report.counts.failed += 1;
+                context.show_poison(Input::Order, number.as_str(), &poison).await;
+            }
+            Attempt::Ended(Err(error)) if concerns_all(&error) => ended = Some(Error::from(error)),
+            Attempt::Ended(Err(error)) => {
                 note(report, &number, &error, context.locale);
                 *failing_in_a_row = if may_concern_all(&error) { *failing_in_a_row + 1 } else { 0 };
                 if *failing_in_a_row >= HOPELESS * HOPELESS_PAGES {
@@ -129,12 +135,18 @@ async fn read_some(
 }
 
 async fn read_one(
+    context: &StoreContext,
     client: &Client,
     subresource: Subresource,
-    number: &str,
-) -> (OrderNumber, Result<FetchedSubresource, ApiError>) {
-    let number = OrderNumber::new(number);
-    let side = FetchedSubresource::read(client, &number, subresource).await;
+    key: &str,
+) -> (OrderNumber, Attempt<Result<FetchedSubresource, ApiError>>) {
+    let number = OrderNumber::new(key);
+    let read = || FetchedSubresource::read(client, &number, subresource);
+    let side = match context.attempt_part(Input::Order, key, read()).await {
+        // One that panics twice is set aside.
+        Attempt::Panicked(_) => context.attempt_part(Input::Order, key, read()).await,
+        other => other,
+    };
     (number, side)
 }
 

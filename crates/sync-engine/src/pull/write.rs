@@ -1,9 +1,13 @@
 //! Writes a page: rows and checkpoint, in one transaction.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+};
 
 use espelho_api_client::{Error as ApiError, HeldAnswers, ListedRow};
 use espelho_model::{
+    containment::contained,
     sync::{Counts, Resource},
     text,
     text::{Locale, Text},
@@ -12,11 +16,12 @@ use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
     PassOptions, Pull, RowWrite,
-    read::{Asked, Details, Page, ReadPage},
+    read::{Asked, Details, Page, ReadPage, Unread},
 };
 use crate::{
-    Error, StoreContext,
+    Error, Input, StoreContext,
     memory_budget::Permit,
+    quarantine::Poison,
     report::{failure, with_causes},
 };
 
@@ -47,20 +52,22 @@ pub(super) struct Writer<'c> {
 
 /// Why a page was not written, or is the last.
 pub(super) enum Unwritten<'c> {
-    /// The database refuses the content of a row. Then the walk ends for the other reason, if there is one.
+    /// The database refuses the content of a row, or our own code panicked on one. Then the walk ends for the other
+    /// reason, if there is one.
     Refused(Box<Refused<'c>>),
     /// The walk ends.
     Ended(Error),
 }
 
-/// A page whose content the database refuses.
+/// A page that is to be written row by row.
 pub(super) struct Refused<'c> {
-    pub(super) page: Page,
-    pub(super) error: StoreError,
+    pub(super) page: Arc<Page>,
+    /// The refusal, or the place of the panic.
+    pub(super) error: String,
     /// Why no further page is read, if too many rows failed.
     pub(super) hopeless: Option<Error>,
     /// The page's share of the memory budget, which its second reading needs too.
-    pub(super) permit: Permit<'c>,
+    pub(super) permit: Option<Permit<'c>>,
 }
 
 impl<'c> Writer<'c> {
@@ -91,11 +98,12 @@ impl<'c> Writer<'c> {
         if ended.is_some() {
             details.unasked.clear();
         }
-        let sorted = self.sort(details, &page.known);
+        let sorted = self.sort(P::RESOURCE, details, &page.known);
         let written = self.write_sorted::<P>(&page, sorted, ended.is_none(), false).await;
         match (written, ended) {
             (Err(error), None) if error.concerns_a_row() => {
-                Err(Unwritten::Refused(Box::new(Refused { page, error, hopeless, permit })))
+                let error = with_causes(&error);
+                Err(Unwritten::Refused(Box::new(Refused { page, error, hopeless, permit: Some(permit) })))
             }
             (Err(error), None) => Err(Unwritten::Ended(error.into())),
             (Ok(()), None) => hopeless.map_or(Ok(()), |hopeless| Err(Unwritten::Ended(hopeless))),
@@ -109,7 +117,7 @@ impl<'c> Writer<'c> {
         page: &Page,
         details: Details<P::Detail>,
     ) -> Result<(), Error> {
-        let sorted = self.sort(details, &page.known);
+        let sorted = self.sort(P::RESOURCE, details, &page.known);
         self.write_sorted::<P>(page, sorted, true, true).await.map_err(Error::from)
     }
 
@@ -121,7 +129,7 @@ impl<'c> Writer<'c> {
     ) {
         let asked = std::mem::take(&mut details.asked);
         let keys: Vec<String> = asked.iter().map(|asked| asked.row.key.clone()).collect();
-        let sorted = self.sort(Details { asked, ..Details::default() }, known);
+        let sorted = self.sort(P::RESOURCE, Details { asked, ..Details::default() }, known);
         match self.write_rows_of::<P>(known, sorted, true, None).await {
             Ok(counts) => {
                 details.pieces.add(counts);
@@ -131,15 +139,25 @@ impl<'c> Writer<'c> {
         }
     }
 
-    fn sort<T>(&mut self, details: Details<T>, known: &HashMap<String, Known>) -> Sorted<T> {
+    fn sort<T>(
+        &mut self,
+        resource: Resource,
+        details: Details<T>,
+        known: &HashMap<String, Known>,
+    ) -> Sorted<T> {
         let mut sorted = Sorted::default();
         let locale = self.context.locale;
         sorted.failures.extend(details.unasked.into_iter().map(|row| unasked(row.key, locale)));
         for Asked { row, answer } in details.asked {
             let fetched = match answer {
                 Ok(fetched) => fetched,
-                Err(error) => {
+                Err(Unread::Api(error)) => {
                     sorted.failures.push(unread(row.key, &error, locale));
+                    continue;
+                }
+                Err(Unread::SetAside(poison)) => {
+                    let (input, store) = (Input::of_resource(resource), self.context.key.as_str());
+                    sorted.failures.push(poison.failure(input, &row.key, store, locale));
                     continue;
                 }
             };
@@ -257,13 +275,19 @@ impl<'c> Writer<'c> {
         for write in writes {
             let key = write.key.clone();
             tx.mark().await?;
-            match P::write(tx, vec![write]).await {
-                Ok(()) => (),
-                Err(error) if error.concerns_a_row() => {
+            match contained(P::write(tx, vec![write])).await {
+                Ok(Ok(())) => (),
+                Ok(Err(error)) if error.concerns_a_row() => {
                     tx.undo_to_mark().await?;
                     refused.push(unwritten(key, &error, self.context.locale));
                 }
-                Err(error) => return Err(error),
+                Ok(Err(error)) => return Err(error),
+                Err(panicked) => {
+                    tx.undo_to_mark().await?;
+                    let poison = Poison { place: Some(panicked.place) };
+                    let (input, store) = (Input::of_resource(P::RESOURCE), self.context.key.as_str());
+                    refused.push(poison.failure(input, &key, store, self.context.locale));
+                }
             }
         }
         Ok(refused)

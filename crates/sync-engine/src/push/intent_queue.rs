@@ -8,7 +8,7 @@ use std::{
 };
 
 use espelho_api_client::{Documented, Error as ApiError};
-use espelho_model::{text, watch};
+use espelho_model::{fault, text, watch};
 use espelho_store::{DatabaseTrouble, Effect, Error as StoreError, OpenCommand as OpenCommandRow};
 use futures_util::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::Notify;
@@ -21,18 +21,19 @@ use super::{
     kinds::{handler_of, has_keys_in_data, subject_key},
     options::PushOptions,
     prices::PricePusher,
-    row_answers::RowAnswers,
+    row_answers::{RowAnswers, key_in_table},
     settlements::Settlements,
     stock::StockPusher,
 };
 use crate::{
-    Error, StoreContext,
+    Error, Input, StoreContext,
     plan::pauses::Activity,
     plan::push::{
-        Message, Verdict, doubtful,
+        Message, Settlement, Verdict, doubtful,
         job_queue::{FAILED_AFTER, Found, JobQueue, LONGEST_PAUSE, Rank, SHOWN_AFTER},
         jobs::{Job, OpenCommand, Scan, Work, is_recent_dispatch},
     },
+    quarantine::{Attempt, POISONED, Poison, panicked_problem},
     report::with_causes,
 };
 
@@ -287,15 +288,22 @@ impl<'c> IntentQueue<'c> {
                     skus.into_iter().for_each(|sku| scan.note_dispatched(sku));
                 }
                 if self.queue().wants(Rank::Command) {
-                    let command = self.with_keys(row).await?;
-                    scan.command(command, &mut self.queue());
+                    let name = row.id.to_string();
+                    match self.context.attempt_part(Input::Command, &name, self.with_keys(&row)).await {
+                        Attempt::Ended(command) => scan.command(command?, &mut self.queue()),
+                        // The next scan tries it once more.
+                        Attempt::Panicked(_) => (),
+                        Attempt::SetAside(poison) => {
+                            self.set_aside(&Work::Command(row), poison).await?;
+                        }
+                    }
                 }
             }
         }
     }
 
     /// Adds the keys that its kind gives a command.
-    async fn with_keys(&self, row: OpenCommandRow) -> Result<OpenCommand, Error> {
+    async fn with_keys(&self, row: &OpenCommandRow) -> Result<OpenCommand, Error> {
         let whole = match row.short_data.is_none() && has_keys_in_data(&row.kind) {
             true => self.context.store.commands().read(&self.context.key, row.id).await?,
             false => None,
@@ -306,7 +314,7 @@ impl<'c> IntentQueue<'c> {
             subject: subject_key(&whole),
             conflicting: handler.and_then(|own| own.conflicting_key(&whole)),
             sequence: handler.and_then(|own| own.sequence_key(&whole)),
-            command: row,
+            command: row.clone(),
         })
     }
 
@@ -345,17 +353,11 @@ impl<'c> IntentQueue<'c> {
     async fn run(&self, job: Job) -> Result<(), Error> {
         let Job { keys, asked, work, .. } = job;
         let key = keys.first().cloned().unwrap_or_default();
-        let answered = match &work {
-            _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
-            // What is settled or verified sends nothing.
-            _ if activity_of(&work).is_some_and(|activity| self.context.holds(activity)) => Ok(HELD_PAUSE),
-            Work::Settle(effect) => {
-                self.workers.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
-            }
-            Work::Stock(row) => self.workers.stock.push(row).await,
-            Work::Verify(product, rows) => self.workers.stock.verify(product, rows).await,
-            Work::Prices(desired) => self.workers.prices.push(desired).await,
-            Work::Command(command) => self.workers.commands.run(command).await,
+        let (input, name) = input_of(&work);
+        let answered = match self.context.attempt(input, &name, self.carry_out(&work)).await {
+            Attempt::Ended(answered) => answered,
+            Attempt::Panicked(panicked) => Err(panicked_problem(&panicked, &self.context.key).into()),
+            Attempt::SetAside(poison) => self.set_aside(&work, poison).await,
         };
         if let Err(Error::Api(error)) = &answered {
             self.report_obstacle(&key, &asked, &work, error).await;
@@ -369,6 +371,51 @@ impl<'c> IntentQueue<'c> {
             }
             Err(error) => self.after(error, Some((&key, &asked))).map(drop),
         }
+    }
+
+    async fn carry_out(&self, work: &Work) -> Result<Duration, Error> {
+        let (input, name) = input_of(work);
+        fault::point(input.as_str(), &name);
+        match work {
+            _ if self.context.stop.is_cancelled() => Ok(Duration::ZERO),
+            // What is settled or verified sends nothing.
+            _ if activity_of(work).is_some_and(|activity| self.context.holds(activity)) => Ok(HELD_PAUSE),
+            Work::Settle(effect) => {
+                self.workers.settlements.settle_orphan(effect).await.map(Option::unwrap_or_default)
+            }
+            Work::Stock(row) => self.workers.stock.push(row).await,
+            Work::Verify(product, rows) => self.workers.stock.verify(product, rows).await,
+            Work::Prices(desired) => self.workers.prices.push(desired).await,
+            Work::Command(command) => self.workers.commands.run(command).await,
+        }
+    }
+
+    /// Sets aside what panicked, or ended the process: its row says so, and is tried again when a person says so, or
+    /// the ERP writes it anew. What was sent and not answered is in doubt.
+    async fn set_aside(&self, work: &Work, poison: Poison) -> Result<Duration, Error> {
+        let message = Message::new(POISONED, poison.text());
+        let answers = &self.workers.answers;
+        match work {
+            Work::Settle(effect) => {
+                let lost = Settlement::Unprovable(message);
+                self.workers.journal.note_settlement(effect, &lost).await?;
+            }
+            Work::Stock(row) => answers.level(row, &Verdict::Failed(message)).await?,
+            Work::Verify(_, rows) => {
+                for row in rows {
+                    answers.level(row, &Verdict::Doubtful(message.clone())).await?;
+                }
+            }
+            Work::Prices(desired) => answers.prices(desired, &Verdict::Failed(message)).await?,
+            Work::Command(row) => {
+                let is_lost = self.is_unsettled(row.id).await;
+                let verdict = if is_lost { Verdict::Doubtful(message) } else { Verdict::Failed(message) };
+                answers.refuse_command(row.id, &verdict).await?;
+            }
+        }
+        let (input, name) = input_of(work);
+        self.context.forget_attempts(input, &name).await;
+        Ok(Duration::ZERO)
     }
 
     /// Writes a lasting obstacle to the rows: errors that go away by themselves do not end a row, but must not be
@@ -460,6 +507,17 @@ fn activity_of(work: &Work) -> Option<Activity> {
         Work::Stock(_) => Some(Activity::Stock),
         Work::Prices(_) => Some(Activity::Prices),
         Work::Command(_) => Some(Activity::Commands),
+    }
+}
+
+/// Returns what a job works on, and its key.
+fn input_of(work: &Work) -> (Input, String) {
+    match work {
+        Work::Settle(effect) => (Input::Effect, effect.id.to_string()),
+        Work::Stock(row) => (Input::Stock, key_in_table(row)),
+        Work::Verify(product, _) => (Input::Stock, format!("verify {product}")),
+        Work::Prices(desired) => (Input::Price, desired.sku.to_string()),
+        Work::Command(row) => (Input::Command, row.id.to_string()),
     }
 }
 

@@ -23,6 +23,7 @@ mod orders;
 mod outages;
 mod outcomes;
 mod passes;
+mod poisoned;
 mod prices;
 mod reconcile;
 mod refreshes;

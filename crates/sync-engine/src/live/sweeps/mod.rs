@@ -16,6 +16,7 @@ mod subresources;
 
 use std::time::Duration;
 
+use espelho_model::fault;
 use futures_util::future::BoxFuture;
 use tokio::sync::Notify;
 
@@ -24,12 +25,13 @@ use super::{
     signals::Signals, sold_products::SoldProducts, sweep_record::SweepRecord, webhook_watch::WebhookWatch,
 };
 use crate::{
-    Error, StoreContext,
+    Error, Input, StoreContext,
     memory_budget::Permit,
     plan::batches::Run,
     plan::gap::GapThrottle,
     plan::pauses::Activity,
     plan::schedule::{Moment, Schedule, Sweep, stretched},
+    quarantine::{Attempt, panicked_problem},
 };
 use campaigns::CampaignSweep;
 use changed_rows::ChangedRows;
@@ -165,7 +167,7 @@ impl<'c> Sweeps<'c> {
     async fn run_one(&mut self, number: u64, run: Run, permit: Permit<'_>) -> Result<Option<u64>, Error> {
         let (context, queue, sweep) = (self.context, self.sources.queue, run.sweep);
         queue.keep_rotation_waiting(matches!(sweep, Sweep::NewOrders | Sweep::OpenOrders));
-        let ended = self.sweep(sweep).await;
+        let ended = self.sweep_contained(sweep).await;
         queue.keep_rotation_waiting(false);
         drop(permit);
         self.record.note_run(number, run, ended.as_ref().err().map(Error::problem).as_ref()).await?;
@@ -183,8 +185,22 @@ impl<'c> Sweeps<'c> {
         }
     }
 
+    /// Runs a sweep, unless it is set aside.
+    async fn sweep_contained(&mut self, sweep: Sweep) -> Result<u64, Error> {
+        let context = self.context;
+        match context.attempt(Input::Sweep, sweep.as_str(), Box::pin(self.sweep(sweep))).await {
+            Attempt::Ended(ended) => ended,
+            Attempt::Panicked(panicked) => Err(panicked_problem(&panicked, &context.key).into()),
+            Attempt::SetAside(poison) => {
+                context.show_poison(Input::Sweep, sweep.as_str(), &poison).await;
+                Err(poison.problem(Input::Sweep, sweep.as_str(), context.key.as_str()).into())
+            }
+        }
+    }
+
     /// Runs a sweep's own calls; returns how many listing pages it requested, where that stretches its interval.
     async fn sweep(&mut self, sweep: Sweep) -> Result<u64, Error> {
+        fault::point("sweep", sweep.as_str());
         let (context, changed) = (self.context, &self.changed);
         let SweepSources { queue, signals, sold, identity, watch } = self.sources;
         match sweep {

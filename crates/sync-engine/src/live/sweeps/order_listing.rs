@@ -1,25 +1,24 @@
 //! Reads the listing of orders, page by page.
 
-use espelho_api_client::{
-    Client, Error as ApiError, ListPage, PageMeta, limit::Lane, resources::orders::OrderQuery,
-};
+use espelho_api_client::{Client, Error as ApiError, ListPage, limit::Lane, resources::orders::OrderQuery};
 
-use crate::{Error, StoreContext, plan::last_page::is_beyond_the_end};
+use crate::{Error, Input, StoreContext, plan::last_page::is_beyond_the_end};
 
 /// Rows per page.
 const LIMIT: u32 = 100;
 
 /// A walk over the listing of orders.
-pub(super) struct OrderListing {
+pub(super) struct OrderListing<'c> {
+    context: &'c StoreContext,
     client: Client,
     query: OrderQuery,
     /// Requests made.
     requests: u64,
 }
 
-impl OrderListing {
+impl<'c> OrderListing<'c> {
     /// Returns a walk over orders with these statuses, or over all where none is named.
-    pub(super) fn new(context: &StoreContext, sort: &str, statuses: &[&str]) -> Self {
+    pub(super) fn new(context: &'c StoreContext, sort: &str, statuses: &[&str]) -> Self {
         let query = OrderQuery {
             sort: Some(sort.to_owned()),
             limit: Some(LIMIT),
@@ -27,7 +26,7 @@ impl OrderListing {
             page_parameter: context.page_parameter.clone(),
             ..OrderQuery::default()
         };
-        Self { client: context.client.in_lane(Lane::Poll), query, requests: 0 }
+        Self { context, client: context.client.in_lane(Lane::Poll), query, requests: 0 }
     }
 
     /// Returns how many requests the walk took.
@@ -40,9 +39,12 @@ impl OrderListing {
         loop {
             self.requests += 1;
             match self.client.orders().list(&OrderQuery { page, ..self.query.clone() }).await {
-                Ok(listing) => return Ok(listing),
+                Ok(listing) => {
+                    self.context.show_poisoned_rows(Input::Order, &listing).await;
+                    return Ok(listing);
+                }
                 Err(error) if is_beyond_the_end(page, &error) => {
-                    return Ok(ListPage { rows: Vec::new(), rows_without_id: 0, meta: PageMeta::default() });
+                    return Ok(ListPage::default());
                 }
                 Err(ApiError::Refused { status: 400 | 422, .. })
                     if page == 1

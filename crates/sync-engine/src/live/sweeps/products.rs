@@ -8,7 +8,7 @@ use espelho_model::sync::Resource;
 
 use super::changed_rows::ChangedRows;
 use crate::{
-    Error, StoreContext,
+    Error, Input, StoreContext,
     live::{refresh_queue::RefreshQueue, signals::Signals},
     plan::refresh_request::{Entity, RefreshRequest},
     plan::{interval::is_due, last_page::is_last_page, load::PRODUCTS_AT_ONCE},
@@ -66,6 +66,7 @@ impl<'c> ProductSweep<'c> {
                 }
                 Err(error) => return Err(error.into()),
             };
+            self.context.show_poisoned_rows(Input::Product, &listing).await;
             let is_end = is_last_page(page, listing.rows.len(), &listing.meta);
             changed.queue(Resource::Products, listing.rows).await?;
             if is_end {

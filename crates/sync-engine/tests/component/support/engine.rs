@@ -9,9 +9,9 @@ use espelho_model::{
     text::{Language, Locale},
 };
 use espelho_sandbox::Sandbox;
-use espelho_store::{LabelFolder, Store};
+use espelho_store::{InFlight, LabelFolder, Store};
 use espelho_sync_engine::{
-    ClientStorage, LeaseOwner, MemoryBudget, Problem, Silent, StoreContext,
+    ClientStorage, LeaseOwner, MemoryBudget, Problem, Quarantine, Silent, StoreContext,
     labels::Labels,
     plan::gone::GoneGuard,
     push::{NoopListener, PushOptions, Pusher},
@@ -34,6 +34,8 @@ pub(crate) struct Parts {
     pub(crate) gone_guard: GoneGuard,
     /// The folder of the label files, if they are fetched.
     pub(crate) labels: Option<Labels>,
+    /// What is noted of the inputs under way; nothing, unless a test says where.
+    pub(crate) in_flight: Arc<InFlight>,
 }
 
 /// A running engine.
@@ -45,7 +47,15 @@ pub(crate) struct Engine {
 impl Parts {
     pub(crate) fn new(store: Store, clock: Arc<dyn Clock>) -> Self {
         let http = Http::new(true, Duration::from_secs(30)).unwrap();
-        Self { store, clock, http, budget: 60_000, gone_guard: GoneGuard::default(), labels: None }
+        Self {
+            store,
+            clock,
+            http,
+            budget: 60_000,
+            gone_guard: GoneGuard::default(),
+            labels: None,
+            in_flight: Arc::default(),
+        }
     }
 
     /// Fetches label files of every format into a folder.
@@ -76,6 +86,7 @@ impl Parts {
         let client = Client::open(settings, Arc::clone(&self.clock), memory.clone(), memory).await.unwrap();
         let stop = CancellationToken::new();
         let owner = LeaseOwner::of(&lease, stop.clone(), Arc::clone(&self.clock));
+        let quarantine = Quarantine::load(&self.store, &key, Arc::clone(&self.in_flight)).await.unwrap();
         StoreContext {
             key,
             client: client.owned_by(owner),
@@ -92,6 +103,7 @@ impl Parts {
             new_products: Arc::default(),
             memory_budget: Arc::<MemoryBudget>::default(),
             brake: espelho_sync_engine::Brake::default(),
+            quarantine: Arc::new(quarantine),
         }
     }
 }

@@ -1,0 +1,294 @@
+//! What the threads of this process work on at this moment, in a file that outlives it: whatever ends the process, the
+//! next start finds there what was being worked on.
+//!
+//! A slot has a flag and the name of an input. The flag is set while a thread runs the work, not while the work waits:
+//! an abort, a stack overflow or an allocation that exhausts the memory happens on a thread. The file is never synced.
+//! What a process wrote stays when it is killed, and is lost with the machine, whose end is no input's doing. So noting
+//! an input costs a system call and no transaction.
+
+use std::{
+    collections::HashSet,
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    os::unix::fs::{FileExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use espelho_model::StoreKey;
+
+use crate::connect::permissions::create_private_folder;
+
+/// The ending of the files' names.
+const ENDING: &str = ".units";
+/// The bytes of a slot. An input whose name is longer is not noted.
+const SLOT: usize = 1_024;
+/// Separates the parts of a slot; a key is its last part.
+const SEPARATOR: char = '\u{1f}';
+
+/// The inputs that a process works on.
+#[derive(Default)]
+pub struct InFlight {
+    file: Option<OwnFile>,
+    slots: Mutex<Slots>,
+    /// Held while an input is worked on whose last attempt ended with the process.
+    suspects: tokio::sync::Mutex<()>,
+}
+
+struct OwnFile {
+    file: File,
+    path: PathBuf,
+}
+
+#[derive(Default)]
+struct Slots {
+    free: Vec<u64>,
+    used: u64,
+}
+
+/// The slot of an input, until this is dropped.
+#[must_use]
+pub struct Slot<'f> {
+    owner: &'f InFlight,
+    place: Option<u64>,
+}
+
+/// A thread works on the input until this is dropped.
+#[must_use]
+pub struct OnThread<'s>(&'s Slot<'s>);
+
+/// An input that a thread worked on when the process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LeftOver {
+    /// Its store.
+    pub store: StoreKey,
+    /// What was worked on.
+    pub work: String,
+    /// Its key there.
+    pub key: String,
+    /// Whether it was the only suspect under way.
+    pub was_alone: bool,
+}
+
+/// What processes left that have ended.
+#[derive(Debug, Default)]
+pub struct LeftOvers {
+    /// The inputs, each once for each process.
+    pub inputs: Vec<LeftOver>,
+    files: Vec<PathBuf>,
+    /// Keeps others from reading the same files.
+    _locks: Vec<File>,
+}
+
+impl InFlight {
+    /// Begins a file in a folder, which it creates.
+    ///
+    /// # Errors
+    /// When it cannot be written there.
+    pub fn open(folder: &Path, name: &str) -> io::Result<Arc<Self>> {
+        create_private_folder(folder)?;
+        let (draft, path) = (folder.join(format!("{name}.new")), folder.join(format!("{name}{ENDING}")));
+        let mut options = OpenOptions::new();
+        let file = options.create(true).truncate(true).read(true).write(true).mode(0o600).open(&draft)?;
+        // Only a locked file gets a name that others read.
+        file.lock()?;
+        fs::rename(&draft, &path)?;
+        Ok(Arc::new(Self { file: Some(OwnFile { file, path }), ..Self::default() }))
+    }
+
+    /// Reads what ended processes left in a folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn left_overs(folder: &Path) -> io::Result<LeftOvers> {
+        let mut left = LeftOvers::default();
+        let folder = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(left),
+            folder => folder?,
+        };
+        for entry in folder {
+            let path = entry?.path();
+            if !path.to_string_lossy().ends_with(ENDING) {
+                continue;
+            }
+            // Gone meanwhile, or another user's.
+            let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else { continue };
+            match file.try_lock() {
+                Ok(()) => (),
+                Err(TryLockError::WouldBlock) => continue,
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+            let inputs: HashSet<LeftOver> = fs::read(&path)?.chunks(SLOT).filter_map(read).collect();
+            left.inputs.extend(inputs);
+            left.files.push(path);
+            left._locks.push(file);
+        }
+        Ok(left)
+    }
+
+    /// Gives an input a slot before the work on it begins. `is_alone`: no other suspect is worked on meanwhile.
+    pub fn begin(&self, store: &StoreKey, work: &str, key: &str, is_alone: bool) -> Slot<'_> {
+        let unnoted = Slot { owner: self, place: None };
+        let Some(own) = &self.file else { return unnoted };
+        let alone = u8::from(is_alone);
+        let text = format!("{alone}{SEPARATOR}{store}{SEPARATOR}{work}{SEPARATOR}{key}");
+        let Ok(length) = u16::try_from(text.len()) else { return unnoted };
+        if text.len() > SLOT - 3 {
+            return unnoted;
+        }
+        let place = self.slots().take();
+        let mut bytes = vec![0];
+        bytes.extend(length.to_be_bytes());
+        bytes.extend(text.into_bytes());
+        if own.file.write_all_at(&bytes, place * SLOT as u64).is_err() {
+            self.slots().free.push(place);
+            return unnoted;
+        }
+        Slot { owner: self, place: Some(place) }
+    }
+
+    /// Waits until no other suspect is worked on.
+    pub async fn alone(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.suspects.lock().await
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OwnFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+        // Nothing stays where nothing is noted.
+        let _ = self.path.parent().map(fs::remove_dir);
+    }
+}
+
+impl Slots {
+    fn take(&mut self) -> u64 {
+        self.free.pop().unwrap_or_else(|| {
+            self.used += 1;
+            self.used - 1
+        })
+    }
+}
+
+impl Slot<'_> {
+    /// Notes that this thread works on the input.
+    pub fn enter(&self) -> OnThread<'_> {
+        self.flag(1);
+        OnThread(self)
+    }
+
+    fn flag(&self, flag: u8) {
+        if let (Some(place), Some(own)) = (self.place, &self.owner.file) {
+            // A disk that takes no byte says so elsewhere.
+            let _ = own.file.write_all_at(&[flag], place * SLOT as u64);
+        }
+    }
+}
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            self.owner.slots().free.push(place);
+        }
+    }
+}
+
+impl Drop for OnThread<'_> {
+    fn drop(&mut self) {
+        self.0.flag(0);
+    }
+}
+
+impl LeftOvers {
+    /// Forgets them: their attempts are counted.
+    pub fn forget(self) {
+        self.files.iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+}
+
+/// Reads a slot; `None` unless a thread worked on its input.
+fn read(slot: &[u8]) -> Option<LeftOver> {
+    let (flag, rest) = slot.split_first()?;
+    let (length, text) = rest.split_first_chunk::<2>().filter(|_| *flag == 1)?;
+    let text = text.get(..usize::from(u16::from_be_bytes(*length)))?;
+    let mut parts = std::str::from_utf8(text).ok()?.splitn(4, SEPARATOR);
+    let was_alone = parts.next()? == "1";
+    let store = StoreKey::new(parts.next()?).ok()?;
+    let (work, key) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    Some(LeftOver { store, work, key, was_alone })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn loja() -> StoreKey {
+        StoreKey::new("loja").unwrap()
+    }
+
+    /// Ends a process as `kill -9` does: its lock goes, its file stays.
+    fn kill(process: Arc<InFlight>) {
+        let mut own = Arc::into_inner(process).unwrap().file.take().unwrap();
+        own.path = PathBuf::new();
+    }
+
+    fn left_in(state: &Path) -> Vec<(String, String, bool)> {
+        let mut left: Vec<_> = InFlight::left_overs(state)
+            .unwrap()
+            .inputs
+            .into_iter()
+            .map(|left| (left.work, left.key, left.was_alone))
+            .collect();
+        left.sort();
+        left
+    }
+
+    #[test]
+    fn what_a_thread_worked_on_is_found_after_the_end_of_its_process_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("in-flight");
+        let process = InFlight::open(&state, "one").unwrap();
+        let ended = process.begin(&loja(), "orders", "1", false);
+        drop(ended.enter());
+        drop(ended);
+        let again = process.begin(&loja(), "orders", "1", false);
+        let waiting = process.begin(&loja(), "orders", "2", false);
+        drop(waiting.enter());
+        let busy = process.begin(&loja(), "stock", "A\u{1f}1", true);
+        std::mem::forget([again.enter(), busy.enter()]);
+        assert_eq!(left_in(&state), [], "the process lives");
+        drop((again, waiting, busy));
+        kill(process);
+        let expected = [("orders", "1", false), ("stock", "A\u{1f}1", true)]
+            .map(|(work, key, alone)| (work.to_owned(), key.to_owned(), alone));
+        assert_eq!(left_in(&state), expected);
+        assert_eq!(left_in(&state), expected, "until it is counted");
+        InFlight::left_overs(&state).unwrap().forget();
+        assert_eq!(left_in(&state), []);
+    }
+
+    #[test]
+    fn a_process_that_ends_by_itself_leaves_nothing_and_a_name_that_is_too_long_is_not_noted() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("in-flight");
+        assert_eq!(left_in(&state), [], "no process was here yet");
+        let process = InFlight::open(&state, "one").unwrap();
+        let slot = process.begin(&loja(), "orders", "1", false);
+        std::mem::forget(slot.enter());
+        drop(slot);
+        drop(process);
+        assert_eq!(left_in(&state), []);
+        let process = InFlight::open(&state, "two").unwrap();
+        let slot = process.begin(&loja(), "orders", &"9".repeat(SLOT), false);
+        std::mem::forget(slot.enter());
+        drop(slot);
+        kill(process);
+        assert_eq!(left_in(&state), []);
+        let nowhere = InFlight::default();
+        drop(nowhere.begin(&loja(), "orders", "1", false).enter());
+    }
+}

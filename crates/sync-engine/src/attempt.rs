@@ -1,0 +1,181 @@
+//! Attempts: the work on one input, so that an input that panics, or ends the process, costs one input.
+//!
+//! [`StoreContext::attempt`] notes the input in a file that outlives the process (`InFlight`), contains its panic, and
+//! counts in the database how attempts ended badly. `plan::quarantine` decides; where nothing ever ended badly, an
+//! attempt costs a few writes into the kernel's memory.
+
+use std::{future::poll_fn, pin::Pin, time::Duration};
+
+use espelho_api_client::ListPage;
+use espelho_model::containment::{self, Panicked, contained};
+use espelho_store::Quarantined;
+
+use crate::{
+    StoreContext,
+    plan::quarantine::{BadEnd, Standing, after_bad_end, standing},
+    quarantine::{Attempt, Input, POISONED, Poison},
+};
+
+/// A suspect waits this long for its turn alone; then it is tried beside the others.
+const ALONE_WITHIN: Duration = Duration::from_secs(10);
+
+impl StoreContext {
+    /// Works on an input, unless it is set aside. Its panic ends the attempt and nothing else. An attempt that ends well
+    /// clears the input.
+    pub(crate) async fn attempt<T>(
+        &self,
+        input: Input,
+        key: &str,
+        work: impl Future<Output = T>,
+    ) -> Attempt<T> {
+        let was_suspected = self.quarantine.entry(input, key).is_some();
+        let ended = self.attempt_part(input, key, work).await;
+        if was_suspected && matches!(ended, Attempt::Ended(_)) {
+            self.forget_attempts(input, key).await;
+        }
+        ended
+    }
+
+    /// The same for a part of the work: that it ends well proves nothing of the rest.
+    pub(crate) async fn attempt_part<T>(
+        &self,
+        input: Input,
+        key: &str,
+        work: impl Future<Output = T>,
+    ) -> Attempt<T> {
+        let entry = match self.look_up(input, key).await {
+            Ok(entry) => entry,
+            Err(poison) => return Attempt::SetAside(poison),
+        };
+        let alone = match entry {
+            Some(_) => self.alone().await,
+            None => None,
+        };
+        let slot = self.quarantine.in_flight.begin(&self.key, input.as_str(), key, alone.is_some());
+        let mut work = contained(work);
+        let ended = poll_fn(|context| {
+            let _on_thread = slot.enter();
+            Pin::new(&mut work).poll(context)
+        })
+        .await;
+        drop((slot, alone));
+        match ended {
+            Ok(ended) => Attempt::Ended(ended),
+            Err(panicked) => self.after_panic(input, key, panicked).await,
+        }
+    }
+
+    /// The same for work that does not wait. What is suspected is tried beside the others.
+    pub(crate) async fn attempt_now<T>(
+        &self,
+        input: Input,
+        key: &str,
+        work: impl FnOnce() -> T,
+    ) -> Attempt<T> {
+        let entry = match self.look_up(input, key).await {
+            Ok(entry) => entry,
+            Err(poison) => return Attempt::SetAside(poison),
+        };
+        // It does not wait, so that nothing but work on other threads is under way beside it.
+        let slot = self.quarantine.in_flight.begin(&self.key, input.as_str(), key, true);
+        let on_thread = slot.enter();
+        let ended = containment::run(work);
+        drop(on_thread);
+        drop(slot);
+        match ended {
+            Ok(ended) => {
+                if entry.is_some() {
+                    self.forget_attempts(input, key).await;
+                }
+                Attempt::Ended(ended)
+            }
+            Err(panicked) => self.after_panic(input, key, panicked).await,
+        }
+    }
+
+    /// Returns what is on record about an input that may be worked on.
+    async fn look_up(&self, input: Input, key: &str) -> Result<Option<Quarantined>, Poison> {
+        let Some(mut entry) = self.quarantine.entry(input, key) else { return Ok(None) };
+        if entry.is_set_aside {
+            // A person may have decided meanwhile.
+            match self.store.quarantine().find(&self.key, input.as_str(), key).await {
+                Ok(Some(known)) => entry = known,
+                Ok(None) => {
+                    self.quarantine.keep(input, key, None);
+                    return Ok(None);
+                }
+                Err(_) => (),
+            }
+        }
+        match standing(Some((entry.attempts, entry.is_set_aside))) {
+            Standing::SetAside => Err(Poison { place: entry.place }),
+            Standing::Clear | Standing::Suspect => Ok(Some(entry)),
+        }
+    }
+
+    /// Waits until no other suspect is under way, but not for ever: one may wait for a marketplace that is down.
+    async fn alone(&self) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        tokio::select! {
+            alone = self.quarantine.in_flight.alone() => Some(alone),
+            () = self.clock.sleep(ALONE_WITHIN) => None,
+        }
+    }
+
+    async fn after_panic<T>(&self, input: Input, key: &str, panicked: Panicked) -> Attempt<T> {
+        let attempts = self.quarantine.entry(input, key).map_or(0, |entry| entry.attempts);
+        let (attempts, is_set_aside) = after_bad_end(attempts, BadEnd::Panic);
+        let (work, place) = (input.as_str(), panicked.place.clone());
+        tracing::error!(store = %self.key, work, key, place, attempts, is_set_aside, "the work on one input has panicked");
+        let place = Some(place).filter(|place| !place.is_empty());
+        let entry = Quarantined {
+            store: self.key.clone(),
+            work: work.to_owned(),
+            key: key.to_owned(),
+            attempts,
+            place: place.clone(),
+            is_set_aside,
+        };
+        if let Err(error) = self.store.quarantine().put(&entry).await {
+            tracing::warn!(store = %self.key, %error, "an attempt could not be counted");
+        }
+        self.quarantine.keep(input, key, Some(entry));
+        match is_set_aside {
+            true => Attempt::SetAside(Poison { place }),
+            false => Attempt::Panicked(panicked),
+        }
+    }
+
+    /// Forgets how attempts on an input ended: one ended well, or the input's own row says that it is set aside.
+    pub(crate) async fn forget_attempts(&self, input: Input, key: &str) {
+        self.quarantine.keep(input, key, None);
+        if let Err(error) = self.store.quarantine().remove(&self.key, input.as_str(), key).await {
+            tracing::warn!(store = %self.key, %error, "attempts could not be forgotten");
+        }
+        if let Err(error) = self.store.quarantine().hide(&self.key, input.as_str(), key, POISONED).await {
+            tracing::warn!(store = %self.key, %error, "attempts could not be forgotten");
+        }
+    }
+
+    /// Shows in `sync_failures` that an input is set aside.
+    pub(crate) async fn show_poison(&self, input: Input, key: &str, poison: &Poison) {
+        let name = (input.as_str(), key.to_owned());
+        if self.quarantine.shown().contains(&name) {
+            return;
+        }
+        let failure = poison.failure(input, key, self.key.as_str(), self.locale);
+        match self.store.quarantine().show(&self.key, input.as_str(), &failure).await {
+            Ok(()) => drop(self.quarantine.shown().insert(name)),
+            Err(error) => {
+                tracing::warn!(store = %self.key, %error, "what is set aside could not be shown");
+            }
+        }
+    }
+
+    /// Shows in `sync_failures` the rows of a listing on which our own code panicked.
+    pub(crate) async fn show_poisoned_rows(&self, input: Input, listing: &ListPage) {
+        for row in &listing.poisoned {
+            let poison = Poison { place: Some(row.place.clone()) };
+            self.show_poison(input, &format!("listed-{:016x}", row.hash.as_i64()), &poison).await;
+        }
+    }
+}
