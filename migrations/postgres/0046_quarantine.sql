@@ -6,7 +6,7 @@ CREATE TABLE quarantine (
     work         TEXT NOT NULL,
     key          TEXT NOT NULL,
     attempts     BIGINT NOT NULL,
-    -- Where in the code it panicked; NULL where the process ended without a word.
+    -- The place of the panic in the code; NULL where the process ended without a word.
     place        TEXT,
     at           TIMESTAMPTZ NOT NULL,
     -- When it was set aside; NULL while it is worked on once more.

@@ -15,8 +15,8 @@ use espelho_model::watch::idle;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
-/// The largest accepted body: an order of 100,000 long lines.
-pub(crate) const LARGEST_BODY: usize = 32 << 20;
+/// The largest accepted body: an order of 100,000 lines.
+pub(crate) const LARGEST_BODY: usize = 24 << 20;
 /// The memory of all answers that are read, held or written, as [`estimated`].
 const BUDGET: usize = 48 << 20;
 /// The most that one answer may take, as [`estimated`]. An answer above the budget has all of it for itself.
