@@ -1,13 +1,16 @@
 //! Health, metrics, the status page and the local API, on `http.listen` (PRODUCT contract 4); `webhook` has its own
 //! listener.
 
+mod bounded;
 mod collectors;
+mod connections;
 mod guard;
 mod ready;
 mod resync;
 mod row_counts;
 mod snapshots;
 mod status;
+mod timed;
 mod traffic;
 pub(crate) mod webhook;
 
@@ -96,7 +99,7 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         .route("/status", get(status::json))
         .route("/", get(status::page))
         .layer(from_fn_with_state(state.clone(), guard::by_our_name));
-    let admin_queue = Arc::clone(&state.admin_queue);
+    let (admin_queue, clock) = (Arc::clone(&state.admin_queue), Arc::clone(&state.clock));
     let routes = Router::new()
         .route("/livez", get(alive))
         .route("/readyz", get(ready::ready))
@@ -106,8 +109,13 @@ pub(crate) async fn serve(listener: TcpListener, state: State, stop: Cancellatio
         )
         .merge(ours)
         .layer(from_fn(|request, next: Next| panics::contained(next.run(request))))
+        .layer(from_fn(bounded::timed))
         .with_state(state)
-        .into_make_service_with_connect_info::<SocketAddr>();
+        .into_make_service_with_connect_info::<bounded::Peer>();
+    let done = CancellationToken::new();
+    // Kept until the last connection has ended: a half request must not hold up the end.
+    let listener = bounded::BoundedListener::new(listener, clock, done.clone());
+    let _done = done.drop_guard();
     let stopped = async move {
         stop.cancelled_owned().await;
         // A client that waits for a run that will not start would keep the connection, and the service with it.

@@ -14,12 +14,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     commit::{Bytes, Kept, Overloaded, Queue},
-    connections::Connection,
     event,
     measure::{self, Outcome},
     secrets::Secrets,
 };
-use crate::health::Health;
+use crate::{health::Health, http::connections::Connection};
 
 /// The largest body that is read.
 pub(super) const MOST_BODY: usize = 256 << 10;
@@ -51,6 +50,12 @@ enum Refusal {
     Late,
     /// The body broke off.
     Broken,
+}
+
+/// Whether a body was encoded; `identity` says that it was not.
+fn is_encoded(headers: &HeaderMap) -> bool {
+    let encodings = headers.get_all(header::CONTENT_ENCODING);
+    encodings.iter().any(|encoding| !encoding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"identity"))
 }
 
 impl Receiver {
@@ -90,7 +95,7 @@ impl Receiver {
     {
         let (head, body) = request.into_parts();
         // A body that was re-encoded on its way cannot be compared with the signed one.
-        if head.headers.contains_key(header::CONTENT_ENCODING) {
+        if is_encoded(&head.headers) {
             return Err(Refusal::Encoding);
         }
         if body.size_hint().lower() > MOST_BODY as u64 {

@@ -12,12 +12,16 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    connections::{Connections, Refusal, Registered},
     deliver::{Arriving, Receiver},
-    timed::Timed,
     tls::Tls,
 };
-use crate::panics::contained;
+use crate::{
+    http::{
+        connections::{Connections, Refusal, Registered},
+        timed::Timed,
+    },
+    panics::contained,
+};
 
 /// The maximum number of headers of one request.
 const MOST_HEADERS: usize = 64;

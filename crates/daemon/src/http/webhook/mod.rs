@@ -1,18 +1,16 @@
 //! The webhook receiver: `POST /webhooks/KEY` on a listener of its own, and nothing else.
 //!
-//! The path of a delivery: `socket` or `listener` accepts it, `connections` bounds how many there are and how long each
+//! The path of a delivery: `socket` or `listener` accepts it, `http::connections` bounds how many there are and how long each
 //! may take, `deliver` checks one request (`secrets`, `event`), `commit` writes it with its neighbours, and only then
 //! is it acknowledged. The receiver does not interpret it: it waits in the inbox, and its store's task is woken.
 
 mod commit;
-mod connections;
 mod deliver;
 mod event;
 mod listener;
 mod measure;
 mod secrets;
 mod socket;
-mod timed;
 mod tls;
 mod wakers;
 
@@ -32,7 +30,11 @@ use secrecy::SecretString;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{config::Configuration, health::Health};
+use crate::{
+    config::Configuration,
+    health::Health,
+    http::connections::{ConnectionLimits, Connections},
+};
 pub(crate) use measure::ACK_BUCKETS;
 pub(crate) use socket::listen;
 pub(crate) use tls::{Tls, TlsFiles};
@@ -58,6 +60,13 @@ pub(crate) struct Limits {
     pub queue: usize,
     /// Bytes of bodies that are being read or wait for the disk.
     pub queue_bytes: usize,
+}
+
+impl Limits {
+    fn of_connections(self) -> ConnectionLimits {
+        let Self { connections, connections_per_address, header, request, idle, .. } = self;
+        ConnectionLimits { connections, connections_per_address, header, request, idle }
+    }
 }
 
 /// The stores that receive webhooks, each with its configured secret.
@@ -116,7 +125,7 @@ impl Webhooks {
         let (queue, writing) = commit::queue(limits.queue, limits.queue_bytes, store.clone(), wakers);
         let secrets = secrets::Secrets::new(store.clone(), Arc::clone(&clock), stores);
         let limits = Limits { connections: socket::affordable(limits.connections), ..limits };
-        let connections = connections::Connections::new(limits, Arc::clone(&clock));
+        let connections = Connections::new(limits.of_connections(), Arc::clone(&clock));
         tokio::spawn(Arc::clone(&connections).keep_deadlines(done.clone()));
         let receiver = Arc::new(deliver::Receiver { secrets, queue, health, clock: Arc::clone(&clock) });
         // A weak reference, so that the measuring task does not keep the queue open.
@@ -175,7 +184,7 @@ impl Webhooks {
 /// Measures repeatedly how long the oldest delivery of each store has been waiting.
 async fn measure_all(
     receiver: Weak<deliver::Receiver>,
-    connections: Arc<connections::Connections>,
+    connections: Arc<Connections>,
     (store, clock): (Store, Arc<dyn Clock>),
     stop: CancellationToken,
 ) {

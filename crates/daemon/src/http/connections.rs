@@ -18,8 +18,6 @@ use espelho_model::Clock;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::Limits;
-
 /// How often deadlines are checked.
 const SWEEP: Duration = Duration::from_millis(200);
 
@@ -30,9 +28,24 @@ const HEAD: u8 = 1;
 /// In the body of a request, or answering it.
 const REQUEST: u8 = 2;
 
+/// How many connections there may be, and how long each may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ConnectionLimits {
+    /// Connections in all.
+    pub(super) connections: usize,
+    /// Connections from one address; those from this machine, where a proxy may be, are not counted.
+    pub(super) connections_per_address: usize,
+    /// Time until the head of a request is complete.
+    pub(super) header: Duration,
+    /// Time until the whole request is answered.
+    pub(super) request: Duration,
+    /// Time until the next request of a connection begins.
+    pub(super) idle: Duration,
+}
+
 /// All open connections.
 pub(super) struct Connections {
-    limits: Limits,
+    limits: ConnectionLimits,
     clock: Arc<dyn Clock>,
     open: Mutex<Open>,
 }
@@ -42,7 +55,7 @@ struct Open {
     next: u64,
     /// By age.
     all: BTreeMap<u64, Arc<Connection>>,
-    /// Connections that have not yet delivered with a valid signature, by age.
+    /// Connections that may have to go: those that have not yet delivered with a valid signature, by age.
     unproven: BTreeMap<u64, Option<AbortHandle>>,
     proven: BTreeMap<u64, Option<AbortHandle>>,
     by_address: HashMap<IpAddr, usize>,
@@ -53,7 +66,7 @@ pub(super) struct Connection {
     id: u64,
     address: Option<IpAddr>,
     clock: Arc<dyn Clock>,
-    limits: Limits,
+    limits: ConnectionLimits,
     phase: AtomicU8,
     /// On the monotonic clock, in milliseconds.
     deadline: AtomicU64,
@@ -75,7 +88,7 @@ pub(super) enum Refusal {
 }
 
 impl Connections {
-    pub(super) fn new(limits: Limits, clock: Arc<dyn Clock>) -> Arc<Self> {
+    pub(super) fn new(limits: ConnectionLimits, clock: Arc<dyn Clock>) -> Arc<Self> {
         Arc::new(Self { limits, clock, open: Mutex::default() })
     }
 
@@ -229,6 +242,15 @@ impl Connection {
         let mut open = all.open();
         if let Some(task) = open.unproven.remove(&self.id) {
             open.proven.insert(self.id, task);
+        }
+    }
+
+    /// Notes that the connection may have to go again: it waits for a request.
+    pub(super) fn rests(&self) {
+        let Some(all) = self.all.upgrade() else { return };
+        let mut open = all.open();
+        if let Some(task) = open.proven.remove(&self.id) {
+            open.unproven.insert(self.id, task);
         }
     }
 

@@ -39,14 +39,12 @@ struct Place {
 impl Place {
     fn with(connections: usize, connections_per_address: usize) -> Self {
         let clock = Arc::new(HandClock::default());
-        let limits = Limits {
+        let limits = ConnectionLimits {
             connections,
             connections_per_address,
             header: Duration::from_secs(5),
             request: Duration::from_secs(10),
             idle: Duration::from_secs(15),
-            queue: 1,
-            queue_bytes: 1,
         };
         let connections = Connections::new(limits, Arc::<HandClock>::clone(&clock));
         Self { clock, connections }
