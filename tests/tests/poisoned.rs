@@ -57,7 +57,7 @@ async fn an_input_that_ends_the_process_does_so_twice_and_then_costs_one_row(kin
     pages::stopped(service).await;
     // A person brings the order back: without the fault it is read.
     let store = keys[0].as_str();
-    installation.run(&["retry", "orders", &number, "--store", store]).await.expect(0);
+    installation.run(&["retry", "order", &number, "--store", store]).await.expect(0);
     installation.resync(&[]).await.expect(0);
     assert_eq!(mirror.ask("SELECT order_number FROM orders").await.len(), 41);
     assert!(mirror.ask("SELECT key FROM sync_failures").await.is_empty());

@@ -166,6 +166,12 @@ pub enum Command {
     Campaigns(CampaignsCommand),
     /// Writes what a CSV file says: all of it, or nothing.
     Import(ImportArgs),
+    /// Prints the SQL that lets a PostgreSQL role of the ERP read the mirror and write what it wants, and nothing else.
+    Grants {
+        /// The role.
+        #[arg(long, value_name = "NAME", default_value = "erp")]
+        role: String,
+    },
     /// The change feed, one JSON object a line.
     Feed(FeedArgs),
     /// Compares mirror and marketplace, and changes neither. Ends with 3 when something differs.
@@ -271,9 +277,9 @@ pub enum IntentArg {
     /// `commands`; keys are their numbers.
     Command,
     /// Orders that were set aside.
-    Orders,
+    Order,
     /// Products that were set aside.
-    Products,
+    Product,
     /// Deliveries that were set aside.
     Webhooks,
     /// Labels that were set aside.
@@ -298,8 +304,11 @@ impl IntentArg {
         }
     }
 
-    /// Returns the word, as in `espelho errors`.
+    /// Returns the word, as in the table `quarantine`.
     pub fn word(self) -> String {
+        if let Self::Order | Self::Product = self {
+            return if self == Self::Order { "orders" } else { "products" }.to_owned();
+        }
         let value = clap::ValueEnum::to_possible_value(&self);
         value.map(|value| value.get_name().to_owned()).unwrap_or_default()
     }

@@ -78,6 +78,7 @@ pub use operations::{
     audits::AuditRecord,
     backup::{ProgressFn, Replaced, Restored, back_up, open_to_copy, restore},
     explain::{ErrorRow, Explained, explainable},
+    grants::grants,
     overview::{FailureGroup, Overview, RunOnRecord, StoreProof},
     quarantine::Quarantined,
     rate::RateBlock,

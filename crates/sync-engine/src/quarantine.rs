@@ -26,7 +26,7 @@ use crate::{
 /// The code of an input that is set aside.
 pub(crate) const POISONED: &str = "poisoned";
 
-/// What is worked on. The words are those of `espelho errors`.
+/// What is worked on. The words are those of `sync_failures` and `quarantine`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// A delivery, by the fingerprint of its body.
@@ -65,6 +65,15 @@ impl Input {
             Self::Stock => "stock",
             Self::Price => "price",
             Self::Command => "command",
+        }
+    }
+
+    /// Returns the word of `espelho errors` and `espelho retry`.
+    pub(crate) fn entity(self) -> &'static str {
+        match self {
+            Self::Order => "order",
+            Self::Product => "product",
+            other => other.as_str(),
         }
     }
 
@@ -177,7 +186,7 @@ impl Poison {
 
     /// Returns the cause and the next step for an input.
     pub(crate) fn text_of(&self, input: Input, key: &str, store: &str) -> Text {
-        self.text().with("row", format!("{} {key} --store {store}", input.as_str()))
+        self.text().with("row", format!("{} {key} --store {store}", input.entity()))
     }
 
     /// Returns the row of `sync_failures` of an input.

@@ -5,6 +5,7 @@ pub(crate) mod ask;
 pub(crate) mod audits;
 pub(crate) mod backup;
 pub(crate) mod explain;
+pub(crate) mod grants;
 pub(crate) mod overview;
 pub(crate) mod pauses;
 pub(crate) mod quarantine;

@@ -7,6 +7,7 @@
 
 mod examples;
 mod generated;
+mod grants;
 mod hand_clock;
 mod kinds;
 mod migration;
@@ -287,6 +288,11 @@ conformance! {
         eight_stores_over_two_connections_write_their_pages_at_once,
         eight_tasks_under_one_lease_write_their_pages_at_once,
         readers_see_whole_pages_while_they_are_written;
+    claims:
+        of_a_thousand_invoicers_exactly_one_takes_each_order;
+    letters:
+        ten_thousand_access_keys_with_letters_come_back_unchanged,
+        a_cnpj_with_letters_comes_back_unchanged;
     isolation:
         one_order_number_in_two_stores_is_two_rows,
         what_happens_in_one_store_is_the_same_whatever_happens_in_another;

@@ -2,6 +2,7 @@
 
 pub(crate) mod alarms;
 pub(crate) mod campaigns;
+pub(crate) mod claims;
 pub(crate) mod concurrency;
 pub(crate) mod failures;
 pub(crate) mod feed;
@@ -9,6 +10,7 @@ pub(crate) mod identity;
 pub(crate) mod inbox;
 pub(crate) mod isolation;
 pub(crate) mod leases;
+pub(crate) mod letters;
 pub(crate) mod mirror;
 pub(crate) mod open_pages;
 pub(crate) mod opening;
