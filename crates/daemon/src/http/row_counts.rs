@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use crate::status::Counted;
 
-/// How long a page waits for a new count where it has an earlier one.
+/// How long a page waits for a new count where it has an earlier one that took long.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(15);
 
 /// The counts of one store, or of all.
@@ -42,14 +42,14 @@ impl RowCounts {
             tokio::spawn(async move { Counted::take(&store, &*clock, of.as_ref()).await })
         });
         let counted = match &self.known {
-            None => (&mut counting).await,
-            Some(known) => tokio::select! {
+            Some(known) if known.is_slow() => tokio::select! {
                 counted = &mut counting => counted,
                 () = clock.sleep(ANSWER_TIMEOUT) => {
                     self.under_way = Some(counting);
                     return Ok(Arc::clone(known));
                 }
             },
+            _ => (&mut counting).await,
         };
         // A count that panicked ends with nothing; the next page counts anew.
         let counted = Arc::new(counted.unwrap_or_else(|_| Ok(Counted::default()))?);

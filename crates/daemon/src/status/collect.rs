@@ -11,8 +11,8 @@ use super::{
     wanted,
 };
 
-/// Counts that took longer are recorded for the next start.
-const SLOW: Duration = Duration::from_millis(20);
+/// Counts that took longer are recorded for the next start, and nobody waits for the next ones.
+const SLOW: Duration = Duration::from_millis(100);
 
 /// The row counts of the mirror. Counting reads all rows, so frequent readers keep the counts for a while.
 #[derive(Debug, Default)]
@@ -38,6 +38,11 @@ impl Counted {
         Ok(Self { states, open_orders, took })
     }
 
+    /// Tells whether counting anew would make a page wait.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.took > SLOW
+    }
+
     /// Returns the recorded counts of one store, or of every store; `None` if there are none.
     pub(crate) async fn recorded(store: &Store, of: Option<&StoreKey>) -> Result<Option<Self>, Error> {
         let states = store.overview().recorded_table_states(of).await?;
@@ -45,7 +50,8 @@ impl Counted {
             return Ok(None);
         }
         let open_orders = store.runs().open_order_counts(of).await?;
-        Ok(Some(Self { states, open_orders, took: Duration::ZERO }))
+        // Only slow counts are recorded.
+        Ok(Some(Self { states, open_orders, took: Duration::MAX }))
     }
 }
 

@@ -7,6 +7,7 @@
 mod hopeless;
 mod options;
 mod orders;
+mod page;
 mod pass;
 mod products;
 mod read;

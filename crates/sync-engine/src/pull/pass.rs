@@ -13,7 +13,8 @@ use futures_util::future::{OptionFuture, join};
 
 use super::{
     PassOptions, Pull,
-    read::{ReadPage, Reader},
+    page::ReadPage,
+    read::Reader,
     write::{Refused, Unwritten, Writer},
 };
 use crate::{

@@ -13,17 +13,17 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use super::{
     Fetched, PassOptions, Pull,
     hopeless::{HOPELESS, HOPELESS_PAGES, concerns_all, may_concern_all},
+    page::{Asked, Details, Page, ReadPage, Unread},
     write::Writer,
 };
 use crate::{
     Error, Input, Position, Problem, StoreContext, Trouble,
-    memory_budget::Permit,
     plan::{
         last_page::is_beyond_the_end,
         page::plan_page,
         paging::{Pager, Step, Stuck},
     },
-    quarantine::{Attempt, Poison},
+    quarantine::Attempt,
 };
 
 /// Details read at once. More would only fill the marketplace's queue: at 300 a minute, two would be enough.
@@ -58,52 +58,6 @@ pub(super) struct Reader<'c, P> {
     unwritten: HashSet<String>,
     failing_in_a_row: usize,
     last_failure: Option<Problem>,
-}
-
-/// A page of the listing and what the mirror had of it.
-#[derive(Clone)]
-pub(super) struct Page {
-    pub(super) kept: KeptPage,
-    pub(super) known: HashMap<String, Known>,
-    /// The rows whose detail is wanted.
-    pub(super) rows: Vec<ListedRow>,
-}
-
-/// A page with its details, to be written.
-pub(super) struct ReadPage<'c, T> {
-    pub(super) page: Arc<Page>,
-    pub(super) details: Details<T>,
-    /// Why no further page is read, if too many rows failed.
-    pub(super) hopeless: Option<Error>,
-    /// Its share of the memory budget, until it is written.
-    pub(super) permit: Permit<'c>,
-}
-
-/// The result of reading details.
-pub(super) struct Details<T> {
-    pub(super) asked: Vec<Asked<T>>,
-    /// Rows left for another run.
-    pub(super) unasked: Vec<ListedRow>,
-    /// Why the page ended early, if it did: then it is no checkpoint, but the rows that were read are kept.
-    pub(super) ended: Option<Error>,
-    /// Rows that are written already, because memory was short.
-    pub(super) written: HashSet<String>,
-    /// What became of them.
-    pub(super) pieces: Counts,
-}
-
-/// A row whose detail was requested.
-pub(super) struct Asked<T> {
-    pub(super) row: ListedRow,
-    pub(super) answer: Result<Fetched<T>, Unread>,
-}
-
-/// Why a detail was not read.
-pub(super) enum Unread {
-    /// The marketplace did not answer it.
-    Api(ApiError),
-    /// The row is set aside.
-    SetAside(Poison),
 }
 
 impl<'c, P: Pull> Reader<'c, P> {
@@ -374,32 +328,6 @@ async fn read_detail<P: Pull>(
             Attempt::Ended(answer) => return answer.map_err(Unread::Api),
             Attempt::Panicked(_) => (),
             Attempt::SetAside(poison) => return Err(Unread::SetAside(poison)),
-        }
-    }
-}
-
-impl<T> ReadPage<'_, T> {
-    /// Whether the walk ends with this page, wherever the listing ends.
-    pub(super) fn is_last(&self) -> bool {
-        self.details.ended.is_some() || self.hopeless.is_some()
-    }
-}
-
-impl<T> Details<T> {
-    /// Whether a row that was read takes of the memory budget.
-    fn holds_memory(&self) -> bool {
-        self.asked.iter().any(|asked| asked.answer.as_ref().is_ok_and(|read| !read.held.is_empty()))
-    }
-}
-
-impl<T> Default for Details<T> {
-    fn default() -> Self {
-        Self {
-            asked: Vec::new(),
-            unasked: Vec::new(),
-            ended: None,
-            written: HashSet::new(),
-            pieces: Counts::default(),
         }
     }
 }

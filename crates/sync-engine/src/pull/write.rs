@@ -16,7 +16,7 @@ use espelho_store::{Error as StoreError, Failure, KeptPage, Known, Op, PageTx};
 
 use super::{
     PassOptions, Pull, RowWrite,
-    read::{Asked, Details, Page, ReadPage, Unread},
+    page::{Asked, Details, Page, ReadPage, Unread},
 };
 use crate::{
     Error, Input, StoreContext,
