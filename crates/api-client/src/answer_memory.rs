@@ -16,11 +16,13 @@ use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The largest accepted body: an order of 100,000 lines.
-pub(crate) const LARGEST_BODY: usize = 24 << 20;
+pub(crate) const LARGEST_BODY: usize = 32 << 20;
 /// The memory of all answers that are read, held or written, as [`estimated`].
 const BUDGET: usize = 48 << 20;
 /// The most that one answer may take, as [`estimated`]. An answer above the budget has all of it for itself.
 const LARGEST_VALUES: usize = 256 << 20;
+/// The largest body of few objects: it is texts, whose size counts more than once.
+const LARGEST_TEXT: usize = 8 << 20;
 /// A body of at most this size is received without a permit: at most 256 calls are in flight.
 const SMALL: usize = 32 << 10;
 /// A larger body takes one of few permits, and one beyond this size the only one for such bodies.
@@ -200,19 +202,25 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// Returns whether an answer's values need more memory than there is.
-pub(crate) fn is_too_large(body: &[u8]) -> bool {
-    estimated(body) > LARGEST_VALUES
+/// Returns the limit in MiB that an answer exceeds, if its values need more memory than there is. A text of megabytes
+/// takes fourteen times its size until it is written, and many small rows take less, because each is written by itself.
+pub(crate) fn exceeded(body: &[u8]) -> Option<usize> {
+    let is_long_text = body.len() > LARGEST_TEXT && body.len() / objects(body).max(1) > KIB;
+    match (is_long_text, estimated(body) > LARGEST_VALUES) {
+        (true, _) => Some(LARGEST_TEXT >> 20),
+        (false, true) => Some(LARGEST_VALUES >> 20),
+        (false, false) => None,
+    }
 }
-
-/// The most MiB that the values of an answer may take.
-pub(crate) const LARGEST_VALUES_MIB: usize = LARGEST_VALUES >> 20;
 
 /// Estimates the bytes that the values of an answer take until they are written. Each object may become a row, so
 /// that 8 MB of short order lines take 200 MB.
 fn estimated(body: &[u8]) -> usize {
-    let objects = body.iter().filter(|byte| **byte == b'{').count();
-    body.len() * COPIES + objects * PER_OBJECT
+    body.len() * COPIES + objects(body) * PER_OBJECT
+}
+
+fn objects(body: &[u8]) -> usize {
+    body.iter().filter(|byte| **byte == b'{').count()
 }
 
 #[cfg(test)]
@@ -234,9 +242,10 @@ mod tests {
     fn a_body_of_many_small_objects_counts_for_far_more_than_its_bytes() {
         let line = br#"{"id":1,"sku":"a","quantity":1},"#;
         for (lines, expected) in [(5_000, false), (100_000, false), (200_000, false), (400_000, true)] {
-            assert_eq!(is_too_large(&line.repeat(lines)), expected, "{lines} lines");
+            assert_eq!(exceeded(&line.repeat(lines)).is_some(), expected, "{lines} lines");
         }
-        assert!(!is_too_large(&vec![b'a'; LARGEST_BODY]), "one long text is no heap of objects");
+        assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT]), None);
+        assert_eq!(exceeded(&vec![b'a'; LARGEST_TEXT + 1]), Some(LARGEST_TEXT >> 20), "one long text");
     }
 
     // withstands: F076

@@ -239,8 +239,8 @@ impl Transport {
         if body.starts_with(b"\xEF\xBB\xBF") {
             body.drain(..3);
         }
-        if answer_memory::is_too_large(&body) {
-            return Err(too_large(answer_memory::LARGEST_VALUES_MIB));
+        if let Some(limit_mib) = answer_memory::exceeded(&body) {
+            return Err(too_large(limit_mib));
         }
         let _memory = (permits, None);
         let answer = Answer { body, status: status.as_u16(), content_type, date, _memory };

@@ -241,7 +241,7 @@ async fn an_answer_without_end_is_cut_off() {
         " ".repeat(40 << 20)
     );
     let bench = bench(vec![huge.into_bytes()]).await;
-    assert!(matches!(bench.order().await.unwrap_err(), Error::TooLarge { limit_mib: 24, .. }));
+    assert!(matches!(bench.order().await.unwrap_err(), Error::TooLarge { limit_mib: 32, .. }));
 }
 
 // proves: ORD-045

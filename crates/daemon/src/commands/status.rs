@@ -74,8 +74,8 @@ async fn style(
     let shown = configuration.shown();
     let snapshot = async {
         let counted = match Counted::recorded(&store, of).await? {
-            Some(recorded) => recorded,
-            None => Counted::take(&store, &**clock, of).await?,
+            Some(recorded) if of.is_some() || recorded.has_all_of(&shown) => recorded,
+            _ => Counted::take(&store, &**clock, of).await?,
         };
         let snapshot = status::collect(&store, &**clock, (&shown, of), &counted, None).await?;
         let seen = alarms::offline(&store, &shown, clock.now()).await?;

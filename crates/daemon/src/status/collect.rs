@@ -24,18 +24,24 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Counts the rows of one store, or of every store. Records the counts if that took long.
+    /// Counts the rows of one store, or of every store. Records counts of all stores if that took long.
     pub(crate) async fn take(store: &Store, clock: &dyn Clock, of: Option<&StoreKey>) -> Result<Self, Error> {
         let begun = clock.monotonic();
         let states = store.overview().table_states(of).await?;
         let open_orders = store.runs().open_order_counts(of).await?;
         let took = clock.monotonic().saturating_sub(begun);
         if took > SLOW
+            && of.is_none()
             && let Err(error) = store.overview().record_table_states(of, &states).await
         {
             tracing::debug!(%error, "cannot record the row counts");
         }
         Ok(Self { states, open_orders, took })
+    }
+
+    /// Tells whether each of these stores was counted: one without rows has no counts.
+    pub(crate) fn has_all_of(&self, shown: &[ShownStore]) -> bool {
+        shown.iter().all(|shown| self.states.tables.contains_key(shown.key.as_str()))
     }
 
     /// Tells whether counting anew would make a page wait.
